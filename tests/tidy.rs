@@ -20,7 +20,7 @@ use source::{Offence, Source};
 use tree::Tree;
 
 fn repository() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("FABDECK_ROOT"))
 }
 
 fn text(path: &str) -> String {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::standing::Standing;
-use crate::fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
-use crate::routing::trees::Ways;
+use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
+use fabdeck_routing::trees::Ways;
 
 /// Nodes that answer now and have no route after a plan, by name, and the ordered pairs of terminals that lose their path
 /// with them.
@@ -199,9 +199,9 @@ fn lids(fabric: &Fabric, port: PortId) -> Vec<Lid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Element, NameMap, Names, Resolved};
-    use crate::generate::{Spec, generate};
-    use crate::routing::{NoPulse, Problem, Request, engine};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Element, NameMap, Names, Resolved};
+    use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
     fn tables(fabric: &Fabric, faults: &Faults) -> Tables {
         let problem = Problem::new(fabric, faults);

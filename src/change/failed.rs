@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{Element, Fabric, Faults, Names, PortId, PortNum, Resolved};
+use fabdeck_fabric::{Element, Fabric, Faults, Names, PortId, PortNum, Resolved};
 
 /// An element that was marked as failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -60,8 +60,8 @@ impl FailedElement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{NameMap, NodeId};
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{NameMap, NodeId};
 
     #[test]
     fn what_failed_is_found_again_under_other_names_and_lids() {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::standing::Standing;
-use crate::access::Device;
-use crate::fabric::{Guid, Lft, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
+use fabdeck_fabric::{Guid, Lft, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
+use fabdeck_mad::access::Device;
 
 /// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
 /// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
@@ -279,8 +279,8 @@ fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Fabric, Faults, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Fabric, Faults, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
 
     fn fabric(name: &str) -> Fabric {
         generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
@@ -316,7 +316,7 @@ mod tests {
     fn what_failed_may_be_gone() {
         let whole = fabric("kary,k=3,n=3");
         let broken = fabric("kary,k=3,n=3,faults=2,seed=4");
-        let missing = |port: &(PortId, &crate::fabric::Port)| {
+        let missing = |port: &(PortId, &fabdeck_fabric::Port)| {
             let (id, port) = port;
             let there = broken.port_of(port.node, port.number);
             whole.port(*id).link.is_some() && there.is_none_or(|there| broken.port(there).link.is_none())

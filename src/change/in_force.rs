@@ -68,8 +68,8 @@ pub fn left_by(migrations: impl IntoIterator<Item = Migration>) -> Vec<Migration
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::journal::{Journal, Record};
-    use crate::change::migration::{Follows, PlanFlow, PlanPort};
+    use crate::journal::{Journal, Record};
+    use crate::migration::{Follows, PlanFlow, PlanPort};
 
     fn port(lid: u16) -> PlanPort {
         PlanPort { guid: format!("0x{lid:016x}"), name: format!("h{lid}"), lid }
@@ -130,7 +130,7 @@ mod tests {
         let back =
             [notifying(false), notified(), applied(), notifying(true), notified(), returned(Vec::new())];
         kept(folder.path(), 3, begun("a", slow(13)), &back);
-        let left = vec![crate::change::Left { what: "hosts".into(), why: String::new() }];
+        let left = vec![crate::Left { what: "hosts".into(), why: String::new() }];
         kept(folder.path(), 4, begun("a", slow(14)), &[notifying(false), applied(), returned(left)]);
         let fast = migration(Towards::Fast, 11, &[1]);
         kept(folder.path(), 5, begun("a", fast), &[notifying(false), applied()]);
@@ -150,7 +150,7 @@ mod tests {
         };
         let applied = || Record::Applied { time: time(), deadline: time(), ends: None };
         let confirmed = || Record::Confirmed { time: time(), user: "ada".into() };
-        let left = vec![crate::change::Left { what: "host h2".into(), why: String::new() }];
+        let left = vec![crate::Left { what: "host h2".into(), why: String::new() }];
         let returned = || Record::Returned { time: time(), left: left.clone() };
         let moved = |migration: Migration, records: &[Record]| {
             let begun = Begun { migrations: vec![migration], ..Begun::default() };

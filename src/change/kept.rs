@@ -218,7 +218,7 @@ impl Kept {
             impact: Default::default(),
             jobs: Default::default(),
             transition: Default::default(),
-            cut_off: crate::change::CutOff::default(),
+            cut_off: crate::CutOff::default(),
             findings: Vec::new(),
             writes,
             hash: plan,

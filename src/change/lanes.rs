@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::standing::Standing;
-use crate::fabric::{Fabric, Lanes, Lid, NodeId, PortNum, Routes, Tables};
-use crate::routing::Problem;
-use crate::routing::certificate::Mapping;
+use fabdeck_fabric::{Fabric, Lanes, Lid, NodeId, PortNum, Routes, Tables};
+use fabdeck_routing::Problem;
+use fabdeck_routing::certificate::Mapping;
 
 const ONE: &str = "one";
 const DESTINATION: &str = "destination";
@@ -89,7 +89,7 @@ impl PlanLanes {
         match self.by.as_str() {
             DESTINATION => Lanes::ByDestination { lanes: self.count, lane: row(self.destination.as_ref()) },
             PAIR => {
-                let of = |guid: crate::fabric::Guid| row(self.pair.get(&guid.to_string()));
+                let of = |guid: fabdeck_fabric::Guid| row(self.pair.get(&guid.to_string()));
                 let lane = fabric.switches().flat_map(|(_, node)| of(node.guid())).collect();
                 Lanes::ByPair { lanes: self.count, lane }
             }
@@ -153,9 +153,9 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Lane, ServiceLevel, Sl2Vl};
-    use crate::generate::{Spec, generate};
-    use crate::routing::{NoPulse, Request, engine};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, Lane, ServiceLevel, Sl2Vl};
+    use fabdeck_routing::{NoPulse, Request, engine};
 
     #[test]
     fn lanes_read_back_and_wrong_ones_are_found() {

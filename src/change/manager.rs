@@ -1,7 +1,7 @@
 //! The subnet manager of a look, in words: it may have written what a change did not.
 
-use crate::fabric::{NameMap, Names};
-use crate::observe::Observation;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{NameMap, Names};
 
 /// `node01 (0x0002c90300001234, LID 7)`.
 pub fn manager_in_charge(look: &Observation) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{Lid, ServiceLevel};
-use crate::mad::Repath;
+use fabdeck_fabric::{Lid, ServiceLevel};
+use fabdeck_mad::Repath;
 
 /// A port of an adapter, as a plan names it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use fabdeck_files::open_regular;
 
 /// The user and the group of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,24 +55,6 @@ pub(super) fn open(path: &Path, how: &OpenOptions) -> io::Result<File> {
     };
     let file = open_regular(path, how)?;
     file.metadata().and_then(right)?;
-    Ok(file)
-}
-
-/// Opens a file, and neither a link to one nor a pipe, which would wait for its other end.
-pub fn open_regular(path: &Path, how: &OpenOptions) -> io::Result<File> {
-    let regular = |held: Metadata| match held.is_file() {
-        true => Ok(()),
-        false => Err(wrong(path, "no regular file")),
-    };
-    match fs::symlink_metadata(path) {
-        // How it is opened says whether it is made.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        held => held.and_then(regular)?,
-    }
-    // It may be another by now.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = how.clone().custom_flags(flags).open(path)?;
-    file.metadata().and_then(regular)?;
     Ok(file)
 }
 

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::lanes::bytes;
 use super::migration::PlanPort;
 use super::writes::{Write, lids_of};
-use crate::access::Part;
-use crate::fabric::{Lid, ServiceLevel};
-use crate::mad::Repath;
+use fabdeck_fabric::{Lid, ServiceLevel};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::Part;
 
 /// A port of a host that leaves its base LIDs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -15,11 +15,11 @@ use super::phases::PlanPhases;
 use super::standing::Standing;
 use super::transition::TransitionReport;
 use super::writes::{Holder, Write, lids_of};
-use crate::access::Part;
-use crate::fabric::{
+use fabdeck_fabric::observe::escape_json;
+use fabdeck_fabric::{
     Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PhysicalState, PortNum, Resolved, Routes, Tables,
 };
-use crate::observe::escape_json;
+use fabdeck_mad::access::Part;
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -395,9 +395,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Lft, NodeId};
-    use crate::generate::{Spec, generate};
-    use crate::routing::{NoPulse, Problem, Request, engine};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, Lft, NodeId};
+    use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
     fn plan() -> (Fabric, Tables, Routes, Plan) {
         let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;

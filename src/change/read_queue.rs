@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::access::{Device, WriteError};
+use fabdeck_mad::access::{Device, WriteError};
 
 /// Parts that are asked for at once.
 const STRIDE: usize = 64;

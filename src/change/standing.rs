@@ -1,7 +1,7 @@
 //! What of a fabric still stands once the marked elements are gone: its largest part, of equal ones the manager's. A plan
 //! is for that and for nothing else.
 
-use crate::fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState};
+use fabdeck_fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState};
 
 #[derive(Debug)]
 pub struct Standing<'a> {

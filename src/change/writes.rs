@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::bytes;
 use super::standing::Standing;
-use crate::access::{Device, Part, Slot};
-use crate::fabric::{
+use fabdeck_fabric::{
     BLOCK_LIDS, Fabric, Guid, Lane, Lft, Lid, NO_PATH, NodeId, NodeTables, PortNum, Routes, Tables, VlWeight,
     block_of,
 };
-use crate::mad::SlToVl;
+use fabdeck_mad::SlToVl;
+use fabdeck_mad::access::{Device, Part, Slot};
 
 /// Who is written, by GUID.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -215,9 +215,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Lid, PortNum, Resolved};
-    use crate::generate::{Spec, generate};
-    use crate::routing::{NoPulse, Problem, Request, engine};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, Lid, PortNum, Resolved};
+    use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
     #[test]
     fn what_differs_is_written_and_nothing_else() {

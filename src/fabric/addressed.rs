@@ -51,7 +51,7 @@ impl Fabric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::NodeFacts;
+    use crate::NodeFacts;
 
     #[test]
     fn lids_follow_guids_as_opensm_keeps_them() {

@@ -245,7 +245,7 @@ fn index(fabric: &mut Fabric) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Lmc;
+    use crate::Lmc;
 
     fn switch(guid: u64) -> NodeFacts {
         NodeFacts::new(NodeKind::Switch, Guid(guid), 4, format!("sw{guid}"))

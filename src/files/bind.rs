@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::fabric::{
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lid, Lmc, NodeId, NodeKind, NodeTables, PortId, PortNum, Tables,
 };
-use crate::observe::{Notes, Place};
 
 use super::content::{LidFile, TableFile, TableSection};
 use super::opensm::CUT_SECTION;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
-use crate::observe::{
+use fabdeck_fabric::observe::{
     Adaptive, CounterGrowth, CounterSample, Notes, Observation, Place, PolicyLevels, SubnetManager,
 };
+use fabdeck_fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
 
 /// A file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]

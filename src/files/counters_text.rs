@@ -1,8 +1,8 @@
 //! What the texts about counters share: how a value is read, and lines that are no counters.
 
 use super::text::Input;
-use crate::fabric::PortNum;
-use crate::observe::{Counter, CounterValues, Notes};
+use fabdeck_fabric::PortNum;
+use fabdeck_fabric::observe::{Counter, CounterValues, Notes};
 
 /// A cell of a counter, understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! What is wrong with a file, where, and what to do.
 
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
 
 /// A file that cannot be read, with the place of the first offence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ impl FileError {
     }
 }
 
-impl From<Box<FileError>> for crate::access::SourceError {
+impl From<Box<FileError>> for fabdeck_mad::access::SourceError {
     fn from(e: Box<FileError>) -> Self {
         Self::Input { code: e.code, place: e.place, what: e.what, hint: e.hint }
     }

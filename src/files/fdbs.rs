@@ -4,7 +4,7 @@
 mod hops;
 mod write;
 
-use crate::fabric::{Guid, Lft, Lid, Mft, NodeTables, PortNum};
+use fabdeck_fabric::{Guid, Lft, Lid, Mft, NodeTables, PortNum};
 
 use super::FileError;
 use super::content::{TableFile, TableSection};

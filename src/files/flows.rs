@@ -4,7 +4,7 @@
 use super::FileError;
 use super::opensm::{bad_line, nothing};
 use super::text::Input;
-use crate::fabric::ServiceLevel;
+use fabdeck_fabric::ServiceLevel;
 
 /// A flow by the names of its ends, in the file's order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::content::Content;
 use super::error::FileError;
 use super::text::Input;
 use super::{
-    capture, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
+    capture_format, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
     partitions, perfquery, port_report, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
@@ -34,7 +34,7 @@ macro_rules! format {
 /// Asked in this order, so a format with a telling beginning stands before one that accepts much. Topologies stand
 /// in the order of what they tell: a folder's fabric is that of the first.
 pub const FORMATS: &[Format] = &[
-    format!(capture, "capture of fabdeck (record)", |seen| Content::Observation(Box::new(seen))),
+    format!(capture_format, "capture of fabdeck (record)", |seen| Content::Observation(Box::new(seen))),
     format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
     format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
     format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),

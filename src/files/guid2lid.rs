@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{Guid, Lid, Lmc};
-use crate::observe::Notes;
+use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Guid, Lid, Lmc};
 
 use super::FileError;
 use super::content::LidFile;
@@ -91,7 +91,7 @@ fn claim(
     lmc: Lmc,
     owners: &mut FxHashMap<Lid, Guid>,
     notes: &mut Notes,
-    place: impl Fn() -> crate::observe::Place,
+    place: impl Fn() -> fabdeck_fabric::observe::Place,
 ) {
     for offset in 0..u32::from(lmc.lids()) {
         let Some(lid) = Lid::new(u32::from(lid.value()) + offset) else { continue };

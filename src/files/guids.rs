@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashSet;
 
-use crate::fabric::Guid;
+use fabdeck_fabric::Guid;
 
 use super::FileError;
 use super::content::GuidFile;

@@ -14,8 +14,8 @@ use super::FileError;
 use super::content::TopologyFile;
 use super::text::Input;
 use super::topology_text::note_duplicates;
-use crate::fabric::Guid;
-use crate::observe::{Adaptive, Notes, SubnetManager};
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::{Adaptive, Notes, SubnetManager};
 
 use draft::Draft;
 use section::{Columns, Marker, Section, Tables};

@@ -14,8 +14,8 @@ use super::FileError;
 use super::content::CounterFile;
 use super::counters_text::{note_stray, note_unended, port, read_value};
 use super::text::{Input, Line};
-use crate::fabric::{Guid, PortNum};
-use crate::observe::{Counter, CounterSample};
+use fabdeck_fabric::observe::{Counter, CounterSample};
+use fabdeck_fabric::{Guid, PortNum};
 
 pub const ID: &str = "ibqueryerrors";
 

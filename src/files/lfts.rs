@@ -5,8 +5,8 @@
 mod multicast;
 mod write;
 
-use crate::fabric::{Guid, Lft, Lid, NodeTables, PortNum};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Guid, Lft, Lid, NodeTables, PortNum};
 
 use super::FileError;
 use super::content::{TableFile, TableSection};

@@ -1,10 +1,10 @@
 //! How large a fabric may be.
 
 use super::FileError;
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
 
 /// More nodes than LIDs cannot be in one subnet; those without a LID (down, or not yet addressed) have room besides.
-pub(in crate::files) const MOST_NODES: usize = 60_000;
+pub(crate) const MOST_NODES: usize = 60_000;
 
 /// Refuses a file at the node that is one too many. `count` is with that node.
 pub(super) fn check_nodes(count: usize, place: impl FnOnce() -> Place) -> Result<(), Box<FileError>> {

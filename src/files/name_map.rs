@@ -3,7 +3,7 @@
 
 use std::collections::btree_map::Entry;
 
-use crate::fabric::Guid;
+use fabdeck_fabric::Guid;
 
 use super::FileError;
 use super::content::NameFile;

@@ -2,9 +2,9 @@
 //! the codes of what can be wrong with a table.
 
 use super::FileError;
-use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
-pub(super) use crate::observe::is_printable;
-use crate::observe::{Notes, Place};
+pub(super) use fabdeck_fabric::observe::is_printable;
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 
 /// A LID that cannot stand in a table.
 pub(super) const BAD_LID: &str = "FD-2301";

@@ -8,7 +8,7 @@ mod stream;
 use std::borrow::Cow;
 
 use super::FileError;
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
 
 pub use pace::Pace;
 pub use stream::Stream;

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::fabric::{Guid, NodeKind};
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::{Guid, NodeKind};
 
 use super::FileError;
 use super::content::{PartitionFile, PartitionMember, PartitionPorts, PartitionStatement};

@@ -11,8 +11,8 @@ use super::FileError;
 use super::content::CounterFile;
 use super::counters_text::{note_stray, note_unended, number, port, read_value};
 use super::text::{Input, Line};
-use crate::fabric::{Lid, PortNum};
-use crate::observe::{Counter, CounterSample, Notes};
+use fabdeck_fabric::observe::{Counter, CounterSample, Notes};
+use fabdeck_fabric::{Lid, PortNum};
 
 pub const ID: &str = "perfquery";
 

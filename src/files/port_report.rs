@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::fabric::{FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKey, NodeKind, PortNum};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKey, NodeKind, PortNum};
 
 use super::FileError;
 use super::content::TopologyFile;

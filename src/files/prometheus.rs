@@ -7,8 +7,8 @@
 
 use std::fmt::Write;
 
-use crate::fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
-use crate::observe::{Counter, CounterKind, CounterSample, escape_unprintable};
+use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, escape_unprintable};
+use fabdeck_fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
 
 /// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, wide).
 struct Metric {

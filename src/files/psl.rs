@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{Fabric, Lid, NodeId, NodeKind, PortNum, Routes};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Lid, NodeId, NodeKind, PortNum, Routes};
 
 pub const ID: &str = "psl";
 
@@ -47,7 +47,7 @@ pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Resul
 }
 
 fn senders(fabric: &Fabric) -> Vec<Sender> {
-    let sender = |(node, facts): (NodeId, &crate::fabric::Node)| {
+    let sender = |(node, facts): (NodeId, &fabdeck_fabric::Node)| {
         let switches = match facts.facts.kind {
             NodeKind::Switch => vec![node],
             _ => fabric
@@ -78,8 +78,8 @@ fn destinations(fabric: &Fabric) -> Vec<(Lid, NodeId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Lanes;
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::Lanes;
+    use fabdeck_fabric::generate::{Spec, generate};
 
     #[test]
     fn a_line_for_each_node_and_lid() {

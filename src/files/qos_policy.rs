@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::fabric::{Fabric, Guid, Lanes, Lid, PortNum, Routes};
-use crate::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::{Fabric, Guid, Lanes, Lid, PortNum, Routes};
 
 use super::FileError;
 use super::content::PolicyFile;
@@ -287,7 +287,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
     use proptest::prelude::*;
 
     fn fabric(name: &str) -> Fabric {

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{
+use fabdeck_fabric::{
     Fabric, Guid, Lane, Lid, NodeId, NodeKind, NodeTables, PortNum, ServiceLevel, Sl2Vl, Tables,
 };
 

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::written::Written;
-use crate::fabric::{Fabric, Names, NodeId};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Names, NodeId};
 
 pub use hostlist::compress;
 pub use names::{MOST_NAMES, NoList, expand};

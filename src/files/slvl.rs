@@ -3,7 +3,9 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{Fabric, Guid, Lane, NodeId, NodeKind, NodeTables, PortNum, ServiceLevel, Sl2Vl, Tables};
+use fabdeck_fabric::{
+    Fabric, Guid, Lane, NodeId, NodeKind, NodeTables, PortNum, ServiceLevel, Sl2Vl, Tables,
+};
 
 use super::FileError;
 use super::content::{TableFile, TableSection};

@@ -7,7 +7,7 @@ use super::FileError;
 use super::flows::{FlowLine, flow};
 use super::opensm::{bad_line, nothing};
 use super::text::Input;
-use crate::fabric::LinkWidth;
+use fabdeck_fabric::LinkWidth;
 
 /// What happens, by the names of nodes and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]

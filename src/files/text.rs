@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::FileError;
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
 
 /// A line longer than this is no line of any format we read.
 pub const LINE_LIMIT: usize = 64 * 1024;

@@ -6,12 +6,12 @@ mod wrapped;
 
 use std::borrow::Cow;
 
-use super::capture;
+use super::capture_format;
 use super::content::Content;
 use super::error::FileError;
 use super::format::{Format, detect};
 use super::text::Input;
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
 
 /// Some lines have something in front of them, and others do not.
 const MIXED_PREFIX: &str = "FD-2007";
@@ -35,7 +35,7 @@ pub fn read(
     notes: &mut Notes,
 ) -> Result<Option<(&'static Format, Content)>, Box<FileError>> {
     let found = detect(bytes);
-    if let Some(format) = found.filter(|format| format.id == capture::ID) {
+    if let Some(format) = found.filter(|format| format.id == capture_format::ID) {
         return (format.read)(Input::new(name, bytes)).map(|content| Some((format, content)));
     }
     let text = plain_text(name, bytes, notes)?;

@@ -1,7 +1,7 @@
 //! Which field of the two counter attributes holds which counter.
 
 use super::performance::{PortCounters, PortCountersExtended};
-use crate::observe::Counter;
+use fabdeck_fabric::observe::Counter;
 
 /// An attribute of counters, read and filled counter by counter.
 pub trait CounterBlock {

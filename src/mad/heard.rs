@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::fabric::Lid;
+use fabdeck_fabric::Lid;
 
 use super::repath::Repath;
 use super::standing::{NoticeKey, Standing};
@@ -150,7 +150,7 @@ impl Heard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::ServiceLevel;
+    use fabdeck_fabric::ServiceLevel;
 
     const MINUTE: Duration = Duration::from_secs(60);
 

@@ -3,7 +3,7 @@
 use zerocopy::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::fabric::{Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortState};
+use fabdeck_fabric::{Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortState};
 
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]

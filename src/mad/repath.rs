@@ -17,7 +17,7 @@
 //! something, so that a notice which comes late is known as such. The others are of the change, and are so many that two changes
 //! hardly ever have the same: whoever took a new one for one of before would answer that it has followed and not move.
 
-use crate::fabric::{Lid, ServiceLevel};
+use fabdeck_fabric::{Lid, ServiceLevel};
 
 use super::notice::{Notice, trap};
 

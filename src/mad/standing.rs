@@ -141,7 +141,7 @@ impl Mad {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lid, ServiceLevel};
+    use fabdeck_fabric::{Lid, ServiceLevel};
 
     #[test]
     fn standings_have_codes_of_their_own() {

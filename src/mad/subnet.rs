@@ -3,7 +3,7 @@
 use zerocopy::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::fabric::{Guid, Lane, NodeKind, PortNum, ServiceLevel, Sl2Vl, VlWeight};
+use fabdeck_fabric::{Guid, Lane, NodeKind, PortNum, ServiceLevel, Sl2Vl, VlWeight};
 
 /// 64 bytes of text; unused bytes are zero.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]

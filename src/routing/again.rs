@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::engine::{Answer, Engine, Pulse, Refusal, Request};
 use super::problem::Problem;
-use crate::fabric::Routes;
+use fabdeck_fabric::Routes;
 
 /// What an engine gives that can begin from an earlier run.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::descent::{Descent, Neighbours, Way};
-use crate::fabric::SwitchGraph;
+use fabdeck_fabric::SwitchGraph;
 
 /// The square of what a crowd has on a channel counts so many times beside that of all paths there. Jobs have more links and
 /// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.

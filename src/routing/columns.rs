@@ -7,7 +7,7 @@ use super::balance::Balance;
 use super::descent::{Descent, Neighbours};
 use super::engine::{Pulse, Refusal};
 use super::problem::{Destination, Problem};
-use crate::fabric::{NO_PATH, Routes};
+use fabdeck_fabric::{NO_PATH, Routes};
 
 /// So many columns are kept before they are written out, row by row.
 const COLUMNS: usize = 64;
@@ -256,7 +256,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lid, PortNum};
+    use fabdeck_fabric::{Lid, PortNum};
 
     #[test]
     fn ends_of_a_switch_stay_together() {

@@ -1,7 +1,7 @@
 //! The ways nearer to one switch: the switches that reach it in order of hops, and the channels of each that lead one
 //! hop nearer. Every tree of shortest paths into the switch takes one way of each.
 
-use crate::fabric::SwitchGraph;
+use fabdeck_fabric::SwitchGraph;
 
 /// Not reached.
 const NOWHERE: u32 = u32::MAX;
@@ -133,8 +133,8 @@ impl Descent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, NodeId, Resolved};
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, NodeId, Resolved};
 
     #[test]
     fn nearest_first_with_every_way_one_hop_nearer() {

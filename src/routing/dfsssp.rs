@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use super::balance::{Among, Direction, directions};
 use super::engine::{Answer, Pulse, Refusal, Request};
-use super::lanes::{Layered, layer};
+use super::lane_layers::{Layered, layer};
 use super::load::busiest;
 use super::problem::Problem;
 use super::{ranks, sssp, updn};
-use crate::fabric::Routes;
+use fabdeck_fabric::Routes;
 
 /// How the remark begins that says that there were too few lanes.
 pub const DEGRADED: &str = "degraded";

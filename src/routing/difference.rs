@@ -9,7 +9,7 @@ use super::certificate::Scope;
 use super::certificate::dependencies::{Cycle, Dependencies, Traffic, add_tree};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, FAR, Reader, Tree, Ways, batches};
-use crate::fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes, block_of};
+use fabdeck_fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes, block_of};
 
 /// What changes between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

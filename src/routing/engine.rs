@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::again::AgainFn;
 use super::problem::Problem;
-use crate::fabric::{Guid, JobMap, Routes};
+use fabdeck_fabric::{Guid, JobMap, Routes};
 
 /// Nearly all adapters have four data lanes.
 pub const SUPPOSED_LANES: u8 = 4;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::problem::Problem;
 use super::trees::{Distances, Reader, Ways, batches};
-use crate::fabric::Routes;
+use fabdeck_fabric::Routes;
 
 /// The maximum edge forwarding index: paths from adapters to LIDs of adapters over the busiest channel between switches.
 pub(super) fn busiest(problem: &Problem<'_>, routes: &Routes) -> u64 {
@@ -44,10 +44,10 @@ pub(super) fn busiest(problem: &Problem<'_>, routes: &Routes) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Faults;
-    use crate::generate::{Spec, generate};
-    use crate::routing::certificate::{LaneKnowledge, Scope, certify};
-    use crate::routing::{ENGINES, NoPulse, Request};
+    use crate::certificate::{LaneKnowledge, Scope, certify};
+    use crate::{ENGINES, NoPulse, Request};
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{Spec, generate};
 
     #[test]
     fn it_is_what_the_certificate_counts() {

@@ -7,7 +7,7 @@ use super::certificate::dependencies::{Cycle, Dependencies, Traffic};
 use super::certificate::{LaneKnowledge, Scope};
 use super::problem::{Destination, Problem};
 use super::trees::{Way, Ways};
-use crate::fabric::{BLOCK_LIDS, Lid, Routes, block_of};
+use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
 
 /// When a switch gets its new entry of a LID, if it gets one.
 pub type Rank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::fabric::{Fabric, Faults, Lid, Lmc, NodeId, PortId, PortNum, Routes, SwitchGraph};
+use fabdeck_fabric::{Fabric, Faults, Lid, Lmc, NodeId, PortId, PortNum, Routes, SwitchGraph};
 
 /// Lanes that a port can have for data: what is mapped to lane 15 is dropped, whatever a port has.
 pub const DATA_LANES: u8 = 15;

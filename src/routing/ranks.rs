@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::engine::{Refusal, Request};
 use super::problem::Problem;
-use crate::fabric::{Fabric, Guid, Node, NodeId, PortId, SwitchGraph};
+use fabdeck_fabric::{Fabric, Guid, Node, NodeId, PortId, SwitchGraph};
 
 const FAR: u32 = u32::MAX;
 /// Host switches that a reading is judged on.
@@ -213,7 +213,7 @@ pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Fla
     let graph = &problem.graph;
     let mut flaws = Flaws::default();
     let level =
-        |channel: &&crate::fabric::Channel| height[channel.from as usize] == height[channel.to as usize];
+        |channel: &&fabdeck_fabric::Channel| height[channel.from as usize] == height[channel.to as usize];
     flaws.across = graph.channels().iter().filter(level).count();
     flaws.hollow = hollow(problem, hosts, height);
     for members in sample(problem, hosts) {

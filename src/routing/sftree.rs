@@ -14,7 +14,7 @@ use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
 use super::ranks::{self, Ranks};
 use super::updown::{Order, fill};
-use crate::fabric::NodeId;
+use fabdeck_fabric::NodeId;
 
 pub const ID: &str = "sftree";
 

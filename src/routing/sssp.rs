@@ -7,7 +7,7 @@ use super::balance::{Among, Balance};
 use super::columns::{Columns, End, Pass, Senders, ends};
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
-use crate::fabric::Routes;
+use fabdeck_fabric::Routes;
 
 pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     balanced(problem, Among::All, pulse).map(Answer::from)

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::problem::{Destination, Problem};
-use crate::fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
+use fabdeck_fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
 
 /// Of how many switches the destinations are looked at together: a word of the breadth-first search.
 pub const SWITCHES_AT_ONCE: usize = 64;
@@ -483,10 +483,10 @@ pub fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, NodeId, PortNum, Resolved};
-    use crate::generate::{Spec, generate};
-    use crate::routing::minhop::hop_matrix;
-    use crate::routing::{NoPulse, Request, engine};
+    use crate::minhop::hop_matrix;
+    use crate::{NoPulse, Request, engine};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, NodeId, PortNum, Resolved};
 
     #[test]
     fn many_searches_at_once_find_what_one_at_a_time_does() {

@@ -50,7 +50,7 @@ fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) 
     let graph = &problem.graph;
     let hosts = ranks::hosts(problem, request);
     let centres = ranks::centres(problem, &hosts);
-    let name = |root: &u32| problem.fabric.node(crate::fabric::NodeId(*root)).guid().to_string();
+    let name = |root: &u32| problem.fabric.node(fabdeck_fabric::NodeId(*root)).guid().to_string();
     if !request.roots.is_empty() {
         let given = ranks::named_switches(ID, problem, &request.roots)?;
         remarks.extend(ranks::failed_roots(problem, request));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use zerocopy::FromZeros;
 use zerocopy::network_endian::U16;
 
-use crate::fabric::{Guid, Lid};
-use crate::mad::{InformInfo, InformInfoRecord, Mad, Method, NodeRecord, PathRecord, attribute, trap};
+use fabdeck_fabric::{Guid, Lid};
+use fabdeck_mad::{InformInfo, InformInfoRecord, Mad, Method, NodeRecord, PathRecord, attribute, trap};
 
 use super::device::{Device, Plug};
 use super::subnet::{description, node_info};
@@ -34,8 +34,8 @@ impl World {
             (Method::GET, attribute::PATH_RECORD) => self.path_record(&mut answer),
             (Method::GET, attribute::NODE_RECORD) => self.node_record(&mut answer),
             (Method::GET, attribute::CLASS_PORT_INFO) => {
-                let info = answer.record_mut::<crate::mad::ClassPortInfo>();
-                *info = crate::mad::ClassPortInfo::new_zeroed();
+                let info = answer.record_mut::<fabdeck_mad::ClassPortInfo>();
+                *info = fabdeck_mad::ClassPortInfo::new_zeroed();
                 (info.base_version, info.class_version) = (1, 2);
                 Ok(())
             }
@@ -175,7 +175,7 @@ impl World {
         let device = self.device(node);
         let guid = device.socket(device.managed(port)).map_or(device.guid, |socket| socket.guid);
         let mut gid = [0; 16];
-        gid[..8].copy_from_slice(&crate::access::DEFAULT_PREFIX.to_be_bytes());
+        gid[..8].copy_from_slice(&fabdeck_mad::access::DEFAULT_PREFIX.to_be_bytes());
         gid[8..].copy_from_slice(&guid.0.to_be_bytes());
         gid
     }

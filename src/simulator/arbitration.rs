@@ -1,7 +1,7 @@
 //! Arbitration tables as their attribute has them: two blocks of 32 entries for each priority.
 
-use crate::fabric::VlWeight;
-use crate::mad::VlArbitrationBlock;
+use fabdeck_fabric::VlWeight;
+use fabdeck_mad::VlArbitrationBlock;
 
 use super::device::{ArbitrationTables, Device, Socket};
 use super::subnet::Refusal;
@@ -50,7 +50,7 @@ pub fn of(socket: &mut Socket) -> &mut ArbitrationTables {
 
 /// Every lane in turn, which is how ports come up.
 fn even(lanes: u8) -> Vec<VlWeight> {
-    let lane = |lane: u8| crate::fabric::Lane::new(lane.into()).unwrap_or_default();
+    let lane = |lane: u8| fabdeck_fabric::Lane::new(lane.into()).unwrap_or_default();
     (0..lanes.min(CAPACITY.1)).map(|at| VlWeight { lane: lane(at), weight: 64 }).collect()
 }
 

@@ -1,9 +1,9 @@
 //! From a fabric as a value to devices. What the fabric leaves open gets what new hardware would say.
 
-use crate::fabric::{
+use fabdeck_fabric::{
     Fabric, Guid, LinkSpeed, LinkWidth, NodeId, NodeKind, PhysicalState, Port, PortNum, PortState, Tables,
 };
-use crate::mad::NodeDescription;
+use fabdeck_mad::NodeDescription;
 
 use super::device::{AdaptiveProfile, ArbitrationTables, Device, DeviceTables, KeyGuard, Socket};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::fabric::{
+use fabdeck_fabric::{
     Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PhysicalState, PortState, Sl2Vl, VlWeight,
 };
-use crate::mad::NodeDescription;
+use fabdeck_mad::NodeDescription;
 
 /// Where something is plugged in: the node's index and its port.
 pub type Plug = (u32, u8);

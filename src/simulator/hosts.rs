@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::access::{Address, Parcel};
-use crate::fabric::{Lid, NodeId, NodeKind, PortNum};
-use crate::mad::{
+use fabdeck_fabric::{Lid, NodeId, NodeKind, PortNum};
+use fabdeck_mad::access::{Address, Parcel};
+use fabdeck_mad::{
     Coming, FlowLevel, Follow, Heard, HostFlows, Mad, Method, Repath, Standing, attribute, trap,
 };
 

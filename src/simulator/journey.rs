@@ -1,7 +1,7 @@
 //! How a packet gets from one port to another: by the ports it names, or by LID through the tables.
 
-use crate::fabric::NO_PATH;
-use crate::mad::Smp;
+use fabdeck_fabric::NO_PATH;
+use fabdeck_mad::Smp;
 
 use super::device::Plug;
 use super::world::World;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHasher;
 
-use crate::mad::{Class, Mad, Smp, attribute};
+use fabdeck_mad::{Class, Mad, Smp, attribute};
 
 /// The lines so far; nothing is kept unless it is switched on.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ fn fingerprint(mad: &Mad) -> u64 {
         let mut smp = Smp(open);
         smp.set_m_key(0);
         if mad.header().attribute.get() == attribute::PORT_INFO {
-            smp.data_mut::<crate::mad::PortInfo>().m_key = 0.into();
+            smp.data_mut::<fabdeck_mad::PortInfo>().m_key = 0.into();
         }
         open = smp.0;
     }

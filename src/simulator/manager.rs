@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::fabric::{Fabric, FabricBuilder, Faults, Lid, Lmc, NodeKind, PortId, PortNum, SwitchGraph};
-use crate::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Lid, Lmc, NodeKind, PortId, PortNum, SwitchGraph};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 use super::build;
 use super::device::{Device, Plug};
@@ -89,7 +89,7 @@ pub fn home(fabric: &Fabric) -> Option<Plug> {
         let node = &fabric.node(port.node).facts;
         node.kind != NodeKind::Switch && node.answered && port.peer.is_some()
     });
-    let plug = |port: &crate::fabric::Port| (port.node.0, port.number.value());
+    let plug = |port: &fabdeck_fabric::Port| (port.node.0, port.number.value());
     host.map(|(_, port)| plug(port)).or_else(|| fabric.switches().next().map(|(id, _)| (id.0, 0)))
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::device::Plug;
 use super::world::World;
-use crate::mad::{InformInfo, Notice, trap};
+use fabdeck_mad::{InformInfo, Notice, trap};
 
 /// Subscriptions, by the LID and the queue pair that reports go to, and the number of the trap.
 type Subscribers = BTreeMap<(u16, u32, u16), InformInfo>;

@@ -2,11 +2,11 @@
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use crate::mad::{
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_mad::{
     ClassPortInfo, CounterBlock, Mad, Method, PortCounters, PortCountersExtended, PortSamplesControl,
     attribute,
 };
-use crate::observe::{Counter, CounterValues};
 
 use super::device::Plug;
 use super::subnet::Refusal;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
 
 use super::simulate::{AttachError, Seat, Simulator};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::access::{Address, Parcel};
-use crate::mad::{Mad, Method, Notice, Repath, Smp, attribute};
+use fabdeck_mad::access::{Address, Parcel};
+use fabdeck_mad::{Mad, Method, Notice, Repath, Smp, attribute};
 
 use super::simulate::{Event, Simulator};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::mad::{Mad, Method, ServiceRecord};
+use fabdeck_mad::{Mad, Method, ServiceRecord};
 
 use super::administration::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
 

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use crate::access::{Address, LocalPort, Parcel, Traffic};
-use crate::fabric::{Lid, PortNum};
-use crate::mad::{Class, Mad, Method, Repath, Smp, attribute};
+use fabdeck_fabric::{Lid, PortNum};
+use fabdeck_mad::access::{Address, LocalPort, Parcel, Traffic};
+use fabdeck_mad::{Class, Mad, Method, Repath, Smp, attribute};
 
 use super::device::Plug;
 use super::journey::Arrived;

@@ -6,7 +6,7 @@ use super::device::Plug;
 use super::manager;
 use super::traffic::Flow;
 use super::world::World;
-use crate::fabric::{Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum, Resolved};
+use fabdeck_fabric::{Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum, Resolved};
 
 /// A moment after the beginning, and what happens then.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use crate::fabric::{Lid, NO_PATH, PhysicalState, PortState};
-use crate::mad::{
+use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
+use fabdeck_mad::{
     AdaptiveRoutingInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
     SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
@@ -159,7 +159,7 @@ impl World {
         const HAS_EXTENDED_SPEEDS: u32 = 1 << 14;
         let shown = trusted || socket.key.protect == 0;
         info.m_key = if shown { socket.key.key } else { 0 }.into();
-        info.subnet_prefix = crate::access::DEFAULT_PREFIX.into();
+        info.subnet_prefix = fabdeck_mad::access::DEFAULT_PREFIX.into();
         info.base_lid = socket.lid.map_or(0, Lid::value).into();
         info.master_sm_lid = self.manager_lid().into();
         let manager = if manages { HAS_SM } else { 0 };
@@ -397,8 +397,8 @@ fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
 }
 
 /// Unless somebody set it otherwise, a service level takes the lane of its number, modulo those in operation.
-fn lanes_between(device: &Device, from: u8, to: u8) -> crate::fabric::Sl2Vl {
-    use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
+fn lanes_between(device: &Device, from: u8, to: u8) -> fabdeck_fabric::Sl2Vl {
+    use fabdeck_fabric::{Lane, ServiceLevel, Sl2Vl};
     if let Some(set) = device.tables.lanes.get(&(from, to)) {
         return *set;
     }

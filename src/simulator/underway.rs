@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use super::device::Plug;
 use super::story::{Ailing, Change, Scene};
 use super::traffic::{PortCount, TrafficRun, Wires};
-use crate::fabric::{Fabric, NodeId, PortId, PortNum};
-use crate::observe::{Counter, CounterValues};
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{Fabric, NodeId, PortId, PortNum};
 
 /// Events that one question may wait for between two scenes: less than a tenth of a second of work.
 const EVENTS_MOST: u64 = 500_000;

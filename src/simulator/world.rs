@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{
     Arbitration, Fabric, Faults, Levels, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId,
     PortNum, PortState, Routes, Sl2Vl, Tables,
 };
-use crate::observe::{Counter, CounterValues};
 
 use super::build;
 use super::device::{AdaptiveProfile, Device, Plug};
@@ -179,7 +179,7 @@ impl World {
         let mut load = carried.load.clone();
         load.settings.base_lids = true;
         let mut run = TrafficRun::new(given, &load)?;
-        let down = |(_, port): &(PortId, &crate::fabric::Port)| {
+        let down = |(_, port): &(PortId, &fabdeck_fabric::Port)| {
             let socket = self.device(port.node.0).socket(port.number.value());
             port.peer.is_some() && socket.is_some_and(|socket| !socket.passes())
         };

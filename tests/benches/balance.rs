@@ -7,12 +7,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use fabdeck::fabric::{Fabric, Faults};
-use fabdeck::files::ibsim;
-use fabdeck::files::text::Input;
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::certificate::{Kind, LaneKnowledge, Scope, certify};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Fabric, Faults};
+use fabdeck_files::ibsim;
+use fabdeck_files::text::Input;
+use fabdeck_routing::certificate::{Kind, LaneKnowledge, Scope, certify};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -7,12 +7,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fabdeck::capture::{Recorder, create, open};
-use fabdeck::fabric::{Fabric, Faults, Lft, PortNum, Sl2Vl, Tables};
-use fabdeck::files::capture::Header;
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
+use fabdeck_fabric::{Fabric, Faults, Lft, PortNum, Sl2Vl, Tables};
+use fabdeck_files::capture::{Recorder, create, open};
+use fabdeck_files::capture_format::Header;
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -44,7 +44,7 @@ fn first(fabric: &Fabric) -> Sweep {
     let wide = Counter::KNOWN.iter().filter(|counter| counter.bits() == Some(64));
     let wide: Vec<Counter> = wide.cloned().collect();
     let cabled = fabric.ports().filter(|(_, port)| port.peer.is_some()).take(PORTS);
-    let sample = |port: &fabdeck::fabric::Port| CounterSample {
+    let sample = |port: &fabdeck_fabric::Port| CounterSample {
         node: Some(fabric.node(port.node).guid()),
         lid: None,
         port: Some(port.number),

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Actuator, Identity, Slot, Surveyor, Unwatched, Wanted};
-use fabdeck::change::{
+use fabdeck_change::{
     Begun, Direct, Disk, Driver, FileDisk, Home, Journal, Plan, Record, Step, Write, verify,
 };
-use fabdeck::source::{LiveActuator, LiveOptions, Right, open_actuator};
+use fabdeck_live::{LiveActuator, LiveOptions, Right, open_actuator};
+use fabdeck_mad::access::{Actuator, Identity, Slot, Surveyor, Unwatched, Wanted};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

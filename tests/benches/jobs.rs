@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck::analysis::{Flows, JobLoads};
-use fabdeck::fabric::{Faults, JobMap};
-use fabdeck::generate::{History, Workload};
-use fabdeck::routing::{LanesBy, NoPulse, Problem, Request, engine};
+use fabdeck_fabric::generate::{History, Workload};
+use fabdeck_fabric::{Faults, JobMap};
+use fabdeck_routing::analysis::{Flows, JobLoads};
+use fabdeck_routing::{LanesBy, NoPulse, Problem, Request, engine};
 use rayon::prelude::*;
 
 #[path = "../suite/histories/replay.rs"]

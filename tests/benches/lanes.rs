@@ -6,13 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{Ask, Phase};
-use fabdeck::counters::Role;
-use fabdeck::fabric::{Fabric, Faults, Routes};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
-use fabdeck::simulator::traffic::{Load, Pattern, Settings};
-use fabdeck::simulator::{Carried, Ratio, Share, World};
+use fabdeck_change::{Ask, Phase};
+use fabdeck_fabric::counters::Role;
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Fabric, Faults, Routes};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_simulator::traffic::{Load, Pattern, Settings};
+use fabdeck_simulator::{Carried, Ratio, Share, World};
 
 #[path = "../suite/lanes/circle.rs"]
 #[allow(dead_code, reason = "tests need more of it")]

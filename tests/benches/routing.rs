@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-use fabdeck::fabric::{Fabric, Faults};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck::routing::difference::compare;
-use fabdeck::routing::{ENGINES, NoPulse, Problem, Request};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Fabric, Faults};
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck_routing::difference::compare;
+use fabdeck_routing::{ENGINES, NoPulse, Problem, Request};
 
 /// From one to the next about four times the switches.
 const FABRICS: &[&str] = &[
@@ -55,7 +55,7 @@ fn judges(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("judge");
     for (name, fabric) in &fabrics() {
         let (problem, request) = (Problem::new(fabric, &none), Request::default());
-        let route = |engine: &fabdeck::routing::Engine| (engine.route)(&problem, &request, &NoPulse);
+        let route = |engine: &fabdeck_routing::Engine| (engine.route)(&problem, &request, &NoPulse);
         let (Ok(old), Ok(new)) = (route(minhop), route(sssp)) else { continue };
         let entries = problem.graph.switch_count() * problem.destinations().len();
         group.throughput(Throughput::Elements(entries as u64));

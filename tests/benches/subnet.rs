@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck::analysis::{Marked, Paths};
-use fabdeck::change::{Standing, in_order, writes};
-use fabdeck::fabric::{BLOCK_LIDS, Fabric, Faults, LinkId, Resolved, Routes, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck::routing::difference::{Difference, compare, transition};
-use fabdeck::routing::mixture::mixture;
-use fabdeck::routing::{ENGINES, NoPulse, Problem, Request, engine, run};
+use fabdeck_change::{Standing, in_order, writes};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{BLOCK_LIDS, Fabric, Faults, LinkId, Resolved, Routes, Tables};
+use fabdeck_routing::analysis::{Marked, Paths};
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck_routing::difference::{Difference, compare, transition};
+use fabdeck_routing::mixture::mixture;
+use fabdeck_routing::{ENGINES, NoPulse, Problem, Request, engine, run};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -100,7 +100,7 @@ fn order(problem: &Problem<'_>, [old, new]: [&Routes; 2], scope: &Scope) -> Outc
     let ordered = step("  their order and the states between", || {
         in_order(problem, (old, new), scope.switches, plain, &name)
     })?;
-    let rank = |switch, lid: fabdeck::fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
+    let rank = |switch, lid: fabdeck_fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
     let found = step("  mixtures", || mixture(problem, [old, new], scope, &rank))?;
     writeln!(
         io::stdout(),

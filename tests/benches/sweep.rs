@@ -7,14 +7,14 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::counters::{Thresholds, rates_of_sweeps};
-use fabdeck::fabric::{Fabric, Guid, NameMap, PortNum, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Counter, CounterValues, Sweep};
 use fabdeck::session::{Look, Watched};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::counters::{Thresholds, rates_of_sweeps};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Counter, CounterValues, Sweep};
+use fabdeck_fabric::{Fabric, Guid, NameMap, PortNum, Tables};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Source, Unwatched, Wanted};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 const FABRIC: &str = "kary,k=10,n=3";
 const SWEEPS: u32 = 20;

@@ -8,18 +8,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck::fabric::{Faults, Routes, ServiceLevel, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
-use fabdeck::simulator::Share;
-use fabdeck::simulator::traffic::{Given, Load, Pattern, Service, Settings, TrafficRun};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Faults, Routes, ServiceLevel, Tables};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_simulator::Share;
+use fabdeck_simulator::traffic::{Given, Load, Pattern, Service, Settings, TrafficRun};
 
 #[path = "../suite/traffic/stage.rs"]
 mod stage;
 
 /// A fabric by name under the routes of an engine.
 struct Ready {
-    fabric: fabdeck::fabric::Fabric,
+    fabric: fabdeck_fabric::Fabric,
     routes: Arc<Routes>,
 }
 

@@ -6,16 +6,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched, Wanted};
-use fabdeck::fabric::{Fabric, PortNum, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::mad::{
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Fabric, PortNum, Tables};
+use fabdeck_live::{Keys, Policy, look};
+use fabdeck_mad::access::{
+    Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched, Wanted,
+};
+use fabdeck_mad::{
     AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
     Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
     PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
 };
-use fabdeck::simulator::{Line, Seat, Simulator, World};
-use fabdeck::source::{Keys, Policy, look};
+use fabdeck_simulator::{Line, Seat, Simulator, World};
 
 use super::judge::sound;
 use super::lines::{job_lists, lines};

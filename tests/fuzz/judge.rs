@@ -1,9 +1,9 @@
 //! What must hold of every input, accepted or refused.
 
-use fabdeck::fabric::{Fabric, Lid, PortNum};
-use fabdeck::files::content::Content;
-use fabdeck::files::text::Input;
-use fabdeck::files::{FileError, Format};
+use fabdeck_fabric::{Fabric, Lid, PortNum};
+use fabdeck_files::content::Content;
+use fabdeck_files::text::Input;
+use fabdeck_files::{FileError, Format};
 
 /// Reads the input twice: the answers are equal, and what is accepted is sound.
 pub fn judge(format: &Format, input: Input<'_>) {

@@ -1,9 +1,9 @@
 //! What is read by name and not by content: lists of jobs, and the lines of a capture behind a lead and a checksum that are
 //! right, which fuzzing of whole files never comes to.
 
-use fabdeck::files::capture::{Lead, Reader, flags};
-use fabdeck::files::jobs;
-use fabdeck::files::text::Input;
+use fabdeck_files::capture_format::{Lead, Reader, flags};
+use fabdeck_files::job_lists;
+use fabdeck_files::text::Input;
 
 use super::judge::{refused, sound};
 
@@ -11,13 +11,13 @@ use super::judge::{refused, sound};
 /// no more of them than a subnet holds.
 pub fn job_lists(data: &[u8]) {
     let input = Input::new("fuzz", data);
-    for read in [jobs::read, jobs::read_json, jobs::read_text] {
+    for read in [job_lists::read, job_lists::read_json, job_lists::read_text] {
         let first = read(input);
         assert_eq!(first, read(input), "the same bytes were read in two ways");
         match first {
             Ok(list) => {
                 assert!(list.lines.len() <= 1_000_000);
-                let named = |line: &jobs::JobLine| !line.host.is_empty() && !line.job.is_empty();
+                let named = |line: &job_lists::JobLine| !line.host.is_empty() && !line.job.is_empty();
                 assert!(list.lines.iter().all(|line| named(line) && line.number > 0));
             }
             Err(error) => refused(&error),

@@ -7,8 +7,8 @@
 
 use std::sync::OnceLock;
 
-use fabdeck::files::text::Input;
-use fabdeck::files::{FORMATS, Format};
+use fabdeck_files::text::Input;
+use fabdeck_files::{FORMATS, Format};
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 #[path = "datagrams.rs"]

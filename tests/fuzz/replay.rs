@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fabdeck::files::packed::is_packed;
-use fabdeck::files::text::Input;
-use fabdeck::files::{FORMATS, detect};
+use fabdeck_files::packed::is_packed;
+use fabdeck_files::text::Input;
+use fabdeck_files::{FORMATS, detect};
 
 #[path = "datagrams.rs"]
 mod datagrams;
@@ -20,7 +20,7 @@ mod sent;
 /// Files of a folder and of those below it, by name.
 fn files(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder)];
+    let mut folders = vec![Path::new(env!("FABDECK_ROOT")).join("tests").join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -83,7 +83,7 @@ fn every_reader_withstands_a_cut_file() {
 /// A corpus folder that no format or target claims is never fuzzed.
 #[test]
 fn every_folder_of_the_corpus_is_a_target() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let corpus = Path::new(env!("FABDECK_ROOT")).join("tests/corpus");
     let mut named = Vec::new();
     for entry in fs::read_dir(corpus).unwrap() {
         named.push(entry.unwrap().file_name().into_string().unwrap());

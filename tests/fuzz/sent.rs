@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use fabdeck::files::packed::{Limits, Pace, unpack};
-use fabdeck::files::transcript;
-use fabdeck::observe::Notes;
+use fabdeck_fabric::observe::Notes;
+use fabdeck_files::packed::{Limits, Pace, unpack};
+use fabdeck_files::transcript;
 
 use super::judge::{judge_content, refused};
 

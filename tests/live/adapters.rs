@@ -4,10 +4,10 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Address, Arrival, Clock, MadPort, Parcel, ReadPort};
-use fabdeck::fabric::{Fabric, Guid, PortNum};
-use fabdeck::mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
-use fabdeck::source::{adapters, open_adapter};
+use fabdeck_fabric::{Fabric, Guid, PortNum};
+use fabdeck_live::{adapters, open_adapter};
+use fabdeck_mad::access::{Address, Arrival, Clock, MadPort, Parcel, ReadPort};
+use fabdeck_mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
 
 use crate::stage::{self, Stage};
 

@@ -9,10 +9,10 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Actuator, Seen, Source, Surveyor, Unwatched, Wanted, WriteToken};
-use fabdeck::fabric::{Guid, Lid, NodeKind, ServiceLevel};
-use fabdeck::mad::Repath;
-use fabdeck::source::{Keys, LiveActuator, LiveSource, Policy, open_adapter};
+use fabdeck_fabric::{Guid, Lid, NodeKind, ServiceLevel};
+use fabdeck_live::{Keys, LiveActuator, LiveSource, Policy, open_adapter};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{Actuator, Seen, Source, Surveyor, Unwatched, Wanted, WriteToken};
 use serde_json::{Value, json};
 
 use crate::stage::{self, Stage};
@@ -35,7 +35,7 @@ fn notices_of_a_process() {
     };
     let port = open_adapter(None, None).unwrap();
     let begun = BTreeSet::from([Guid(1)]);
-    let guid = fabdeck::access::MadPort::local(&port).guid;
+    let guid = fabdeck_mad::access::MadPort::local(&port).guid;
     let token =
         WriteToken::take_back(&begun, &Seen { switches: begun.clone(), port: guid, ..Seen::default() });
     let port = port.unlock(&token.unwrap()).unwrap();

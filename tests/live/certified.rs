@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use fabdeck::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes, Tables};
-use fabdeck::files::{fdbs, subnet_lst};
-use fabdeck::routing::certificate::{Certificate, LaneKnowledge, Scope, certify};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes, Tables};
+use fabdeck_files::{fdbs, subnet_lst};
+use fabdeck_routing::certificate::{Certificate, LaneKnowledge, Scope, certify};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 use crate::stage;
 

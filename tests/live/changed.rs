@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use fabdeck::change::Plan;
+use fabdeck_change::Plan;
 use serde_json::Value;
 
 use crate::discovered::fabdeck;

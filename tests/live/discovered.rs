@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use fabdeck::access::{self, Address, Clock, Identity, MadPort, Parcel, Unwatched, Wanted, WriteToken};
-use fabdeck::fabric::{Change, Fabric, FabricDiff, Guid, PortNum};
-use fabdeck::mad::{Method, MftBlock, Smp, attribute};
-use fabdeck::observe::Observation;
-use fabdeck::source::{Keys, Policy, look, open_adapter};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Change, Fabric, FabricDiff, Guid, PortNum};
+use fabdeck_live::{Keys, Policy, look, open_adapter};
+use fabdeck_mad::access::{self, Address, Clock, Identity, MadPort, Parcel, Unwatched, Wanted, WriteToken};
+use fabdeck_mad::{Method, MftBlock, Smp, attribute};
 use serde_json::Value;
 
 use crate::adapters::said;
@@ -116,7 +116,7 @@ fn equal(wanted: Wanted) {
         lanes_equal(&look);
     }
     // Every port of a switch is counted, with a link or without, and every cabled one of a host.
-    let counted = |(node, port): (&fabdeck::fabric::Node, &fabdeck::fabric::Port)| {
+    let counted = |(node, port): (&fabdeck_fabric::Node, &fabdeck_fabric::Port)| {
         port.peer.is_some() || node.is_switch() && port.number.value() > 0
     };
     let ports = look.fabric.ports().map(|(_, port)| (look.fabric.node(port.node), port));

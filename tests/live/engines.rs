@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fabdeck::fabric::{Fabric, Node};
+use fabdeck_fabric::{Fabric, Node};
 use serde_json::{Value, json};
 
 use crate::stage::{self, Stage};
@@ -131,7 +131,7 @@ pub fn fabdeck(folder: &Path, switches: bool) -> Value {
 }
 
 fn script(folder: &Path, switches: bool) -> Value {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/efi.py");
+    let script = concat!(env!("FABDECK_ROOT"), "/tests/peers/efi.py");
     let mut command = Command::new(stage::program("python3", "python3"));
     command.current_dir(folder).args([script, "opensm-subnet.lst", "opensm-lfts.dump"]);
     command.args(switches.then_some("--switches")).stdin(Stdio::null());

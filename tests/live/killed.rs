@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Address, Clock, MadPort, Parcel, Part, Wanted};
-use fabdeck::change::{Holder, Journal, JournalError, Phase, Plan, Told, Write};
-use fabdeck::fabric::{Fabric, NodeId};
-use fabdeck::mad::{Method, SMP_DATA, Smp, SwitchInfo, attribute};
-use fabdeck::source::{Policy, open_adapter};
+use fabdeck_change::{Holder, Journal, JournalError, Phase, Plan, Told, Write};
+use fabdeck_fabric::{Fabric, NodeId};
+use fabdeck_live::{Policy, open_adapter};
+use fabdeck_mad::access::{Address, Clock, MadPort, Parcel, Part, Wanted};
+use fabdeck_mad::{Method, SMP_DATA, Smp, SwitchInfo, attribute};
 use serde_json::Value;
 
 use crate::changed::opt_in;
@@ -38,7 +38,7 @@ pub fn raw() {
         port.send(&Parcel { mad, address: Address::directed() }, Duration::from_secs(5)).unwrap();
         let until = port.now() + Duration::from_secs(5);
         match port.receive(until).unwrap() {
-            Some(fabdeck::access::Arrival::Mad(parcel)) => Smp(parcel.mad),
+            Some(fabdeck_mad::access::Arrival::Mad(parcel)) => Smp(parcel.mad),
             other => panic!("{attribute:#06x} {modifier:#x}: {other:?}"),
         }
     };
@@ -107,7 +107,7 @@ impl Site {
         site.before = site.bytes();
         site.add_lanes();
         let library = site.path("die.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/die.c");
+        let source = Path::new(env!("FABDECK_ROOT")).join("tests/live/die.c");
         let mut cc = Command::new("cc");
         cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl");
         let built = stage::finish(cc);

@@ -8,7 +8,7 @@ use crate::stage;
 /// Twenty small trees; with `--long` the whole kit, for half an hour at most, going on where the last run stopped.
 #[test]
 fn engines_keep_their_bounds_on_irregular_trees() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let root = PathBuf::from(env!("FABDECK_ROOT"));
     let mut command = Command::new(stage::program("python3", "python3"));
     command.arg(root.join("tests/peers/kit")).args(["--fabdeck", env!("CARGO_BIN_EXE_fabdeck")]);
     match stage::long() {

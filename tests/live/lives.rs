@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::change::{Follows, Plan, Towards};
-use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, PortId};
+use fabdeck_change::{Follows, Plan, Towards};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeKind, PortId};
 use serde_json::Value;
 
 use crate::agents::{agent, hook, says};

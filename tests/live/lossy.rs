@@ -6,10 +6,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck::access::Wanted;
-use fabdeck::fabric::{Change, Fabric, FabricDiff, Guid, Lid, NodeKind, PortNum};
-use fabdeck::observe::{Observation, Silence};
-use fabdeck::source::Policy;
+use fabdeck_fabric::observe::{Observation, Silence};
+use fabdeck_fabric::{Change, Fabric, FabricDiff, Guid, Lid, NodeKind, PortNum};
+use fabdeck_live::Policy;
+use fabdeck_mad::access::Wanted;
 
 use crate::discovered::{self, SEEN, fabdeck, gaps, look_around, part, text};
 use crate::routed::{Plain, plain_of, plainly};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use fabdeck::access::{Address, MadPort, Parcel};
-use fabdeck::mad::{Method, Smp, attribute};
-use fabdeck::source::{adapters, open_adapter};
+use fabdeck_live::{adapters, open_adapter};
+use fabdeck_mad::access::{Address, MadPort, Parcel};
+use fabdeck_mad::{Method, Smp, attribute};
 use tempfile::TempDir;
 
 use crate::{adapters::said, stage};
@@ -77,7 +77,7 @@ const ROCE: Port = Port { state: "4: ACTIVE", physical: "5: LinkUp", layer: "Eth
 
 /// A library that has parts of a machine found in a folder.
 pub fn redirect(folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/redirect.c");
+    let source = Path::new(env!("FABDECK_ROOT")).join("tests/live/redirect.c");
     let library = folder.join("redirect.so");
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl");

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{
-    Actuator, DevicePort, ReadPort, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
-};
-use fabdeck::change::{
+use fabdeck_change::{
     AlteredWrites, Begun, Checked, Driver, Follows, Journal, Migration, Opensm, OpensmSite, Plan, PlanFlow,
     PlanLanes, PlanPort, Record, Step, Towards, verify,
 };
-use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, ServiceLevel};
-use fabdeck::observe::Observation;
-use fabdeck::source::{Keys, LiveSurveyor, Policy, open_adapter};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeKind, ServiceLevel};
+use fabdeck_live::{Keys, LiveSurveyor, Policy, open_adapter};
+use fabdeck_mad::access::{
+    Actuator, DevicePort, ReadPort, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
+};
 
 use crate::discovered::{self, fabdeck};
 use crate::routed::bound;

@@ -10,8 +10,8 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::change::Plan;
-use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, PortNum, Tables};
+use fabdeck_change::Plan;
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeKind, PortNum, Tables};
 use serde_json::Value;
 
 use crate::agents::{agent, hook};

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fabdeck::change::Plan;
-use fabdeck::fabric::{Fabric, Tables};
-use fabdeck::files::ibsim;
+use fabdeck_change::Plan;
+use fabdeck_fabric::{Fabric, Tables};
+use fabdeck_files::ibsim;
 
 use crate::routed::{bound, plain_of};
 use crate::stage::{self, Stage};

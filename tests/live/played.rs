@@ -1,6 +1,6 @@
 //! Every net file that `generate` writes is loaded by ibsim, and ibnetdiscover sees the same fabric on it.
 
-use fabdeck::fabric::{Change, Fabric, FabricDiff};
+use fabdeck_fabric::{Change, Fabric, FabricDiff};
 
 use crate::stage::{self, Stage};
 

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::capture::{Recorder, Tape, create};
 use fabdeck::console::{Appearance, Depth, Signs, Theme, draw};
-use fabdeck::counters::Thresholds;
-use fabdeck::fabric::NameMap;
-use fabdeck::files::capture::Header;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Happening, Recording, Scenes, Size, State, Sweeper, WatchSettings, sweep_again,
 };
-use fabdeck::source::{Keys, LiveSource, Policy, open_adapter};
+use fabdeck_fabric::NameMap;
+use fabdeck_fabric::counters::Thresholds;
+use fabdeck_files::capture::{Recorder, Tape, create};
+use fabdeck_files::capture_format::Header;
+use fabdeck_live::{Keys, LiveSource, Policy, open_adapter};
+use fabdeck_mad::access::{Source, Unwatched, Wanted};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -104,8 +104,7 @@ pub fn watched() {
     let looking = Arc::new(|observation| Ok(Look::new(FILE, observation, &NameMap::default())));
     let mut scenes = Scenes::new(tape, place, looking.clone());
     let moment = fabdeck::session::interactive::Seek { place, deep: true, congestion: 100_000 };
-    let found =
-        fabdeck::session::interactive::Recorded::seek(&mut scenes, moment, &fabdeck::routing::NoPulse);
+    let found = fabdeck::session::interactive::Recorded::seek(&mut scenes, moment, &fabdeck_routing::NoPulse);
     let look = Look::clone(&found.unwrap().look);
     let recording = Recording(Box::new(scenes));
     let mut replay = Driver::recorded(look, (Sweeper::default(), recording), settings(), size);

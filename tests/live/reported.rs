@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::fabric::NodeKind;
+use fabdeck_fabric::NodeKind;
 use serde_json::Value;
 
 use crate::stage::{self, Stage};

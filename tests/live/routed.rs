@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fabdeck::fabric::{Fabric, FabricDiff, Guid, Lid, NodeKind, Tables};
-use fabdeck::files::content::{Content, TableFile};
-use fabdeck::files::{fdbs, lfts, sl2vl, subnet_lst};
-use fabdeck::observe::Notes;
+use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Fabric, FabricDiff, Guid, Lid, NodeKind, Tables};
+use fabdeck_files::content::{Content, TableFile};
+use fabdeck_files::{fdbs, lfts, sl2vl, subnet_lst};
 
 use crate::stage::{self, Stage};
 
@@ -107,9 +107,9 @@ fn links_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     let (_, bytes) = stage.dump("opensm-subnet.lst");
     let list = stage::topology("opensm-subnet.lst", &bytes);
     let told = ["revision", "LMC", "enhanced port 0", "speed", "state", "device", "vendor", "GUID"];
-    let untold = |change: &fabdeck::fabric::Change| match change {
-        fabdeck::fabric::Change::NodeChanged { what, .. }
-        | fabdeck::fabric::Change::PortChanged { what, .. } => !told.contains(what),
+    let untold = |change: &fabdeck_fabric::Change| match change {
+        fabdeck_fabric::Change::NodeChanged { what, .. }
+        | fabdeck_fabric::Change::PortChanged { what, .. } => !told.contains(what),
         _ => true,
     };
     let differences: Vec<_> =
@@ -124,7 +124,7 @@ fn links_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
 fn lids_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     let (_, bytes) = stage.dump("guid2lid");
     let Content::Lids(file) = stage::read("guid2lid", &bytes) else { panic!("{name}: guid2lid") };
-    let owned = |(guid, (lid, lmc)): (&Guid, &(Lid, fabdeck::fabric::Lmc))| {
+    let owned = |(guid, (lid, lmc)): (&Guid, &(Lid, fabdeck_fabric::Lmc))| {
         let port = fabric.port_by_lid(*lid).unwrap_or_else(|| panic!("{name}: nobody has LID {lid}"));
         let node = fabric.port(port).node;
         let known = fabric.port_by_guid(*guid) == Some(port) || fabric.node_by_guid(*guid) == Some(node);

@@ -25,7 +25,7 @@ fn played() -> (Stage, String, String) {
 }
 
 fn shipped(name: &str) -> String {
-    format!("{}/docs/runbooks/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/docs/runbooks/{name}", env!("FABDECK_ROOT"))
 }
 
 const OPTED: [&str; 3] = ["--allow-write", "--config", "site.toml"];

@@ -3,11 +3,11 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{LevelsRead, LevelsWanted, Source, Unwatched, Wanted};
-use fabdeck::fabric::Faults;
-use fabdeck::routing::NoPulse;
 use fabdeck::session::{Look, Sent, check_in_force};
-use fabdeck::source::{Keys, LiveSource, Policy, open_adapter};
+use fabdeck_fabric::Faults;
+use fabdeck_live::{Keys, LiveSource, Policy, open_adapter};
+use fabdeck_mad::access::{LevelsRead, LevelsWanted, Source, Unwatched, Wanted};
+use fabdeck_routing::NoPulse;
 
 use crate::adapters::said;
 use crate::stage::{self, Stage};

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::fabric::{Fabric, Guid, NodeKind};
-use fabdeck::files::content::{Content, TableFile, TopologyFile};
-use fabdeck::files::text::Input;
-use fabdeck::files::{detect, ibsim};
-use fabdeck::generate::{Spec, generate};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Fabric, Guid, NodeKind};
+use fabdeck_files::content::{Content, TableFile, TopologyFile};
+use fabdeck_files::text::Input;
+use fabdeck_files::{detect, ibsim};
 use tempfile::TempDir;
 
 /// No tool may take longer; the slowest (OpenSM on 720 switches) needs some twenty seconds.

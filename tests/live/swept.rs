@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::fabric::{Fabric, NodeKind, PortId};
+use fabdeck_fabric::{Fabric, NodeKind, PortId};
 use serde_json::Value;
 
 use crate::discovered::fabdeck;

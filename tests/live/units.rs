@@ -179,7 +179,7 @@ fn without_systemd_nobody_asks_for_a_unit() {
 /// The unit for the boot, key by key: systemd passes over what it does not know, and so would nobody see a slip.
 #[test]
 fn the_unit_for_the_boot_says_what_systemd_knows() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/systemd/fabdeck-guard.service");
+    let path = Path::new(env!("FABDECK_ROOT")).join("docs/systemd/fabdeck-guard.service");
     let text = fs::read_to_string(path).unwrap();
     let known = |section: &str| match section {
         "[Unit]" => &["Description", "After", "ConditionDirectoryNotEmpty"][..],

@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{
+use fabdeck_fabric::{Fabric, Lid, PortNum, ServiceLevel};
+use fabdeck_live::socket::{Server, connect};
+use fabdeck_live::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_mad::access::{
     Actuator, Address, Arrival, Clock, MadPort, Parcel, Source, Surveyor, Unwatched, Wanted, WritePort,
     WriteToken,
 };
-use fabdeck::fabric::{Fabric, Lid, PortNum, ServiceLevel};
-use fabdeck::mad::{InformInfo, Mad, Method, Notice, Repath, Smp, Standing, attribute, trap};
-use fabdeck::source::socket::{Server, connect};
-use fabdeck::source::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_mad::{InformInfo, Mad, Method, Notice, Repath, Smp, Standing, attribute, trap};
 use serde_json::Value;
 
 mod newest;
@@ -380,18 +380,19 @@ fn an_agent_goes_where_the_manager_goes() {
     let words = "sim:kary,k=3,n=2,traffic=uniform";
     let (simulator, _) = simulator_of(words, &LiveOptions::default()).unwrap();
     let (fabric, shared) =
-        (simulator.world().fabric().clone(), fabdeck::simulator::SimulatedPort::new(simulator));
+        (simulator.world().fabric().clone(), fabdeck_simulator::SimulatedPort::new(simulator));
     let host = |name: &str| {
         fabric.nodes().find(|(_, node)| node.facts.description.split(' ').next() == Some(name)).unwrap().0
     };
     let port = shared.open(Some("node4")).unwrap();
-    let options = fabdeck::agent::Options {
+    let options = fabdeck_live::agent::Options {
         rate: 5,
         time: Some(SECOND * 10),
         state: Some(home.path().to_owned()),
         ..Default::default()
     };
-    let mut agent = fabdeck::agent::Agent::new(port, fabdeck::access::AgentToken::grant(), options).unwrap();
+    let mut agent =
+        fabdeck_live::agent::Agent::new(port, fabdeck_mad::access::AgentToken::grant(), options).unwrap();
     let (mut told, mut moved) = (Vec::new(), false);
     let stop = AtomicBool::new(false);
     agent

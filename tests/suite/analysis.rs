@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use fabdeck::analysis::{Lost, Marked, Paths};
-use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes, Tables};
-use fabdeck::observe::{Adaptive, Observation};
-use fabdeck::routing::certificate::Kind;
-use fabdeck::routing::{Cause, NoPulse, Problem};
 use fabdeck::session::Look;
+use fabdeck_fabric::observe::{Adaptive, Observation};
+use fabdeck_fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes, Tables};
+use fabdeck_routing::analysis::{Lost, Marked, Paths};
+use fabdeck_routing::certificate::Kind;
+use fabdeck_routing::{Cause, NoPulse, Problem};
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
@@ -100,14 +100,14 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
             taken += usize::from(gone > 0);
         }
         // A mark that is taken back leaves nothing behind.
-        assert_eq!(lost(&index, &fabric, &Faults::default()), fabdeck::analysis::Lost::default());
+        assert_eq!(lost(&index, &fabric, &Faults::default()), fabdeck_routing::analysis::Lost::default());
     }
     assert!(taken > 600 && without > 100, "{taken} {without}");
 }
 
 /// A fabric whose terminals own two LIDs each.
 fn with_two_lids(name: &str) -> Fabric {
-    use fabdeck::fabric::{FabricBuilder, Lid};
+    use fabdeck_fabric::{FabricBuilder, Lid};
     let plain = fabric(name);
     let mut builder = FabricBuilder::default();
     let mut next = 1;
@@ -151,7 +151,7 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
                     let base = u32::from(to.lid.unwrap().value());
                     let up = |port: PortId| !marks.link_failed(&fabric, fabric.port(port).link.unwrap());
                     let stands = (0..2).filter(|more| {
-                        let lid = fabdeck::fabric::Lid::new(base + more).unwrap();
+                        let lid = fabdeck_fabric::Lid::new(base + more).unwrap();
                         let channels = path(&problem, &routes, from.switch, lid).unwrap();
                         let link = |id: &u32| problem.graph.channels()[*id as usize].link;
                         up(from.port)
@@ -224,7 +224,7 @@ fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
         jump.become_marked(&fabric, marked.faults());
         assert_eq!((jump.lost(), jump.faults()), (marked.lost(), marked.faults()), "seed {seed}");
         jump.become_marked(&fabric, &Faults::default());
-        assert_eq!(jump.lost(), fabdeck::analysis::Lost::default(), "seed {seed}");
+        assert_eq!(jump.lost(), fabdeck_routing::analysis::Lost::default(), "seed {seed}");
     }
     assert!(spared > 200, "{spared}");
 }
@@ -239,7 +239,7 @@ fn with_two_lids_a_missing_entry_costs_a_lid_and_no_pair() {
     let (from, to) = (&problem.graph.terminals()[0], problem.graph.terminals().last().unwrap());
     let senders = problem.graph.terminals_of(from.switch).len() as u64;
     let base = to.lid.unwrap();
-    let second = fabdeck::fabric::Lid::new(u32::from(base.value()) + 1).unwrap();
+    let second = fabdeck_fabric::Lid::new(u32::from(base.value()) + 1).unwrap();
     for (lid, lids, pairs) in [(second, senders, 0), (base, 2 * senders, senders)] {
         routes.set(from.switch, lid, None);
         let seen = certificate(&problem, &routes, false);
@@ -261,7 +261,7 @@ fn pairs_of_aggregation_nodes_are_counted_apart() {
     let none = Faults::default();
     let problem = Problem::new(&fabric, &none);
     let mut routes = route("minhop", &problem).unwrap().routes;
-    let aggregates = |end: &&fabdeck::fabric::Terminal| {
+    let aggregates = |end: &&fabdeck_fabric::Terminal| {
         fabric.node(fabric.port(end.port).node).facts.description.contains("Aggregation Node")
     };
     let to = problem.graph.terminals().iter().find(aggregates).unwrap();

@@ -47,23 +47,23 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use fabdeck::access::{
-    Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
-    WriteToken,
-};
-use fabdeck::change::{
+use fabdeck::session::{Asked, Look, Made, Sent, plan_of, propose, settled};
+use fabdeck_change::{
     Begun, BootTime, Clocks, Direct, Disk, Driver, Errand, Follows, Guard, Journal, JournalError, Migration,
     OUT_OF_REACH, Order, Plan, PlanFlow, PlanPort, Record, Standing, SystemClocks, Told, Towards, Unanswered,
     Write, wrong,
 };
-use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::mad::Repath;
-use fabdeck::observe::Observation;
-use fabdeck::routing::{NoPulse, Request};
-use fabdeck::session::{Asked, Look, Made, Sent, plan_of, propose, settled};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveActuator, Policy, look};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
+use fabdeck_live::{Keys, LiveActuator, Policy, look};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{
+    Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
+    WriteToken,
+};
+use fabdeck_routing::{NoPulse, Request};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 use jiff::{SignedDuration, Timestamp};
 
 fn fabric(name: &str) -> Fabric {
@@ -150,7 +150,7 @@ fn with_migration(simulator: &SimulatedPort, mut plan: Plan, hosts: usize) -> Pl
 fn planned(simulator: &SimulatedPort, engine: &str, faults: &Faults) -> Plan {
     let look = Look::new("sim", seen(simulator), &Default::default());
     let request = Request::default();
-    let engine = fabdeck::routing::engine(engine).unwrap();
+    let engine = fabdeck_routing::engine(engine).unwrap();
     let tables = &look.observation.tables;
     let proposal = propose(&look, tables, faults, engine, Asked::of(&request), &NoPulse).unwrap();
     let proposal = settled(&look, faults, proposal, Sent::Unknown, &NoPulse).unwrap();

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck::access::Part;
-use fabdeck::change::{OnTheWay, Plan, Standing, Write, in_order, writes};
-use fabdeck::fabric::{Fabric, Faults, Lanes, Lid, PortNum, Resolved, Routes, Tables};
-use fabdeck::observe::Observation;
-use fabdeck::routing::{NoPulse, Problem, Request};
 use fabdeck::session::{Asked, Look, Made, Sent, plan_of, propose, settled};
+use fabdeck_change::{OnTheWay, Plan, Standing, Write, in_order, writes};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Lanes, Lid, PortNum, Resolved, Routes, Tables};
+use fabdeck_mad::access::Part;
+use fabdeck_routing::{NoPulse, Problem, Request};
 use rayon::prelude::*;
 
 use super::routing::certificate::{Dice, any_fabric, damage};
@@ -281,7 +281,7 @@ fn planned(fabric: Fabric, seed: u64) -> Option<(Look, Faults, Plan, Routes)> {
     let tables = tables_of(&fabric, &old);
     let look =
         Look::new("here", Observation { fabric, tables, ..Observation::default() }, &Default::default());
-    let engine = fabdeck::routing::engine(NEW[dice.below(NEW.len())]).unwrap();
+    let engine = fabdeck_routing::engine(NEW[dice.below(NEW.len())]).unwrap();
     let request = Request { lanes: 1 + 3 * (seed % 2) as u8, ..Request::default() };
     let sent = Sent::One;
     let asked = Asked { sent, ..Asked::of(&request) };

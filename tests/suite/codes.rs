@@ -32,7 +32,7 @@ fn codes_under(folder: &Path, found: &mut BTreeSet<String>) {
 
 #[test]
 fn codes_of_files_are_documented() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
     let rooms =
         ["src/access", "src/capture", "src/files", "src/script/wires", "src/session/views", "src/jobs"];
@@ -51,7 +51,7 @@ fn codes_of_files_are_documented() {
 /// Those of changes have a page of their own.
 #[test]
 fn codes_of_changes_are_documented() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
     codes_under(&root.join("src/change"), &mut used);
     let pages =
@@ -87,7 +87,7 @@ fn beginnings(folder: &Path, found: &mut BTreeMap<String, BTreeSet<(String, Stri
 #[test]
 fn a_code_means_the_same_wherever_it_is_said() {
     let mut found = BTreeMap::new();
-    beginnings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    beginnings(&Path::new(env!("FABDECK_ROOT")).join("src"), &mut found);
     assert!(found.len() > 200, "{}", found.len());
     for (code, places) in found.iter().filter(|(code, _)| !code.starts_with("FD-92")) {
         let files: BTreeSet<&String> = places.iter().map(|(file, _)| file).collect();

@@ -1,10 +1,12 @@
 //! Rates, hot-spots and links in trouble, against what is worked out by hand.
 
-use fabdeck::counters::{Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles};
-use fabdeck::fabric::{
+use fabdeck_fabric::counters::{
+    Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles,
+};
+use fabdeck_fabric::observe::{Counter, CounterSample};
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum, Tables,
 };
-use fabdeck::observe::{Counter, CounterSample};
 
 /// A 4x DDR link carries 16 Gbit/s of data: 500 million words a second.
 const WORDS_A_SECOND: u64 = 500_000_000;
@@ -334,7 +336,7 @@ fn links_are_errored_flapping_or_slow_and_say_where() {
         .map(|(kind, guid)| (builder.find(kind, Guid(guid)).unwrap(), PortNum(1)));
     builder.connect(ends[0], ends[1]).unwrap();
     lab.fabric = builder.finish();
-    let found = troubles(&lab.fabric, &fabdeck::counters::Rates::default(), &Thresholds::default());
+    let found = troubles(&lab.fabric, &fabdeck_fabric::counters::Rates::default(), &Thresholds::default());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].why, Why::Degraded);
 }

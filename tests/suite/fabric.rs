@@ -1,6 +1,6 @@
 //! The fabric as a value: names, elements, faults, the switch graph and differences.
 
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Element, ElementError, Fabric, FabricBuilder, FabricDiff, Faults, Guid, Lid, LinkSpeed, NameMap, Names,
     NodeFacts, NodeKey, NodeKind, PortNum, PortState, Resolved, SwitchGraph,
 };

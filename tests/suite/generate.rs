@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fabdeck::fabric::{
+use fabdeck_fabric::generate::{GenerateError, Generated, Spec, catalogue, common_keys, generate};
+use fabdeck_fabric::{
     Element, Fabric, Faults, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PortNum, Resolved, SwitchGraph,
 };
-use fabdeck::files::{ibnetdiscover, ibsim, text::Input};
-use fabdeck::generate::{GenerateError, Generated, Spec, catalogue, common_keys, generate};
+use fabdeck_files::{ibnetdiscover, ibsim, text::Input};
 use proptest::prelude::*;
 
 fn made(text: &str) -> Generated {
@@ -365,7 +365,7 @@ fn faults_take_what_they_say_and_disconnect_nothing() {
 #[test]
 fn what_has_failed_is_named_as_an_element_of_the_whole_fabric() {
     let whole = made("racks648").fabric;
-    let names = fabdeck::fabric::Names::new(&whole, &Default::default());
+    let names = fabdeck_fabric::Names::new(&whole, &Default::default());
     let broken = made("racks648,switch-faults=2,faults=30");
     let mut faults = Faults::new();
     for element in &broken.failed {

@@ -6,9 +6,9 @@ mod replay;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::analysis::{Flows, JobLoads};
-use fabdeck::fabric::{ChannelId, Faults, JobMap, PortId, Routes};
-use fabdeck::routing::Problem;
+use fabdeck_fabric::{ChannelId, Faults, JobMap, PortId, Routes};
+use fabdeck_routing::Problem;
+use fabdeck_routing::analysis::{Flows, JobLoads};
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, damage, path};

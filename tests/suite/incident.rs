@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use fabdeck::fabric::{
+use fabdeck_fabric::observe::{Counter, CounterSample, CounterValues, Notes};
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, Lmc, NameMap, Names, NodeFacts, NodeId, NodeKind,
     PhysicalState, PortFacts, PortNum, PortState,
 };
-use fabdeck::files::content::{CounterFile, TopologyFile};
-use fabdeck::files::csv::write_row;
-use fabdeck::files::text::Input;
-use fabdeck::files::{FileError, ibdiagnet, ibqueryerrors, perfquery, prometheus, slurm};
-use fabdeck::observe::{Counter, CounterSample, CounterValues, Notes};
+use fabdeck_files::content::{CounterFile, TopologyFile};
+use fabdeck_files::csv::write_row;
+use fabdeck_files::text::Input;
+use fabdeck_files::{FileError, ibdiagnet, ibqueryerrors, perfquery, prometheus, slurm};
 use proptest::prelude::*;
 
 const FABRIC: &str = include_str!("../fixtures/incident/fabric.db_csv");

@@ -8,15 +8,15 @@ mod refused;
 
 use std::collections::BTreeSet;
 
-use fabdeck::change::Plan;
-use fabdeck::counters::{Contributor, Evidence, HotSpot, HotSpots, Role, Waiting};
-use fabdeck::fabric::{
+use fabdeck::session::{Look, Made, Sent, UnmigratedPlan, migration_plan};
+use fabdeck_change::Plan;
+use fabdeck_fabric::counters::{Contributor, Evidence, HotSpot, HotSpots, Role, Waiting};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{
     Arbitration, Fabric, FabricBuilder, Lane, Levels, Lid, NodeId, PortFacts, PortId, PortNum, Routes,
     ServiceLevel, Sl2Vl, Tables, VlWeight,
 };
-use fabdeck::lanes::{Moved, Moves, propose};
-use fabdeck::observe::Observation;
-use fabdeck::session::{Look, Made, Sent, UnmigratedPlan, migration_plan};
+use fabdeck_routing::lanes::{Moved, Moves, propose};
 
 pub fn lid(lid: u32) -> Lid {
     Lid::new(lid).unwrap()

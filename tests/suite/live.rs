@@ -19,14 +19,14 @@ mod sweeps;
 mod trapped;
 mod writing;
 
-use fabdeck::access::{Arrival, MadPort, Parcel, WritePort};
-use fabdeck::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch, WriteToken};
-use fabdeck::fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Port, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::mad::Mad;
-use fabdeck::observe::Observation;
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, Policy, look};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Port, Tables};
+use fabdeck_live::{Keys, Policy, look};
+use fabdeck_mad::Mad;
+use fabdeck_mad::access::{Arrival, MadPort, Parcel, WritePort};
+use fabdeck_mad::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch, WriteToken};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<Spec>().unwrap()).unwrap().fabric

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::process::Command;
 
-use fabdeck::fabric::{Lane, LinkSpeed, LinkWidth, PortState, ServiceLevel, Sl2Vl};
-use fabdeck::mad::*;
+use fabdeck_fabric::{Lane, LinkSpeed, LinkWidth, PortState, ServiceLevel, Sl2Vl};
+use fabdeck_mad::*;
 
 type Offsets = BTreeMap<String, usize>;
 

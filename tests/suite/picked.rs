@@ -1,10 +1,10 @@
 //! Loads of the LIDs that hosts pick, on a routing that is made of several LIDs a port: OPT for two-level trees (Nienaber
 //! et al., figure 2), whose mean bandwidths their Table II has.
 
-use fabdeck::analysis::{Flows, JobLoads, Loads};
-use fabdeck::fabric::{Fabric, Faults, JobMap, Lid, Lmc, Routes};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
-use fabdeck::simulator::with_lmc;
+use fabdeck_fabric::{Fabric, Faults, JobMap, Lid, Lmc, Routes};
+use fabdeck_routing::analysis::{Flows, JobLoads, Loads};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_simulator::with_lmc;
 
 use rayon::prelude::*;
 

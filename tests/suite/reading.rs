@@ -10,10 +10,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use fabdeck::access::{SourceError, Unwatched, Wanted};
-use fabdeck::fabric::Guid;
-use fabdeck::observe::Observation;
-use fabdeck::source::{self, LiveOptions};
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_live::LiveOptions;
+use fabdeck_mad::access::{SourceError, Unwatched, Wanted};
 use tempfile::TempDir;
 
 /// A switch and two hosts, the second one as ibdiagnet 2.10 writes adapters.
@@ -38,7 +38,7 @@ Ca\t1 \"H-0000000000000030\"\t\t# \"aggregation\"
 ";
 
 fn look(path: &Path) -> Result<Observation, SourceError> {
-    source::open(path.to_str().unwrap(), &LiveOptions::default())
+    fabdeck_live::open(path.to_str().unwrap(), &LiveOptions::default())
         .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
 }
 

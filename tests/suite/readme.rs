@@ -31,7 +31,7 @@ fn output(line: &str) -> String {
 
 #[test]
 fn the_readme_shows_what_the_program_prints() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let path = concat!(env!("FABDECK_ROOT"), "/README.md");
     let readme = std::fs::read_to_string(path).unwrap();
     let mut renewed = String::new();
     let mut lines = readme.lines();
@@ -61,7 +61,7 @@ fn the_readme_shows_what_the_program_prints() {
 /// Hosts that docs/jobs.md tells of as those of the demo are there: a list that is copied from it works.
 #[test]
 fn the_jobs_of_the_docs_are_on_hosts_of_the_demo() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/jobs.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("FABDECK_ROOT"), "/docs/jobs.md")).unwrap();
     let example = page.split("To try it").nth(1).unwrap().split("fabdeck --source").next().unwrap();
     let hosts = output("--source sim:demo show hosts --fields name --json");
     let mut named = 0;

@@ -6,11 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fabdeck::access::Traffic;
-use fabdeck::mad::Method;
 use fabdeck::session::{COMMANDS, Needs};
-use fabdeck::source::socket::Server;
-use fabdeck::source::{LiveOptions, simulator_of};
+use fabdeck_live::socket::Server;
+use fabdeck_live::{LiveOptions, simulator_of};
+use fabdeck_mad::Method;
+use fabdeck_mad::access::Traffic;
 
 /// The arguments of every command that looks at a fabric. One that is missing here fails the test.
 const READS: &[(&str, &[&str])] = &[

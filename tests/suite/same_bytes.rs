@@ -24,7 +24,7 @@ fn said(args: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, Vec<u8>) {
     for folder in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(folder, home.path());
     }
-    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let output = command.current_dir(env!("FABDECK_ROOT")).output().unwrap();
     (output.status.code(), output.stdout, output.stderr)
 }
 

@@ -12,15 +12,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{
+use fabdeck_fabric::observe::{Counter, CounterSample};
+use fabdeck_live::socket::{CLIENTS_MAX, Event, Frame, Reason, Server, Summary, connect, decode, encode};
+use fabdeck_live::{Keys, LiveOptions, LiveSource, Policy, look, simulator_of};
+use fabdeck_mad::access::{
     Address, Arrival, Clock, MadPort, Parcel, PortError, Progress, ReadPort, Source, SourceError, Unwatched,
     Wanted, Watch, WriteToken,
 };
-use fabdeck::mad::{Method, NodeInfo, Smp, attribute};
-use fabdeck::observe::{Counter, CounterSample};
-use fabdeck::simulator::Simulator;
-use fabdeck::source::socket::{CLIENTS_MAX, Event, Frame, Reason, Server, Summary, connect, decode, encode};
-use fabdeck::source::{Keys, LiveOptions, LiveSource, Policy, look, simulator_of};
+use fabdeck_mad::{Method, NodeInfo, Smp, attribute};
+use fabdeck_simulator::Simulator;
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use fabdeck::access::{SourceError, Unwatched, Wanted};
-use fabdeck::fabric::{Fabric, Lid, NodeId, PortNum, Tables};
-use fabdeck::files::{ibnetdiscover, lfts, subnet_lst};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Observation, SubnetManager};
-use fabdeck::source::{self, LiveOptions};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Observation, SubnetManager};
+use fabdeck_fabric::{Fabric, Lid, NodeId, PortNum, Tables};
+use fabdeck_files::{ibnetdiscover, lfts, subnet_lst};
+use fabdeck_live::LiveOptions;
+use fabdeck_mad::access::{SourceError, Unwatched, Wanted};
 use tempfile::TempDir;
 
 fn fabric(name: &str) -> Fabric {
@@ -16,7 +16,7 @@ fn fabric(name: &str) -> Fabric {
 }
 
 fn look(path: &Path) -> Result<Observation, SourceError> {
-    source::open(path.to_str().unwrap(), &LiveOptions::default())
+    fabdeck_live::open(path.to_str().unwrap(), &LiveOptions::default())
         .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
 }
 
@@ -183,7 +183,7 @@ fn what_is_no_source_says_what_it_is() {
 #[test]
 fn names_that_cannot_be() {
     let error = |text: &str| {
-        source::open(text, &LiveOptions::default()).err().map(|e| e.to_string()).unwrap_or_default()
+        fabdeck_live::open(text, &LiveOptions::default()).err().map(|e| e.to_string()).unwrap_or_default()
     };
     assert!(error("sim:nothing").contains("FD-3"), "{}", error("sim:nothing"));
     assert!(error("sim:torus,dims=0").contains("dims"), "{}", error("sim:torus,dims=0"));

@@ -5,20 +5,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fabdeck::fabric::{
+use fabdeck_fabric::observe::{Notes, SubnetManager};
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lane, Lid, LinkSpeed, LinkWidth, Lmc, NodeFacts, NodeId, NodeKey, NodeKind,
     PortNum, PortState, ServiceLevel, Sl2Vl, Tables,
 };
-use fabdeck::files::content::{TableFile, TopologyFile};
-use fabdeck::files::text::Input;
-use fabdeck::files::{
-    fdbs, guid2lid, guids, lfts, name_map, partitions, qos_policy, sl2vl, slvl, subnet_lst,
-};
-use fabdeck::observe::{Notes, SubnetManager};
+use fabdeck_files::content::{TableFile, TopologyFile};
+use fabdeck_files::text::Input;
+use fabdeck_files::{fdbs, guid2lid, guids, lfts, name_map, partitions, qos_policy, sl2vl, slvl, subnet_lst};
 use proptest::prelude::*;
 
 fn fixture(name: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tables").join(name)).unwrap()
+    std::fs::read(Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/tables").join(name)).unwrap()
 }
 
 fn lid(value: u32) -> Lid {
@@ -70,7 +68,7 @@ fn cut_tables(name: &str, reader: Reader, whole_at: impl Fn(&str) -> bool) {
     cut_everywhere(&bytes, read, whole_at);
 }
 
-type Reader = fn(Input<'_>) -> Result<TableFile, Box<fabdeck::files::FileError>>;
+type Reader = fn(Input<'_>) -> Result<TableFile, Box<fabdeck_files::FileError>>;
 
 #[test]
 fn a_cut_dump_of_tables_says_so() {
@@ -382,7 +380,7 @@ fn applied(file: TableFile, fabric: &Fabric) -> (Tables, Vec<&'static str>) {
 }
 
 /// What one format holds of the tables.
-fn only(tables: &Tables, keep: impl Fn(&mut fabdeck::fabric::NodeTables)) -> Tables {
+fn only(tables: &Tables, keep: impl Fn(&mut fabdeck_fabric::NodeTables)) -> Tables {
     let mut kept = tables.clone();
     kept.nodes.values_mut().for_each(keep);
     kept.nodes.retain(|_, held| *held != Default::default());

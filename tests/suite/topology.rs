@@ -3,18 +3,18 @@
 
 use std::fmt::Write;
 
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Fabric, FabricBuilder, FabricDiff, Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeFacts, NodeId, NodeKey,
     NodeKind, PortFacts, PortNum, PortState,
 };
-use fabdeck::files::content::TopologyFile;
-use fabdeck::files::{FileError, detect, ibnetdiscover, ibsim, port_report, subnet_lst, text::Input};
+use fabdeck_files::content::TopologyFile;
+use fabdeck_files::{FileError, detect, ibnetdiscover, ibsim, port_report, subnet_lst, text::Input};
 use proptest::prelude::*;
 
 type Reader = fn(Input<'_>) -> Result<TopologyFile, Box<FileError>>;
 
 fn fixture(name: &str) -> Vec<u8> {
-    let path = format!("{}/tests/fixtures/topology/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/fixtures/topology/{name}", env!("FABDECK_ROOT"));
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
@@ -233,7 +233,7 @@ fn each_format_knows_its_own() {
 /// Whether a fabric says nothing that another one does not say too.
 fn contradiction(cut: &Fabric, whole: &Fabric) -> Option<String> {
     for (id, node) in cut.nodes() {
-        let same = |(_, other): &(NodeId, &fabdeck::fabric::Node)| {
+        let same = |(_, other): &(NodeId, &fabdeck_fabric::Node)| {
             (other.facts.kind, other.guid()) == (node.facts.kind, node.guid())
         };
         let Some((whole_id, other)) = whole.nodes().find(same) else { return Some(format!("{node:?}")) };
@@ -256,7 +256,7 @@ fn contradiction(cut: &Fabric, whole: &Fabric) -> Option<String> {
                 && part(a.width, b.width)
                 && part(a.speed, b.speed)
                 && part(a.lanes_supported, b.lanes_supported);
-            let end = |fabric: &Fabric, port: fabdeck::fabric::PortId| {
+            let end = |fabric: &Fabric, port: fabdeck_fabric::PortId| {
                 let port = fabric.port(port);
                 (fabric.node(port.node).guid(), port.number)
             };

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 
 use super::entries::{Claim, Claims, Entries, differing};
 use super::verdict::{Attestation, DeviceReport, DeviceState, OtherChange, Verdict};
-use crate::access::{Device, Part, Slot, SourceError, Surveyor, Watch};
-use crate::change::journal::{Phase, Told};
-use crate::change::manager::manager_in_charge;
-use crate::change::read_queue::ReadQueue;
-use crate::change::writes::Step;
-use crate::fabric::NO_PATH;
-use crate::observe::Observation;
+use crate::journal::{Phase, Told};
+use crate::manager::manager_in_charge;
+use crate::read_queue::ReadQueue;
+use crate::writes::Step;
+use fabdeck_fabric::NO_PATH;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_mad::access::{Device, Part, Slot, SourceError, Surveyor, Watch};
 
 /// The fabric that changes are compared with.
 #[allow(missing_debug_implementations, reason = "nothing of a surveyor can be shown")]

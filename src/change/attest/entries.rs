@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::access::{Part, Slot};
-use crate::change::journal::{Phase, Told};
-use crate::change::writes::Step;
+use crate::journal::{Phase, Told};
+use crate::writes::Step;
+use fabdeck_mad::access::{Part, Slot};
 
 /// Entries of a part, a bit each: the 64 LIDs of a block, or the first bit for a part that is compared as a whole.
 pub(super) type Entries = u64;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::change::journal::Told;
+use crate::journal::Told;
 
 /// The changes of a fabric, the first first.
 pub type History = Vec<Told>;
@@ -26,7 +26,7 @@ pub fn in_order_of_writing(folders: Vec<Vec<Told>>) -> History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::journal::Begun;
+    use crate::journal::Begun;
 
     #[test]
     fn numbers_order_a_folder_and_times_order_folders() {

@@ -1,8 +1,8 @@
 //! What became of a confirmed change, in words.
 
 use super::verdict::{Attestation, DeviceReport, DeviceState, OtherChange, Verdict};
-use crate::change::journal::Phase;
-use crate::change::manager::other_writer_words;
+use crate::journal::Phase;
+use crate::manager::other_writer_words;
 
 /// Devices that are named; the JSON has all.
 const NAMED: usize = 3;

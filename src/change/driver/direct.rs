@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use super::road::{AlteredWrites, Driver, Halt, Heed, STRIDE, not_back, read};
-use crate::access::{Actuator, Registration, Surveyor, WriteError};
-use crate::change::journal::{Journal, Left, Record};
-use crate::change::writes::Step;
-use crate::fabric::Lid;
-use crate::mad::Repath;
+use crate::journal::{Journal, Left, Record};
+use crate::writes::Step;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{Actuator, Registration, Surveyor, WriteError};
 
 /// Parts that are read at once before they are written: a comparison is worth as much as it is young, and the last of these
 /// is as old as the writes before it take.

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::access::{
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Guid, Lid, ServiceLevel};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{
     Actuator, DevicePort, Registered, Registration, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
 };
-use crate::fabric::{Guid, Lid, ServiceLevel};
-use crate::mad::Repath;
-use crate::observe::Observation;
 
 /// Opens the way, or says why it cannot be opened.
 type Open<'a> = dyn FnMut() -> Result<Box<dyn Actuator>, String> + 'a;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::access::{Part, Registration, Slot, Surveyor, WriteError};
-use crate::change::journal::{Journal, JournalError, Left};
-use crate::change::writes::Step;
-use crate::fabric::Lid;
-use crate::mad::Repath;
+use crate::journal::{Journal, JournalError, Left};
+use crate::writes::Step;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{Part, Registration, Slot, Surveyor, WriteError};
 
 /// Parts that are asked for at once.
 pub(super) const STRIDE: usize = 64;

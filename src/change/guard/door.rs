@@ -17,7 +17,7 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 use super::ask::{Answer, Ask, Description, Order, Question, Status, decided};
 use super::refusals::Refusals;
 use super::rights::{Caller, Rights, refusal};
-use crate::change::journal::Begun;
+use crate::journal::Begun;
 
 /// How long either end waits for the other's line.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::keeper::Keeper;
 use super::outlook::switched;
-use crate::access::{Device, Slot, Unwatched, Wanted, WriteError};
-use crate::change::manager::{manager_in_charge, other_writer_words};
-use crate::change::read_queue::ReadQueue;
-use crate::change::writes::Step;
+use crate::manager::{manager_in_charge, other_writer_words};
+use crate::read_queue::ReadQueue;
+use crate::writes::Step;
+use fabdeck_mad::access::{Device, Slot, Unwatched, Wanted, WriteError};
 
 /// How long it looks before it hears again who asks.
 const SLICE: Duration = Duration::from_millis(200);

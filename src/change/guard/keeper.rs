@@ -18,15 +18,15 @@ use super::refusals::Refusals;
 use super::registering::Registering;
 use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
-use crate::access::{Unwatched, Wanted};
-use crate::change::audit::Entry;
-use crate::change::clock::Clocks;
-use crate::change::driver::{Driver, Halt, verify};
-use crate::change::home::Home;
-use crate::change::journal::{Journal, JournalError, Left, Phase, Record, Told};
-use crate::change::kept::UNKNOWN_WRITES;
-use crate::change::plan::Plan;
-use crate::change::writes::{Step, hex};
+use crate::audit::Entry;
+use crate::clock::Clocks;
+use crate::driver::{Driver, Halt, verify};
+use crate::home::Home;
+use crate::journal::{Journal, JournalError, Left, Phase, Record, Told};
+use crate::kept::UNKNOWN_WRITES;
+use crate::plan::Plan;
+use crate::writes::{Step, hex};
+use fabdeck_mad::access::{Unwatched, Wanted};
 
 /// How often a guard that waits looks at the time.
 const TURN: Duration = Duration::from_millis(250);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::keeper::Keeper;
-use crate::access::WriteError;
-use crate::change::driver::Halt;
-use crate::change::journal::{Left, Record};
-use crate::change::migration::Follows;
-use crate::fabric::Lid;
-use crate::mad::Repath;
+use crate::driver::Halt;
+use crate::journal::{Left, Record};
+use crate::migration::Follows;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::WriteError;
 
 /// How long agents have to answer. Whoever asks the guard meanwhile waits as long.
 pub(super) const ANSWERS: Duration = Duration::from_secs(5);

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::access::{DevicePort, Part, SourceError, Surveyor, Unwatched, Wanted};
-use crate::change::plan::Plan;
-use crate::change::writes::{Step, Write};
-use crate::fabric::{Fabric, Guid, PortId, PortNum, Resolved, Routes, Tables};
-use crate::observe::Observation;
-use crate::routing::certificate::{LaneKnowledge, Scope, certify};
-use crate::routing::{Cause, NoPulse, Problem};
+use crate::plan::Plan;
+use crate::writes::{Step, Write};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Guid, PortId, PortNum, Resolved, Routes, Tables};
+use fabdeck_mad::access::{DevicePort, Part, SourceError, Surveyor, Unwatched, Wanted};
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck_routing::{Cause, NoPulse, Problem};
 
 /// What is wrong with some tables: pairs that have no path though cables join them, and circles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

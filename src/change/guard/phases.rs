@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use super::ask::{Answer, Ask, Status};
 use super::keeper::Keeper;
 use super::notices::{ANSWERS, Answers, names_of, not_back};
-use crate::access::WriteError;
-use crate::change::driver::Halt;
-use crate::change::journal::{JournalError, Left, Record};
-use crate::change::phases::{PlanPhases, Unanswered};
-use crate::change::writes::Step;
-use crate::fabric::Lid;
-use crate::mad::Repath;
+use crate::driver::Halt;
+use crate::journal::{JournalError, Left, Record};
+use crate::phases::{PlanPhases, Unanswered};
+use crate::writes::Step;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::WriteError;
 
 /// Orders are heeded so often while nothing else is done.
 const TURN: Duration = Duration::from_millis(50);

@@ -8,10 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::ask::{Answer, Ask, Order, Status};
 use super::keeper::{Keeper, busy};
 use super::outlook::switched;
-use crate::access::{Device, Unwatched, Wanted};
-use crate::change::clock::{BootTime, Clocks};
-use crate::change::journal::{Left, Record};
-use crate::change::writes::Step;
+use crate::clock::{BootTime, Clocks};
+use crate::journal::{Left, Record};
+use crate::writes::Step;
+use fabdeck_mad::access::{Device, Unwatched, Wanted};
 
 /// How long a fabric is tried again of which nothing can be seen. Whoever wants it later asks for the rollback again.
 pub const OUT_OF_REACH: SignedDuration = SignedDuration::from_hours(1);

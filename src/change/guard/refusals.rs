@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::change::audit::Entry;
-use crate::change::home::Home;
+use crate::audit::Entry;
+use crate::home::Home;
 
 /// Time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::keeper::Keeper;
 use super::window::window_left;
-use crate::access::{Registered, Registration};
-use crate::change::clock::BootTime;
-use crate::change::journal::{JournalError, Phase, Record};
+use crate::clock::BootTime;
+use crate::journal::{JournalError, Phase, Record};
+use fabdeck_mad::access::{Registered, Registration};
 
 /// How often it is renewed, and how often it is tried again where it was not kept.
 const RENEWED_AFTER: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use rustix::net::sockopt;
 
 use super::ask::Ask;
-use crate::change::users;
+use crate::users;
 
 /// The process at the other end of a guard's socket.
 #[derive(Clone, PartialEq, Eq, Debug)]

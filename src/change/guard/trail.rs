@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::change::audit::{Entry, PATIENCE};
-use crate::change::clock::Clocks;
-use crate::change::home::Home;
+use crate::audit::{Entry, PATIENCE};
+use crate::clock::Clocks;
+use crate::home::Home;
 
 /// How long a guard that has time waits for a trail that somebody else holds.
 pub(super) const SHORT: Duration = Duration::from_secs(1);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::change::clock::{BootTime, Clocks};
-use crate::change::journal::Told;
+use crate::clock::{BootTime, Clocks};
+use crate::journal::Told;
 
 /// What is left of the window of an applied change; zero: it is over.
 pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
@@ -80,7 +80,7 @@ impl StepWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::journal::{Begun, Record};
+    use crate::journal::{Begun, Record};
 
     struct Set(&'static str, &'static str, u64);
 

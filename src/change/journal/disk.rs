@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::change::owned::open_regular;
+use fabdeck_files::open_regular;
 
 /// One file that only grows. Tests bring disks that fail.
 pub trait Disk: Send {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::clock::BootTime;
-use crate::change::driver::{AlteredWrites, OpensmSite};
-use crate::change::lanes::bytes;
-use crate::change::migration::Migration;
-use crate::change::phases::{PlanPhases, Unanswered};
-use crate::change::trail_mark::TrailMark;
-use crate::change::writes::Write;
+use crate::clock::BootTime;
+use crate::driver::{AlteredWrites, OpensmSite};
+use crate::lanes::bytes;
+use crate::migration::Migration;
+use crate::phases::{PlanPhases, Unanswered};
+use crate::trail_mark::TrailMark;
+use crate::writes::Write;
 
 /// Everything that undoing a change takes, whoever does it, and on which day.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::chain::{ChainError, Chained, Link, line};
 use super::disk::{Disk, FileDisk};
 use super::record::{Record, Told};
-use crate::change::owned;
+use crate::owned;
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]

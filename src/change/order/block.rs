@@ -6,8 +6,8 @@ use super::constraints::{Both, Constraint};
 use super::ground::Ground;
 use super::passing::Passing;
 use super::tree::Fate;
-use crate::fabric::{BLOCK_LIDS, Routes, block_of};
-use crate::routing::Destination;
+use fabdeck_fabric::{BLOCK_LIDS, Routes, block_of};
+use fabdeck_routing::Destination;
 
 /// Pairs without a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

@@ -13,7 +13,7 @@
 
 use super::ground::Ground;
 use super::tree::{Fate, HERE, NOWHERE, Tree};
-use crate::routing::Destination;
+use fabdeck_routing::Destination;
 
 /// No switch.
 const NONE: u32 = u32::MAX;

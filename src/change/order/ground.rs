@@ -1,8 +1,8 @@
 //! What is the same for every destination: who sends, and who is joined by cables.
 
-use crate::fabric::NO_PATH;
-use crate::routing::trees::Ways;
-use crate::routing::{Destination, Problem};
+use fabdeck_fabric::NO_PATH;
+use fabdeck_routing::trees::Ways;
+use fabdeck_routing::{Destination, Problem};
 
 use super::tree::{HERE, NOWHERE};
 

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use super::block::{By, Desk, Loss, Turn, Wanted};
 use super::ground::Ground;
 use super::told::OnTheWay;
-use crate::access::Part;
-use crate::change::writes::Write;
-use crate::fabric::{BLOCK_LIDS, Routes};
-use crate::routing::Problem;
+use crate::writes::Write;
+use fabdeck_fabric::{BLOCK_LIDS, Routes};
+use fabdeck_mad::access::Part;
+use fabdeck_routing::Problem;
 
 /// Writes in their order.
 #[derive(Clone, PartialEq, Debug)]

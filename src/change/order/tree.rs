@@ -1,7 +1,7 @@
 //! Where packets to one destination go by one set of entries.
 
 use super::ground::Ground;
-use crate::routing::Destination;
+use fabdeck_routing::Destination;
 
 /// No entry, or one that leads to no other switch.
 pub(super) const NOWHERE: u32 = u32::MAX;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fabric::{Lft, NodeFacts, Sl2Vl};
+use fabdeck_fabric::{Lft, NodeFacts, Sl2Vl};
 
 /// Two switches in a row, a host with two ports on the first one.
 fn fabric(lids: bool) -> Fabric {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::fabric::{Fabric, Faults, SwitchGraph};
+use fabdeck_fabric::{Fabric, Faults, SwitchGraph};
 
 /// No switch is that far away.
 const FAR: u8 = u8::MAX;

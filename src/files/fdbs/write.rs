@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{Fabric, Lft, Lid, NodeId, NodeKind, PortId, PortNum, Tables};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, NodeKind, PortId, PortNum, Tables};
 
 use super::super::opensm::{LEFT_OUT, switches_in_dump_order};
 use super::hops::Hops;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::section::{Columns, Section, Tables};
-use crate::fabric::Guid;
-use crate::files::FileError;
-use crate::files::counters_text::{Reading, is_absent, port};
-use crate::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes};
+use crate::FileError;
+use crate::counters_text::{Reading, is_absent, port};
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes};
 
 struct Picked {
     node: Option<usize>,

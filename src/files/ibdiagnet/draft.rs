@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::ports::PortColumns;
 use super::section::{Columns, Row, Section};
-use crate::fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
-use crate::files::FileError;
-use crate::files::content::Merged;
-use crate::files::counters_text::number;
-use crate::files::limit::{MOST_NODES, check_nodes};
-use crate::observe::{Notes, Place};
+use crate::FileError;
+use crate::content::Merged;
+use crate::counters_text::number;
+use crate::limit::{MOST_NODES, check_nodes};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 
 #[derive(Default)]
 pub(super) struct Draft {

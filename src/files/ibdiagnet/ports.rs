@@ -2,10 +2,10 @@
 
 use super::section::{Columns, Row};
 use super::speeds::{fastest, widest};
-use crate::fabric::{Guid, Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortFacts, PortNum, PortState};
-use crate::files::counters_text::{is_absent, number};
-use crate::files::lane_code;
-use crate::observe::Notes;
+use crate::counters_text::{is_absent, number};
+use crate::lane_code;
+use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortFacts, PortNum, PortState};
 
 /// The columns that are read. Keys are not among them.
 pub(super) struct PortColumns {

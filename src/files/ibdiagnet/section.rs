@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use crate::files::FileError;
-use crate::files::csv::read_row;
-use crate::files::text::{Input, Line, Lines, timestamp};
-use crate::observe::{Notes, Place};
+use crate::FileError;
+use crate::csv::read_row;
+use crate::text::{Input, Line, Lines, timestamp};
+use fabdeck_fabric::observe::{Notes, Place};
 
 /// Real tables have up to some two hundred columns.
 const COLUMN_LIMIT: usize = 1024;

@@ -4,7 +4,7 @@
 //! NDR), the third the vendor's (FDR10), the fourth LinkSpeedExt2 (XDR). Some versions give the bytes in columns of
 //! their own.
 
-use crate::fabric::{LinkSpeed, LinkWidth};
+use fabdeck_fabric::{LinkSpeed, LinkWidth};
 
 /// The highest first: an active mask may name the legacy speed beside the extended one.
 const SPEEDS: &[(u64, LinkSpeed)] = &[

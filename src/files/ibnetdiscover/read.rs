@@ -2,17 +2,17 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
-use crate::files::FileError;
-use crate::files::content::{Merged, TopologyFile};
-use crate::files::limit::check_nodes;
-use crate::files::text::{Input, Line, timestamp};
-use crate::files::topology_text::{
+use crate::FileError;
+use crate::content::{Merged, TopologyFile};
+use crate::limit::check_nodes;
+use crate::text::{Input, Line, timestamp};
+use crate::topology_text::{
     Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, is_whole_end,
     join, note_duplicates, note_noise, note_tail, note_truncated, noted_guid, parse_port, parse_record,
     port_guid, sample, trusted,
 };
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 
 pub const ID: &str = "ibnetdiscover";
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
-use crate::files::FileError;
-use crate::files::topology_text::{clean_name, guid_key, is_down, node_id, note_down, record_word};
-use crate::files::written::Written;
-use crate::observe::{Notes, Place};
+use crate::FileError;
+use crate::topology_text::{clean_name, guid_key, is_down, node_id, note_down, record_word};
+use crate::written::Written;
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
 
 /// The text that ibnetdiscover prints for this fabric, nodes in canonical order. A time stands in it only when given,
 /// so that equal fabrics give equal files. What is not known is left out, or printed as the tool prints it.
@@ -114,7 +114,7 @@ impl std::fmt::Display for Known {
 
 fn note_lost(notes: &mut Notes, fabric: &Fabric) {
     for (id, node) in fabric.nodes() {
-        let heard = |peer: crate::fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
+        let heard = |peer: fabdeck_fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
         let named =
             fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(heard) && !is_down(fabric, id));
         if !node.facts.answered && !named {

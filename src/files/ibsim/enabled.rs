@@ -1,7 +1,7 @@
 //! How ibsim derives the width and speed of a link: each end has sets of what is enabled, the best common one wins.
 
-use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
-use crate::files::topology_text::{Fault, Tail};
+use crate::topology_text::{Fault, Tail};
+use fabdeck_fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// What a port has enabled, in the bits of PortInfo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,17 +4,17 @@
 use rustc_hash::FxHashMap;
 
 use super::enabled::Enabled;
-use crate::fabric::{FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortNum};
-use crate::files::FileError;
-use crate::files::content::TopologyFile;
-use crate::files::limit::check_nodes;
-use crate::files::text::{Input, Line};
-use crate::files::topology_text::{
+use crate::FileError;
+use crate::content::TopologyFile;
+use crate::limit::check_nodes;
+use crate::text::{Input, Line};
+use crate::topology_text::{
     Claim, Dialect, Fault, Key, LineKind, PortLine, RecordLine, c_number, classify, dialect,
     is_whole_end_of_ibsim, join, note_duplicates, note_noise, note_tail, note_truncated, parse_port,
     parse_record, port_guid, sample, trusted,
 };
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortNum};
 
 pub const ID: &str = "ibsim";
 
@@ -86,7 +86,7 @@ struct Cable {
     near: (NodeKey, PortNum),
     far: Far,
     line: u64,
-    far_lid: Option<crate::fabric::Lid>,
+    far_lid: Option<fabdeck_fabric::Lid>,
     far_guid: Option<Guid>,
     /// `None` on a line that is cut.
     enabled: Option<Enabled>,

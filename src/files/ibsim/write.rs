@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::enabled::Enabled;
-use crate::fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
-use crate::files::FileError;
-use crate::files::topology_text::{
-    NET_FILE_MARK, clean_name, guid_key, is_down, node_id, note_down, record_word,
-};
-use crate::files::written::Written;
-use crate::observe::{Notes, Place};
+use crate::FileError;
+use crate::topology_text::{NET_FILE_MARK, clean_name, guid_key, is_down, node_id, note_down, record_word};
+use crate::written::Written;
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 
 /// Longer descriptions are cut by ibsim.
 const LONGEST_NAME: usize = 63;

@@ -1,137 +1,414 @@
-//! What `squeue -h -t R -o "%i %N"` prints: a job and its host list on each line.
+//! One question to Slurm: a squeue that runs beside, is never waited for, and is ended when it takes too long.
 //!
-//! ```text
-//! 17 n[1-4]
-//! 18_2 n5          task 2 of the array 18: a job of its own
-//! 19+0 n6          a component of the heterogeneous job 19: all of them are one job
-//! 19+1 gpu1
-//! 20               has no nodes: left out
-//! 21 (Resources)   waits, and says for what: left out
-//! ```
+//! First it is asked for JSON; where that cannot be had (an old Slurm, or one without its plugin) for text, within the
+//! same time. It happens that a loaded controller needs minutes (dissertation 5.3.3.1).
 
-use super::{FileError, Form, Input, JobList, bad_nodes, plain};
-use crate::files::opensm::shown;
+use std::io::{ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
-/// The heading that squeue prints without -h.
-const HEADING: &str = "JOBID";
-const NODES: [&str; 2] = ["NODELIST", "NODELIST(REASON)"];
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pipe::fcntl_setpipe_size;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// Whether a file is squeue's: the first line tells whose first word alone, or second word alone, can be a job's id.
-pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
-    for line in input.lines() {
-        let line = line?;
-        let mut words = plain(&line.text).split_whitespace();
-        let (Some(first), second) = (words.next(), words.next()) else { continue };
-        if first == HEADING {
-            return Ok(true);
-        }
-        match (is_id(first), second.is_none_or(is_id)) {
-            (true, false) => return Ok(true),
-            (false, _) => return Ok(false),
-            (true, true) => {}
+use crate::job_lists::{JobList, read_json, read_text};
+use crate::text::Input;
+
+/// No list of jobs is larger.
+const MOST_BYTES: usize = 512 << 20;
+/// Of what it complains so much is kept.
+const COMPLAINT_BYTES: usize = 4096;
+/// At a turn so much is read at the most: a turn is short.
+const TURN_BYTES: usize = 16 << 20;
+/// What a pipe holds between two turns, as much as Linux gives anybody.
+const PIPE_BYTES: usize = 1 << 20;
+/// What it started may hold its pipes open when it is gone; words of its own are there by then.
+const GRACE: Duration = Duration::from_secs(1);
+/// What a caller of squeue may have set to see less; these are questions about all.
+const FILTERS: &str = "SQUEUE_";
+
+/// Whom to ask, and for how long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Squeue {
+    /// A name is looked for as a shell does.
+    pub program: PathBuf,
+    pub timeout: Duration,
+}
+
+/// Why there is no list.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Trouble {
+    #[error(
+        "FD-4601: {program} cannot be run: {why}; say where it is with --squeue, or give the jobs with --file"
+    )]
+    NoProgram { program: String, why: String },
+    #[error(
+        "FD-4602: {program} has not answered within {} s and was ended; {}; --slurm-timeout lets it take longer",
+        .timeout.as_secs_f64(), half_answer(*.bytes)
+    )]
+    Silent { program: String, timeout: Duration, bytes: usize },
+    #[error("FD-4603: {program} failed: {said}; does its controller live (scontrol ping)?")]
+    Failed { program: String, said: String },
+    #[error("FD-4604: {program} prints more than {MOST_BYTES} bytes; give the jobs with --file")]
+    TooMuch { program: String },
+    #[error("FD-4605: {program} prints no list of jobs: {said}; is it Slurm's squeue?")]
+    NoList { program: String, said: String },
+}
+
+fn half_answer(bytes: usize) -> String {
+    match bytes {
+        0 => "does its controller live (scontrol ping)?".to_owned(),
+        _ => format!("it was still at it, with {bytes} bytes printed"),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Json,
+    Text,
+}
+
+impl Form {
+    fn args(self) -> &'static [&'static str] {
+        match self {
+            // Of hidden partitions too.
+            Self::Json => &["--json", "--all"],
+            Self::Text => &["-h", "-a", "-t", "R", "-o", "%i %N"],
         }
     }
-    Ok(false)
 }
 
-/// `17`, `17_3`, `17+1`, and `17_[4-9]`, tasks that wait.
-fn is_id(word: &str) -> bool {
-    match word.split_once(['_', '+']) {
-        Some((job, part)) => digits(job) && (digits(part) || waits(part)),
-        None => digits(word),
+/// A question under way. Whoever drops it ends it.
+#[derive(Debug)]
+pub struct Poll {
+    squeue: Squeue,
+    form: Form,
+    /// Why there was no JSON.
+    no_json: Option<Wrong>,
+    began: Duration,
+    running: Running,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug)]
+enum Wrong {
+    /// It ended badly, and said this.
+    Ended(String),
+    /// What it printed cannot be read.
+    Unread(String),
+}
+
+impl Poll {
+    /// `now`: on whatever clock the turns are told of.
+    pub fn start(squeue: &Squeue, now: Duration) -> Result<Self, Trouble> {
+        let running = Running::start(squeue, Form::Json)?;
+        Ok(Self { squeue: squeue.clone(), form: Form::Json, no_json: None, began: now, running })
+    }
+
+    /// What came of it, once something did. Never waits.
+    pub fn turn(&mut self, now: Duration) -> Option<Result<JobList, Trouble>> {
+        let program = || self.squeue.program.display().to_string();
+        let ended = self.running.turn(now);
+        let bytes = self.running.out.len();
+        if bytes > MOST_BYTES {
+            return Some(Err(Trouble::TooMuch { program: program() }));
+        }
+        let Some(status) = ended else {
+            let timeout = self.squeue.timeout;
+            let late = now.saturating_sub(self.began) >= timeout;
+            return late.then(|| Err(Trouble::Silent { program: program(), timeout, bytes }));
+        };
+        match (self.running.answer(self.form, status), self.form) {
+            (Ok(list), _) => Some(Ok(list)),
+            (Err(wrong), Form::Json) => {
+                (self.form, self.no_json) = (Form::Text, Some(wrong));
+                match Running::start(&self.squeue, Form::Text) {
+                    Ok(running) => self.running = running,
+                    Err(trouble) => return Some(Err(trouble)),
+                }
+                None
+            }
+            (Err(wrong), Form::Text) => Some(Err(self.trouble(wrong))),
+        }
+    }
+
+    /// Two questions failed: JSON that came and is damaged says more than text that is none either.
+    fn trouble(&mut self, text: Wrong) -> Trouble {
+        let program = self.squeue.program.display().to_string();
+        match (self.no_json.take(), text) {
+            (_, Wrong::Ended(said)) => Trouble::Failed { program, said },
+            (Some(Wrong::Unread(said)), Wrong::Unread(_)) | (_, Wrong::Unread(said)) => {
+                Trouble::NoList { program, said }
+            }
+        }
     }
 }
 
-fn digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+#[derive(Debug)]
+struct Running {
+    child: Option<Child>,
+    /// When it was seen to be gone. Until its pipes are at their end, or nobody waits for that, its id stays its own.
+    gone: Option<Duration>,
+    out: Vec<u8>,
+    said: Vec<u8>,
 }
 
-fn waits(tasks: &str) -> bool {
-    tasks.starts_with('[')
-}
-
-/// The components of a heterogeneous job run as one.
-fn job_of(id: &str) -> &str {
-    id.split('+').next().unwrap_or(id)
-}
-
-pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
-    let mut list = JobList { form: Form::SqueueText, lines: Vec::new() };
-    for line in input.lines() {
-        let line = line?;
-        let text = plain(&line.text);
-        let (id, nodes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let nodes = nodes.trim_start();
-        let heading = id == HEADING;
-        if id.is_empty() || heading && NODES.contains(&nodes) || is_id(id) && nodes.starts_with('(') {
-            continue;
+impl Running {
+    fn start(squeue: &Squeue, form: Form) -> Result<Self, Trouble> {
+        let failed = |error: std::io::Error| Trouble::NoProgram {
+            program: squeue.program.display().to_string(),
+            why: error.to_string(),
+        };
+        let mut command = Command::new(&squeue.program);
+        command.args(form.args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let named = std::env::vars_os().map(|(name, _)| name);
+        for name in named.filter(|name| name.to_string_lossy().starts_with(FILTERS)) {
+            command.env_remove(name);
         }
-        // More columns, as squeue prints them when nobody says which, are no node lists.
-        if heading || !is_id(id) || id.ends_with(']') || nodes.contains(char::is_whitespace) {
-            let what = format!("'{}' is not a job's id and its nodes", shown(text));
-            let hint = "give what squeue -h -t R -o \"%i %N\" prints, or mend this line";
-            return Err(FileError::new("FD-2303", input.place(line.number), what, hint));
-        }
-        let job = job_of(id);
-        let added = list.add(line.number, job, nodes);
-        added.map_err(|error| bad_nodes(input.place(line.number), job, &error))?;
+        // A group of its own: what it starts ends with it, and Ctrl-C is for this process.
+        let child = command.process_group(0).spawn().map_err(failed)?;
+        let running = Self { child: Some(child), gone: None, out: Vec::new(), said: Vec::new() };
+        running.unblock().map_err(failed)?;
+        Ok(running)
     }
-    Ok(list)
+
+    fn unblock(&self) -> std::io::Result<()> {
+        fn of(pipe: Option<&impl AsFd>) -> std::io::Result<()> {
+            let Some(pipe) = pipe else { return Ok(()) };
+            // A smaller pipe makes it slower and nothing else.
+            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
+            Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?)
+        }
+        let Some(child) = &self.child else { return Ok(()) };
+        of(child.stdout.as_ref())?;
+        of(child.stderr.as_ref())
+    }
+
+    /// Reads what there is; how it ended, once it did and everything is read.
+    fn turn(&mut self, now: Duration) -> Option<ExitStatus> {
+        let child = self.child.as_mut()?;
+        // Its end before its words: what it said before it ended is in the pipes then.
+        if self.gone.is_none() && is_gone(child) {
+            self.gone = Some(now);
+        }
+        let out = child.stdout.as_mut().is_none_or(|pipe| drain(pipe, &mut self.out, MOST_BYTES + 1));
+        let said = child.stderr.as_mut().is_none_or(|pipe| drain(pipe, &mut self.said, COMPLAINT_BYTES));
+        let gone = self.gone?;
+        if out && said {
+            return self.child.take()?.wait().ok();
+        }
+        if now.saturating_sub(gone) < GRACE {
+            return None;
+        }
+        end(child);
+        self.child.take()?.wait().ok()
+    }
+
+    /// The list, or what is wrong with it.
+    fn answer(&self, form: Form, status: ExitStatus) -> Result<JobList, Wrong> {
+        if !status.success() {
+            let said = String::from_utf8_lossy(&self.said);
+            let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            return Err(Wrong::Ended(if lines.is_empty() { status.to_string() } else { lines.join("; ") }));
+        }
+        let input = Input::new("squeue", &self.out);
+        let read = if form == Form::Json { read_json(input) } else { read_text(input) };
+        // What the controller says of itself is how squeue ended, whatever its exit code.
+        read.map_err(|error| {
+            if error.code == "FD-2311" { Wrong::Ended(error.what) } else { Wrong::Unread(error.to_string()) }
+        })
+    }
+}
+
+/// Whether it has ended; its id is still its own then.
+fn is_gone(child: &Child) -> bool {
+    let Some(id) = id(child) else { return true };
+    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // Who cannot be waited for is gone.
+    waitid(WaitId::Pid(id), peek).map_or(true, |status| status.is_some())
+}
+
+fn id(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Ends it, and all that it started.
+fn end(child: &Child) {
+    if let Some(id) = id(child) {
+        // Whoever is gone already needs no end.
+        let _ = kill_process_group(id, Signal::KILL);
+    }
+}
+
+/// Reads what is in a pipe and keeps so much of it; whether it is at its end.
+fn drain(pipe: &mut impl Read, kept: &mut Vec<u8>, most: usize) -> bool {
+    let mut piece = [0; 64 * 1024];
+    let mut read = 0;
+    while read < TURN_BYTES && kept.len() <= most {
+        match pipe.read(&mut piece) {
+            Ok(0) => return true,
+            Ok(count) => {
+                let room = most.saturating_sub(kept.len());
+                kept.extend_from_slice(&piece[..count.min(room)]);
+                read += count;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+    false
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        end(&child);
+        // One that hangs in a system call ends when that does; nobody waits here.
+        std::thread::spawn(move || drop(child.wait()));
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::time::Instant;
+
     use super::*;
 
-    fn read_text(text: &str) -> Result<Vec<(u64, String, String)>, Box<FileError>> {
-        let list = read(Input::new("squeue", text.as_bytes()))?;
-        Ok(list.lines.into_iter().map(|line| (line.number, line.job, line.host)).collect())
+    /// A squeue that is this script.
+    fn script(folder: &Path, text: &str) -> PathBuf {
+        let file = folder.join("squeue");
+        std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        file
     }
 
-    #[test]
-    fn arrays_are_jobs_and_components_are_one() {
-        let told = read_text("17 n[1-2]\n18_2 n5\n19+0 n6\n19+1 gpu1\n20\n").unwrap();
-        let row = |number, job: &str, host: &str| (number, job.to_owned(), host.to_owned());
-        let expected = [
-            row(1, "17", "n1"),
-            row(1, "17", "n2"),
-            row(2, "18_2", "n5"),
-            row(3, "19", "n6"),
-            row(4, "19", "gpu1"),
-        ];
-        assert_eq!(told, expected);
-        for heading in ["JOBID NODELIST", "JOBID  NODELIST(REASON)"] {
-            let text =
-                format!("{heading}\n7 n1\n8 (Resources)\n9_[1-3] (ReqNodeNotAvail, may be reserved)\n");
-            assert_eq!(read_text(&text).unwrap(), [row(2, "7", "n1")]);
+    fn ask(text: &str, timeout: Duration) -> Result<Vec<(String, String)>, Trouble> {
+        let folder = tempfile::tempdir().unwrap();
+        let squeue = Squeue { program: script(folder.path(), text), timeout };
+        let since = Instant::now();
+        let mut poll = Poll::start(&squeue, since.elapsed())?;
+        loop {
+            let turn = Instant::now();
+            let came = poll.turn(since.elapsed());
+            assert!(turn.elapsed() < Duration::from_secs(2), "a turn waits");
+            if let Some(came) = came {
+                return came.map(|list| list.lines.into_iter().map(|line| (line.job, line.host)).collect());
+            }
+            assert!(since.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(2));
         }
-        assert_eq!(read_text("").unwrap(), []);
+    }
+
+    const LONG: Duration = Duration::from_secs(50);
+
+    fn rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
+        rows.iter().map(|(job, host)| ((*job).to_owned(), (*host).to_owned())).collect()
     }
 
     #[test]
-    fn a_damaged_line_is_named() {
-        for (text, code, line) in [
-            ("17 n[1-\n", "FD-2309", 1),
-            ("17 n1\n\nslurm_load_jobs error: Socket timed out\n", "FD-2303", 3),
-            ("17 n1\n18_[3-9] n2\n", "FD-2303", 2),
-            ("17 n[0-70000]\n", "FD-2309", 1),
-            (
-                "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n4 debug a node2 PD 0:00 2 (Resources)\n",
-                "FD-2303",
-                1,
-            ),
-            ("4 debug a node2 PD 0:00 2 (Resources)\n", "FD-2303", 1),
-            ("4 n1 n2\n", "FD-2303", 1),
+    fn json_comes_first_and_text_where_it_cannot_be_had() {
+        let both =
+            |json: &str| format!("case $1 in --json) {json};; *) echo \"$@\" >&2; echo 7 'n[1-2]';; esac");
+        let json = r#"echo '{"jobs": [{"job_id": 8, "job_state": "RUNNING", "nodes": "n3"}]}'"#;
+        assert_eq!(ask(&both(json), LONG).unwrap(), rows(&[("8", "n3")]));
+        for json in [
+            "echo 'squeue: unrecognized option --json' >&2; exit 1",
+            "echo 'serializer_required: could not find plugin' >&2; kill -ABRT $$",
+            "echo not json",
+            r#"echo '{"errors": [{"error": "nothing heard"}], "jobs": []}'"#,
         ] {
-            let error = read_text(text).unwrap_err();
-            assert_eq!((error.code, error.place.line), (code, Some(line)), "{text}: {error}");
+            assert_eq!(ask(&both(json), LONG).unwrap(), rows(&[("7", "n1"), ("7", "n2")]), "{json}");
         }
     }
 
+    /// What it leaves behind holds its pipes; the answer does not wait for that, and it is ended.
     #[test]
-    fn lists_that_unpack_to_too_much_together_are_refused() {
-        let text: String = (0..40).map(|job| format!("{job} n[0-65535]\n")).collect();
-        let error = read_text(&text).unwrap_err();
-        assert_eq!((error.code, error.place.line), ("FD-2309", Some(16)), "{error}");
+    fn one_that_leaves_somebody_behind_has_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        let text =
+            format!("sleep 600 & echo $! > {}; case $1 in --json) exit 1;; esac; echo 7 n1", note.display());
+        let since = Instant::now();
+        assert_eq!(ask(&text, LONG).unwrap(), rows(&[("7", "n1")]));
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+        ends(&note);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_as_what_it_is() {
+        let said = |text: &str| ask(text, LONG).unwrap_err().to_string();
+        let cut = said(r#"echo '{"jobs": [{"job_id": 8,'"#);
+        assert!(cut.contains("FD-4605") && cut.contains("FD-2310") && !cut.contains("scontrol"), "{cut}");
+        let other = said("case $1 in --json) exit 1;; esac; echo a b c");
+        assert!(other.contains("FD-4605") && other.contains("'a b c'"), "{other}");
+        let slow =
+            ask("while :; do echo; sleep 0.01; done", Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(slow.contains("FD-4602") && slow.contains("still at it"), "{slow}");
+    }
+
+    /// A pipe is emptied at each turn, and holds more than Linux gives unasked.
+    #[test]
+    fn much_of_one_line_takes_few_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "case $1 in --json) exit 1;; esac; yes '7 n1' | head -n 400000";
+        let squeue = Squeue { program: script(folder.path(), text), timeout: LONG };
+        let mut running = Running::start(&squeue, Form::Text).unwrap();
+        let (mut turns, mut most, mut before) = (0, 0, 0);
+        while running.turn(Duration::ZERO).is_none() {
+            turns += 1;
+            (most, before) = (most.max(running.out.len() - before), running.out.len());
+            assert!(turns < 5_000, "{}", running.out.len());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(running.out.len(), 2_000_000);
+        assert!(most > 65_536, "{most}");
+    }
+
+    #[test]
+    fn what_fails_is_told_in_its_own_words() {
+        let fails = ask("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", LONG);
+        let said = fails.unwrap_err().to_string();
+        assert!(said.contains("FD-4603") && said.contains("Unable to contact slurm controller"), "{said}");
+        let squeue = Squeue { program: "/nowhere/squeue".into(), timeout: LONG };
+        let said = Poll::start(&squeue, Duration::ZERO).err().unwrap().to_string();
+        assert!(said.contains("FD-4601: /nowhere/squeue") && said.contains("No such file"), "{said}");
+        // No job is no trouble.
+        assert_eq!(ask("exit 0", LONG).unwrap(), []);
+    }
+
+    #[test]
+    fn much_is_read_while_it_is_written() {
+        let many = "case $1 in --json) exit 1;; *) seq 1 60000 | sed 's/$/ node123/';; esac";
+        assert_eq!(ask(many, LONG).unwrap().len(), 60_000);
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        // Deaf to everything but what cannot be refused.
+        let text = format!("trap '' TERM HUP INT; sleep 600 & echo $! > {}; wait", note.display());
+        let since = Instant::now();
+        let trouble = ask(&text, Duration::from_millis(400)).unwrap_err();
+        assert!(matches!(trouble, Trouble::Silent { .. }), "{trouble}");
+        assert!(since.elapsed() < Duration::from_secs(30));
+        ends(&note);
+    }
+
+    /// Whose id stands in the file ends.
+    fn ends(note: &Path) {
+        let id = std::fs::read_to_string(note).unwrap();
+        let stat = Path::new("/proc").join(id.trim()).join("stat");
+        for _ in 0..500 {
+            if std::fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z ")) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{stat:?} goes on");
     }
 }

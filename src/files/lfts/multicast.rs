@@ -1,7 +1,7 @@
 //! Rows of multicast tables: a column for each port, or a mask in hexadecimal.
 
-use crate::fabric::{Mft, PortNum};
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::{Mft, PortNum};
 
 use super::super::FileError;
 use super::super::opensm::{BAD_LID, bad_line, bad_port, leading_hex, shown};

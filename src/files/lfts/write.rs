@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
 
 use super::super::opensm::{LEFT_OUT, kind_words, port_guid, switch_lid, switches_in_dump_order};
 use super::super::topology_text::clean_name;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::DEFAULT_KEY;
-use crate::fabric::{Fabric, Guid, NodeKind, Partitions, PortId, PortNum};
-use crate::files::content::{PartitionFile, PartitionPorts};
-use crate::observe::{Notes, Place};
+use crate::content::{PartitionFile, PartitionPorts};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Guid, NodeKind, Partitions, PortId, PortNum};
 
 /// A member that the fabric does not have.
 const UNKNOWN_PORT: &str = "FN-374";

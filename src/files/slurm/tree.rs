@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::place;
-use crate::fabric::{Fabric, Names, NodeId, NodeKind};
-use crate::observe::Notes;
+use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Fabric, Names, NodeId, NodeKind};
 
 /// Every vector goes by the index of a switch.
 pub(super) struct Tree {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fabric::{
+use fabdeck_fabric::observe::{Notes, SubnetManager};
+use fabdeck_fabric::{
     FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum,
     PortState,
 };
-use crate::observe::{Notes, SubnetManager};
 
 use super::super::FileError;
 use super::super::content::{Merged, TopologyFile};
@@ -270,7 +270,7 @@ impl<'a> Gathered<'a> {
             [] => None,
             [one, two, ..] => {
                 let (one, two) = (*one, *two);
-                self.notes.add(TWO_MANAGERS, crate::observe::Place::file(self.input.name), || {
+                self.notes.add(TWO_MANAGERS, fabdeck_fabric::observe::Place::file(self.input.name), || {
                     format!("{one} and {two} are both marked SM (LIDs were not assigned yet?); it is unknown")
                 });
                 None

@@ -1,6 +1,6 @@
 //! One line of the file: a port, the port at the other end of its cable, and the cable.
 
-use crate::fabric::Guid;
+use fabdeck_fabric::Guid;
 
 use super::super::opensm::{hex, word};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fabric::{FabricBuilder, Guid, Lid, LinkSpeed, NodeFacts, NodeKind, PortNum};
+use fabdeck_fabric::{FabricBuilder, Guid, Lid, LinkSpeed, NodeFacts, NodeKind, PortNum};
 
 fn end(kind: &str, ports: u8, node: u64, port: u64, lid: &str, number: u8) -> String {
     format!(

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::fabric::{Fabric, Guid, NodeId, NodeKind, Port, PortState};
-use crate::observe::{Notes, Place, SubnetManager};
+use fabdeck_fabric::observe::{Notes, Place, SubnetManager};
+use fabdeck_fabric::{Fabric, Guid, NodeId, NodeKind, Port, PortState};
 
 use super::super::opensm::{dump_key, port_guid};
 use super::super::topology_text::{clean_name, is_down, note_down};

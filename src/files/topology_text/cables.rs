@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::notes::note_absent;
-use crate::fabric::{FabricBuilder, Guid, Lid, NodeKey, NodeKind, PortFacts, PortNum};
-use crate::files::FileError;
-use crate::observe::{Notes, Place};
+use crate::FileError;
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{FabricBuilder, Guid, Lid, NodeKey, NodeKind, PortFacts, PortNum};
 
 pub type End = (NodeKey, PortNum);
 
@@ -151,7 +151,7 @@ fn differ<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::NodeFacts;
+    use fabdeck_fabric::NodeFacts;
 
     fn switches(builder: &mut FabricBuilder, count: u64) -> Vec<NodeKey> {
         let facts = |guid| NodeFacts::new(NodeKind::Switch, Guid(guid), 8, format!("s{guid}"));

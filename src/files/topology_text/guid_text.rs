@@ -1,6 +1,6 @@
 //! GUIDs as these texts hold them, the ones with letters that are not hexadecimal included.
 
-use crate::fabric::Guid;
+use fabdeck_fabric::Guid;
 
 /// A GUID, and whether it had to be made from a text that is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use super::super::text::Input;
 use super::{parse_port, parse_record};
-use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
+use fabdeck_fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// The word that a node's record begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

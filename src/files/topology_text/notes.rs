@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{Claim, GuidText, LidText, Tail, read_guid};
-use crate::fabric::{Fabric, FabricBuilder, Guid, NodeKind, PortId, PortNum};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, FabricBuilder, Guid, NodeKind, PortId, PortNum};
 
 /// The beginning of a text from a file, for a message.
 pub fn sample(text: &str) -> &str {
@@ -103,7 +103,7 @@ pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
     for (id, port) in fabric.ports() {
         let Some(lid) = port.facts.lid else { continue };
         let owner = (0..u32::from(port.facts.lmc.lids()))
-            .filter_map(|offset| crate::fabric::Lid::new(u32::from(lid.value()) + offset))
+            .filter_map(|offset| fabdeck_fabric::Lid::new(u32::from(lid.value()) + offset))
             .find_map(|lid| fabric.port_by_lid(lid).filter(|owner| *owner != id));
         if let Some(owner) = owner {
             notes.add("FN-214", Place::file(file), || {

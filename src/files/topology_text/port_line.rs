@@ -3,7 +3,7 @@
 
 use super::scan::Scan;
 use super::{Fault, LidText, Tail};
-use crate::fabric::{Lmc, NodeKind, PortNum};
+use fabdeck_fabric::{Lmc, NodeKind, PortNum};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortLine<'a> {
@@ -184,7 +184,7 @@ fn fault(what: &str) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lid, LinkSpeed};
+    use fabdeck_fabric::{Lid, LinkSpeed};
 
     fn lid(value: u32) -> Option<LidText> {
         Lid::new(value).map(LidText::Known)

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::fabric::{Fabric, Guid, NodeKind, PortId, PortState};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, Guid, NodeKind, PortId, PortState};
 
 /// `S-0000000000200003`, without quotes.
 pub fn node_id(kind: NodeKind, guid: Guid) -> String {

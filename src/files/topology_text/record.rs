@@ -3,7 +3,7 @@
 use super::line::Keyword;
 use super::scan::Scan;
 use super::{Fault, Tail};
-use crate::fabric::{NodeKind, PortNum};
+use fabdeck_fabric::{NodeKind, PortNum};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordLine<'a> {
@@ -73,7 +73,7 @@ fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
 mod tests {
     use super::super::{LidText, LineKind, classify};
     use super::*;
-    use crate::fabric::Lid;
+    use fabdeck_fabric::Lid;
 
     fn read(line: &str, cut: bool) -> Result<RecordLine<'_>, Fault> {
         match classify(line) {

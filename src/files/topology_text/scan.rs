@@ -1,7 +1,7 @@
 //! A cursor over one line, and what can be wrong with a line.
 
-use crate::files::FileError;
-use crate::observe::Place;
+use crate::FileError;
+use fabdeck_fabric::observe::Place;
 
 /// Why a line cannot be read; its place is added by the reader.
 #[derive(Clone, PartialEq, Eq, Debug)]

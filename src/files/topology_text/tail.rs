@@ -1,8 +1,8 @@
 //! The words behind names: `base port 0 lid 5 lmc 0`, `lid 13 4xSDR s=1 w=2 v=3`, `slot 4`, `(scp)`.
 
 use super::Fault;
-use crate::fabric::{Lid, LinkSpeed, LinkWidth, Lmc};
-use crate::files::lane_code::lane_count;
+use crate::lane_code::lane_count;
+use fabdeck_fabric::{Lid, LinkSpeed, LinkWidth, Lmc};
 
 /// A LID as text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

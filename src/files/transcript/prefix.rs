@@ -3,7 +3,7 @@
 use super::super::FileError;
 use super::super::format::detect;
 use super::{MIXED_PREFIX, PREFIX, SOME_PREFIX};
-use crate::observe::{Notes, Place};
+use fabdeck_fabric::observe::{Notes, Place};
 
 /// As many prefixes may stand before each other, as in a quoted log.
 pub(super) const MOST: usize = 3;

@@ -6,7 +6,7 @@ use super::super::format::detect;
 use super::super::text::Input;
 use super::super::topology_text::{LineKind, classify};
 use super::WRAPPED;
-use crate::observe::Place;
+use fabdeck_fabric::observe::Place;
 
 /// Larger files are not copied out of a window.
 const MOST_BYTES: usize = 16 << 20;

@@ -3,7 +3,7 @@
 use super::escape::Escape;
 use super::forest::{Forest, View};
 use super::tree::{Search, dependencies_of};
-use crate::routing::spread::net::NONE;
+use crate::spread::net::NONE;
 
 impl Forest<'_> {
     /// Completes the trees that are wanted; true where nothing is left out of any of these.
@@ -115,7 +115,7 @@ impl Forest<'_> {
 
 /// What has to arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::routing) enum Wanted {
+pub(crate) enum Wanted {
     Nothing,
     /// What adapters that compute send to each other.
     BetweenHosts,

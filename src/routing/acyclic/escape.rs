@@ -5,11 +5,11 @@
 
 use super::order::Dependencies;
 use super::tree::Search;
-use crate::routing::spread::net::{NONE, Net};
+use crate::spread::net::{NONE, Net};
 
 /// What is reserved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::routing) enum Reserve {
+pub(crate) enum Reserve {
     /// The turns of a spanning tree, as the dissertation does.
     Tree,
     /// Every turn of the orientation.
@@ -17,7 +17,7 @@ pub(in crate::routing) enum Reserve {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Escape {
+pub(crate) struct Escape {
     /// Places in breadth-first order from the roots; the way up is to a lower one.
     rank: Vec<u32>,
     /// Switches by rank.

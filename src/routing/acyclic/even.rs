@@ -2,18 +2,18 @@
 
 use super::complete::Wanted;
 use super::forest::Forest;
-use crate::fabric::Routes;
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::problem::Problem;
-use crate::routing::ranks::{self, Ranks};
-use crate::routing::spread::net::Net;
+use crate::engine::{Answer, Pulse, Refusal, Request};
+use crate::problem::Problem;
+use crate::ranks::{self, Ranks};
+use crate::spread::net::Net;
+use fabdeck_fabric::Routes;
 
 /// Tables with more entries are made in one way alone.
 const MANY_ENTRIES: usize = 1 << 17;
 
 /// What came of tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(in crate::routing) struct Evened {
+pub(crate) struct Evened {
     /// Nothing was left out that was wanted.
     pub whole: bool,
     /// Nor was any other adapter, where that was tried.
@@ -26,7 +26,7 @@ pub(in crate::routing) struct Evened {
 
 /// Completes the trees that are wanted, and takes paths off the busiest channels. Tables without gaps in which no channel
 /// carries more than some channel must stay as they are; so do those that are too large.
-pub(in crate::routing) fn even_out(
+pub(crate) fn even_out(
     problem: &Problem<'_>,
     (request, pulse): (&Request, &dyn Pulse),
     wanted: Wanted,
@@ -74,12 +74,12 @@ pub(in crate::routing) fn even_out(
 }
 
 /// Tables of which there is no time to make several and take the best.
-pub(in crate::routing) fn is_large(problem: &Problem<'_>) -> bool {
+pub(crate) fn is_large(problem: &Problem<'_>) -> bool {
     problem.destinations().len() * problem.graph.switch_count() > MANY_ENTRIES
 }
 
 /// The best that comes of the readings of a fabric; the first where it leaves nothing to gain.
-pub(in crate::routing) fn best_reading(
+pub(crate) fn best_reading(
     engine: &'static str,
     problem: &Problem<'_>,
     request: &Request,

@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use super::escape::Escape;
 use super::order::Dependencies;
 use super::tree::dependencies_of;
-use crate::fabric::{Lanes, NodeId, Routes};
-use crate::routing::engine::Request;
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::{self, Computing};
-use crate::routing::spread::net::{NONE, Net};
+use crate::engine::Request;
+use crate::problem::{Destination, Problem};
+use crate::ranks::{self, Computing};
+use crate::spread::net::{NONE, Net};
+use fabdeck_fabric::{Lanes, NodeId, Routes};
 
 /// A place in a table that leads nowhere.
 pub(super) const NOWHERE: u8 = u8::MAX;
@@ -30,7 +30,7 @@ pub(super) struct Root {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Forest<'n> {
+pub(crate) struct Forest<'n> {
     pub(super) net: &'n Net,
     /// Adapters of each switch that compute.
     pub(super) hosts: Vec<u32>,

@@ -5,7 +5,7 @@
 //! Once every switch has a tree the order stands: whatever follows it closes no cycle, so that the trees that come later
 //! ask for two places and nothing else.
 
-use crate::routing::spread::net::Net;
+use crate::spread::net::Net;
 
 const FREE: u32 = 0;
 const USED: u32 = 1;
@@ -16,7 +16,7 @@ const EARLIER: u8 = 2;
 
 /// What is known of a dependency before anybody tries to use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::routing) enum Known {
+pub(crate) enum Known {
     Used,
     /// It would close a cycle.
     Blocked,
@@ -24,7 +24,7 @@ pub(in crate::routing) enum Known {
 }
 
 #[derive(Clone, Default, Debug)]
-pub(in crate::routing) struct Dependencies {
+pub(crate) struct Dependencies {
     /// From now on what goes with the order may be used, and nothing else; nothing is counted any more.
     stands: bool,
     place: Vec<u32>,
@@ -331,8 +331,8 @@ impl Lists {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, SwitchGraph};
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, SwitchGraph};
 
     fn net(name: &str) -> Net {
         let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;

@@ -7,8 +7,8 @@
 
 use super::forest::{Forest, View};
 use super::order::Dependencies;
-use crate::routing::engine::{Pulse, Refusal};
-use crate::routing::spread::net::NONE;
+use crate::engine::{Pulse, Refusal};
+use crate::spread::net::NONE;
 
 /// Switches and hops that may be looked at: for each entry of the tables, but so many in any case.
 const LOOKS_BY_ENTRY: usize = 8;

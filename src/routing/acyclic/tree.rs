@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::order::{Dependencies, Known};
-use crate::routing::spread::net::{NONE, Net};
+use crate::spread::net::{NONE, Net};
 
 /// An offer is its cost and its channel in one number. So many bits hold more channels than 49,151 switches of 254 ports
 /// have; costs beyond `MOST`, which no fabric of so many LIDs comes to, would be equal.
@@ -17,7 +17,7 @@ const MOST: u64 = u64::MAX >> BITS;
 
 /// One tree in the making. Buffers serve one tree after the other.
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Search {
+pub(crate) struct Search {
     destination: u32,
     next: Vec<u32>,
     cost: Vec<u64>,
@@ -85,7 +85,7 @@ impl Search {
 
     /// Keeps the ways of a tree as far as it goes, from the destination outwards, and routes the rest of the part; false at an
     /// impasse that local backtracking does not solve.
-    pub(in crate::routing) fn extend(
+    pub(crate) fn extend(
         &mut self,
         net: &Net,
         used: &mut Dependencies,
@@ -328,7 +328,7 @@ impl Search {
 }
 
 /// The dependencies of a tree.
-pub(in crate::routing) fn dependencies_of<'t>(
+pub(crate) fn dependencies_of<'t>(
     net: &'t Net,
     next: impl Fn(u32) -> u32 + Copy + 't,
 ) -> impl Iterator<Item = (u32, u32)> + 't {

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::verdict::{LaneKnowledge, Scope};
-use crate::fabric::{ChannelId, Lane, Lanes, Lid, PortNum, Routes, SwitchGraph};
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::trees::{Tree, place_of};
+use crate::problem::{Destination, Problem};
+use crate::trees::{Tree, place_of};
+use fabdeck_fabric::{ChannelId, Lane, Lanes, Lid, PortNum, Routes, SwitchGraph};
 
 /// How many dependencies are looked at for a shorter cycle than the first.
 const SEARCHED: usize = 20_000_000;

@@ -11,10 +11,10 @@ use super::pairs::{Ends, Losses, Senders, join};
 use super::verdict::{
     BUSIEST, Certificate, ForwardingIndex, LISTED, LaneKnowledge, Loop, Loops, LostPairs, PathLengths, Scope,
 };
-use crate::fabric::{ChannelId, Lanes, LinkId, Partitions, Routes, SwitchGraph};
-use crate::routing::engine::{Pulse, Refusal};
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
+use crate::engine::{Pulse, Refusal};
+use crate::problem::{Destination, Problem};
+use crate::trees::{Distances, Reader, Tree, Ways, batches};
+use fabdeck_fabric::{ChannelId, Lanes, LinkId, Partitions, Routes, SwitchGraph};
 
 /// Judges routes on a fabric with its faults.
 pub fn certify(

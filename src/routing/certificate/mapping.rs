@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::fabric::{Fabric, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables};
-use crate::routing::problem::{DATA_LANES, Problem};
+use crate::problem::{DATA_LANES, Problem};
+use fabdeck_fabric::{Fabric, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables};
 
 /// No table was read.
 const UNTOLD: u32 = u32::MAX;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::verdict::{Kind, LISTED, LostPair, LostPairs};
-use crate::fabric::{Fabric, Lid, NodeId, Partitions, PortId, PortNum};
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::trees::{Cause, FAR, Tree};
+use crate::problem::{Destination, Problem};
+use crate::trees::{Cause, FAR, Tree};
+use fabdeck_fabric::{Fabric, Lid, NodeId, Partitions, PortId, PortNum};
 
 /// Who sends and who receives, switch by switch.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use super::dependencies::Proof;
 use super::mapping::Mapping;
 use super::waits::Waits;
-use crate::fabric::{ChannelId, Fabric, Lane, Levels, Lid, NodeId, PortId, PortNum, Routes};
-use crate::routing::engine::{Pulse, Refusal};
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
+use crate::engine::{Pulse, Refusal};
+use crate::problem::{Destination, Problem};
+use crate::trees::{Distances, Reader, Tree, Ways, batches};
+use fabdeck_fabric::{ChannelId, Fabric, Lane, Levels, Lid, NodeId, PortId, PortNum, Routes};
 
 /// A port without the lane that paths cross it on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! What a certificate says, as values.
 
 use super::dependencies::Cycle;
-use crate::fabric::{ChannelId, Lid, LinkId, PortId};
-use crate::routing::trees::Cause;
+use crate::trees::Cause;
+use fabdeck_fabric::{ChannelId, Lid, LinkId, PortId};
 
 /// How many lost pairs and loops are listed.
 pub const LISTED: usize = 20;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::fabric::SwitchGraph;
-use crate::routing::trees::place_of;
+use crate::trees::place_of;
+use fabdeck_fabric::SwitchGraph;
 
 /// How many dependencies are looked at for a shorter circle than the first.
 const SEARCHED: usize = 20_000_000;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use crate::fabric::SwitchGraph;
+use fabdeck_fabric::SwitchGraph;
 
 /// Hops between two switches: fewer than there are LIDs for switches, however long a line they stand in.
 pub(in super::super) type Hops = u16;

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::hops::{FAR, Hops, hop_matrix, renewed, touched};
-use crate::fabric::{NO_PATH, Routes, SwitchGraph};
-use crate::routing::again::{Again, Past};
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::problem::{Destination, Problem};
+use crate::again::{Again, Past};
+use crate::engine::{Answer, Pulse, Refusal, Request};
+use crate::problem::{Destination, Problem};
+use fabdeck_fabric::{NO_PATH, Routes, SwitchGraph};
 
 pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let hops = hop_matrix(&problem.graph);
@@ -226,9 +226,9 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Resolved};
-    use crate::generate::{Spec, generate};
-    use crate::routing::NoPulse;
+    use crate::NoPulse;
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortNum, Resolved};
 
     fn minhop(fabric: &Fabric, faults: &Faults) -> Routes {
         route(&Problem::new(fabric, faults), &Request::default(), &NoPulse).unwrap().routes

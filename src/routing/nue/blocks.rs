@@ -54,8 +54,8 @@ fn along(net: &Net, block: &mut [u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, SwitchGraph};
-    use crate::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, SwitchGraph};
 
     #[test]
     fn blocks_are_even_and_compact() {

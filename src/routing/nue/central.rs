@@ -97,7 +97,7 @@ fn betweenness(net: &Net, sources: &[u32], inside: &[bool]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
+    use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
 
     #[test]
     fn the_root_lies_among_the_destinations_as_in_figure_6_6() {

@@ -7,7 +7,7 @@ use super::escape::Reserve;
 use super::layer::{Layer, Tree};
 use super::net::Net;
 use super::plain::Need;
-use crate::routing::engine::Pulse;
+use crate::engine::Pulse;
 
 /// Layers tell each other their loads so many times in one pass over all destinations.
 const ROUNDS: usize = 8;

@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 
 /// Of some LIDs, by their numbers.
 #[derive(Debug, Default)]
-pub(in crate::routing) struct Demand {
+pub(crate) struct Demand {
     of: FxHashMap<u32, (u32, Arc<[u32]>)>,
 }
 
 impl Demand {
     /// A LID to which each switch sends so many paths; of those behind its switch the lowest turn goes first.
-    pub(in crate::routing) fn add(&mut self, lid: u32, turn: u32, senders: Arc<[u32]>) {
+    pub(crate) fn add(&mut self, lid: u32, turn: u32, senders: Arc<[u32]>) {
         self.of.insert(lid, (turn, senders));
     }
 

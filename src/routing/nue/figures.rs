@@ -6,7 +6,7 @@ use super::escape::{Escape, Reserve};
 use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
 use super::tree::{Search, dependencies_of};
-use crate::fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
+use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
 
 /// Figure 6.3a. In this order of cables the ways over n3 come before those over n1, as in the figures' trees.
 const RING: &[(u64, u64)] = &[(3, 5), (1, 2), (2, 3), (3, 4), (4, 5), (5, 1)];

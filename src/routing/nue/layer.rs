@@ -10,8 +10,8 @@ use super::escape::{Escape, Reserve};
 use super::net::{NONE, Net};
 use super::order::Dependencies;
 use super::tree::{Search, dependencies_of};
-use crate::routing::engine::Pulse;
-pub(super) use crate::routing::spread::Tree;
+use crate::engine::Pulse;
+pub(super) use crate::spread::Tree;
 
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use super::layer::{Tree, roots};
 use super::net::{NONE, Net};
 use super::plain::Need;
-use crate::fabric::Routes;
-use crate::routing::engine::Pulse;
-use crate::routing::problem::Problem;
-use crate::routing::spread::{Line, Spread, Turns};
+use crate::engine::Pulse;
+use crate::problem::Problem;
+use crate::spread::{Line, Spread, Turns};
+use fabdeck_fabric::Routes;
 
 /// Switches that lines begin at, and switches times channels that all of them may take.
 const BEGUN: usize = 64;

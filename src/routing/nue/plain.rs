@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::layer::Tree;
 use super::net::{NONE, Net};
 use super::tree::Search;
-use crate::fabric::Routes;
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::problem::Problem;
-use crate::routing::updn;
+use crate::engine::{Answer, Pulse, Refusal, Request};
+use crate::problem::Problem;
+use crate::updn;
+use fabdeck_fabric::Routes;
 
 /// Routes of `updn`, and what they put on channels.
 #[derive(Debug)]
@@ -130,11 +130,11 @@ fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Faults;
-    use crate::generate::{Spec, generate};
-    use crate::routing::NoPulse;
-    use crate::routing::certificate::{LaneKnowledge, Scope, certify};
-    use crate::routing::nue::plan::layers;
+    use crate::NoPulse;
+    use crate::certificate::{LaneKnowledge, Scope, certify};
+    use crate::nue::plan::layers;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{Spec, generate};
 
     /// A tree of the search may serve several LIDs, and these routes have a way of its own for each of them.
     #[test]

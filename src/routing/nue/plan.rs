@@ -10,15 +10,15 @@ use super::layer::{Tree, roots};
 use super::lined;
 use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
-use crate::fabric::{Lanes, NodeId, Routes};
-use crate::routing::acyclic::{Wanted, even_out};
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::{self, Ranks, failed_roots, named_switches};
-use crate::routing::sftree::subtree_roots;
-use crate::routing::spread::Spread;
-use crate::routing::updn;
-use crate::routing::updown::{Order, fill};
+use crate::acyclic::{Wanted, even_out};
+use crate::engine::{Answer, Pulse, Refusal, Request};
+use crate::problem::{Destination, Problem};
+use crate::ranks::{self, Ranks, failed_roots, named_switches};
+use crate::sftree::subtree_roots;
+use crate::spread::Spread;
+use crate::updn;
+use crate::updown::{Order, fill};
+use fabdeck_fabric::{Lanes, NodeId, Routes};
 
 /// LIDs, times channels, that may have a tree each.
 const SHARED: usize = 24_000_000;
@@ -34,7 +34,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
 }
 
 /// Routes for what is sent, which is what every adapter sends to every other one unless somebody says.
-pub(in crate::routing) fn route_for(
+pub(crate) fn route_for(
     problem: &Problem<'_>,
     request: &Request,
     demand: Option<&Demand>,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::routes::Order;
-use crate::routing::columns::Senders;
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::nue::{Demand, route_for};
-use crate::routing::problem::Problem;
+use crate::columns::Senders;
+use crate::engine::{Answer, Pulse, Refusal, Request};
+use crate::nue::{Demand, route_for};
+use crate::problem::Problem;
 
 /// Paths that one within a job weighs as much as. With 16 or fewer nothing that was searched is better than `updn`'s routes on
 /// TSUBAME2; beyond 64 little is won (docs/performance.md, job histories).

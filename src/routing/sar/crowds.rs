@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fabric::{Fabric, JobMap, Lid, NodeId, PortId};
-use crate::routing::columns::{End, Senders};
-use crate::routing::problem::Problem;
+use crate::columns::{End, Senders};
+use crate::problem::Problem;
+use fabdeck_fabric::{Fabric, JobMap, Lid, NodeId, PortId};
 
 /// No crowd: no job runs there.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -172,9 +172,9 @@ fn siblings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Faults;
-    use crate::generate::{Spec, generate};
-    use crate::routing::columns::ends;
+    use crate::columns::ends;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{Spec, generate};
 
     #[test]
     fn a_host_sends_nothing_to_itself() {
@@ -198,7 +198,7 @@ mod tests {
             let mine = jobs.host(&fabric, own.port);
             let told = sent.to(end).unwrap();
             for switch in 0..problem.graph.switch_count() as u32 {
-                let sends = |from: &&crate::fabric::Terminal| {
+                let sends = |from: &&fabdeck_fabric::Terminal| {
                     from.switch == switch && (from.port == own.port || jobs.host(&fabric, from.port) != mine)
                 };
                 let count = terminals.iter().filter(sends).count();

@@ -2,14 +2,14 @@
 
 use super::by_destination;
 use super::crowds::{Crowds, NOBODY};
-use crate::fabric::{Lanes, Routes};
-use crate::routing::balance::{Among, Balance};
-use crate::routing::columns::{Columns, End, Pass, ends};
-use crate::routing::dfsssp::on_lanes;
-use crate::routing::engine::{Answer, LanesBy, Pulse, Refusal, Request};
-use crate::routing::problem::Problem;
-use crate::routing::ranks::Computing;
-use crate::routing::sssp::{self, All, spread};
+use crate::balance::{Among, Balance};
+use crate::columns::{Columns, End, Pass, ends};
+use crate::dfsssp::on_lanes;
+use crate::engine::{Answer, LanesBy, Pulse, Refusal, Request};
+use crate::problem::Problem;
+use crate::ranks::Computing;
+use crate::sssp::{self, All, spread};
+use fabdeck_fabric::{Lanes, Routes};
 
 /// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
 const PASSES: usize = 9;

@@ -11,7 +11,7 @@ use super::passes::Load;
 const NO_WAY: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Grower {
+pub(crate) struct Grower {
     /// The channel that each switch takes.
     pub next: Vec<u32>,
     cost: Vec<u64>,

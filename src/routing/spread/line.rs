@@ -22,7 +22,7 @@ const SHARES: usize = 4;
 const LARGE: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Line {
+pub(crate) struct Line {
     /// Where each switch stands; `NONE` for what no line begins for.
     pub place: Vec<u32>,
     /// Part by part.
@@ -33,7 +33,7 @@ pub(in crate::routing) struct Line {
 
 /// What turns carry, by switch and pair of neighbours.
 #[derive(Debug)]
-pub(in crate::routing) struct Turns {
+pub(crate) struct Turns {
     /// Of each switch those that cables lead to, each once.
     beside: Vec<Vec<u32>>,
     /// Of each switch a square over these.

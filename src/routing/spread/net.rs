@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::fabric::SwitchGraph;
+use fabdeck_fabric::SwitchGraph;
 
-pub(in crate::routing) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Channels keep the indices that they have in the switch graph.
 #[derive(Debug)]
-pub(in crate::routing) struct Net {
+pub(crate) struct Net {
     first: Vec<u32>,
     pub from: Vec<u32>,
     pub to: Vec<u32>,

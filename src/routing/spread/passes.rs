@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::grow::Grower;
 use super::line::Line;
 use super::net::{NONE, Net};
-use crate::routing::engine::Pulse;
+use crate::engine::Pulse;
 
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
@@ -25,7 +25,7 @@ const POWERS: [u32; 4] = [2, 4, 3, 4];
 /// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
 /// the switches send.
 #[derive(Clone, Debug)]
-pub(in crate::routing) struct Tree {
+pub(crate) struct Tree {
     pub switch: u32,
     pub lids: Vec<u32>,
     pub loaded: u32,
@@ -34,7 +34,7 @@ pub(in crate::routing) struct Tree {
 
 /// Trees that stand, and what they put on channels.
 #[derive(Clone, Debug, Default)]
-pub(in crate::routing) struct Spread {
+pub(crate) struct Spread {
     /// Of each tree the place of the channel that each switch takes.
     pub table: Vec<u8>,
     pub busiest: u64,
@@ -43,7 +43,7 @@ pub(in crate::routing) struct Spread {
 
 /// What channels carry, and what that weighs.
 #[derive(Debug)]
-pub(in crate::routing) struct Load {
+pub(crate) struct Load {
     pub weight: Vec<u64>,
     /// What a hop weighs more.
     pub hop: u64,

@@ -5,10 +5,10 @@
 //! k-ary n-tree this is D-Mod-K, and shift permutations meet nowhere.
 
 use super::order::{NONE, Order};
-use crate::fabric::{NodeId, PortNum};
-use crate::routing::engine::Request;
-use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::Computing;
+use crate::engine::Request;
+use crate::problem::{Destination, Problem};
+use crate::ranks::Computing;
+use fabdeck_fabric::{NodeId, PortNum};
 
 /// Groups of destinations that come one after the other.
 const TURNS: u8 = 4;

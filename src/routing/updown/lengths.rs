@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::order::{Hop, Order};
-use crate::routing::engine::{Pulse, Refusal};
+use crate::engine::{Pulse, Refusal};
 
 /// No path.
 pub(super) const FAR: u16 = u16::MAX;
@@ -240,9 +240,9 @@ fn either(first: &Row, second: &Row) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, SwitchGraph};
-    use crate::generate::{Spec, generate};
-    use crate::routing::NoPulse;
+    use crate::NoPulse;
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::{Faults, SwitchGraph};
 
     #[test]
     fn masks_say_what_ways_do() {

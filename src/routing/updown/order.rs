@@ -27,7 +27,7 @@
 
 use std::ops::Range;
 
-use crate::fabric::{ChannelId, SwitchGraph};
+use fabdeck_fabric::{ChannelId, SwitchGraph};
 
 pub(in super::super) const NONE: u32 = u32::MAX;
 

@@ -9,9 +9,9 @@ use super::ladders::{Group, Ladders};
 use super::lengths::{FAR, Lengths, WIDTH};
 use super::order::Order;
 use super::reach::Reach;
-use crate::fabric::Routes;
-use crate::routing::engine::{Pulse, Refusal, Request};
-use crate::routing::problem::Problem;
+use crate::engine::{Pulse, Refusal, Request};
+use crate::problem::Problem;
+use fabdeck_fabric::Routes;
 
 pub(in super::super) fn fill(
     problem: &Problem<'_>,

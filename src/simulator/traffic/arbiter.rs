@@ -1,6 +1,6 @@
 //! Which lane may send next: arbitration tables of a high and a low priority with weights (IBA 7.6.9).
 
-use crate::fabric::{Arbitration, VlWeight};
+use fabdeck_fabric::{Arbitration, VlWeight};
 
 /// The high priority may send so many bytes for each unit of its limit before the low one gets a turn.
 const LIMIT_UNIT: i32 = 4096;
@@ -126,7 +126,7 @@ pub(super) fn bits(mut mask: u16) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Lane;
+    use fabdeck_fabric::Lane;
 
     fn table(entries: &[(u32, u8)]) -> Vec<VlWeight> {
         entries

@@ -8,7 +8,7 @@ use super::packets::NONE;
 use super::plant::NEVER;
 use super::senders::interval;
 use super::settings::Settings;
-use crate::fabric::PortId;
+use fabdeck_fabric::PortId;
 
 impl TrafficRun {
     /// The cable at a port goes down, or comes up again.

@@ -6,7 +6,7 @@
 use super::network::{Stage, TrafficRun};
 use super::packets::NONE;
 use super::plant::Far;
-use crate::fabric::{Lane, Lid, PortId};
+use fabdeck_fabric::{Lane, Lid, PortId};
 
 /// A full buffer in a circle, and the packet at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

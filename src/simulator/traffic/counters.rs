@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::network::TrafficRun;
 use super::packets::NONE;
 use super::plant::{Far, NEVER};
-use crate::fabric::{Fabric, PortId};
-use crate::observe::{Counter, CounterValues};
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{Fabric, PortId};
 
 /// One port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Flows by list.
 
-use crate::fabric::{PortId, ServiceLevel};
+use fabdeck_fabric::{PortId, ServiceLevel};
 
 /// One end sends to another for as long as the run lasts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, Routes};
-use crate::routing::Problem;
-use crate::routing::certificate::{Mapping, room};
+use fabdeck_fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, Routes};
+use fabdeck_routing::Problem;
+use fabdeck_routing::certificate::{Mapping, room};
 
 /// No lane there: the packet ends.
 pub(super) const NO_LANE: u8 = 0xFF;

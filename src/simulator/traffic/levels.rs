@@ -3,7 +3,7 @@
 
 use super::network::TrafficRun;
 use super::tables::lane_of;
-use crate::fabric::PortId;
+use fabdeck_fabric::PortId;
 
 impl TrafficRun {
     /// The LIDs that a port sends to, and on which level; in the order of the LIDs, each pair once.

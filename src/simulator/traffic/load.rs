@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::lanes::Service;
 use super::pattern::Pattern;
 use super::settings::Settings;
-use crate::fabric::{Fabric, Faults, Routes, Tables};
+use fabdeck_fabric::{Fabric, Faults, Routes, Tables};
 
 /// Where packets go.
 #[derive(Clone, Copy, Debug)]

@@ -23,9 +23,9 @@ use super::settings::Settings;
 use super::steady::Steady;
 use super::tally::Tally;
 use super::wheel::Wheel;
-use crate::fabric::{NO_PATH, Routes};
-use crate::routing::Problem;
-use crate::routing::certificate::Mapping;
+use fabdeck_fabric::{NO_PATH, Routes};
+use fabdeck_routing::Problem;
+use fabdeck_routing::certificate::Mapping;
 
 /// Where the first of a queue is on its way out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

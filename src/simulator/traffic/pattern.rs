@@ -1,8 +1,8 @@
 //! Who sends to whom.
 
 use super::flow::Flow;
-use crate::fabric::{PortId, ServiceLevel};
-use crate::simulator::{Dice, Share};
+use crate::{Dice, Share};
+use fabdeck_fabric::{PortId, ServiceLevel};
 
 /// A pattern over all hosts, or over those that a list names.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,13 +6,13 @@
 //!   an end's lanes    behind each channel       or at its own through a drain
 //! ```
 
-use crate::fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PortId, PortNum, SwitchGraph, Tables};
+use fabdeck_fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PortId, PortNum, SwitchGraph, Tables};
 
 use super::arbiter::{Turn, Turns};
 use super::packets::NONE;
 use super::settings::Settings;
-use crate::routing::Problem;
-use crate::simulator::performance::TICK;
+use crate::performance::TICK;
+use fabdeck_routing::Problem;
 
 /// Nothing waits.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -289,7 +289,7 @@ fn flight(settings: &Settings) -> u32 {
 
 /// Speed and width of a cable: the lesser of what its ends say; 4x EDR where nobody does, as devices of the simulator.
 fn rate(fabric: &Fabric, port: PortId) -> (u32, u32) {
-    use crate::fabric::{LinkSpeed, LinkWidth};
+    use fabdeck_fabric::{LinkSpeed, LinkWidth};
     let ends = [Some(port), fabric.peer(port)].map(|port| port.map(|port| &fabric.port(port).facts));
     let ends = ends.into_iter().flatten();
     let speed = ends.clone().filter_map(|facts| facts.speed).min().unwrap_or(LinkSpeed::Edr);

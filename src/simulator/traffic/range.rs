@@ -5,7 +5,7 @@
 use super::flow::FlowOrder;
 use super::network::TrafficRun;
 use super::plant::End;
-use crate::fabric::{PortId, pick};
+use fabdeck_fabric::{PortId, pick};
 
 /// Which LIDs of a port are sent to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

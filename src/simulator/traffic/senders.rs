@@ -13,8 +13,8 @@ use super::pattern::{Pattern, permutation, ring, shift};
 use super::plant::{End, NEVER, Plant};
 use super::range::Seat;
 use super::tables::lane_of;
-use crate::fabric::{Fabric, PortId, PortNum};
-use crate::simulator::{Dice, Share};
+use crate::{Dice, Share};
+use fabdeck_fabric::{Fabric, PortId, PortNum};
 
 /// Packets that wait in a send queue at the most; what is drawn beyond is never made.
 const BACKLOG: usize = 64;

@@ -9,9 +9,9 @@ use super::lanes::{LaneMap, Row, adapter};
 use super::network::{EMPTY, Queue, Stage, TrafficRun};
 use super::packets::NONE;
 use super::plant::Far;
-use crate::fabric::{Fabric, Faults, Routes, Tables};
-use crate::routing::Problem;
-use crate::routing::certificate::Mapping;
+use fabdeck_fabric::{Fabric, Faults, Routes, Tables};
+use fabdeck_routing::Problem;
+use fabdeck_routing::certificate::Mapping;
 
 impl TrafficRun {
     /// The forwarding tables are these from now on.

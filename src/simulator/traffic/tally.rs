@@ -2,7 +2,7 @@
 
 use super::network::TrafficRun;
 use super::settings::Settings;
-use crate::fabric::PortId;
+use fabdeck_fabric::PortId;
 
 /// Buckets of a power of two of nanoseconds.
 const PARTS: u64 = 8;
@@ -161,7 +161,7 @@ impl TrafficRun {
         let count = |flow: &super::flow::Course| super::FlowCount {
             from: port(flow.from),
             to: port(flow.to),
-            level: crate::fabric::ServiceLevel::new(flow.level.into()).unwrap_or_default(),
+            level: fabdeck_fabric::ServiceLevel::new(flow.level.into()).unwrap_or_default(),
             mbps: self.tally.mbps(flow.delivered, now),
             packets: flow.delivered,
         };

@@ -182,7 +182,7 @@ impl Wheel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulator::Dice;
+    use crate::Dice;
 
     #[test]
     fn events_come_by_time_and_those_of_one_slot_as_they_were_planned() {

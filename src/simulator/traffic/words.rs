@@ -1,8 +1,8 @@
 //! Patterns by their words.
 
 use super::pattern::Pattern;
-use crate::fabric::ServiceLevel;
-use crate::simulator::Share;
+use crate::Share;
+use fabdeck_fabric::ServiceLevel;
 
 /// What the words are, for whoever wrote another.
 pub const PATTERNS: &str = "uniform, shift, hotspot, centric, permutation, ring, or flows=FILE";

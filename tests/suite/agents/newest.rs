@@ -1,6 +1,6 @@
 //! Notices of several changes about the same flows: each is followed for what it is, and only the newest counts.
 
-use fabdeck::mad::Follow;
+use fabdeck_mad::Follow;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;

@@ -1,9 +1,9 @@
 //! What is given away says nothing of who it was, and gives the same answers.
 
-use fabdeck::capture::{Aliases, Changes, Entry, Moments, Recorder, Stretch, rewrite};
-use fabdeck::fabric::{Guid, NameMap};
-use fabdeck::files::capture::{Acted, Reader, Record};
-use fabdeck::observe::{Counter, CounterValues, Observation};
+use fabdeck_fabric::observe::{Counter, CounterValues, Observation};
+use fabdeck_fabric::{Guid, NameMap};
+use fabdeck_files::capture::{Aliases, Changes, Entry, Moments, Recorder, Stretch, rewrite};
+use fabdeck_files::capture_format::{Acted, Reader, Record};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -171,7 +171,7 @@ fn its_moments_are_those_of_the_original_but_for_names() {
         for (one, other) in a.counters.iter().zip(&b.counters) {
             assert_eq!((&one.values, one.port), (&other.values, other.port));
             let node =
-                |fabric: &fabdeck::fabric::Fabric, guid: Option<Guid>| fabric.node_by_guid(guid.unwrap());
+                |fabric: &fabdeck_fabric::Fabric, guid: Option<Guid>| fabric.node_by_guid(guid.unwrap());
             assert_eq!(node(&a.fabric, one.node), node(&b.fabric, other.node));
         }
         assert_eq!(a.notes.iter().filter(|note| note.partial).count(), 1, "{:?}", b.notes);

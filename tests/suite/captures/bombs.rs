@@ -1,7 +1,7 @@
 //! Files made to do harm: they are refused before they take memory or time.
 
-use fabdeck::capture::{Tape, Told};
-use fabdeck::files::capture::{FRAME_LIMIT, LIMITS, Lead, Reader, flags};
+use fabdeck_files::capture::{Tape, Told};
+use fabdeck_files::capture_format::{FRAME_LIMIT, LIMITS, Lead, Reader, flags};
 
 /// A capture of one frame: these lines, and what the lead says of their size.
 fn frame(lines: &[u8], raw: usize, records: u32) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fabdeck::observe::{Counter, Sweep};
+use fabdeck_fabric::observe::{Counter, Sweep};
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -205,7 +205,7 @@ fn no_key_is_recorded() {
 }
 
 fn incident(name: &str) -> String {
-    format!("{}/captures/{name}/{name}.fdcap", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/captures/{name}/{name}.fdcap", env!("FABDECK_ROOT"))
 }
 
 /// Errors and flaps are rare: what was recorded before the two sweeps of a verdict counts for them, as in the console.

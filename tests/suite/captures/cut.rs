@@ -1,7 +1,7 @@
 //! Stretches of captures as captures of their own.
 
-use fabdeck::capture::{At, Changes, Moments, Rewritten, Stretch, rewrite};
-use fabdeck::files::capture::{Line, Reader, Record, flags};
+use fabdeck_files::capture::{At, Changes, Moments, Rewritten, Stretch, rewrite};
+use fabdeck_files::capture_format::{Line, Reader, Record, flags};
 use jiff::Timestamp;
 
 use super::commands::{json, recorded, run};

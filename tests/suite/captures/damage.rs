@@ -1,8 +1,8 @@
 //! Every cut and every flipped bit: what is read is right, and what is missing is told with its place.
 
-use fabdeck::capture::Recorder;
-use fabdeck::files::capture::{Reader, flags, read};
-use fabdeck::files::text::Input;
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::{Reader, flags, read};
+use fabdeck_files::text::Input;
 use rayon::prelude::*;
 
 use super::stage::{BEGUN, Memory, Moment, Reference, assert_same, header, look, reference, sweep};

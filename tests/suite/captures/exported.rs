@@ -1,7 +1,7 @@
 //! What other tools are given of a capture is what it holds.
 
-use fabdeck::files::capture::Reader;
-use fabdeck::files::csv::read_row;
+use fabdeck_files::capture_format::Reader;
+use fabdeck_files::csv::read_row;
 use serde_json::Value;
 use tempfile::TempDir;
 

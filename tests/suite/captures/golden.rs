@@ -21,7 +21,7 @@ const WIDE: usize = 110;
 
 /// The folders of incidents in the order of their names. A new folder is a new case of every test that asks here.
 pub fn incidents() -> Vec<PathBuf> {
-    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let captures = Path::new(env!("FABDECK_ROOT")).join("captures");
     let entries = fs::read_dir(captures).unwrap().map(|entry| entry.unwrap().path());
     let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     folders.sort();
@@ -232,7 +232,7 @@ fn every_incident_of_the_simulator_made_again_is_the_same() {
 /// The story of the failed link: its victim is alone on the second cable, and behind a contributor on the first.
 #[test]
 fn the_victim_of_a_failed_link_moves_onto_the_congested_cable() {
-    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/failed-link");
+    let captures = Path::new(env!("FABDECK_ROOT")).join("captures/failed-link");
     let (name, capture) = name_and_capture(&captures);
     let reader = Reader::new(&name, &capture);
     let at = |time: &str| {

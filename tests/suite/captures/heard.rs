@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck::capture::{Aliases, Changes, Moments, Recorder, Stretch, Tape, Told, fitting_jobs, rewrite};
-use fabdeck::fabric::{Fabric, Names, NodeKind};
-use fabdeck::files::capture::{Parsed, Reader, flags};
-use fabdeck::files::jobs::JobList;
-use fabdeck::jobs::Hosts;
-use fabdeck::observe::{Hearsay, HostsOfJobs, News, Observation};
+use fabdeck_fabric::observe::{Hearsay, HostsOfJobs, News, Observation};
+use fabdeck_fabric::{Fabric, Names, NodeKind};
+use fabdeck_files::capture::{
+    Aliases, Changes, Moments, Recorder, Stretch, Tape, Told, fitting_jobs, rewrite,
+};
+use fabdeck_files::capture_format::{Parsed, Reader, flags};
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::Hosts;
 
 use super::stage::{BEGUN, Memory, header, look, sweep};
 

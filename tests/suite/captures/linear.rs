@@ -5,8 +5,8 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fabdeck::capture::{Moments, survey};
-use fabdeck::files::capture::{Bytes, Lead, Reader, flags};
+use fabdeck_files::capture::{Moments, survey};
+use fabdeck_files::capture_format::{Bytes, Lead, Reader, flags};
 
 use super::bombs::{HEADER, frame_from, frame_of};
 

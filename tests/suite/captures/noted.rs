@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use fabdeck::capture::{Changes, Entry, Moments, Recorder, Stretch, rewrite};
-use fabdeck::files::capture::{Acted, Reader, Record, flags};
+use fabdeck_files::capture::{Changes, Entry, Moments, Recorder, Stretch, rewrite};
+use fabdeck_files::capture_format::{Acted, Reader, Record, flags};
 use serde_json::Value;
 
 use super::commands::{fabdeck, json, recorded, run};

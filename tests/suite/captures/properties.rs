@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use fabdeck::capture::Recorder;
-use fabdeck::fabric::{Guid, PortNum};
-use fabdeck::files::capture::Reader;
-use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
+use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
+use fabdeck_fabric::{Guid, PortNum};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::Reader;
 use proptest::prelude::*;
 
 use super::stage::{BEGUN, Memory, Moment, assert_same, header, look};

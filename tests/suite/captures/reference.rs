@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::capture::{Answer, CaptureSource, Cursor, Moments, Recorder, Store};
-use fabdeck::fabric::{Guid, LinkSpeed};
-use fabdeck::files::capture::{Line, Reader, Record};
-use fabdeck::observe::{Observation, PolicyLevels, SubnetManager, TickKind, Ticks};
+use fabdeck_fabric::observe::{Observation, PolicyLevels, SubnetManager, TickKind, Ticks};
+use fabdeck_fabric::{Guid, LinkSpeed};
+use fabdeck_files::capture::{Answer, CaptureSource, Cursor, Moments, Recorder, Store};
+use fabdeck_files::capture_format::{Line, Reader, Record};
+use fabdeck_mad::access::{Source, Unwatched, Wanted};
 
 use super::stage::{BEGUN, Memory, Reference, assert_same, header, look, news, reference, sweep};
 
@@ -65,7 +65,7 @@ fn ticks_the_managers_priority_and_the_policy_are_kept() {
 /// Later versions read what the first one wrote. The file is written once and stays.
 #[test]
 fn a_capture_of_the_first_version_is_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FIRST);
+    let path = Path::new(env!("FABDECK_ROOT")).join(FIRST);
     let Reference { bytes, moments } = reference();
     if !path.exists() && std::env::var_os("FABDECK_UPDATE_DOCS").is_some() {
         std::fs::write(&path, &bytes).unwrap();

@@ -1,8 +1,8 @@
 //! A recording in memory keeps to its room, and what it keeps is as it was.
 
-use fabdeck::capture::{Ring, Tape};
-use fabdeck::files::capture::Reader;
-use fabdeck::observe::Observation;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_files::capture::{Ring, Tape};
+use fabdeck_files::capture_format::Reader;
 
 use super::stage::{BEGUN, header, look, sweep};
 

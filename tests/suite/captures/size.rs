@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::capture::Recorder;
-use fabdeck::fabric::{Guid, Lane, PortNum, ServiceLevel, Sl2Vl, Tables};
-use fabdeck::files::capture::{Reader, Record};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
+use fabdeck_fabric::{Guid, Lane, PortNum, ServiceLevel, Sl2Vl, Tables};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::{Reader, Record};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -5,12 +5,12 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fabdeck::capture::{Recorder, Sink};
-use fabdeck::fabric::*;
-use fabdeck::files::capture::{Header, Reader};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::*;
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::*;
+use fabdeck_fabric::*;
+use fabdeck_files::capture::{Recorder, Sink};
+use fabdeck_files::capture_format::{Header, Reader};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 /// 2026-11-22T02:13:40Z.
 pub const BEGUN: i64 = 1_795_313_620_000;
@@ -273,7 +273,7 @@ pub fn damaged(bytes: &[u8]) -> Vec<u8> {
 
 /// Whether what a reader shows is a moment as it was recorded.
 #[track_caller]
-pub fn assert_same(reader: &Reader<impl fabdeck::files::capture::Bytes>, moment: &Moment) {
+pub fn assert_same(reader: &Reader<impl fabdeck_files::capture_format::Bytes>, moment: &Moment) {
     let seen = reader.observation();
     let told = &moment.look;
     assert_eq!(seen.fabric, told.fabric);

@@ -261,7 +261,7 @@ fn two_recordings_do_not_share_a_name() {
 #[test]
 fn json_tells_what_stands_still_from_what_is_too_narrow() {
     let home = tempfile::tempdir().unwrap();
-    let loop_of = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/credit-loop");
+    let loop_of = concat!(env!("FABDECK_ROOT"), "/captures/credit-loop");
     let told = |at: &str| {
         let ended =
             fabdeck(&home).args(["--source", loop_of, "--at", at, "hotspots", "--json"]).output().unwrap();
@@ -277,7 +277,7 @@ fn json_tells_what_stands_still_from_what_is_too_narrow() {
 #[test]
 fn a_pipe_in_a_folder_is_no_file_of_it() {
     let home = tempfile::tempdir().unwrap();
-    let incast = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/incast/incast.fdcap");
+    let incast = concat!(env!("FABDECK_ROOT"), "/captures/incast/incast.fdcap");
     std::fs::copy(incast, home.path().join("incast.fdcap")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(home.path().join("a-pipe")).status().unwrap();
     assert!(made.success());
@@ -289,7 +289,7 @@ fn a_pipe_in_a_folder_is_no_file_of_it() {
 #[test]
 fn a_piped_capture_has_a_past_and_a_cut_one_no_end() {
     let home = tempfile::tempdir().unwrap();
-    let silent = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/silent-host/silent-host.fdcap");
+    let silent = concat!(env!("FABDECK_ROOT"), "/captures/silent-host/silent-host.fdcap");
     let whole = fs::read(silent).unwrap();
     let asked = |bytes: &[u8], at: &str| {
         let mut command = assert_cmd::Command::from_std(fabdeck(&home));
@@ -319,7 +319,7 @@ fn that_time_is_simulated_is_said_once() {
 #[test]
 fn captures_in_folders_are_named() {
     let home = tempfile::tempdir().unwrap();
-    let captures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let captures = std::path::Path::new(env!("FABDECK_ROOT")).join("captures");
     for name in ["incast", "credit-loop"] {
         let folder = home.path().join("night").join(name);
         fs::create_dir_all(&folder).unwrap();

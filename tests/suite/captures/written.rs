@@ -1,7 +1,7 @@
 //! A disk that fills up, at any byte.
 
-use fabdeck::capture::Recorder;
-use fabdeck::files::capture::Reader;
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::Reader;
 
 use super::stage::{BEGUN, Memory, assert_same, header, look, reference, sweep};
 

@@ -1,9 +1,9 @@
 //! What a plan writes to adapters arrives at the very port that it is for, and is what its fingerprint is over.
 
-use fabdeck::access::{Actuator, Device, Part, Slot, Surveyor, Unwatched, Wanted};
-use fabdeck::change::{Phase, Plan, PlanFileError, Standing, Write};
-use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, NodeKind, PortFacts, PortNum};
-use fabdeck::source::{LiveOptions, Right, open_actuator};
+use fabdeck_change::{Phase, Plan, PlanFileError, Standing, Write};
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, NodeKind, PortFacts, PortNum};
+use fabdeck_live::{LiveOptions, Right, open_actuator};
+use fabdeck_mad::access::{Actuator, Device, Part, Slot, Surveyor, Unwatched, Wanted};
 
 use super::processes::Lab;
 use super::window::confirm_when_applied;
@@ -116,7 +116,7 @@ fn an_adapter_that_somebody_else_writes_is_named() {
         let steps = plan.writes.iter().map(|write| write.step().unwrap());
         let slot = steps.map(|step| step.slot).find(|slot| matches!(slot.part, Part::Lanes(_))).unwrap();
         other.write(&slot, &[0x11; 8]).unwrap();
-        super::window::ask(&sender, fabdeck::change::Ask::RollBack { user: "ada".into(), anyway: true });
+        super::window::ask(&sender, fabdeck_change::Ask::RollBack { user: "ada".into(), anyway: true });
         running.join().unwrap()
     });
     assert_eq!(told.phase, Phase::Incomplete);

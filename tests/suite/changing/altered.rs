@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{
+use fabdeck_change::{Left, Phase, Step};
+use fabdeck_mad::access::{
     Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Surveyor as _, WritePort,
 };
-use fabdeck::change::{Left, Phase, Step};
-use fabdeck::mad::{Method, SMP_DATA, Smp, attribute};
+use fabdeck_mad::{Method, SMP_DATA, Smp, attribute};
 
 use super::*;
 

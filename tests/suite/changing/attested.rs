@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck::access::{
+use fabdeck_change::{
+    Attestation, Begun, Compared, DeviceState, Journal, Left, Plan, Record, Told, Verdict, attest,
+};
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_live::socket::connect;
+use fabdeck_live::{Keys, LiveActuator, Policy};
+use fabdeck_mad::access::{
     Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
     WriteToken,
 };
-use fabdeck::change::{
-    Attestation, Begun, Compared, DeviceState, Journal, Left, Plan, Record, Told, Verdict, attest,
-};
-use fabdeck::fabric::Guid;
-use fabdeck::observe::Observation;
-use fabdeck::simulator::SimulatedPort;
-use fabdeck::source::socket::connect;
-use fabdeck::source::{Keys, LiveActuator, Policy};
+use fabdeck_simulator::SimulatedPort;
 use serde_json::Value;
 
 use super::drifting::{elsewhere, meddle};
@@ -290,7 +290,7 @@ fn a_switch_is_gone_only_where_the_look_is_whole() {
     write(&simulator, &plan);
     let mut moved = plan.clone();
     let guid = "0x00000000000abcde".to_owned();
-    moved.writes[0].at = fabdeck::change::Holder::Switch(guid.clone());
+    moved.writes[0].at = fabdeck_change::Holder::Switch(guid.clone());
     let history = [confirmed("a", 1, &moved)];
     let gone = compared(&simulator, &[], &history, false).remove(0);
     assert_eq!((gone.verdict, gone.devices[0].state), (Verdict::NoLongerStands, DeviceState::Gone));

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{
-    Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
-};
-use fabdeck::change::{
+use fabdeck_change::{
     Direct, Entry, Errand, Guard, Home, Journal, MemoryDisk, OUT_OF_REACH, Outlook, Phase, Record, Step, Told,
 };
-use fabdeck::fabric::Guid;
-use fabdeck::observe::Observation;
-use fabdeck::source::LiveActuator;
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_live::LiveActuator;
+use fabdeck_mad::access::{
+    Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::window::{applied, confirm_when_applied, status};
@@ -50,7 +50,7 @@ fn a_silent_switch_makes_no_guard_deaf_and_no_deadline_late() {
                 &mut actuator(simulator),
                 15,
                 &orders,
-                &fabdeck::change::SystemClocks,
+                &fabdeck_change::SystemClocks,
                 &mut say,
             );
             (told, said)
@@ -104,7 +104,7 @@ fn a_trail_that_somebody_holds_keeps_nothing_from_going_back() {
                 home: Some(home),
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                clock: &fabdeck::change::SystemClocks,
+                clock: &fabdeck_change::SystemClocks,
                 say: &mut |line| {
                     said.push((Timestamp::now(), line.to_owned()));
                     if line.starts_with("rolled back") {
@@ -207,6 +207,6 @@ fn what_is_compared_is_no_more_than_eight_writes_old() {
     let (_sender, orders) = nobody();
     let mut hands = Reading(actuator(&simulator), 0, 0);
     let mut stage = Stage::new(&simulator, &plan);
-    let told = stage.apply_with(&mut hands, 0, &orders, &fabdeck::change::SystemClocks, &mut |_| {});
+    let told = stage.apply_with(&mut hands, 0, &orders, &fabdeck_change::SystemClocks, &mut |_| {});
     assert_eq!((told.phase, hands.2), (Phase::RolledBack, 8));
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Device, Part, Slot, Source, Unwatched, Wanted};
-use fabdeck::change::{Ask, Phase, Unanswered, Verdict};
-use fabdeck::fabric::{Element, Faults, Tables, block_of};
-use fabdeck::routing::{NoPulse, Request};
 use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
 use fabdeck::session::interactive::{
     Acceptance, ChangeOffer, Changer, Changes, PlanFor, Planned, StagedCommands,
 };
 use fabdeck::session::{Asked, ChangeRow, Look, Sent, Service, propose, settled};
-use fabdeck::source::Right;
+use fabdeck_change::{Ask, Phase, Unanswered, Verdict};
+use fabdeck_fabric::{Element, Faults, Tables, block_of};
+use fabdeck_live::Right;
+use fabdeck_mad::access::{Device, Part, Slot, Source, Unwatched, Wanted};
+use fabdeck_routing::{NoPulse, Request};
 use tempfile::TempDir;
 
 use super::processes::{DEMO, Lab};
@@ -49,7 +49,7 @@ fn own(name: &str) -> Desk {
 
 /// What an engine proposes, as a session holds it.
 fn proposed(look: &Arc<Look>, engine: &str, faults: &Faults) -> Planned {
-    let engine = fabdeck::routing::engine(engine).unwrap();
+    let engine = fabdeck_routing::engine(engine).unwrap();
     let sent = Sent::Unsaid;
     let request = Request::default();
     let asked = Asked { sent, ..Asked::of(&request) };

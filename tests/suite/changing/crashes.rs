@@ -3,10 +3,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::access::{Device, Part, Slot, Surveyor, Unwatched, Wanted};
-use fabdeck::change::{Hosts, JournalError, Phase, Plan, Write};
-use fabdeck::fabric::{Fabric, Faults, NodeId, PortNum, Resolved, Tables};
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_change::{Hosts, JournalError, Phase, Plan, Write};
+use fabdeck_fabric::{Fabric, Faults, NodeId, PortNum, Resolved, Tables};
+use fabdeck_mad::access::{Device, Part, Slot, Surveyor, Unwatched, Wanted};
+use fabdeck_simulator::SimulatedPort;
 use rayon::prelude::*;
 
 use super::{

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Actuator, Slot, Surveyor, Unwatched, Wanted};
-use fabdeck::change::{Plan, Step};
-use fabdeck::source::{LiveActuator, LiveOptions, Right, open_actuator};
+use fabdeck_change::{Plan, Step};
+use fabdeck_live::{LiveActuator, LiveOptions, Right, open_actuator};
+use fabdeck_mad::access::{Actuator, Slot, Surveyor, Unwatched, Wanted};
 use serde_json::Value;
 
 use super::processes::{DEMO, Lab};

@@ -1,7 +1,7 @@
 //! The Sets on the wire are those of the plan, in its order, and a plan that was applied writes nothing more.
 
-use fabdeck::change::{Phase, Plan};
-use fabdeck::fabric::{Faults, Resolved};
+use fabdeck_change::{Phase, Plan};
+use fabdeck_fabric::{Faults, Resolved};
 use rayon::prelude::*;
 
 use super::{Stage, fabric, long, nobody, planned, seen_whole, simulated, with_adapters};
@@ -11,7 +11,7 @@ const FABRICS: &[&str] =
 const ENGINES: &[&str] = &["minhop", "updn", "sssp", "nue", "dfsssp"];
 
 /// A plan by its number: fabric, engine and what failed.
-fn drawn(seed: u64) -> Option<(fabdeck::simulator::SimulatedPort, Plan)> {
+fn drawn(seed: u64) -> Option<(fabdeck_simulator::SimulatedPort, Plan)> {
     let name = FABRICS[seed as usize % FABRICS.len()];
     let name = if name.starts_with("random") { format!("{name},seed={seed}") } else { name.to_owned() };
     let fabric = fabric(&name);

@@ -1,7 +1,7 @@
 //! Disks that fail and journals that are damaged: nothing is written that is not durable first, and nothing damaged is
 //! believed.
 
-use fabdeck::change::{Home, Journal, JournalError, Phase, Record};
+use fabdeck_change::{Home, Journal, JournalError, Phase, Record};
 
 use super::processes::{DEMO, Lab};
 use super::{Recorder, Stage, Witness, nobody, seen, staged};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{
+use fabdeck_change::{
     AccessPolicy, Ask, Direct, Door, Errand, Guard, Home, OUT_OF_REACH, Phase, Refusals, Rights,
     SystemClocks, call_within,
 };

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 
-use fabdeck::access::{Actuator, Progress, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
-use fabdeck::change::{Ask, Order, Phase, Plan, Step, Told};
-use fabdeck::fabric::{Fabric, Faults, Resolved, Tables};
-use fabdeck::observe::Observation;
-use fabdeck::source::LiveActuator;
+use fabdeck_change::{Ask, Order, Phase, Plan, Step, Told};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Resolved, Tables};
+use fabdeck_live::LiveActuator;
+use fabdeck_mad::access::{Actuator, Progress, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
 use jiff::Timestamp;
 
 use super::{Stage, actuator, fabric, long, nobody, planned, seen, simulated, spread};
@@ -113,8 +113,8 @@ impl Surveyor for InTurn<'_> {
 
     fn keep_off(
         &mut self,
-        ports: &std::collections::BTreeSet<(fabdeck::fabric::Guid, u8)>,
-    ) -> Vec<fabdeck::access::DevicePort> {
+        ports: &std::collections::BTreeSet<(fabdeck_fabric::Guid, u8)>,
+    ) -> Vec<fabdeck_mad::access::DevicePort> {
         self.inner.keep_off(ports)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fabdeck::change::{Home, Phase};
+use fabdeck_change::{Home, Phase};
 use jiff::{SignedDuration, Timestamp};
 
 use super::processes::{DEMO, Lab};

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use fabdeck::change::{Phase, Plan};
-use fabdeck::fabric::{Fabric, PortNum, Tables};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveActuator, Policy};
+use fabdeck_change::{Phase, Plan};
+use fabdeck_fabric::{Fabric, PortNum, Tables};
+use fabdeck_live::{Keys, LiveActuator, Policy};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 use super::processes::Lab;
 use super::{Stage, fabric, nobody, planned, seen};
@@ -174,11 +174,11 @@ fn a_port_sees_three_tries_with_a_wrong_key_at_most() {
         let simulator = guarded(&fabric, protect);
         let mut stage = Stage::new(&open, &plan);
         let port = simulator.open(None).unwrap();
-        let port = port.unlock(&fabdeck::access::WriteToken::simulation()).unwrap();
+        let port = port.unlock(&fabdeck_mad::access::WriteToken::simulation()).unwrap();
         let policy = Policy { retries: 9, ..Policy::default() };
         let mut hands = LiveActuator::new("sim", port, policy, Keys::single(WRONG));
         let (_sender, orders) = nobody();
-        let told = stage.apply_with(&mut hands, 60, &orders, &fabdeck::change::SystemClocks, &mut |line| {
+        let told = stage.apply_with(&mut hands, 60, &orders, &fabdeck_change::SystemClocks, &mut |line| {
             hides("the guard", line.as_bytes());
         });
         let why = told.why.clone().unwrap_or_default();

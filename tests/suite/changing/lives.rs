@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Actuator, Device, Part, Slot, Surveyor, Unwatched, Wanted, WritePort, WriteToken};
-use fabdeck::fabric::{Fabric, Lid, PortNum};
-use fabdeck::observe::Observation;
-use fabdeck::source::socket::connect;
-use fabdeck::source::{Keys, LiveActuator, Policy};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Lid, PortNum};
+use fabdeck_live::socket::connect;
+use fabdeck_live::{Keys, LiveActuator, Policy};
+use fabdeck_mad::access::{Actuator, Device, Part, Slot, Surveyor, Unwatched, Wanted, WritePort, WriteToken};
 use serde_json::Value;
 
 use super::processes::Lab;

@@ -1,8 +1,8 @@
 //! What hosts are told of flows that move: once everything stands there, and before anything is taken back.
 
-use fabdeck::change::{Ask, Follows, Hosts, Phase, Plan};
-use fabdeck::fabric::{Faults, Lid};
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_change::{Ask, Follows, Hosts, Phase, Plan};
+use fabdeck_fabric::{Faults, Lid};
+use fabdeck_simulator::SimulatedPort;
 
 use super::window::{applied, ask, confirm_when_applied};
 use super::{
@@ -19,7 +19,7 @@ fn stage() -> (SimulatedPort, Plan) {
 
 fn backs(course: &Course) -> Vec<(usize, Vec<bool>)> {
     let backs = |(sets, notices): &(usize, Vec<_>)| {
-        (*sets, notices.iter().map(|notice: &fabdeck::mad::Repath| notice.back).collect())
+        (*sets, notices.iter().map(|notice: &fabdeck_mad::Repath| notice.back).collect())
     };
     course.notices.iter().map(backs).collect()
 }
@@ -108,12 +108,12 @@ fn hosts_are_called_back_where_the_port_went_away_meanwhile() {
 #[test]
 fn notices_have_the_number_of_a_random_id() {
     let number =
-        |id: &str| fabdeck::change::Begun { id: id.into(), number: 1, ..Default::default() }.notice_number();
+        |id: &str| fabdeck_change::Begun { id: id.into(), number: 1, ..Default::default() }.notice_number();
     assert_eq!(number("12345678"), number("12345678"));
     let all: std::collections::BTreeSet<u32> = (0..64).map(|id| number(&format!("{id:08x}"))).collect();
     assert_eq!(all.len(), 64, "{all:?}");
     // These two had the same one, and hosts took the notices of the second for those of the first.
-    let family = |id| fabdeck::mad::Repath::number_of(number(id), 0);
+    let family = |id| fabdeck_mad::Repath::number_of(number(id), 0);
     assert_ne!(family("7a8ab001"), family("d1bc7ff6"));
 }
 
@@ -127,7 +127,7 @@ fn the_way_back_has_a_number_behind_that_of_the_way_there() {
     let numbers: Vec<u32> =
         stage.witness.course().notices.iter().flat_map(|(_, told)| told).map(|told| told.number).collect();
     assert_eq!(numbers.len(), 2);
-    assert!(fabdeck::mad::Repath::comes_behind(numbers[0], numbers[1]), "{numbers:?}");
+    assert!(fabdeck_mad::Repath::comes_behind(numbers[0], numbers[1]), "{numbers:?}");
 }
 
 /// Hosts that cannot be called back are named, and the tables go back all the same; asked for again, they are called again.
@@ -155,7 +155,7 @@ fn hosts_that_cannot_be_called_back_are_left_and_named() {
     assert!(parts[0].why.contains("not told to move their flows back"), "{parts:?}");
     assert!(seen_whole(&simulator).tables == before);
     // What is read of its journal says the same.
-    let read = fabdeck::change::Journal::read("journal", &left).unwrap();
+    let read = fabdeck_change::Journal::read("journal", &left).unwrap();
     assert_eq!((read.told.phase, read.told.hosts), (Phase::Incomplete, Hosts::CallingBack));
 }
 

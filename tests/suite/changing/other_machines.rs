@@ -4,7 +4,7 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{Home, Record};
+use fabdeck_change::{Home, Record};
 
 use super::processes::{DEMO, Lab};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{Begun, Home, Journal, JournalError, Record};
+use fabdeck_change::{Begun, Home, Journal, JournalError, Record};
 use jiff::{SignedDuration, Timestamp};
 
 use super::processes::{DEMO, Lab};
@@ -154,7 +154,7 @@ fn a_lock_that_another_user_holds_is_no_guard() {
     let mut resumed = lab.command(&["guard", "--resume"]).spawn().unwrap();
     let since = Instant::now();
     // `fabdeck changes` would start a guard itself, so the journal is looked at, and the socket.
-    while !fabdeck::change::is_listening(&lab.folder().join("guard.sock")) {
+    while !fabdeck_change::is_listening(&lab.folder().join("guard.sock")) {
         assert!(since.elapsed() < Duration::from_secs(20), "nobody took the change over{}", lab.logs());
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -226,7 +226,7 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     assert_eq!(code, 0, "{text}");
     lab.ends(&["confirm", &id], 0);
     let trail = lab.trail();
-    let nobody = fabdeck::change::users::name_of(NOBODY);
+    let nobody = fabdeck_change::users::name_of(NOBODY);
     let line = |what: &str| {
         trail.lines().find(|line| line.contains(&format!("\"what\":\"{what}\""))).expect(what).to_owned()
     };
@@ -382,8 +382,8 @@ fn a_guard_stops_once_another_has_written_to_the_journal() {
     let read = Journal::load(&journal).unwrap();
     let confirmed = Record::Confirmed { time: Timestamp::now().to_string(), user: "second".to_owned() };
     Journal::resume(&journal, &read).unwrap().keep(&confirmed).unwrap();
-    let ask = fabdeck::change::Ask::RollBack { user: "root".to_owned(), anyway: true };
-    let _ = fabdeck::change::call(&lab.folder().join("guard.sock"), &ask);
+    let ask = fabdeck_change::Ask::RollBack { user: "root".to_owned(), anyway: true };
+    let _ = fabdeck_change::call(&lab.folder().join("guard.sock"), &ask);
     let since = Instant::now();
     while alive() {
         assert!(since.elapsed() < Duration::from_secs(20), "the older guard lives on{}", lab.logs());

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use fabdeck::change::{Begun, Entry, Home, HomeError, Journal, JournalError};
+use fabdeck_change::{Begun, Entry, Home, HomeError, Journal, JournalError};
 
 use super::processes::{DEMO, Lab};
 

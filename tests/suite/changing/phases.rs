@@ -4,15 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fabdeck::access::{Actuator, Clock, DevicePort, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
-use fabdeck::change::{Hosts, Phase, Plan, Told, Unanswered};
-use fabdeck::fabric::{Fabric, Faults, Guid, Lid, NodeId, PortNum, Tables};
-use fabdeck::mad::Repath;
-use fabdeck::observe::Observation;
-use fabdeck::routing::{NoPulse, Problem, Request};
 use fabdeck::session::{Asked, Half, Look, Made, Sent, plan_of_half, propose};
-use fabdeck::simulator::traffic::{FlowOrder, Load, Pattern, Settings};
-use fabdeck::simulator::{Carried, Line, Ratio, SimulatedPort, Simulator, World, with_lmc};
+use fabdeck_change::{Hosts, Phase, Plan, Told, Unanswered};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Guid, Lid, NodeId, PortNum, Tables};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{
+    Actuator, Clock, DevicePort, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
+};
+use fabdeck_routing::{NoPulse, Problem, Request};
+use fabdeck_simulator::traffic::{FlowOrder, Load, Pattern, Settings};
+use fabdeck_simulator::{Carried, Line, Ratio, SimulatedPort, Simulator, World, with_lmc};
 
 use super::window::confirm_when_applied;
 use super::{Stage, actuator, fabric, nobody, seen, seen_whole};
@@ -22,7 +24,7 @@ const BETWEEN: Duration = Duration::from_micros(400);
 
 /// Sixteen hosts on a torus that send in a permutation, under up*/down* for base LIDs and for high ones.
 pub fn lab(seed: u64) -> SimulatedPort {
-    let fabric = with_lmc(&fabric("torus,dims=4x4,hosts=16"), fabdeck::fabric::Lmc::new(1).unwrap());
+    let fabric = with_lmc(&fabric("torus,dims=4x4,hosts=16"), fabdeck_fabric::Lmc::new(1).unwrap());
     let mut world = World::new(&fabric, &tables(&fabric, "updn")).unwrap();
     let settings = Settings { seed, ..Settings::default() };
     let load = Load { pattern: Pattern::Permutation, settings };
@@ -42,7 +44,7 @@ fn tables(fabric: &Fabric, engine: &str) -> Tables {
     let problem = Problem::new(fabric, &faults);
     let request = Request { lanes: 1, ..Request::default() };
     let routes =
-        (fabdeck::routing::engine(engine).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes;
+        (fabdeck_routing::engine(engine).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
         tables.entry(id).lft = Some(routes.lft(id.0));
@@ -54,7 +56,7 @@ fn tables(fabric: &Fabric, engine: &str) -> Tables {
 pub fn plan(simulator: &SimulatedPort, engine: &str, phased: bool) -> Plan {
     let look = Look::new("sim", seen_whole(simulator), &Default::default());
     let request = Request { lanes: 1, ..Request::default() };
-    let engine = fabdeck::routing::engine(engine).unwrap();
+    let engine = fabdeck_routing::engine(engine).unwrap();
     let (faults, sent) = (Faults::new(), Sent::One);
     let asked = Asked { request: &request, switches: false, sent };
     let proposal = propose(&look, &look.observation.tables, &faults, engine, asked, &NoPulse).unwrap();
@@ -80,7 +82,7 @@ pub struct Behind {
 
 /// Writes like anybody, and looks at tables and flows behind each write.
 pub struct Hands {
-    inner: fabdeck::source::LiveActuator,
+    inner: fabdeck_live::LiveActuator,
     simulator: SimulatedPort,
     pub behind: Vec<Behind>,
     pub notices: Vec<(usize, Repath)>,
@@ -259,7 +261,7 @@ fn came_by(mut hands: Hands, plan: &Plan, unanswered: Unanswered) -> Came {
     let confirming = confirm_when_applied(sender);
     let mut said = Vec::new();
     pass(simulator, Duration::from_millis(2));
-    let now = &fabdeck::change::SystemClocks;
+    let now = &fabdeck_change::SystemClocks;
     let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |line| said.push(line.to_owned()));
     drop(orders);
     confirming.join().unwrap();

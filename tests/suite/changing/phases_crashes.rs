@@ -3,10 +3,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::access::{Actuator, Surveyor, Unwatched, Wanted};
-use fabdeck::change::{Ask, Hosts, Journal, JournalError, Phase, Plan, Record};
-use fabdeck::fabric::Lid;
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_change::{Ask, Hosts, Journal, JournalError, Phase, Plan, Record};
+use fabdeck_fabric::Lid;
+use fabdeck_mad::access::{Actuator, Surveyor, Unwatched, Wanted};
+use fabdeck_simulator::SimulatedPort;
 
 use super::phases::{Behind, Hands, flows, is_high, lab, pass, plan, with_agents};
 use super::window::{applied, ask};
@@ -190,7 +190,7 @@ fn a_guard_that_is_killed_in_any_phase_leaves_nothing_that_packets_would_see() {
         let (_sender, orders) = nobody();
         let mut first = Hands::new(&simulator);
         first.lives = Some(lives);
-        let now = &fabdeck::change::SystemClocks;
+        let now = &fabdeck_change::SystemClocks;
         let run =
             catch_unwind(AssertUnwindSafe(|| stage.apply_with(&mut first, 60, &orders, now, &mut |_| ())));
         assert!(run.is_err_and(|payload| payload.is::<Killed>()), "{lives}");
@@ -220,7 +220,7 @@ fn a_rollback_goes_through_the_same_phases() {
         let (simulator, plan) = (&simulator, &plan);
         let running = scope.spawn(move || {
             let (mut stage, mut hands) = (Stage::new(simulator, plan), Hands::new(simulator));
-            let now = &fabdeck::change::SystemClocks;
+            let now = &fabdeck_change::SystemClocks;
             let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |_| ());
             (told, hands)
         });

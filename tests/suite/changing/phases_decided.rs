@@ -5,8 +5,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{Answer, Ask, Order, Phase, Plan, Told, Unanswered};
-use fabdeck::fabric::Lid;
+use fabdeck_change::{Answer, Ask, Order, Phase, Plan, Told, Unanswered};
+use fabdeck_fabric::Lid;
 
 use super::phases::{plan, with_agents};
 use super::window::{applied, ask, status};

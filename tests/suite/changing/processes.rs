@@ -210,7 +210,7 @@ pub fn command(home: &Path) -> Command {
 
 /// The user of these tests, as the kernel has it.
 pub fn user() -> String {
-    fabdeck::change::users::name_of(rustix::process::geteuid().as_raw())
+    fabdeck_change::users::name_of(rustix::process::geteuid().as_raw())
 }
 
 pub const DEMO: &str = "sim:demo,traffic=none";

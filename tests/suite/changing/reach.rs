@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::change::{Answer, Ask, Errand, Journal, MemoryDisk, Phase, Plan, Record};
-use fabdeck::fabric::{NodeId, NodeKind, PortNum};
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_change::{Answer, Ask, Errand, Journal, MemoryDisk, Phase, Plan, Record};
+use fabdeck_fabric::{NodeId, NodeKind, PortNum};
+use fabdeck_simulator::SimulatedPort;
 use jiff::SignedDuration;
 
 use super::processes::{DEMO, Lab};
@@ -14,7 +14,7 @@ use super::{Stage, nobody, seen, staged};
 /// The cable of the port that everything goes through.
 fn cable(simulator: &SimulatedPort, up: bool) {
     let seat = PortNum(1);
-    let hosts = |simulator: &fabdeck::simulator::Simulator| {
+    let hosts = |simulator: &fabdeck_simulator::Simulator| {
         let fabric = simulator.world().fabric();
         let adapter = |id: &NodeId| fabric.node(*id).facts.kind == NodeKind::ChannelAdapter;
         fabric.nodes().map(|(id, _)| id).find(adapter).unwrap()

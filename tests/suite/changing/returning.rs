@@ -3,10 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 
-use fabdeck::access::{Actuator, Surveyor, Unwatched};
-use fabdeck::change::{Ask, Order, Phase, Plan, Step, Told};
-use fabdeck::fabric::Tables;
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_change::{Ask, Order, Phase, Plan, Step, Told};
+use fabdeck_fabric::Tables;
+use fabdeck_mad::access::{Actuator, Surveyor, Unwatched};
+use fabdeck_simulator::SimulatedPort;
 
 use super::{Course, Killed, Stage, actuator, nobody, seen, staged};
 
@@ -37,7 +37,7 @@ fn asked_for(stage: &mut Stage<'_>, failing: &Failing) -> Told {
     let (witness, failing) = (stage.witness.clone(), failing.clone());
     let mut hands = stage.watched();
     let mut said = Vec::new();
-    let told = stage.apply_with(&mut hands, 5, &orders, &fabdeck::change::SystemClocks, &mut |line| {
+    let told = stage.apply_with(&mut hands, 5, &orders, &fabdeck_change::SystemClocks, &mut |line| {
         said.push(line.to_owned());
         if line.starts_with("applied") {
             fails_from_here(&witness.0, &failing);
@@ -56,7 +56,7 @@ fn halted(stage: &mut Stage<'_>, failing: &Failing) -> Told {
     let (simulator, last) = (stage.simulator, last(stage.plan));
     let mut hands = stage.watched();
     let mut said = Vec::new();
-    let told = stage.apply_with(&mut hands, 5, &orders, &fabdeck::change::SystemClocks, &mut |line| {
+    let told = stage.apply_with(&mut hands, 5, &orders, &fabdeck_change::SystemClocks, &mut |line| {
         said.push(line.to_owned());
         if line.starts_with("writing") {
             fails_from_here(&witness.0, &failing);

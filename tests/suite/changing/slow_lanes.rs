@@ -1,12 +1,12 @@
 //! A plan of dFtree on a simulator: what it writes to switches and adapters stands there afterwards, and what was there comes
 //! back byte for byte.
 
-use fabdeck::access::{Device, Surveyor, Unwatched};
-use fabdeck::change::{Ask, Phase, Plan};
-use fabdeck::fabric::Faults;
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::session::{Look, Sent};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck_change::{Ask, Phase, Plan};
+use fabdeck_fabric::Faults;
+use fabdeck_mad::access::{Device, Surveyor, Unwatched};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 use super::window::{applied, ask, confirm_when_applied};
 use super::{Stage, actuator, fabric, nobody, seen_whole};
@@ -72,7 +72,7 @@ fn confirmed_slow_lanes_stay_and_a_second_plan_writes_nothing() {
     confirming.join().unwrap();
     assert_eq!(told.phase, Phase::Confirmed);
     assert_eq!(stage.witness.course().sets.len(), plan.writes.len());
-    let adapter = |slot: &fabdeck::access::Slot| matches!(slot.at, Device::Adapter(_));
+    let adapter = |slot: &fabdeck_mad::access::Slot| matches!(slot.at, Device::Adapter(_));
     assert!(stage.witness.course().sets.iter().any(|(slot, _)| adapter(slot)));
     let look = Look::new("sim", seen_whole(&simulator), &Default::default());
     let hot = hosts(look.fabric())[3];

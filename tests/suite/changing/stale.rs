@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{
+use fabdeck_change::Phase;
+use fabdeck_fabric::{Fabric, Guid, Node, NodeId, NodeKind, PortNum};
+use fabdeck_mad::access::{
     Actuator, Address, Arrival, Clock, Device, MadPort, Parcel, Part, Slot, Surveyor, Unwatched, WriteToken,
 };
-use fabdeck::change::Phase;
-use fabdeck::fabric::{Fabric, Guid, Node, NodeId, NodeKind, PortNum};
-use fabdeck::mad::{Method, PortInfo, Smp, attribute};
-use fabdeck::simulator::SimulatedPort;
+use fabdeck_mad::{Method, PortInfo, Smp, attribute};
+use fabdeck_simulator::SimulatedPort;
 use rayon::prelude::*;
 
 use super::{Stage, actuator, fabric, long, nobody, planned, seen, simulated};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/systemd");
+const FOLDER: &str = concat!(env!("FABDECK_ROOT"), "/docs/systemd");
 const PROGRAM: &str = "/usr/local/bin/fabdeck";
 
 fn units() -> BTreeMap<String, String> {

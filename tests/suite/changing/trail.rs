@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use fabdeck::change::{Entry, Home};
+use fabdeck_change::{Entry, Home};
 
 use super::long;
 use super::processes::{DEMO, Lab, command, user};

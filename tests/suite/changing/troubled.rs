@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fabdeck::change::{Begun, Errand, Home, Journal, MemoryDisk, Phase, Record, Told};
+use fabdeck_change::{Begun, Errand, Home, Journal, MemoryDisk, Phase, Record, Told};
 
 use super::processes::{DEMO, Lab};
 use super::{Stage, nobody, seen, staged};

@@ -4,8 +4,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::Actuator;
-use fabdeck::change::{Answer, Ask, Clocks, Journal, Order, Phase, Record, Status, SystemClocks, Told};
+use fabdeck_change::{Answer, Ask, Clocks, Journal, Order, Phase, Record, Status, SystemClocks, Told};
+use fabdeck_mad::access::Actuator;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Stage, actuator, nobody, seen, staged};
@@ -53,7 +53,7 @@ pub fn confirm_when_applied(orders: Sender<Order>) -> JoinHandle<()> {
 /// Applies in a thread of its own, beside somebody who does something.
 fn beside(
     window_s: u64,
-    act: impl FnOnce(&Sender<Order>, &fabdeck::simulator::SimulatedPort),
+    act: impl FnOnce(&Sender<Order>, &fabdeck_simulator::SimulatedPort),
 ) -> (Told, Vec<String>, bool) {
     let (simulator, plan) = staged("kary,k=3,n=2", "updn");
     let before = seen(&simulator).tables;
@@ -119,8 +119,12 @@ fn what_somebody_else_wrote_is_left_and_named() {
         let (_, plan) = staged("kary,k=3,n=2", "updn");
         let step = plan.writes[1].step().unwrap();
         let mut other = actuator(simulator);
-        fabdeck::access::Surveyor::look(&mut other, Default::default(), &mut fabdeck::access::Unwatched)
-            .unwrap();
+        fabdeck_mad::access::Surveyor::look(
+            &mut other,
+            Default::default(),
+            &mut fabdeck_mad::access::Unwatched,
+        )
+        .unwrap();
         let foreign: Vec<u8> = step.new.iter().map(|port| if *port == 1 { 2 } else { *port }).collect();
         assert!(foreign != step.new && foreign != step.old);
         other.write(&step.slot, &foreign).unwrap();
@@ -212,8 +216,12 @@ impl Stage<'_> {
     fn applied_and_left(&mut self, window_s: u64, restarted: bool) -> Vec<u8> {
         let begun = Record::Begun(Box::new(self.begun(window_s)));
         let mut hands = actuator(self.simulator);
-        fabdeck::access::Surveyor::look(&mut hands, Default::default(), &mut fabdeck::access::Unwatched)
-            .unwrap();
+        fabdeck_mad::access::Surveyor::look(
+            &mut hands,
+            Default::default(),
+            &mut fabdeck_mad::access::Unwatched,
+        )
+        .unwrap();
         for write in &self.plan.writes {
             let step = write.step().unwrap();
             hands.write(&step.slot, &step.new).unwrap();

@@ -95,7 +95,7 @@ fn the_demo_shows_a_hot_spot_who_is_held_up_and_a_bad_cable() {
 #[test]
 fn tables_of_a_fabric_with_adaptive_routing_are_not_judged() {
     let home = home();
-    let fabric = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/incident/fabric.db_csv");
+    let fabric = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/incident/fabric.db_csv");
     let rows = |guid: &str, ports: [u8; 4]| {
         let lids = ["0x0001", "0x0002", "0x0008", "0x000c"];
         let rows: String =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fabdeck::script::{commands_page, exit_codes_page, fields_page, keys_page, schemas};
 
 fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+    Path::new(env!("FABDECK_ROOT")).join("docs")
 }
 
 fn pages() -> BTreeMap<PathBuf, String> {

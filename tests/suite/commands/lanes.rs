@@ -1,7 +1,7 @@
 //! `lanes` and `lanes propose`.
 
-use fabdeck::change::Plan;
 use fabdeck::script::Exit;
+use fabdeck_change::Plan;
 use serde_json::Value;
 
 use super::world::fabdeck;

@@ -1,8 +1,8 @@
 //! What commands print, and how they end, in this process.
 
-use fabdeck::fabric::NameMap;
 use fabdeck::script::{Ended, Exit, Terminal, schemas};
 use fabdeck::session::{COMMANDS, Danger, Needs};
+use fabdeck_fabric::NameMap;
 use serde_json::Value;
 
 use super::json::violations;

@@ -1,7 +1,7 @@
 //! Plans from end to end, in this process: written, shown, found good, found stale.
 
-use fabdeck::change::{Plan, PlanLanes};
 use fabdeck::script::{Exit, schemas};
+use fabdeck_change::{Plan, PlanLanes};
 use serde_json::Value;
 
 use super::json::violations;

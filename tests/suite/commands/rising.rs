@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source};
-use fabdeck::fabric::{Fabric, Lid, NodeId, PortNum, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Counter, CounterValues};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{Fabric, Lid, NodeId, PortNum, Tables};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 const WAIT: Counter = Counter::PortXmitWaitExt;
 const DATA: Counter = Counter::PortXmitDataExtended;

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use fabdeck::access::{Unwatched, Wanted};
-use fabdeck::capture::Recorder;
-use fabdeck::observe::Sweep;
-use fabdeck::source::{self, LiveOptions};
+use fabdeck_fabric::observe::Sweep;
+use fabdeck_files::capture::Recorder;
+use fabdeck_live::LiveOptions;
+use fabdeck_mad::access::{Unwatched, Wanted};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -241,7 +241,7 @@ fn a_capture_has_the_policy_of_what_was_recorded() {
     let site = site("nue");
     convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
     let of_capture = |site: &TempDir, name: &str| {
-        let seen = source::open(site.path().join("site").to_str().unwrap(), &LiveOptions::default())
+        let seen = fabdeck_live::open(site.path().join("site").to_str().unwrap(), &LiveOptions::default())
             .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
             .unwrap();
         let memory = Memory::default();

@@ -1,7 +1,7 @@
 //! Paths by forwarding tables.
 
-use fabdeck::fabric::{Guid, PortState, Tables};
 use fabdeck::session::{Ending, LidChoice, Look, Trace, TraceError, endpoint};
+use fabdeck_fabric::{Guid, PortState, Tables};
 
 use super::binary;
 use super::world::look;
@@ -52,7 +52,7 @@ fn every_way_to_fail_names_the_switch() {
     assert_eq!(ending("h2", "h1", None), Ending::Loop(node(0x22)));
     assert_eq!(ending("h1", "port:höst\u{1b}[31m 4[1]", None), Ending::NoEntry(node(0x21)));
     assert_eq!(ending("h1", "h2", Some(15)), Ending::NoTable(node(0x12)));
-    assert_eq!(ending("h1", "h3", None), Ending::NoCable(node(0x21), fabdeck::fabric::PortNum(4)));
+    assert_eq!(ending("h1", "h3", None), Ending::NoCable(node(0x21), fabdeck_fabric::PortNum(4)));
     assert_eq!(ending("h2", "h0", Some(11)), Ending::NoEntry(node(0x22)));
     let verdict = trace(&look, "h2", "h1", None).unwrap().verdict(&look);
     assert_eq!(verdict, "no path: LID 12 comes back to leaf1, a loop");
@@ -101,24 +101,24 @@ fn a_table_that_leads_astray_or_over_a_dead_link_is_found_out() {
     let mut look = look();
     let leaf = look.fabric().node_by_guid(Guid(0x22)).unwrap();
     let lft = look.observation.tables.entry(leaf).lft.as_mut().unwrap();
-    let lid = |lid| fabdeck::fabric::Lid::new(lid).unwrap();
-    lft.set(lid(14), Some(fabdeck::fabric::PortNum(2)));
-    lft.set(lid(16), Some(fabdeck::fabric::PortNum(0)));
+    let lid = |lid| fabdeck_fabric::Lid::new(lid).unwrap();
+    lft.set(lid(14), Some(fabdeck_fabric::PortNum(2)));
+    lft.set(lid(16), Some(fabdeck_fabric::PortNum(0)));
     let h3 = look.fabric().node_by_guid(Guid(0x103)).unwrap();
     assert_eq!(trace(&look, "h1", "h2", None).unwrap().ending, Ending::Astray(h3));
     assert_eq!(trace(&look, "leaf1", "h3", None).unwrap().ending, Ending::Astray(leaf));
 
-    let mut builder = fabdeck::fabric::FabricBuilder::new();
+    let mut builder = fabdeck_fabric::FabricBuilder::new();
     let facts =
-        |guid| fabdeck::fabric::NodeFacts::new(fabdeck::fabric::NodeKind::ChannelAdapter, Guid(guid), 1, "");
+        |guid| fabdeck_fabric::NodeFacts::new(fabdeck_fabric::NodeKind::ChannelAdapter, Guid(guid), 1, "");
     let (a, b) = (builder.add_node(facts(1)).unwrap(), builder.add_node(facts(2)).unwrap());
-    let port = fabdeck::fabric::PortNum(1);
+    let port = fabdeck_fabric::PortNum(1);
     builder.connect((a, port), (b, port)).unwrap();
     builder.port(b, port).lid = Some(lid(9));
     builder.port(b, port).state = Some(PortState::Down);
     look = Look::new(
         "two",
-        fabdeck::observe::Observation { fabric: builder.finish(), ..Default::default() },
+        fabdeck_fabric::observe::Observation { fabric: builder.finish(), ..Default::default() },
         &Default::default(),
     );
     let dead = trace(&look, "0x1", "9", None).unwrap();

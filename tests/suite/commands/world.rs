@@ -3,24 +3,24 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Actuator, Surveyor};
-use fabdeck::access::{
-    LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, SourceError, Traffic, Wanted, Watch,
-};
-use fabdeck::fabric::*;
-use fabdeck::files::content::GuidFile;
-use fabdeck::files::flows::FlowLine;
-use fabdeck::files::jobs::JobList;
-use fabdeck::files::text::Input;
-use fabdeck::files::{flows, guids, jobs, partitions};
-use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
     self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Failure, Found, GuardOf, Outside, Reach,
     Served, Stop, Terminal, WriteError, WriteOptions, Writer, Written, run,
 };
 use fabdeck::session::Look;
-use fabdeck::source::Right;
+use fabdeck_fabric::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
+use fabdeck_fabric::*;
+use fabdeck_files::content::GuidFile;
+use fabdeck_files::flows::FlowLine;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::text::Input;
+use fabdeck_files::{flows, guids, job_lists, partitions};
+use fabdeck_live::Right;
+use fabdeck_mad::access::{Actuator, Surveyor};
+use fabdeck_mad::access::{
+    LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, SourceError, Traffic, Wanted, Watch,
+};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 /// What a command line came to.
 pub struct Ended {
@@ -180,7 +180,7 @@ impl Outside for World {
     }
 
     fn jobs(&self, file: &Path) -> Result<JobList, SourceError> {
-        Ok(jobs::read(Input::new("jobs", &lines(file)?))?)
+        Ok(job_lists::read(Input::new("jobs", &lines(file)?))?)
     }
 
     fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError> {
@@ -284,8 +284,8 @@ fn lines(file: &Path) -> Result<Vec<u8>, SourceError> {
 }
 
 fn routed(name: &str) -> Observation {
-    let spec: fabdeck::generate::Spec = name.parse().unwrap();
-    let fabric = fabdeck::generate::generate(&spec).unwrap().fabric;
+    let spec: fabdeck_fabric::generate::Spec = name.parse().unwrap();
+    let fabric = fabdeck_fabric::generate::generate(&spec).unwrap().fabric;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
         tables.entry(id).lft = Some(Lft::of(vec![255, 1, 2]));

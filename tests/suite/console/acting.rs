@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{NodeId, Resolved};
-use fabdeck::observe::Observation;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     BEING_READ, Detail, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Proposed, ScreenId, Size,
     State, TaskId, update,
 };
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{NodeId, Resolved};
 
 use super::desk::{desk, look};
 
@@ -240,7 +240,7 @@ fn work_on_an_earlier_look_is_let_go() {
         effects.iter().any(|effect| matches!(effect, Effect::Cancel(task) if *task == index)),
         "{effects:?}"
     );
-    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
     feed(&mut state, Happening::Finished { task: index, outcome });
     assert!(state.known.paths.is_none(), "those of the look before");
 }
@@ -284,7 +284,7 @@ fn without_an_index_nobody_waits_for_it() {
         Effect::Begin { task, job: Job::Index { .. } } => Some(*task),
         _ => None,
     });
-    let outcome = Outcome::Indexed(Err(fabdeck::routing::Refusal::Cancelled));
+    let outcome = Outcome::Indexed(Err(fabdeck_routing::Refusal::Cancelled));
     feed(&mut state, Happening::Finished { task: index.unwrap(), outcome });
     let effects = press(&mut state, "2 f 3 :preview space updn enter j");
     let (task, job) = effects
@@ -297,7 +297,7 @@ fn without_an_index_nobody_waits_for_it() {
     let appearance = super::desk::appearance("dark", fabdeck::console::Depth::True);
     let text = |state: &State| super::desk::text(&super::desk::frame(state, &appearance));
     assert!(text(&state).contains("not known: FD-8004"), "{}", text(&state));
-    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
     feed(&mut state, Happening::Finished { task, outcome });
     press(&mut state, "enter");
     assert!(text(&state).contains("ordered pairs"), "{}", text(&state));
@@ -339,7 +339,7 @@ fn cancelling_engines_leaves_the_count_alone() {
         _ => None,
     });
     let (task, job) = index.unwrap();
-    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
     feed(&mut state, Happening::Finished { task, outcome });
     let effects = press(&mut state, "2 f 3 p");
     let at_esc = press(&mut state, "esc");
@@ -350,7 +350,7 @@ fn cancelling_engines_leaves_the_count_alone() {
         _ => None,
     });
     let (task, job) = count.unwrap();
-    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
     feed(&mut state, Happening::Finished { task, outcome });
     assert!(state.known.cost.is_some_and(|cost| cost.lost.pairs > 0));
 }

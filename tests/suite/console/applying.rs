@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use fabdeck::change::{Ask, Left, Phase};
 use fabdeck::console::Depth;
 use fabdeck::session::Danger;
 use fabdeck::session::interactive::{
     ACTIONS, Action, Dialogue, Driver, Happening, Key, Layer, Press, ScreenId, Severity, Size, Stop, Writing,
     replay, wakes_ms,
 };
+use fabdeck_change::{Ask, Left, Phase};
 
 use super::changer::{Fake, offer, row, status};
 use super::desk::{appearance, frame, golden, text};

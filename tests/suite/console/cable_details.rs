@@ -1,9 +1,9 @@
 //! What details of a cable say of its error counters.
 
-use fabdeck::fabric::{PortNum, Resolved};
-use fabdeck::observe::Counter;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{Detail, Driver, Size};
+use fabdeck_fabric::observe::Counter;
+use fabdeck_fabric::{PortNum, Resolved};
 
 use super::desk::look;
 use super::watching::{incast, swept, watching};

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fabdeck::change::{Ask, Attestation, DeviceReport, DeviceState, Left, Phase, Status, Verdict};
 use fabdeck::session::ChangeRow;
 use fabdeck::session::interactive::{
     Acceptance, Attestations, ChangeOffer, Changer, Changes, Changing, Driver, Planned, Size, Writing,
 };
+use fabdeck_change::{Ask, Attestation, DeviceReport, DeviceState, Left, Phase, Status, Verdict};
 
 use super::desk::look;
 

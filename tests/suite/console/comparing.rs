@@ -1,10 +1,10 @@
 //! A console compares what was confirmed with the fabric, again and again, and says when it no longer stands.
 
-use fabdeck::change::{Phase, Verdict};
 use fabdeck::console::Depth;
 use fabdeck::session::interactive::{
     Attestations, Driver, Effect, Event, Happening, Job, Outcome, Severity, Writing, replay, update, wakes_ms,
 };
+use fabdeck_change::{Phase, Verdict};
 
 use super::changer::{Fake, attestation, offer, row, standing};
 use super::desk::{appearance, frame, text};

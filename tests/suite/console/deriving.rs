@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fabdeck::capture::{Derived, Recorder, Told, create};
 use fabdeck::console::Depth;
-use fabdeck::counters::Why;
-use fabdeck::files::capture::Header;
-use fabdeck::observe::{Counter, CounterValues};
-use fabdeck::routing::NoPulse;
 use fabdeck::session::interactive::{Driver, Happening, Job, Key, Outcome, TaskId};
+use fabdeck_fabric::counters::Why;
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_files::capture::{Derived, Recorder, Told, create};
+use fabdeck_files::capture_format::Header;
+use fabdeck_routing::NoPulse;
 
 use super::desk::{appearance, frame, text};
 use super::pausing::waiting;
@@ -18,7 +18,7 @@ use super::replaying::{last_said, playback, played, settings, watched_every};
 use crate::captures::stage;
 
 fn incident(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{name}/{name}.fdcap"))
+    Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"))
 }
 
 const INCIDENTS: [&str; 7] = [
@@ -33,7 +33,7 @@ const INCIDENTS: [&str; 7] = [
 
 /// Of each derived event its moment, its label, and whether it began.
 fn derived(driver: &Driver) -> Vec<(usize, Derived)> {
-    let derived = |happened: &fabdeck::capture::Happened| match &happened.told {
+    let derived = |happened: &fabdeck_files::capture::Happened| match &happened.told {
         Told::Derived(derived) => Some((happened.place, derived.clone())),
         _ => None,
     };
@@ -278,8 +278,8 @@ fn at_first_part(driver: &mut Driver) -> (TaskId, Job) {
     (*task, job.clone())
 }
 
-fn scenes() -> fabdeck::session::interactive::Scenes<fabdeck::capture::FileBytes> {
-    let (tape, place) = fabdeck::capture::Tape::open(&incident("incast"), None).unwrap();
+fn scenes() -> fabdeck::session::interactive::Scenes<fabdeck_files::capture::FileBytes> {
+    let (tape, place) = fabdeck_files::capture::Tape::open(&incident("incast"), None).unwrap();
     fabdeck::session::interactive::Scenes::new(tape, place, super::replaying::looking("incast"))
 }
 
@@ -300,7 +300,7 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let (place, event) = all[0].clone();
     let told = Told::Derived(event);
     let time = playback(&driver).timeline().times[place];
-    let happened = vec![fabdeck::capture::Happened { place, time, told }];
+    let happened = vec![fabdeck_files::capture::Happened { place, time, told }];
     let part = fabdeck::session::interactive::Part { happened, done: place + 1 };
     let next = waiting(&mut driver, Happening::Finished { task, outcome: Outcome::Derived(Ok(part)) });
     assert!(next.is_empty(), "{next:?}");

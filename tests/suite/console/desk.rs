@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Signs, Theme, draw};
-use fabdeck::fabric::NameMap;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{Driver, Size, State};
+use fabdeck_fabric::NameMap;
+use fabdeck_mad::access::{Unwatched, Wanted};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -90,7 +90,7 @@ pub fn shared(look: Look) -> Driver {
 /// Golden frames lie beside those of other tests.
 pub fn golden(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/snapshots/console"));
+    settings.set_snapshot_path(Path::new(env!("FABDECK_ROOT")).join("tests/suite/snapshots/console"));
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fabdeck::mad::Method;
-use fabdeck::source::socket::Server;
-use fabdeck::source::{LiveOptions, simulator_of};
+use fabdeck_live::socket::Server;
+use fabdeck_live::{LiveOptions, simulator_of};
+use fabdeck_mad::Method;
 
 use super::pty::{PATIENCE, Session};
 
@@ -277,7 +277,7 @@ fn what_is_cancelled_works_no_more() {
     session.quiet();
     session.press("3");
     session.until("ENGINE");
-    for (at, engine) in fabdeck::routing::ENGINES.iter().enumerate() {
+    for (at, engine) in fabdeck_routing::ENGINES.iter().enumerate() {
         at_rest(&session);
         session.press(&format!(":preview {}\r", engine.id));
         session.until(&format!("{} routes", engine.id));

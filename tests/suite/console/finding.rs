@@ -2,8 +2,8 @@
 //! view.
 
 use fabdeck::console::{Depth, Role};
-use fabdeck::fabric::Resolved;
 use fabdeck::session::interactive::{Driver, Happening, Size};
+use fabdeck_fabric::Resolved;
 
 use super::desk::{appearance, desk, frame, text};
 

@@ -1,8 +1,8 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
 use fabdeck::console::Depth;
-use fabdeck::fabric::NodeId;
 use fabdeck::session::interactive::{Driver, Happening, Size};
+use fabdeck_fabric::NodeId;
 
 use super::desk::{SIZES, appearance, desk, failed, frame, golden, look, shared, styles, text};
 

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::files::jobs;
-use fabdeck::files::text::Input;
 use fabdeck::script::Exit;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, Happening, Job, JobSettings, JobView, JobsFrom, JobsSeen, Key, Lister, Loading,
     Outcome, Screen as _, ScreenId, Size, replay, update,
 };
+use fabdeck_files::job_lists;
+use fabdeck_files::text::Input;
 use serde_json::Value;
 
 use super::desk::{SIZES, appearance, desk, frame, golden, look, text};
@@ -37,7 +37,7 @@ fn lister(told: &Told) -> Lister {
         let mut told = told.borrow_mut();
         told.asked.push(from.clone());
         let list = told.list.ok_or_else(|| "FD-4603: squeue failed: nobody answers".to_owned())?;
-        Ok(jobs::read(Input::new("list", list.as_bytes())).unwrap())
+        Ok(job_lists::read(Input::new("list", list.as_bytes())).unwrap())
     }))
 }
 
@@ -207,7 +207,7 @@ fn esc_gives_up_a_list_that_was_asked_for() {
         ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
         "{ended:?}"
     );
-    let list = jobs::read(Input::new("list", LIST.as_bytes())).unwrap();
+    let list = job_lists::read(Input::new("list", LIST.as_bytes())).unwrap();
     let late = Outcome::Listed(Ok(Box::new(list)));
     driver.happen(Happening::Finished { task: task.unwrap(), outcome: late });
     let seen = shown(&driver);

@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::change::{Ask, Status};
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::fabric::{Lane, Lid, NameMap, ServiceLevel, Sl2Vl, Tables};
-use fabdeck::lanes::{Moved, Moves, propose};
 use fabdeck::session::interactive::{
     Acceptance, ChangeOffer, Changer, Changes, Changing, Driver, Happening, LanesAsked, Planned, Size,
     Writing,
 };
 use fabdeck::session::{LaneState, Look, Sent, lane_state};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_change::{Ask, Status};
+use fabdeck_fabric::{Lane, Lid, NameMap, ServiceLevel, Sl2Vl, Tables};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Source, Unwatched, Wanted};
+use fabdeck_routing::lanes::{Moved, Moves, propose};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 use super::changer::offer;
 use super::desk::{SIZES, appearance, frame, golden, look, text};

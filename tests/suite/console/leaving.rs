@@ -1,7 +1,7 @@
 //! Leaving while a change waits for its answer.
 
-use fabdeck::change::Phase;
 use fabdeck::session::interactive::{Question, Writing};
+use fabdeck_change::Phase;
 
 use super::applying::dialogue;
 use super::changer::{Fake, offer, row};

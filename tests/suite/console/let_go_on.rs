@@ -1,9 +1,9 @@
 //! What a console asks of a change that waits for hosts.
 
-use fabdeck::change::{Ask, Phase};
 use fabdeck::console::Depth;
 use fabdeck::session::ChangeRow;
 use fabdeck::session::interactive::Writing;
+use fabdeck_change::{Ask, Phase};
 
 use super::changer::{Fake, offer, row, status};
 use super::desk::{appearance, frame, text};

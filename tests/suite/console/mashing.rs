@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fabdeck::capture::Tape;
-use fabdeck::change::{Ask, Phase, Verdict};
 use fabdeck::console::Depth;
-use fabdeck::fabric::{Port, PortNum};
-use fabdeck::files::jobs::{JobLine, JobList};
-use fabdeck::observe::{Counter, CounterSample, Sweep};
-use fabdeck::routing::NoPulse;
 use fabdeck::session::interactive::{
     ACTIONS, Attestations, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, JobView, Key,
     Keymap, Layer, Outcome, Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop,
     Swept, TaskId, WhatifPane, Writing, update,
 };
 use fabdeck::session::{ChangeRow, Look};
+use fabdeck_change::{Ask, Phase, Verdict};
+use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
+use fabdeck_fabric::{Port, PortNum};
+use fabdeck_files::capture::Tape;
+use fabdeck_files::job_lists::{JobLine, JobList};
+use fabdeck_routing::NoPulse;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::fabric::Resolved;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, FabricView, Happening, Job, Key, Keymap, Layer, Outcome, ScreenId, Severity, Size,
     TreeItem, update,
 };
+use fabdeck_fabric::Resolved;
 
 use super::desk::{appearance, desk, frame, look, text};
 
@@ -309,7 +309,7 @@ fn paths_stand_until_the_new_ones_are_known() {
     let mut bytes = other.observation.tables.lft(node).unwrap().bytes().to_vec();
     let at = bytes.iter().position(|port| *port == 1).unwrap();
     bytes[at] = 2;
-    other.observation.tables.nodes.get_mut(&node).unwrap().lft = Some(fabdeck::fabric::Lft::of(bytes));
+    other.observation.tables.nodes.get_mut(&node).unwrap().lft = Some(fabdeck_fabric::Lft::of(bytes));
     let mut driver = desk("sim:demo");
     driver.press("2 / kind=switch-switch enter U");
     let held = driver.state.known.paths.clone().unwrap();
@@ -325,7 +325,7 @@ fn paths_stand_until_the_new_ones_are_known() {
         _ => None,
     });
     let (task, job) = index.expect("paths are indexed");
-    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
     driver.happen(Happening::Finished { task, outcome });
     assert!(driver.state.known.paths.as_ref().is_some_and(|paths| !Arc::ptr_eq(paths, &held)));
 }
@@ -429,7 +429,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     let (second, other) = begun(asked(&mut driver, "p"));
     assert_eq!(rows(&driver), all, "the old rows stay");
     for (task, job) in [(second, other), (first, job)] {
-        let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+        let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
         driver.happen(Happening::Finished { task, outcome });
     }
     let (wanted, mut plain) = (rows(&driver), desk("sim:demo"));
@@ -441,7 +441,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     driver.press("enter 1 tab tab /");
     let (hosts, other) = begun(asked(&mut driver, "g"));
     for (task, job) in [(links, job), (hosts, other)] {
-        let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+        let outcome = job.run(&fabdeck_routing::NoPulse).unwrap();
         driver.happen(Happening::Finished { task, outcome });
     }
     assert!(rows(&driver) < 45, "of hosts, those with a g");

@@ -5,19 +5,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fabdeck::access::Unwatched;
-use fabdeck::capture::{Entry, Happened, Tape, Told};
 use fabdeck::console::Depth;
-use fabdeck::fabric::{Guid, NameMap};
-use fabdeck::files::capture::{Acted, Header, Reader};
-use fabdeck::observe::{News, Sweep};
-use fabdeck::routing::{NoPulse, Pulse};
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, Happening, Job, Key, Outcome, Past, Recorded, Recording, Scene, Seek, Size,
     Sweeper, TaskId, Unrolled, sweep_again, update,
 };
+use fabdeck_fabric::observe::{News, Sweep};
+use fabdeck_fabric::{Guid, NameMap};
+use fabdeck_files::capture::{Entry, Happened, Tape, Told};
+use fabdeck_files::capture_format::{Acted, Header, Reader};
+use fabdeck_mad::access::Unwatched;
+use fabdeck_routing::{NoPulse, Pulse};
 
 use super::desk::{appearance, frame, text};
 use super::replaying::{WANTED, last_said, looking, playback, screens, settings};

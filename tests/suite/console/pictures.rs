@@ -52,7 +52,7 @@ fn begun(cell: &Cell) -> String {
 
 #[test]
 fn pictures_are_what_the_screens_show() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/screens");
+    let folder = Path::new(env!("FABDECK_ROOT")).join("docs/screens");
     let update = std::env::var_os("FABDECK_UPDATE_DOCS").is_some();
     for (name, source, keys) in PICTURES {
         let mut driver = desk(source);

@@ -1,12 +1,12 @@
 //! What stands on a screen can be read: names that differ look different, what tells of trouble is in sight, and what
 //! does not fit says that there is more.
 
-use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::fabric::NameMap;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{Driver, Happening, Needs, Size, TOUR};
+use fabdeck_fabric::NameMap;
+use fabdeck_mad::access::{Unwatched, Wanted};
 
 use super::desk::{SIZES, appearance, desk, frame, shared, text};
 

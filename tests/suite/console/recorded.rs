@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::console::Depth;
-use fabdeck::fabric::NameMap;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Happening, Keymap, Recording, ReplayError, Size, Sweeper, replay, replay_watched, sweep_again,
 };
+use fabdeck_fabric::NameMap;
+use fabdeck_mad::access::{Unwatched, Wanted};
 
 use super::desk::{appearance, desk, frame, look, text};
 use super::pty::Session;

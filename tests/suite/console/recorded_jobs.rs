@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::path::Path;
 
-use fabdeck::access::{Unwatched, Wanted};
-use fabdeck::capture::{Recorder, create};
-use fabdeck::files::capture::Header;
-use fabdeck::files::jobs;
-use fabdeck::files::text::Input;
-use fabdeck::observe::Hearsay;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::interactive::{Driver, Happening, Lister, Size};
+use fabdeck_fabric::observe::Hearsay;
+use fabdeck_files::capture::{Recorder, create};
+use fabdeck_files::capture_format::Header;
+use fabdeck_files::job_lists;
+use fabdeck_files::text::Input;
+use fabdeck_mad::access::{Unwatched, Wanted};
 
 use super::desk::desk;
 use super::pty::Session;
@@ -22,8 +22,8 @@ use crate::captures::told_jobs::{assert_gone, child, hanging};
 const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20]\n";
 const LATER: &str = "4712 node[05-06,13-20]\n4713 node[01-04,21-22]\n";
 
-fn list(text: &str) -> jobs::JobList {
-    jobs::read(Input::new("list", text.as_bytes())).unwrap()
+fn list(text: &str) -> job_lists::JobList {
+    job_lists::read(Input::new("list", text.as_bytes())).unwrap()
 }
 
 /// Eight sweeps five seconds apart: no list in the first two, another from the fifth on, silence from the seventh on.

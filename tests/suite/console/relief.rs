@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Unwatched, Wanted};
-use fabdeck::change::Phase;
 use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
 use fabdeck::session::interactive::{Changing, Driver, Size, Sweeper, Writing, sweep_again};
 use fabdeck::session::{LaneStanding, Look};
+use fabdeck_change::Phase;
+use fabdeck_mad::access::{Unwatched, Wanted};
 use tempfile::TempDir;
 
 use super::watching::{EVERY, shown, swept};

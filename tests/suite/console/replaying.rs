@@ -10,19 +10,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Unwatched, Wanted};
-use fabdeck::capture::{At, Recorder, Tape, create};
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::counters::Thresholds;
-use fabdeck::fabric::NameMap;
-use fabdeck::files::capture::{Bytes, Header};
-use fabdeck::routing::{NoPulse, Pulse};
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, Happening, Job, Key, Looking, Outcome, Playback, Recorded, Recording, Scenes,
     Seek, Size, Standing, Sweeper, WatchSettings, sweep_again, update,
 };
+use fabdeck_fabric::NameMap;
+use fabdeck_fabric::counters::Thresholds;
+use fabdeck_files::capture::{At, Recorder, Tape, create};
+use fabdeck_files::capture_format::{Bytes, Header};
+use fabdeck_mad::access::{Unwatched, Wanted};
+use fabdeck_routing::{NoPulse, Pulse};
 
 use super::desk::{appearance, frame, golden, text};
 use super::lines::carried_out;
@@ -307,7 +307,7 @@ fn later_wishes_overtake_earlier_ones() {
 #[test]
 fn damage_is_told_and_passed() {
     let whole = stage::reference().bytes;
-    let reader = fabdeck::files::capture::Reader::open("whole", whole.as_slice()).unwrap();
+    let reader = fabdeck_files::capture_format::Reader::open("whole", whole.as_slice()).unwrap();
     let slots = reader.moments().to_vec();
     let mut bytes = whole.clone();
     let slot = reader.slot(slots[1]);
@@ -378,7 +378,7 @@ fn it_plays_as_fast_as_it_is_told() {
 
 /// Captures of this repository: those of tests, and those that are shown to people.
 fn captures() -> Vec<std::path::PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("FABDECK_ROOT"));
     let files = |folder: &Path| -> Vec<std::path::PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect()
@@ -641,7 +641,7 @@ fn a_long_history_can_be_cancelled() {
 /// The real program: a capture is stepped through, from its end and from a time; a live watch is paused and gone back to.
 #[test]
 fn the_program_replays_a_capture_and_a_pause() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/capture/first.fdcap");
+    let file = Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/capture/first.fdcap");
     let file = file.display().to_string();
     let mut session = Session::open(&["--source", &file], 120, 30);
     session.until("03:14:46 stands");

@@ -9,7 +9,7 @@ use super::desk::{appearance, frame, text};
 use super::replaying::{last_said, playback, played};
 
 fn incident(name: &str, width: u16, height: u16) -> Driver {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{name}/{name}.fdcap"));
+    let file = Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"));
     let mut driver = played(&file, None);
     driver.happen(Happening::Resized(Size { width, height }));
     driver

@@ -1,9 +1,9 @@
 //! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
 
 use fabdeck::console::{Depth, Role};
-use fabdeck::fabric::PortNum;
-use fabdeck::observe::Counter;
 use fabdeck::session::interactive::{Driver, Happening, Size};
+use fabdeck_fabric::PortNum;
+use fabdeck_fabric::observe::Counter;
 
 use super::desk::{appearance, frame, text};
 use super::watching::{WAIT, counted, incast, node, said, shown, swept, watching};

@@ -5,18 +5,18 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fabdeck::access::{Source, Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Signs};
-use fabdeck::fabric::{Element, Fabric, Lid, NameMap, Names, NodeId, PortNum, Tables};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, Happening, Job, Outcome, Proposed, Recording, ReplayError, Screen, ScreenId,
     Severity, Size, Sweeper, WatchSettings, replay_watched, sweep_again, update, wakes_ms,
 };
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{Element, Fabric, Lid, NameMap, Names, NodeId, PortNum, Tables};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Source, Unwatched, Wanted};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 use super::desk::{SIZES, appearance, frame, golden, look, styles, text};
 use super::told::told_without_colours;
@@ -67,7 +67,7 @@ fn narrow(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
 pub const EVERY: WatchSettings = WatchSettings {
     interval_ms: 5000,
     past_bytes: 0,
-    thresholds: fabdeck::counters::Thresholds {
+    thresholds: fabdeck_fabric::counters::Thresholds {
         congestion: 100_000.0,
         fair_share: 0.5,
         errors_per_hour: 10.0,
@@ -466,12 +466,12 @@ fn a_fabric_that_moves_is_followed() {
     assert_eq!(cables(&driver), all - 1, "{:?}", said(&driver));
     assert!(counted(&driver, "link down: rack1-leaf[8] to spine-1[2]") == 1, "{:?}", said(&driver));
     assert_eq!(driver.state.known.marks.iter().count(), marked);
-    let before = driver.state.known.watch.history.of(fabdeck::fabric::PortId(0), 100).count();
+    let before = driver.state.known.watch.history.of(fabdeck_fabric::PortId(0), 100).count();
     // Ports without a cable have their turn within eight sweeps.
     swept(&mut driver, 8);
     assert_eq!(cables(&driver), all);
     assert!(counted(&driver, "link up: rack1-leaf[8] to spine-1[2]") == 1, "{:?}", said(&driver));
-    let after = driver.state.known.watch.history.of(fabdeck::fabric::PortId(0), 100).count();
+    let after = driver.state.known.watch.history.of(fabdeck_fabric::PortId(0), 100).count();
     assert!(before >= 2 && after == before + 8, "{before} {after}");
 }
 

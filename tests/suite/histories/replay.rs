@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fabdeck::analysis::{Flows, JobLoads, JobMetrics};
-use fabdeck::fabric::{Fabric, Faults, JobMap, PortId, Routes};
-use fabdeck::generate::{History, Spec, Workload, generate};
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck_fabric::generate::{History, Spec, Workload, generate};
+use fabdeck_fabric::{Fabric, Faults, JobMap, PortId, Routes};
+use fabdeck_routing::analysis::{Flows, JobLoads, JobMetrics};
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 use rayon::prelude::*;
 
 /// What `sar` is held against, in the order of the tables.

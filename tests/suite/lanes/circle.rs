@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fabdeck::access::{
-    Actuator, Clock, DevicePort, LevelsRead, LevelsWanted, MadPort, Slot, Source, SourceError, Surveyor,
-    Unwatched, Wanted, Watch, WriteError, WriteToken,
-};
-use fabdeck::change::{
+use fabdeck::session::{LaneState, Look, Made, Sent, Watched, lane_state, migration_plan, moved_by};
+use fabdeck_change::{
     Answer, Ask, Begun, Direct, Errand, Guard, Journal, MemoryDisk, Migration, OUT_OF_REACH, Order, Phase,
     Plan, Record, Told, wrong,
 };
-use fabdeck::counters::{Rates, Thresholds, rates_of_sweeps};
-use fabdeck::fabric::{
+use fabdeck_fabric::counters::{Rates, Thresholds, rates_of_sweeps};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{
     Arbitration, Fabric, Guid, Lane, Lid, PortId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables, VlWeight,
 };
-use fabdeck::lanes::{Moves, propose};
-use fabdeck::mad::Repath;
-use fabdeck::observe::Observation;
-use fabdeck::session::{LaneState, Look, Made, Sent, Watched, lane_state, migration_plan, moved_by};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, LiveActuator, LiveSource, Policy};
+use fabdeck_live::{Keys, LiveActuator, LiveSource, Policy};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{
+    Actuator, Clock, DevicePort, LevelsRead, LevelsWanted, MadPort, Slot, Source, SourceError, Surveyor,
+    Unwatched, Wanted, Watch, WriteError, WriteToken,
+};
+use fabdeck_routing::lanes::{Moves, propose};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
 
 /// Bytes of a packet: its payload, and what ports count of it.
 const PAYLOAD: f64 = 2048.0;
@@ -191,7 +191,7 @@ impl Circle {
                 home: None,
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                clock: &fabdeck::change::SystemClocks,
+                clock: &fabdeck_change::SystemClocks,
                 say: &mut |_| {},
                 patience: OUT_OF_REACH,
                 trouble: None,

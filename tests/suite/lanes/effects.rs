@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use fabdeck::change::{Ask, Hosts, Phase, Plan, Told};
-use fabdeck::fabric::{Faults, PortId, PortNum, Routes};
-use fabdeck::routing::{NoPulse, Request, engine};
 use fabdeck::session::{Asked, Made, Sent, plan_of, settled};
-use fabdeck::simulator::traffic::{Flow, Load, Pattern};
-use fabdeck::simulator::{Carried, Change, Ratio, Scene, World};
+use fabdeck_change::{Ask, Hosts, Phase, Plan, Told};
+use fabdeck_fabric::{Faults, PortId, PortNum, Routes};
+use fabdeck_routing::{NoPulse, Request, engine};
+use fabdeck_simulator::traffic::{Flow, Load, Pattern};
+use fabdeck_simulator::{Carried, Change, Ratio, Scene, World};
 
 use super::circle::{Circle, Proposed, Seen, on_one_lane};
 use super::lid;

@@ -1,10 +1,10 @@
 //! Algorithm 1 on figure 3 of the paper: 1, 3 and 6 send to 5, and 2 to 3.
 
-use fabdeck::change::{Follows, Towards};
-use fabdeck::counters::{Evidence, Role};
-use fabdeck::fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};
-use fabdeck::lanes::{Gone, Moved, Moves, Phase, propose};
 use fabdeck::session::{LaneStanding, Made, Sent, TableStanding, lane_state, migration_plan, moved_by};
+use fabdeck_change::{Follows, Towards};
+use fabdeck_fabric::counters::{Evidence, Role};
+use fabdeck_fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};
+use fabdeck_routing::lanes::{Gone, Moved, Moves, Phase, propose};
 
 use super::{flat, lid, look, moved, one_turn, planned, tables, verdict, with_lanes};
 use crate::traffic::stage::Stage;

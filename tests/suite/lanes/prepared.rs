@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{
+use fabdeck::session::Sent;
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{
     Arbitration, Fabric, Lane, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables, VlWeight,
 };
-use fabdeck::generate::{Spec, generate};
-use fabdeck::lanes::Moves;
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
-use fabdeck::session::Sent;
+use fabdeck_routing::lanes::Moves;
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,10 +1,10 @@
 //! What cannot be is refused, with the port that stands against it by name.
 
-use fabdeck::fabric::{Arbitration, Fabric, Levels, LinkSpeed, PortNum, Routes, Sl2Vl, Tables, VlWeight};
-use fabdeck::generate::{Spec, generate};
-use fabdeck::lanes::propose;
-use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::session::{Sent, TableStanding, lane_state};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::{Arbitration, Fabric, Levels, LinkSpeed, PortNum, Routes, Sl2Vl, Tables, VlWeight};
+use fabdeck_routing::lanes::propose;
+use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 use super::{
     SENDS, all_to, flat, hosts, lane, level, levels_of, lid, lid_of, look, moved, one_turn, planned, tables,
@@ -37,7 +37,7 @@ impl Given {
     }
 
     /// The last leaf's way to its own host 5.
-    fn at_leaf(&self, what: impl FnOnce(&mut fabdeck::fabric::NodeTables, PortNum, PortNum)) -> Tables {
+    fn at_leaf(&self, what: impl FnOnce(&mut fabdeck_fabric::NodeTables, PortNum, PortNum)) -> Tables {
         let mut tables = self.tables.clone();
         let out = self.fabric.peer(self.stage.host(5)).unwrap();
         let from = self.fabric.peer(self.stage.host(6)).unwrap();
@@ -46,7 +46,7 @@ impl Given {
         tables
     }
 
-    fn with(&self, what: impl FnOnce(&mut fabdeck::fabric::NodeTables, PortNum, PortNum)) -> Given {
+    fn with(&self, what: impl FnOnce(&mut fabdeck_fabric::NodeTables, PortNum, PortNum)) -> Given {
         let tables = self.at_leaf(what);
         Given { fabric: self.fabric.clone(), routes: self.routes.clone(), tables, stage: given(2).stage }
     }
@@ -104,12 +104,12 @@ fn what_nobody_told_is_named() {
 #[test]
 fn lanes_without_a_turn_or_a_place_are_named() {
     let given = given(4);
-    let full = |held: &mut fabdeck::fabric::NodeTables, _: PortNum, out: PortNum| {
+    let full = |held: &mut fabdeck_fabric::NodeTables, _: PortNum, out: PortNum| {
         let low = vec![VlWeight { lane: lane(0), weight: 9 }; 8];
         held.arbitration.insert(out, Arbitration { low, ..one_turn() });
     };
     has(&given.with(full).error(Sent::One), &["FD-7958", "low table", "C[1]", "lane 1"]);
-    let none = |held: &mut fabdeck::fabric::NodeTables, _: PortNum, out: PortNum| {
+    let none = |held: &mut fabdeck_fabric::NodeTables, _: PortNum, out: PortNum| {
         held.arbitration.insert(out, Arbitration::default());
     };
     has(&given.with(none).error(Sent::One), &["FD-7958", "C[1]", "lane 0 no turn"]);
@@ -198,7 +198,7 @@ fn flows_on_tables_that_are_no_twins_make_the_way_unknown_where_lanes_part_a_cir
     let in_force = [moved(hot, (fast, fast + u32::from(in_use)), &[lid_of(&fabric, first)])];
     let hot = verdict(&fabric, &[all[0]], &[(second, SENDS)]);
     let sent = Sent::Records { levels: &levels, every: true };
-    let of = |tables: &Tables, in_force: &[fabdeck::lanes::Moved]| {
+    let of = |tables: &Tables, in_force: &[fabdeck_routing::lanes::Moved]| {
         planned(&look(&fabric, tables), &propose(&fabric, &hot, &[], in_force), sent).unwrap()
     };
     let plan = of(&before, &in_force);

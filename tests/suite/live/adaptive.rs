@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Source, Unwatched};
-use fabdeck::capture::Recorder;
-use fabdeck::fabric::FabricBuilder;
-use fabdeck::files::capture::Reader;
-use fabdeck::observe::{Adaptive, Observation};
-use fabdeck::simulator::AdaptiveProfile::{Off, On, Plain, Silent};
-use fabdeck::simulator::{AdaptiveProfile, SimulatedPort};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::FabricBuilder;
+use fabdeck_fabric::observe::{Adaptive, Observation};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::Reader;
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Source, Unwatched};
+use fabdeck_simulator::AdaptiveProfile::{Off, On, Plain, Silent};
+use fabdeck_simulator::{AdaptiveProfile, SimulatedPort};
 
 use super::following::{TABLES, TEN_SECONDS};
 use super::sweeps::Watched;

@@ -1,14 +1,14 @@
 //! Path records, counters and lanes as the simulator answers for them.
 
-use fabdeck::access::{Address, MadPort, Parcel};
-use fabdeck::fabric::{Fabric, Lane, Lid, NodeId, ServiceLevel, Sl2Vl};
-use fabdeck::mad::{
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{Fabric, Lane, Lid, NodeId, ServiceLevel, Sl2Vl};
+use fabdeck_live::{Keys, Policy, Setter, Target};
+use fabdeck_mad::access::{Address, MadPort, Parcel};
+use fabdeck_mad::{
     ClassPortInfo, CounterBlock, LftBlock, Mad, Method, NodeRecord, PathRecord, PortCounters,
     PortCountersExtended, SMP_DATA, SlToVl, SmInfo, Smp, attribute,
 };
-use fabdeck::observe::{Counter, CounterValues};
-use fabdeck::simulator::{Line, SimulatedPort};
-use fabdeck::source::{Keys, Policy, Setter, Target};
+use fabdeck_simulator::{Line, SimulatedPort};
 use zerocopy::IntoBytes;
 
 use super::{ALL, exchange, fabric, hosts, look_at, route_to, simulated, switches, writable};
@@ -221,7 +221,7 @@ fn lanes_are_the_same_in_either_form() {
             let mut port = writable(&simulator);
             setter.set(&mut port, &target, attribute::SL_TO_VL, 0x0102, &data).unwrap();
         }
-        let wanted = fabdeck::access::Wanted { tables: false, multicast: false, counters: false, ..ALL };
+        let wanted = fabdeck_mad::access::Wanted { tables: false, multicast: false, counters: false, ..ALL };
         let look = look_at(&mut simulator.open(None).unwrap(), wanted);
         assert!(!look.partial());
         let phase = look.reading.as_ref().unwrap().phase("lanes").unwrap().clone();

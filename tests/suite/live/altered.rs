@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
-use fabdeck::mad::Mad;
+use fabdeck_mad::Mad;
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
 
 pub struct Altered<P>(pub P, pub fn(&mut Mad));
 

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Address, MadPort, Parcel, Source, Unwatched};
-use fabdeck::counters::{HotSpots, Rates, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
-use fabdeck::fabric::{Lane, LinkWidth, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl};
-use fabdeck::mad::{Class, Mad, Method, PortCountersExtended, SMP_DATA, SlToVl, attribute};
-use fabdeck::observe::{Counter, Observation, Sweep};
-use fabdeck::simulator::SimulatedPort;
-use fabdeck::source::{Keys, LiveOptions, Policy, Setter, Target, open, simulator_of};
+use fabdeck_fabric::counters::{
+    HotSpots, Rates, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles,
+};
+use fabdeck_fabric::observe::{Counter, Observation, Sweep};
+use fabdeck_fabric::{Lane, LinkWidth, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck_live::{Keys, LiveOptions, Policy, Setter, Target, open, simulator_of};
+use fabdeck_mad::access::{Address, MadPort, Parcel, Source, Unwatched};
+use fabdeck_mad::{Class, Mad, Method, PortCountersExtended, SMP_DATA, SlToVl, attribute};
+use fabdeck_simulator::SimulatedPort;
 use zerocopy::IntoBytes;
 
 use super::TOPOLOGY;
@@ -130,7 +132,7 @@ fn what_is_no_traffic_is_refused() {
     let mut source = source("node01 node02 gbps=50\n").unwrap();
     let mut look = source.observe(TOPOLOGY, &mut Unwatched).unwrap();
     let sweep = source.sweep(&mut look, Duration::from_secs(1), &mut Unwatched).unwrap();
-    let busy = |sample: &&fabdeck::observe::CounterSample| {
+    let busy = |sample: &&fabdeck_fabric::observe::CounterSample| {
         sample.values.get(&Counter::PortXmitPktsExtended) > Some(0)
     };
     assert_eq!(sweep.samples.iter().filter(busy).count(), 2, "a host's port and its neighbour's switch's");
@@ -214,7 +216,7 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
     let mut port = super::writable(&shared);
     let victim = shared.with(|simulator| simulator.world().end("node1")).unwrap();
     let lid = plan.port(victim).facts.lid.unwrap();
-    let count = |port: &mut fabdeck::access::WritePort| {
+    let count = |port: &mut fabdeck_mad::access::WritePort| {
         let mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS_EXTENDED, 1);
         let address = Address::of(lid, Class::PERFORMANCE);
         let answer = super::exchange(port, Parcel { mad, address }).unwrap();
@@ -224,13 +226,13 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
         assert!(shared.open(None).unwrap().receive(Duration::from_secs(until)).unwrap().is_none());
     };
     // Words a second between two moments.
-    let sent = |port: &mut fabdeck::access::WritePort, from: u64, to: u64| {
+    let sent = |port: &mut fabdeck_mad::access::WritePort, from: u64, to: u64| {
         wait(from);
         let before = count(port);
         wait(to);
         (count(port) - before) / (to - from)
     };
-    let set = |port: &mut fabdeck::access::WritePort, lane_of: fn(u32) -> u32| {
+    let set = |port: &mut fabdeck_mad::access::WritePort, lane_of: fn(u32) -> u32| {
         let mut row = Sl2Vl::default();
         let lane = |level: u32| Lane::new(lane_of(level)).unwrap();
         (0..16).for_each(|level| row.set(ServiceLevel::new(level).unwrap(), lane(level)));

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortNum};
-use fabdeck::observe::{CounterSample, Observation};
+use fabdeck_fabric::observe::{CounterSample, Observation};
+use fabdeck_fabric::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortNum};
 
 type Identity = (NodeKind, Guid);
 
@@ -250,7 +250,7 @@ impl Pair<'_> {
     }
 }
 
-fn far(fabric: &Fabric, port: fabdeck::fabric::PortId) -> (Guid, PortNum) {
+fn far(fabric: &Fabric, port: fabdeck_fabric::PortId) -> (Guid, PortNum) {
     let port = fabric.port(port);
     (fabric.node(port.node).guid(), port.number)
 }

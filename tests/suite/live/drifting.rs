@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Address, Parcel};
-use fabdeck::fabric::{Lane, Lid, NodeId, PortNum, ServiceLevel, Sl2Vl};
-use fabdeck::mad::{Method, SwitchInfo};
-use fabdeck::mad::{MftBlock, SlToVl, Smp, VlArbitrationBlock, attribute};
-use fabdeck::observe::News;
-use fabdeck::simulator::{Line, SimulatedPort};
-use fabdeck::source::Policy;
+use fabdeck_fabric::observe::News;
+use fabdeck_fabric::{Lane, Lid, NodeId, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck_live::Policy;
+use fabdeck_mad::access::{Address, Parcel};
+use fabdeck_mad::{Method, SwitchInfo};
+use fabdeck_mad::{MftBlock, SlToVl, Smp, VlArbitrationBlock, attribute};
+use fabdeck_simulator::{Line, SimulatedPort};
 
 use super::following::TABLES;
 use super::sweeps::Watched;
@@ -32,7 +32,7 @@ pub(super) fn write<T>(
         + zerocopy::Unaligned,
 {
     let mut port = writable(simulator);
-    let send = |smp: Smp, port: &mut dyn fabdeck::access::MadPort| {
+    let send = |smp: Smp, port: &mut dyn fabdeck_mad::access::MadPort| {
         let parcel = Parcel { mad: smp.0, address: Address::directed() };
         Smp(exchange(port, parcel).unwrap())
     };

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
-use fabdeck::fabric::Fabric;
-use fabdeck::mad::attribute;
-use fabdeck::observe::{Counter, CounterValues, Observation};
-use fabdeck::simulator::{Dice, Line, Share, SimulatedPort, Simulator, World};
-use fabdeck::source::{Keys, Policy};
+use fabdeck_fabric::Fabric;
+use fabdeck_fabric::observe::{Counter, CounterValues, Observation};
+use fabdeck_live::{Keys, Policy};
+use fabdeck_mad::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+use fabdeck_mad::attribute;
+use fabdeck_simulator::{Dice, Line, Share, SimulatedPort, Simulator, World};
 
 use super::compare::equal_or_told;
 use super::{ALL, TOPOLOGY, fabric, hosts, look_at, look_with, simulated, switches, world};
@@ -221,8 +221,8 @@ impl MadPort for Replaced {
             && parcel.mad.header().attribute.get() == attribute::NODE_INFO
             && parcel.address == Address::directed()
         {
-            let mut smp = fabdeck::mad::Smp(parcel.mad.clone());
-            let info = smp.data_mut::<fabdeck::mad::NodeInfo>();
+            let mut smp = fabdeck_mad::Smp(parcel.mad.clone());
+            let info = smp.data_mut::<fabdeck_mad::NodeInfo>();
             if info.node_guid.get() == self.guid {
                 info.node_guid = (self.guid ^ 0xFF_0000).into();
             }

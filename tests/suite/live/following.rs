@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fabdeck::access::{Parcel, ReadPort, Unwatched, WriteToken};
-use fabdeck::counters::rates_of_sweeps;
-use fabdeck::fabric::{Fabric, Lid, LinkId, NodeId, PortNum};
-use fabdeck::mad::{Method, PortInfo, Smp, attribute};
-use fabdeck::observe::{ChangedEntry, End, ManagerTold, News, SubnetManager};
-use fabdeck::simulator::{Dice, Line, Share, SimulatedPort, Simulator};
-use fabdeck::source::socket::{Server, connect};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::counters::rates_of_sweeps;
+use fabdeck_fabric::observe::{ChangedEntry, End, ManagerTold, News, SubnetManager};
+use fabdeck_fabric::{Fabric, Lid, LinkId, NodeId, PortNum};
+use fabdeck_live::socket::{Server, connect};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{Parcel, ReadPort, Unwatched, WriteToken};
+use fabdeck_mad::{Method, PortInfo, Smp, attribute};
+use fabdeck_simulator::{Dice, Line, Share, SimulatedPort, Simulator};
 
 use super::faults::Changing;
 use super::sweeps::Watched;
 use super::{TOPOLOGY, Wanted, exchange, fabric, look_at, plug, route_to, simulated, switches, world};
-use fabdeck::access::Source;
+use fabdeck_mad::access::Source;
 
 pub(super) const TEN_SECONDS: Duration = Duration::from_secs(10);
 pub(super) const TABLES: Wanted = Wanted { tables: true, ..TOPOLOGY };
@@ -220,7 +220,7 @@ fn whatever_moves_a_few_sweeps_later_all_is_known() {
     }
 }
 
-fn seat(fabric: &Fabric) -> fabdeck::fabric::Guid {
+fn seat(fabric: &Fabric) -> fabdeck_fabric::Guid {
     fabric.node(super::hosts(fabric)[0]).guid()
 }
 
@@ -436,7 +436,7 @@ fn two_observers_of_one_served_fabric_tell_the_same() {
             .unwrap();
     // Disabled, and nothing else.
     set.data_mut::<PortInfo>().physical_down_default = 3 << 4;
-    let parcel = Parcel { mad: set.0, address: fabdeck::access::Address::directed() };
+    let parcel = Parcel { mad: set.0, address: fabdeck_mad::access::Address::directed() };
     assert!(exchange(&mut writer, parcel).is_some());
     let news: Vec<Vec<News>> = both
         .iter_mut()

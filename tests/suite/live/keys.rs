@@ -1,10 +1,10 @@
 //! M_Keys: who sees what at each level, who may set, and what a look says of ports that are guarded.
 
-use fabdeck::access::{Address, MadPort, Parcel, SourceError, Unwatched};
-use fabdeck::fabric::{Fabric, NodeId, PortNum};
-use fabdeck::mad::{Mad, Method, PortInfo, Smp, attribute};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator};
-use fabdeck::source::{Keys, Policy, look};
+use fabdeck_fabric::{Fabric, NodeId, PortNum};
+use fabdeck_live::{Keys, Policy, look};
+use fabdeck_mad::access::{Address, MadPort, Parcel, SourceError, Unwatched};
+use fabdeck_mad::{Mad, Method, PortInfo, Smp, attribute};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator};
 
 use super::{ALL, exchange, fabric, hosts, look_with, route_to, simulated, switches, world, writable};
 

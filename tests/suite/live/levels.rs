@@ -1,12 +1,12 @@
 //! Service levels by path records: what is asked, and what becomes of sources that differ.
 
-use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, Unwatched, Wanted};
-use fabdeck::fabric::{Fabric, Faults, Lid};
-use fabdeck::mad::{Class, Mad, PathRecord};
-use fabdeck::observe::{Observation, PathLevels};
-use fabdeck::routing::Problem;
-use fabdeck::simulator::Line;
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::observe::{Observation, PathLevels};
+use fabdeck_fabric::{Fabric, Faults, Lid};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, Unwatched, Wanted};
+use fabdeck_mad::{Class, Mad, PathRecord};
+use fabdeck_routing::Problem;
+use fabdeck_simulator::Line;
 
 use super::altered::Altered;
 use super::{ALL, fabric, simulated};

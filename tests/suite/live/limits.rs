@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched};
-use fabdeck::fabric::PortNum;
-use fabdeck::mad::{Method, NodeInfo, PortInfo, Smp, attribute};
-use fabdeck::simulator::Line;
-use fabdeck::source::{Keys, Policy, look};
+use fabdeck_fabric::PortNum;
+use fabdeck_live::{Keys, Policy, look};
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched};
+use fabdeck_mad::{Method, NodeInfo, PortInfo, Smp, attribute};
+use fabdeck_simulator::Line;
 
 use super::{ALL, TOPOLOGY, fabric, look_at, simulated};
 

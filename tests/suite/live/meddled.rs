@@ -4,12 +4,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
-use fabdeck::fabric::{NodeId, NodeTables, PortNum};
-use fabdeck::mad::{Class, Mad, MftBlock, Smp, SwitchInfo, attribute};
-use fabdeck::observe::{ManagerTold, News};
-use fabdeck::simulator::{Line, SimulatedPort};
-use fabdeck::source::Policy;
+use fabdeck_fabric::observe::{ManagerTold, News};
+use fabdeck_fabric::{NodeId, NodeTables, PortNum};
+use fabdeck_live::Policy;
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+use fabdeck_mad::{Class, Mad, MftBlock, Smp, SwitchInfo, attribute};
+use fabdeck_simulator::{Line, SimulatedPort};
 
 use super::drifting::{HELD, write};
 use super::following::TEN_SECONDS;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{
+use fabdeck_fabric::{Fabric, Lid, NodeId, PortNum, ServiceLevel};
+use fabdeck_live::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_mad::access::{
     Actuator, Address, Arrival, Clock, MadPort, Parcel, Source, Surveyor, Unwatched, WriteError, WritePort,
     WriteToken,
 };
-use fabdeck::fabric::{Fabric, Lid, NodeId, PortNum, ServiceLevel};
-use fabdeck::mad::{InformInfo, Mad, Method, Notice, PortCountersExtended, Repath, Smp, attribute, trap};
-use fabdeck::simulator::SimulatedPort;
-use fabdeck::source::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_mad::{InformInfo, Mad, Method, Notice, PortCountersExtended, Repath, Smp, attribute, trap};
+use fabdeck_simulator::SimulatedPort;
 
 use super::{TOPOLOGY, exchange, hosts};
 

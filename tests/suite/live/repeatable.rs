@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched};
-use fabdeck::simulator::{Line, Share, SimulatedPort, Simulator};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{
+    Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched,
+};
+use fabdeck_simulator::{Line, Share, SimulatedPort, Simulator};
 
 use super::{ALL, fabric, look_with, switches, world};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use fabdeck::capture::Recorder;
-use fabdeck::fabric::{NameMap, NodeId};
-use fabdeck::files::capture::Reader;
-use fabdeck::observe::{News, Observation};
 use fabdeck::session::{Browse, Columns, Look, Query, Summary};
+use fabdeck_fabric::observe::{News, Observation};
+use fabdeck_fabric::{NameMap, NodeId};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::Reader;
 
 use super::following::{TABLES, TEN_SECONDS};
 use super::sweeps::Watched;

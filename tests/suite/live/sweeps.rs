@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{ReadPort, Source, Unwatched, Wanted};
-use fabdeck::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
-use fabdeck::fabric::{Fabric, NodeKind, PortId};
-use fabdeck::mad::{Class, ClassPortInfo, PortSamplesControl, attribute};
-use fabdeck::observe::{Counter, News, Observation, Sweep};
-use fabdeck::simulator::{Line, SimulatedPort, Simulator};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_fabric::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
+use fabdeck_fabric::observe::{Counter, News, Observation, Sweep};
+use fabdeck_fabric::{Fabric, NodeKind, PortId};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{ReadPort, Source, Unwatched, Wanted};
+use fabdeck_mad::{Class, ClassPortInfo, PortSamplesControl, attribute};
+use fabdeck_simulator::{Line, SimulatedPort, Simulator};
 
 use super::altered::Altered;
 use super::{TOPOLOGY, fabric, simulated, world};
@@ -270,7 +270,7 @@ fn what_others_clear_and_what_is_stuck_is_told_apart() {
 fn a_sweep_over_a_bad_line_is_whole_or_told() {
     let drawn = fabric("torus,dims=3x2");
     let bad = Line {
-        loss: fabdeck::simulator::Share::read("5%").unwrap(),
+        loss: fabdeck_simulator::Share::read("5%").unwrap(),
         delay: Duration::from_millis(300),
         ..Line::default()
     };

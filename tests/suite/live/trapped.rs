@@ -4,15 +4,15 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fabdeck::access::{
+use fabdeck_fabric::observe::{News, Observation, Sweep};
+use fabdeck_fabric::{Fabric, Lid};
+use fabdeck_live::{Keys, LiveSource, Policy};
+use fabdeck_mad::access::{
     Address, Arrival, Clock, InformToken, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched,
     WritePort,
 };
-use fabdeck::fabric::{Fabric, Lid};
-use fabdeck::mad::{InformInfo, Mad, Method, Notice, attribute, trap};
-use fabdeck::observe::{News, Observation, Sweep};
-use fabdeck::simulator::{Line, Share, SimulatedPort};
-use fabdeck::source::{Keys, LiveSource, Policy};
+use fabdeck_mad::{InformInfo, Mad, Method, Notice, attribute, trap};
+use fabdeck_simulator::{Line, Share, SimulatedPort};
 
 use super::altered::Altered;
 use super::following::{between_switches, ends};
@@ -187,7 +187,7 @@ fn a_watch_tells_what_is_reported_and_sends_nothing_else_that_is_no_get() {
         let mut said = told.next().news;
         let news = said.clone();
         let (a, b) = ends(&planned, link);
-        let of = |news: &[News], number: u16| -> Vec<Option<fabdeck::fabric::Guid>> {
+        let of = |news: &[News], number: u16| -> Vec<Option<fabdeck_fabric::Guid>> {
             let traps = news.iter().filter_map(|news| match news {
                 News::Trap { number: this, node, .. } if *this == number => Some(*node),
                 _ => None,

@@ -1,10 +1,10 @@
 //! Sets: done with the key, given up without it, and never tried more than three times at a port.
 
-use fabdeck::access::WritePort;
-use fabdeck::fabric::{Fabric, NodeId, PhysicalState, PortNum};
-use fabdeck::mad::{LftBlock, Method, PortInfo, SMP_DATA, Smp, attribute};
-use fabdeck::simulator::{Line, Share, SimulatedPort, Simulator};
-use fabdeck::source::{Keys, Policy, SetError, Setter, Target};
+use fabdeck_fabric::{Fabric, NodeId, PhysicalState, PortNum};
+use fabdeck_live::{Keys, Policy, SetError, Setter, Target};
+use fabdeck_mad::access::WritePort;
+use fabdeck_mad::{LftBlock, Method, PortInfo, SMP_DATA, Smp, attribute};
+use fabdeck_simulator::{Line, Share, SimulatedPort, Simulator};
 use zerocopy::IntoBytes;
 
 use super::{exchange, fabric, route_to, switches, world, writable};
@@ -162,7 +162,8 @@ fn what_is_set_reads_back() {
 
 fn read(port: &mut WritePort, target: &Target, attribute: u16, modifier: u32) -> [u8; SMP_DATA] {
     let smp = Smp::directed(Method::GET, attribute, modifier, &target.route).unwrap();
-    let parcel = fabdeck::access::Parcel { mad: smp.0, address: fabdeck::access::Address::directed() };
+    let parcel =
+        fabdeck_mad::access::Parcel { mad: smp.0, address: fabdeck_mad::access::Address::directed() };
     let answer = Smp(exchange(port, parcel).unwrap());
     assert!(answer.0.status().is_ok(), "{attribute:#x}: {}", answer.0.status());
     assert_eq!(answer.hop_pointer(), 0, "it came all the way back");
@@ -202,7 +203,8 @@ fn a_port_is_disabled_and_enabled() {
         let expected = if reached { PhysicalState::LinkUp } else { PhysicalState::Disabled };
         assert_eq!(own(&mut port).physical_state(), Some(expected));
         let smp = Smp::directed(Method::GET, attribute::NODE_INFO, 0, &beyond).unwrap();
-        let parcel = fabdeck::access::Parcel { mad: smp.0, address: fabdeck::access::Address::directed() };
+        let parcel =
+            fabdeck_mad::access::Parcel { mad: smp.0, address: fabdeck_mad::access::Address::directed() };
         assert_eq!(exchange(&mut port, parcel).is_some(), reached, "{far:?}");
     }
 }

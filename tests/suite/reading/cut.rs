@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use fabdeck::capture::Recorder;
-use fabdeck::fabric::{Fabric, Faults, Lft, NodeKind};
-use fabdeck::observe::{Observation, Sweep};
-use fabdeck::routing::NoPulse;
 use fabdeck::session::{Look, Report, Sent, check_in_force};
+use fabdeck_fabric::observe::{Observation, Sweep};
+use fabdeck_fabric::{Fabric, Faults, Lft, NodeKind};
+use fabdeck_files::capture::Recorder;
+use fabdeck_routing::NoPulse;
 
 use super::{folder, look};
 use crate::captures::stage::{BEGUN, Memory, header};

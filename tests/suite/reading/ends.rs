@@ -1,6 +1,6 @@
 //! Files without a newline at their very end: whole where the last record is.
 
-use fabdeck::fabric::LinkSpeed;
+use fabdeck_fabric::LinkSpeed;
 
 use super::{NET, is_net, look_at};
 

@@ -7,7 +7,7 @@ use super::{codes, folder, gzip, look, look_at};
 use crate::commands::binary::{fabdeck, home};
 
 fn fixtures(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(folder)
+    Path::new(env!("FABDECK_ROOT")).join("tests/fixtures").join(folder)
 }
 
 fn packed(name: &str) -> Vec<u8> {
@@ -36,7 +36,7 @@ fn every_packing_holds_the_same_dump() {
     listed.sort_unstable();
     assert_eq!(names, listed);
     let plain = look(&fixtures("topology/plain.ibnetdiscover")).unwrap();
-    let spine = fabdeck::fabric::Guid(0x0005_e700_0000_0200);
+    let spine = fabdeck_fabric::Guid(0x0005_e700_0000_0200);
     for name in listed {
         let seen = look(&fixtures("packed").join(name)).unwrap();
         assert_eq!(

@@ -134,13 +134,13 @@ fn every_form_that_is_refused_is_told_by_name_with_what_to_do() {
 /// What is in front of lines hides tables as well as topologies.
 #[test]
 fn tables_behind_a_prefix_are_tables() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tables/dump_lfts.txt");
+    let path = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/tables/dump_lfts.txt");
     let text = std::fs::read_to_string(path).unwrap();
     let plain =
-        fabdeck::files::transcript::read("f", text.as_bytes(), &mut Default::default()).unwrap().unwrap();
+        fabdeck_files::transcript::read("f", text.as_bytes(), &mut Default::default()).unwrap().unwrap();
     let logged = each(&text, |_| "Nov 21 02:27:15 mgmt lfts[7]: ".into());
-    let mut notes = fabdeck::observe::Notes::new();
-    let read = fabdeck::files::transcript::read("f", logged.as_bytes(), &mut notes).unwrap().unwrap();
+    let mut notes = fabdeck_fabric::observe::Notes::new();
+    let read = fabdeck_files::transcript::read("f", logged.as_bytes(), &mut notes).unwrap().unwrap();
     assert_eq!((read.0.id, &read.1), (plain.0.id, &plain.1));
     assert!(notes.has("FN-551"), "{notes:?}");
 }

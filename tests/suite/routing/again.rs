@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{Fabric, Faults, NodeId, Resolved};
-use fabdeck::observe::Observation;
-use fabdeck::routing::{ENGINES, NoPulse, Past, Problem, Ran, Request, engine, run};
 use fabdeck::session::{Asked, Look, Proposals, propose};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, NodeId, Resolved};
+use fabdeck_routing::{ENGINES, NoPulse, Past, Problem, Ran, Request, engine, run};
 use rayon::prelude::*;
 
 use super::certificate::Dice;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Resolved, Routes, Unread};
-use fabdeck::routing::certificate::{Certificate, Cycle, Kind, LaneKnowledge, LostPairs, Scope, certify};
-use fabdeck::routing::difference::{Difference, transition};
-use fabdeck::routing::{Cause, NoPulse, Problem, Pulse, Refusal};
+use fabdeck_fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Resolved, Routes, Unread};
+use fabdeck_routing::certificate::{Certificate, Cycle, Kind, LaneKnowledge, LostPairs, Scope, certify};
+use fabdeck_routing::difference::{Difference, transition};
+use fabdeck_routing::{Cause, NoPulse, Problem, Pulse, Refusal};
 
 use super::oracle::{Verdict, cyclic_together, judge};
 use super::{fabric, route};

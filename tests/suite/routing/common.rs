@@ -1,8 +1,8 @@
 //! What every test of an engine begins with.
 
-use fabdeck::fabric::Fabric;
-use fabdeck::generate::{Spec, generate};
-use fabdeck::routing::{Answer, NoPulse, Problem, Refusal, Request, engine};
+use fabdeck_fabric::Fabric;
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_routing::{Answer, NoPulse, Problem, Refusal, Request, engine};
 
 pub fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
@@ -18,7 +18,7 @@ pub fn route_as(id: &str, problem: &Problem<'_>, request: &Request) -> Result<An
 
 /// The same bytes on one thread and on two.
 pub fn same_on_two_threads(id: &str, name: &str) {
-    let (fabric, faults) = (fabric(name), fabdeck::fabric::Faults::default());
+    let (fabric, faults) = (fabric(name), fabdeck_fabric::Faults::default());
     let problem = Problem::new(&fabric, &faults);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

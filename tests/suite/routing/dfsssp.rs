@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fabdeck::fabric::{Fabric, Faults, Lanes, Routes};
-use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck::routing::{DEGRADED, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use fabdeck_fabric::{Fabric, Faults, Lanes, Routes};
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck_routing::{DEGRADED, NoPulse, Problem, Pulse, Refusal, Request, engine};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as};

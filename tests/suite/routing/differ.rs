@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck::fabric::Faults;
-use fabdeck::routing::Problem;
+use fabdeck_fabric::Faults;
+use fabdeck_routing::Problem;
 
 use super::{fabric, route};
 

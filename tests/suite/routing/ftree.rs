@@ -1,7 +1,7 @@
 //! `ftree`: hosts of a tree on shortest paths, balanced; what has no way up and down is left out.
 
-use fabdeck::fabric::{Faults, NodeId};
-use fabdeck::routing::{Problem, Refusal, Request};
+use fabdeck_fabric::{Faults, NodeId};
+use fabdeck_routing::{Problem, Refusal, Request};
 
 use super::load::Traffic;
 use super::oracle::judge;
@@ -92,7 +92,7 @@ fn io_nodes_do_not_compute() {
     let (fabric, faults) = (fabric("kary,k=3,n=3"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
     let hosts: Vec<_> = problem.graph.terminals().iter().map(|terminal| terminal.port).collect();
-    let node = |port: &fabdeck::fabric::PortId| fabric.node(fabric.port(*port).node).guid();
+    let node = |port: &fabdeck_fabric::PortId| fabric.node(fabric.port(*port).node).guid();
     let serves = |at: usize| at.is_multiple_of(3);
     let some = |wanted: bool| hosts.iter().enumerate().filter(move |(at, _)| serves(*at) == wanted);
     let compute_nodes = some(false).map(|(_, port)| node(port)).collect();

@@ -1,8 +1,8 @@
 //! Trees as they grow in machine rooms: `ftree`, `sftree` and `minhop` load no channel notably more than OpenSM's engines
 //! of the same names do.
 
-use fabdeck::fabric::Faults;
-use fabdeck::routing::{Problem, Request};
+use fabdeck_fabric::Faults;
+use fabdeck_routing::{Problem, Request};
 
 use super::certificate::certificate;
 use super::{fabric, route, route_as, same_on_two_threads};

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{
-    Fabric, Faults, Lane, Levels, NodeId, PortId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables,
-};
-use fabdeck::observe::{Adaptive, Observation};
-use fabdeck::routing::certificate::{Mapping, Served, serve};
-use fabdeck::routing::{NoPulse, Problem, Request};
 use fabdeck::session::{
     Asked, Comparison, EngineRow, Listing, Look, Report, Sent, Value, capped, check_in_force, propose,
     report_lines, supposed_words,
 };
+use fabdeck_fabric::observe::{Adaptive, Observation};
+use fabdeck_fabric::{
+    Fabric, Faults, Lane, Levels, NodeId, PortId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables,
+};
+use fabdeck_routing::certificate::{Mapping, Served, serve};
+use fabdeck_routing::{NoPulse, Problem, Request};
 
 use super::certificate::{Dice, any_fabric};
 use super::{fabric, route};
@@ -97,7 +97,7 @@ fn whole_path(
     routes: &Routes,
     from: u32,
     to: u32,
-    end: &fabdeck::routing::Destination,
+    end: &fabdeck_routing::Destination,
 ) -> Option<Vec<(u32, PortNum, Option<PortNum>)>> {
     let (mut at, mut path) = (from, Vec::new());
     for _ in 0..=problem.graph.switch_count() {
@@ -164,8 +164,8 @@ fn seen(served: &Served) -> Naive {
 }
 
 /// The same fabric with other facts of its ports.
-fn with_ports(fabric: &Fabric, mut set: impl FnMut(PortId, &mut fabdeck::fabric::PortFacts)) -> Fabric {
-    let mut builder = fabdeck::fabric::FabricBuilder::new();
+fn with_ports(fabric: &Fabric, mut set: impl FnMut(PortId, &mut fabdeck_fabric::PortFacts)) -> Fabric {
+    let mut builder = fabdeck_fabric::FabricBuilder::new();
     let keys: Vec<_> =
         fabric.nodes().map(|(_, node)| builder.add_node(node.facts.clone()).unwrap()).collect();
     for (id, port) in fabric.ports() {
@@ -368,7 +368,7 @@ fn lanes_are_known_to_a_check_as_to_a_proposal() {
         }
         let request = Request::default();
         let asked = Asked { sent, ..Asked::of(&request) };
-        let engine = fabdeck::routing::engine("minhop").unwrap();
+        let engine = fabdeck_routing::engine("minhop").unwrap();
         let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
         assert_eq!(proposal.transition.old_lanes, from, "{sent:?}");
     }
@@ -419,7 +419,7 @@ fn a_transition_goes_by_the_lanes_in_force() {
     let flat = tables(&fabric, &layered, |_, _, _| Some(row(&[3; 16])));
     let look = looked(fabric.clone(), None);
     let request = Request::default();
-    let engine = fabdeck::routing::engine("dfsssp").unwrap();
+    let engine = fabdeck_routing::engine("dfsssp").unwrap();
     let change = |look: &Look, tables: &Tables, sent: Sent<'_>| {
         let asked = Asked { sent, ..Asked::of(&request) };
         let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
@@ -447,12 +447,12 @@ fn a_transition_goes_by_the_lanes_in_force() {
 fn engines_get_no_more_lanes_than_ports_have() {
     let plain = fabric("torus,dims=5");
     let none = Faults::default();
-    let adapter = fabdeck::routing::Problem::new(&plain, &none).graph.terminals()[3].port;
+    let adapter = fabdeck_routing::Problem::new(&plain, &none).graph.terminals()[3].port;
     limited_by(plain.port_of(NodeId(1), PortNum(1)).unwrap());
     limited_by(adapter);
 }
 
-fn limited_by(narrow: fabdeck::fabric::PortId) {
+fn limited_by(narrow: fabdeck_fabric::PortId) {
     let plain = fabric("torus,dims=5");
     let fabric = with_ports(&plain, |id, facts| facts.operational_lanes = (id == narrow).then_some(1));
     let look = looked(fabric, None);
@@ -463,7 +463,7 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
             &look,
             &none,
             &faults,
-            fabdeck::routing::engine(engine).unwrap(),
+            fabdeck_routing::engine(engine).unwrap(),
             Asked::of(&request),
             &NoPulse,
         )
@@ -474,12 +474,12 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
     let named = format!("1 of 8 lanes: port {} has no more", look.port_name(narrow));
     assert!(nue.remarks.contains(&named), "{:?}", nue.remarks);
     // Routes that somebody else made for more lanes are found fault with.
-    let problem = fabdeck::routing::Problem::new(look.fabric(), &faults);
+    let problem = fabdeck_routing::Problem::new(look.fabric(), &faults);
     let mut routes = (*nue.routes).clone();
     let lids = routes.stride();
-    routes.lanes = fabdeck::fabric::Lanes::ByDestination { lanes: 2, lane: vec![1; lids] };
+    routes.lanes = fabdeck_fabric::Lanes::ByDestination { lanes: 2, lane: vec![1; lids] };
     assert_eq!(problem.usable_lanes(8), 1);
-    let scope = fabdeck::routing::certificate::Scope::default();
+    let scope = fabdeck_routing::certificate::Scope::default();
     let report = fabdeck::session::judged(&look, &routes, &faults, &scope).unwrap();
     let named = format!("port {} has 1 lane and the routes use 2", look.port_name(narrow));
     assert_eq!((report.lane_limits.as_slice(), report.findings()), (&[named][..], true));
@@ -511,7 +511,7 @@ fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     // The row says it, of engines that use several lanes.
     let look = looked(plain, None);
     let row = |id: &'static str| {
-        let engine = fabdeck::routing::engine(id).unwrap();
+        let engine = fabdeck_routing::engine(id).unwrap();
         let proposal = propose(&look, &Default::default(), &faults, engine, Asked::of(&usual), &NoPulse);
         EngineRow::new(id, proposal.as_ref(), None)
     };

@@ -1,7 +1,7 @@
 //! Loads of channels, by walking every path between adapters once: for fabrics that are too large for the naive judge.
 
-use fabdeck::fabric::Routes;
-use fabdeck::routing::Problem;
+use fabdeck_fabric::Routes;
+use fabdeck_routing::Problem;
 
 const NONE: u32 = u32::MAX;
 
@@ -27,7 +27,7 @@ impl<'p> Traffic<'p> {
         traffic
     }
 
-    fn walk(&self, from: u32, to: u32, lid: fabdeck::fabric::Lid, mut each: impl FnMut(u32)) -> bool {
+    fn walk(&self, from: u32, to: u32, lid: fabdeck_fabric::Lid, mut each: impl FnMut(u32)) -> bool {
         let mut at = from;
         for _ in 0..64 {
             if at == to {
@@ -62,7 +62,7 @@ impl<'p> Traffic<'p> {
 
     /// The most flows of one step of a shift that any channel carries; adapters are counted through as they lie.
     pub fn worst_shift(&self) -> u32 {
-        let hosts: Vec<(u32, fabdeck::fabric::Lid)> = self
+        let hosts: Vec<(u32, fabdeck_fabric::Lid)> = self
             .problem
             .switches()
             .flat_map(|at| {

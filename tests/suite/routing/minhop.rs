@@ -1,7 +1,7 @@
 //! `minhop`: shortest paths to everything, cycles where there are rings.
 
-use fabdeck::fabric::Faults;
-use fabdeck::routing::Problem;
+use fabdeck_fabric::Faults;
+use fabdeck_routing::Problem;
 
 use super::certificate::certificate;
 use super::oracle::judge;

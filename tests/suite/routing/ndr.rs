@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use fabdeck::fabric::{Fabric, Faults, Guid, NameMap};
-use fabdeck::files::ibsim;
-use fabdeck::files::text::Input;
-use fabdeck::observe::Observation;
-use fabdeck::routing::Problem;
-use fabdeck::routing::certificate::{Certificate, Kind};
 use fabdeck::session::{Look, Report, report};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Guid, NameMap};
+use fabdeck_files::ibsim;
+use fabdeck_files::text::Input;
+use fabdeck_routing::Problem;
+use fabdeck_routing::certificate::{Certificate, Kind};
 
 use super::certificate::certificate;
 use super::{fabric, route};
@@ -128,7 +128,7 @@ fn a_spine_that_misses_a_leaf_is_a_spine() {
     let (fabric, mut faults) = (fabric(TWO_LEVELS), Faults::default());
     let between = |a: &str, b: &str| {
         let named = |port| fabric.node(fabric.port(port).node).facts.description.trim().to_owned();
-        let joins = move |link: &fabdeck::fabric::Link| {
+        let joins = move |link: &fabdeck_fabric::Link| {
             [named(link.a), named(link.b)].iter().all(|name| name == a || name == b)
         };
         fabric.links().filter(|(_, link)| joins(link)).map(|(id, _)| id).collect::<Vec<_>>()
@@ -136,7 +136,7 @@ fn a_spine_that_misses_a_leaf_is_a_spine() {
     let missing = [between("leaf0", "spine0"), between("leaf3", "spine2")].concat();
     assert_eq!(missing.len(), 8);
     for link in missing {
-        faults.mark(fabdeck::fabric::Resolved::Link(link));
+        faults.mark(fabdeck_fabric::Resolved::Link(link));
     }
     let problem = Problem::new(&fabric, &faults);
     let answer = route("ftree", &problem).unwrap();

@@ -1,8 +1,8 @@
 //! `nue`: everything connected and free of deadlocks with any number of lanes.
 
-use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum};
-use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck::routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum};
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck_routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
 
 use super::oracle::{Verdict, judge};
 use super::sketch::sketch;

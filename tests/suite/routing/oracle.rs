@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{Lid, PortNum, Routes};
-use fabdeck::routing::Problem;
+use fabdeck_fabric::{Lid, PortNum, Routes};
+use fabdeck_routing::Problem;
 
 /// A channel on a lane.
 type Used = (u32, u8);
@@ -152,7 +152,7 @@ fn cyclic(dependencies: &BTreeSet<(Used, Used)>) -> bool {
 #[test]
 fn a_ring_of_shortest_paths_has_a_cycle_and_a_broken_row_loses_paths() {
     let fabric = super::fabric("torus,dims=5");
-    let faults = fabdeck::fabric::Faults::default();
+    let faults = fabdeck_fabric::Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let mut routes = super::route("minhop", &problem).unwrap().routes;
     let good = judge(&problem, &routes);

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{Fabric, Faults, Guid, Lid, NodeId, NodeKind, Partitions, PortId, PortNum, Routes};
-use fabdeck::files::partitions;
-use fabdeck::files::text::Input;
-use fabdeck::observe::Notes;
-use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
-use fabdeck::routing::{NoPulse, Problem};
+use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Fabric, Faults, Guid, Lid, NodeId, NodeKind, Partitions, PortId, PortNum, Routes};
+use fabdeck_files::partitions;
+use fabdeck_files::text::Input;
+use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
+use fabdeck_routing::{NoPulse, Problem};
 use proptest::prelude::*;
 
 use super::certificate::{Dice, any_fabric, damage, path};

@@ -1,11 +1,11 @@
 //! Plans of every engine over random fabrics with parts that are cut off and switches that are marked as failed: what is
 //! written can be read, and says what the proposal says.
 
-use fabdeck::change::{Plan, Standing};
-use fabdeck::fabric::{Fabric, Faults, Lid, NodeId, Resolved, Tables};
-use fabdeck::observe::Observation;
-use fabdeck::routing::{ENGINES, NoPulse, Problem, Request};
 use fabdeck::session::{Asked, Look, Made, Proposal, Sent, plan_of, plan_text, propose, settled};
+use fabdeck_change::{Plan, Standing};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, Resolved, Tables};
+use fabdeck_routing::{ENGINES, NoPulse, Problem, Request};
 use rayon::prelude::*;
 
 use super::certificate::Dice;
@@ -25,7 +25,7 @@ fn looked(fabric: Fabric) -> Look {
 /// The proposal of an engine as a plan has it, and the plan's text; `None` where the engine refuses.
 fn planned(look: &Look, faults: &Faults, id: &str, lanes: u8) -> Option<(Proposal, String)> {
     let request = Request { lanes, ..Request::default() };
-    let engine = fabdeck::routing::engine(id).unwrap();
+    let engine = fabdeck_routing::engine(id).unwrap();
     let tables = &look.observation.tables;
     let proposal = propose(look, tables, faults, engine, Asked::of(&request), &NoPulse).ok()?;
     let proposal = settled(look, faults, proposal, Sent::Unknown, &NoPulse).unwrap();

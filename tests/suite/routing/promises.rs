@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::fabric::{Guid, JobMap, Lanes, Lid, NodeId, Terminal};
-use fabdeck::observe::Observation;
-use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request, Uses};
 use fabdeck::session::{Look, capped};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Guid, JobMap, Lanes, Lid, NodeId, Terminal};
+use fabdeck_routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request, Uses};
 use rayon::prelude::*;
 
 use super::certificate::{Dice, certificate};
@@ -155,7 +155,7 @@ fn by_certificate(
     let seen = [false, true].map(|switches| certificate(problem, &answer.routes, switches));
     let naive = case.naive.then(|| judge(problem, &answer.routes));
     let [terminals, all] = &seen;
-    let left = |lost: &fabdeck::routing::certificate::LostPairs| lost.total() - lost.by_cause(Cause::CutOff);
+    let left = |lost: &fabdeck_routing::certificate::LostPairs| lost.total() - lost.by_cause(Cause::CutOff);
     ensure(all.loops.count == 0, || format!("loops: {:?}", all.loops.first))?;
     for cause in [Cause::DeadEnd, Cause::Loop] {
         ensure(all.lost.by_cause(cause) == 0, || format!("lost: {:?}", all.lost))?;
@@ -289,12 +289,12 @@ fn left_out(
     })
 }
 
-fn aggregation(problem: &Problem<'_>, port: fabdeck::fabric::PortId) -> bool {
+fn aggregation(problem: &Problem<'_>, port: fabdeck_fabric::PortId) -> bool {
     let node = problem.fabric.node(problem.fabric.port(port).node);
     node.facts.description.contains("Aggregation Node")
 }
 
-fn computes(problem: &Problem<'_>, request: &Request, port: fabdeck::fabric::PortId) -> bool {
+fn computes(problem: &Problem<'_>, request: &Request, port: fabdeck_fabric::PortId) -> bool {
     let guids = [
         Some(problem.fabric.node(problem.fabric.port(port).node).guid()),
         problem.fabric.port(port).facts.guid,
@@ -521,7 +521,7 @@ fn lanes_too_many_and_refusals_without_reason_are_found() {
 /// docs/engines.md says of each engine what the registry promises.
 #[test]
 fn the_table_of_promises_is_that_of_the_registry() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/engines.md");
+    let path = std::path::Path::new(env!("FABDECK_ROOT")).join("docs/engines.md");
     let text = std::fs::read_to_string(path).unwrap();
     for engine in ENGINES {
         let row = text.lines().find(|line| line.starts_with(&format!("| `{}` |", engine.id))).unwrap();

@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use fabdeck::analysis::{Effective, Flows, JobLoads};
-use fabdeck::fabric::{
-    Fabric, FabricBuilder, Faults, Guid, JobMap, Lanes, Lid, NodeFacts, NodeKind, PortNum,
-};
-use fabdeck::routing::{Answer, LanesBy, Problem, Pulse, Request, engine};
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, JobMap, Lanes, Lid, NodeFacts, NodeKind, PortNum};
+use fabdeck_routing::analysis::{Effective, Flows, JobLoads};
+use fabdeck_routing::{Answer, LanesBy, Problem, Pulse, Request, engine};
 
 use super::certificate::{Dice, certificate};
 use super::sketch::sketch;
@@ -157,7 +155,7 @@ fn asked(problem: &Problem<'_>, seed: u64, lanes_by: LanesBy) -> Request {
 fn clean(problem: &Problem<'_>, answer: &Answer, what: &str) {
     let seen = certificate(problem, &answer.routes, true);
     assert!(seen.loops.count == 0 && seen.cycles.is_empty(), "{what}: {:?} {:?}", seen.loops, seen.cycles);
-    let cut = seen.lost.by_cause(fabdeck::routing::Cause::CutOff);
+    let cut = seen.lost.by_cause(fabdeck_routing::Cause::CutOff);
     assert_eq!(seen.lost.total(), cut, "{what}: {:?}", seen.lost);
     let nue = answer.remarks.iter().any(|remark| remark.contains("layers of nue"));
     let stretch = certificate(problem, &answer.routes, false).lengths.worst_stretch;

@@ -1,7 +1,7 @@
 //! `sftree`: all that `ftree` has, and everything reaches everything on one lane.
 
-use fabdeck::fabric::{Faults, NodeId};
-use fabdeck::routing::{Problem, Request};
+use fabdeck_fabric::{Faults, NodeId};
+use fabdeck_routing::{Problem, Request};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as, same_on_two_threads};
@@ -47,7 +47,7 @@ fn tops_without_a_common_switch_above_meet_in_the_subtree() {
         path.iter().map(|at| fabric.node(NodeId(*at)).facts.description.clone()).collect::<Vec<_>>()
     };
     let named = |name: &str| {
-        let node = |node: &fabdeck::fabric::Node| node.facts.description.split(' ').next() == Some(name);
+        let node = |node: &fabdeck_fabric::Node| node.facts.description.split(' ').next() == Some(name);
         fabric.switches().find(|(_, at)| node(at)).unwrap().0.0
     };
     let turn = |from: &str, to: &str| walk(named(from), named(to));

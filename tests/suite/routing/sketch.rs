@@ -1,6 +1,6 @@
 //! Random small fabrics as lists that can be cut down: what every promise of an engine is tried on.
 
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Faults, Guid, Lid, Lmc, NodeFacts, NodeId, NodeKind, PortNum, Resolved,
 };
 
@@ -307,7 +307,7 @@ impl Sketch {
     pub fn text(&self) -> String {
         let (fabric, _) = self.build();
         // A fabric without nodes cannot be written, nor need it be.
-        let written = fabdeck::files::ibnetdiscover::write(&fabric, None);
+        let written = fabdeck_files::ibnetdiscover::write(&fabric, None);
         let failed: Vec<[u32; 2]> =
             self.cables.iter().filter(|cable| cable.failed).map(|cable| cable.ends).collect();
         format!(

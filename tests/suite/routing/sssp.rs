@@ -1,7 +1,7 @@
 //! `sssp`: shortest paths to everything, evenly over all channels.
 
-use fabdeck::fabric::{Faults, NodeId, Resolved};
-use fabdeck::routing::Problem;
+use fabdeck_fabric::{Faults, NodeId, Resolved};
+use fabdeck_routing::Problem;
 
 use super::oracle::judge;
 use super::{fabric, route};

@@ -1,7 +1,7 @@
 //! `updn`: everything reached on one lane without a cycle, on any fabric.
 
-use fabdeck::fabric::{FabricBuilder, Faults, Guid, Lid, NodeFacts, NodeId, NodeKind, PortNum};
-use fabdeck::routing::{Problem, Refusal, Request};
+use fabdeck_fabric::{FabricBuilder, Faults, Guid, Lid, NodeFacts, NodeId, NodeKind, PortNum};
+use fabdeck_routing::{Problem, Refusal, Request};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as, same_on_two_threads};

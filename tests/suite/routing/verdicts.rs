@@ -1,11 +1,11 @@
 //! Verdicts over tables that came from files: what no file says of levels, and what a file that was cut does not say.
 
-use fabdeck::fabric::{Fabric, Faults, PortNum, ServiceLevel, Sl2Vl, Tables};
-use fabdeck::files::text::Input;
-use fabdeck::files::{fdbs, lfts};
-use fabdeck::observe::{Notes, Observation};
-use fabdeck::routing::{NoPulse, Problem};
 use fabdeck::session::{Look, Report, Sent, check_in_force, report_lines};
+use fabdeck_fabric::observe::{Notes, Observation};
+use fabdeck_fabric::{Fabric, Faults, PortNum, ServiceLevel, Sl2Vl, Tables};
+use fabdeck_files::text::Input;
+use fabdeck_files::{fdbs, lfts};
+use fabdeck_routing::{NoPulse, Problem};
 
 use super::{fabric, route};
 
@@ -42,7 +42,7 @@ fn identity(tables: &mut Tables, fabric: &Fabric) {
         let ports: Vec<PortNum> = fabric.ports_of(id).map(|(_, port)| port.number).collect();
         let mut row = Sl2Vl::default();
         for level in 0..8 {
-            row.set(ServiceLevel::new(level).unwrap(), fabdeck::fabric::Lane::new(level).unwrap());
+            row.set(ServiceLevel::new(level).unwrap(), fabdeck_fabric::Lane::new(level).unwrap());
         }
         let all = ports.iter().flat_map(|from| ports.iter().map(move |to| ((*from, *to), row)));
         tables.entry(id).sl2vl = all.collect();

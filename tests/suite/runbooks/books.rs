@@ -9,7 +9,7 @@ use crate::changing::processes::{DEMO, Lab};
 
 /// A book of `docs/runbooks`.
 fn shipped(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/runbooks").join(name).display().to_string()
+    Path::new(env!("FABDECK_ROOT")).join("docs/runbooks").join(name).display().to_string()
 }
 
 /// The ports of leaves that lead to spine-2.
@@ -169,7 +169,7 @@ fn lanes_that_nobody_follows_are_taken_back_before_anybody_is_told() {
 
 #[test]
 fn the_page_of_runbooks_has_every_kind_every_value_and_every_book() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("FABDECK_ROOT"));
     let page = std::fs::read_to_string(root.join("docs/runbooks.md")).unwrap();
     for name in given::names() {
         assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/runbooks.md");

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fabdeck::source::socket::Server;
-use fabdeck::source::{LiveOptions, simulator_of};
+use fabdeck_live::socket::Server;
+use fabdeck_live::{LiveOptions, simulator_of};
 
 use super::{put, runs, states};
 use crate::changing::processes::{DEMO, Lab};

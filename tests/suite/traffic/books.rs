@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{Fabric, Faults, Resolved, Routes, ServiceLevel, Tables};
-use fabdeck::routing::Problem;
-use fabdeck::simulator::Share;
-use fabdeck::simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficError, TrafficRun};
+use fabdeck_fabric::{Fabric, Faults, Resolved, Routes, ServiceLevel, Tables};
+use fabdeck_routing::Problem;
+use fabdeck_simulator::Share;
+use fabdeck_simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficError, TrafficRun};
 
 use crate::routing::{fabric, route};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{Fabric, Faults, PortId, Routes, Tables};
-use fabdeck::routing::Problem;
-use fabdeck::simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
+use fabdeck_fabric::{Fabric, Faults, PortId, Routes, Tables};
+use fabdeck_routing::Problem;
+use fabdeck_simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
 
 use crate::routing::{fabric, route};
 

@@ -1,7 +1,7 @@
 //! The experiments of the dFtree paper.
 
 use super::stage::{EXPERIMENTS, HOST_LIMIT, Stage, limited};
-use fabdeck::fabric::{LinkSpeed, Tables};
+use fabdeck_fabric::{LinkSpeed, Tables};
 
 /// A figure of the paper within a quarter.
 fn near(found: f64, paper: f64) -> bool {

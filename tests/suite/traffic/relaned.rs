@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Arbitration, Fabric, Faults, Lane, LinkSpeed, NodeId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables,
     VlWeight,
 };
-use fabdeck::routing::Problem;
-use fabdeck::simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
+use fabdeck_routing::Problem;
+use fabdeck_simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
 
 use super::stage::{Stage, limited};
 use crate::routing::{fabric, route};

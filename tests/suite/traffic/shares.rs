@@ -1,10 +1,10 @@
 //! Who gets what of a link.
 
 use super::stage::{HOST_LIMIT, Stage, limited};
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Arbitration, Lane, LinkSpeed, NodeId, NodeKind, PortNum, ServiceLevel, Sl2Vl, Tables, VlWeight,
 };
-use fabdeck::simulator::traffic::{Flow, PortCount, Settings};
+use fabdeck_simulator::traffic::{Flow, PortCount, Settings};
 
 fn lane(lane: u32) -> Lane {
     Lane::new(lane).unwrap()

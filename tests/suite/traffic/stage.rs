@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use fabdeck::fabric::{
+use fabdeck_fabric::{
     Fabric, FabricBuilder, Faults, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum,
     Resolved, Routes, ServiceLevel, Tables,
 };
-use fabdeck::simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
+use fabdeck_simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
 
 /// What the hosts of the paper send at the most, in Mb/s.
 pub const HOST_LIMIT: u32 = 12_900;
@@ -80,7 +80,7 @@ fn host_guid(number: u8) -> Guid {
     Guid(0x100 + 0x10 * u64::from(number))
 }
 
-fn leaf(fabric: &Fabric, at: u8) -> fabdeck::fabric::NodeId {
+fn leaf(fabric: &Fabric, at: u8) -> fabdeck_fabric::NodeId {
     fabric.node_of(NodeKind::Switch, Guid(u64::from(at) + 1)).unwrap()
 }
 

@@ -1,15 +1,15 @@
 //! Verdicts over counters of traffic that is known: who is called a contributor sends to a hot-spot, and no victim does.
 
 use super::stage::{EXPERIMENTS, Stage, limited};
-use fabdeck::counters::{Evidence, HotSpots, Role, Thresholds, hot_spots, rates, tell_apart};
-use fabdeck::fabric::{Fabric, LinkSpeed, PortId, Routes, Tables};
-use fabdeck::observe::CounterSample;
-use fabdeck::simulator::traffic::{Flow, TrafficRun};
+use fabdeck_fabric::counters::{Evidence, HotSpots, Role, Thresholds, hot_spots, rates, tell_apart};
+use fabdeck_fabric::observe::CounterSample;
+use fabdeck_fabric::{Fabric, LinkSpeed, PortId, Routes, Tables};
+use fabdeck_simulator::traffic::{Flow, TrafficRun};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn samples(run: &TrafficRun, fabric: &Fabric) -> Vec<CounterSample> {
-    let sample = |count: fabdeck::simulator::traffic::PortCount| {
+    let sample = |count: fabdeck_simulator::traffic::PortCount| {
         let port = fabric.port(count.port);
         CounterSample {
             node: Some(fabric.node(port.node).guid()),

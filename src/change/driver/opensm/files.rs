@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::journal::Left;
+use crate::journal::Left;
 
 /// What was put where for a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

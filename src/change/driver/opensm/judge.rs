@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::access::Part;
-use crate::change::migration::Towards;
-use crate::change::plan::Plan;
-use crate::change::writes::Step;
-use crate::fabric::Tables;
-use crate::observe::Observation;
+use crate::migration::Towards;
+use crate::plan::Plan;
+use crate::writes::Step;
+use fabdeck_fabric::Tables;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_mad::access::Part;
 
 use super::files::{self, Note, Wanted};
 use super::lines::lane_lines;
@@ -233,16 +233,16 @@ fn is_own(file: &Path, plan: &Plan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Device, Slot};
-    use crate::change::driver::opensm::conf::Config;
-    use crate::change::driver::opensm::status::Status;
-    use crate::change::{Follows, Migration, PlanFlow, PlanLanes, PlanPhases, PlanPort};
-    use crate::fabric::{Faults, Guid, Lid, NodeId, PortNum};
-    use crate::files::qos_policy;
-    use crate::files::text::Input;
-    use crate::generate::{Spec, generate};
-    use crate::observe::SubnetManager;
-    use crate::routing::{NoPulse, Problem, Request, engine};
+    use crate::driver::opensm::conf::Config;
+    use crate::driver::opensm::status::Status;
+    use crate::{Follows, Migration, PlanFlow, PlanLanes, PlanPhases, PlanPort};
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::observe::SubnetManager;
+    use fabdeck_fabric::{Faults, Guid, Lid, NodeId, PortNum};
+    use fabdeck_files::qos_policy;
+    use fabdeck_files::text::Input;
+    use fabdeck_mad::access::{Device, Slot};
+    use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
     /// A fabric with the tables of one engine, and a plan for those of another.
     fn planned() -> (Observation, Plan) {
@@ -402,7 +402,7 @@ mod tests {
         let routes = |lanes: u8| {
             let mut routes = plan.routes(&look.fabric, &look.tables);
             let lane = (0..routes.stride()).map(|lid| lid as u8 % lanes).collect();
-            routes.lanes = crate::fabric::Lanes::ByDestination { lanes, lane };
+            routes.lanes = fabdeck_fabric::Lanes::ByDestination { lanes, lane };
             routes
         };
         let policy = folder.path().join("policy");

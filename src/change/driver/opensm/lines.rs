@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::access::{Device, Part};
-use crate::change::writes::Step;
-use crate::fabric::ServiceLevel;
-use crate::mad::SlToVl;
+use crate::writes::Step;
+use fabdeck_fabric::ServiceLevel;
+use fabdeck_mad::SlToVl;
+use fabdeck_mad::access::{Device, Part};
 
 /// `qos_swe_sl2vl`, and all that ports of that class are to have.
 type Options = BTreeMap<String, BTreeSet<String>>;
@@ -57,8 +57,8 @@ fn option(step: &Step) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Slot;
-    use crate::fabric::Guid;
+    use fabdeck_fabric::Guid;
+    use fabdeck_mad::access::Slot;
 
     fn step(at: Device, part: Part, begins: &[u8]) -> Step {
         let mut new = vec![0; part.length()];

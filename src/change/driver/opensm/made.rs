@@ -1,11 +1,11 @@
 //! The files of a plan: every switch with every LID, and a policy where paths have lanes. Both are read again before they
 //! are handed out, for OpenSM checks neither.
 
-use crate::change::plan::Plan;
-use crate::fabric::{Fabric, NodeId, PortNum, Tables};
-use crate::files::text::Input;
-use crate::files::{lfts, qos_policy};
-use crate::observe::{Notes, Observation};
+use crate::plan::Plan;
+use fabdeck_fabric::observe::{Notes, Observation};
+use fabdeck_fabric::{Fabric, NodeId, PortNum, Tables};
+use fabdeck_files::text::Input;
+use fabdeck_files::{lfts, qos_policy};
 
 use super::refusal::Refusal;
 
@@ -56,11 +56,11 @@ pub fn difference(fabric: &Fabric, here: &Tables, there: &Tables) -> Option<Stri
     for (id, node) in fabric.switches() {
         let (here, there) = (row(here, id), row(there, id));
         for lid in 0..here.len().max(there.len()) {
-            let ends = [here, there].map(|row| row.get(lid).copied().unwrap_or(crate::fabric::NO_PATH));
+            let ends = [here, there].map(|row| row.get(lid).copied().unwrap_or(fabdeck_fabric::NO_PATH));
             if ends[0] != ends[1] {
                 count += 1;
                 let port = |port: u8| match port {
-                    crate::fabric::NO_PATH => "nowhere".to_owned(),
+                    fabdeck_fabric::NO_PATH => "nowhere".to_owned(),
                     port => format!("port {port}"),
                 };
                 first.get_or_insert_with(|| {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::console::ConsoleError;
-use crate::access::{Slot, SourceError};
+use fabdeck_mad::access::{Slot, SourceError};
 
 /// One reason. Each names what is wrong and what helps.
 #[derive(Debug, thiserror::Error)]

@@ -8,14 +8,14 @@ use super::made::difference;
 use super::reach::{Call, OpensmSite, Told};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
-use crate::access::{Actuator, Registration, SourceError, Surveyor, Unwatched, Wanted, WriteError};
-use crate::change::driver::road::{AlteredWrites, Driver, Halt, Heed, STRIDE, not_back, read};
-use crate::change::journal::{Journal, Left, Record};
-use crate::change::plan::Plan;
-use crate::change::writes::Step;
-use crate::fabric::{Fabric, Lid, Tables};
-use crate::mad::Repath;
-use crate::observe::Observation;
+use crate::driver::road::{AlteredWrites, Driver, Halt, Heed, STRIDE, not_back, read};
+use crate::journal::{Journal, Left, Record};
+use crate::plan::Plan;
+use crate::writes::Step;
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Lid, Tables};
+use fabdeck_mad::Repath;
+use fabdeck_mad::access::{Actuator, Registration, SourceError, Surveyor, Unwatched, Wanted, WriteError};
 
 /// Between two readings of what is not there yet.
 const TURN: Duration = Duration::from_millis(100);

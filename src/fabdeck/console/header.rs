@@ -1,0 +1,202 @@
+//! The two lines at the top: what is looked at, and where one is.
+
+use super::area::area;
+use super::canvas::{Canvas, shorten, width};
+use super::theme::Role;
+use crate::session::counted;
+use crate::session::interactive::{Loading, SCREENS, State, Writing, action, header_word, replay_word};
+
+pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
+    let areas = state.areas();
+    let at = area(areas.header);
+    let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
+    let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(state)), role);
+    if let Some(word) = replay_word(&state.known) {
+        x = canvas.text(at, x + 1, 0, &word, Role::Warning) + 1;
+    }
+    if let Some(word) = canvas.theme.word.clone() {
+        x = canvas.text(at, x, 0, &format!(" {word} "), role);
+    }
+    // `umad` alone leaves the choice to the machine; what was chosen is known with the look.
+    let source = state.look().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
+    let room = at.width.saturating_sub(x + 1);
+    let (facts, all) = chosen(facts(state, canvas.signs.marked), room, width(&source));
+    // A long source gives way to what is known of it.
+    let room = room.saturating_sub(taken(&facts)).max(LEAST);
+    x = canvas.text(at, x + 1, 0, &shorten(&source, room, canvas.signs.more), Role::Header);
+    for fact in facts {
+        x = canvas.text(at, x + 2, 0, &fact.text, fact.role);
+    }
+    if all {
+        canvas.name(at, x + 2, 0, &manager(state), Role::Dim);
+    }
+    crumbs(canvas, state);
+}
+
+/// The least that a source gets beside what is always there, and beside the rest.
+const LEAST: u16 = 4;
+const FAIR: u16 = 12;
+
+/// Something that is known of the source.
+struct Fact {
+    text: String,
+    role: Role,
+    /// On a narrow screen those with a higher number go first; 0 stays.
+    goes: u8,
+}
+
+/// From left to right. What was marked and whether anything can be written is always told; the size goes before a
+/// word of trouble does.
+fn facts(state: &State, marked: &str) -> Vec<Fact> {
+    let fact = |text: String, role: Role, goes: u8| Fact { text, role, goes };
+    let mut facts = vec![fact(size(state), Role::Text, 3)];
+    let marks = state.known.marks.len();
+    if marks > 0 {
+        facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
+    }
+    if state.look().is_some_and(|look| look.observation.notes.grave().next().is_some()) {
+        facts.push(fact("not one fabric".to_owned(), Role::Danger, 0));
+    } else if state.look().is_some_and(|look| look.observation.partial()) {
+        facts.push(fact("partial".to_owned(), Role::Warning, 1));
+    }
+    let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
+    if damaged > 0 {
+        facts.push(fact(format!("{damaged} damaged"), Role::Warning, 1));
+    }
+    // What waits comes before what follows from it.
+    if let Some((word, severity)) = state.known.changes.header_word() {
+        facts.push(fact(word, Role::of(severity), 0));
+    }
+    facts.push(match state.writing {
+        Writing::Never(_) | Writing::NotAsked => fact("read-only".to_owned(), Role::Good, 0),
+        Writing::Asked | Writing::Simulated | Writing::Own => fact("writable".to_owned(), Role::Warning, 0),
+    });
+    if let Some(word) = header_word(&state.known.watch) {
+        let watch = &state.known.watch;
+        let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Dim };
+        facts.push(fact(word, role, 3));
+    }
+    let key = action("log").and_then(|log| log.first_key(&state.keymap));
+    if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
+        let warnings = counted(state.messages.unread(), "warning", "warnings");
+        facts.push(fact(format!("{warnings}: {key}"), Role::Warning, 2));
+    }
+    facts
+}
+
+fn taken(facts: &[Fact]) -> u16 {
+    facts.iter().map(|fact| width(&fact.text) + 2).sum()
+}
+
+/// Those that fit beside a fair part of the source, and whether these are all.
+fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
+    let before = facts.len();
+    for going in (1..=3).rev() {
+        if taken(&facts) + source.min(FAIR) > room {
+            facts.retain(|fact| fact.goes != going);
+        }
+    }
+    let all = facts.len() == before;
+    (facts, all)
+}
+
+/// What sort of source it is, in a word.
+fn kind(state: &State) -> &'static str {
+    match state.source.split(':').next() {
+        _ if replay_word(&state.known).is_some() => match going_back(state) {
+            true => "PAUSED",
+            false => "REPLAY",
+        },
+        Some("umad") => "LIVE",
+        Some("sim") => "SIM",
+        _ => "FILES",
+    }
+}
+
+/// Whether what is shown is the past of a live watch.
+fn going_back(state: &State) -> bool {
+    state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
+}
+
+fn size(state: &State) -> String {
+    match (&state.known.look, &state.loading) {
+        (Some(look), _) => {
+            let fabric = look.fabric();
+            let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
+            format!(
+                "{}, {}",
+                counted(fabric.switch_count(), "switch", "switches"),
+                counted(hosts, "host", "hosts")
+            )
+        }
+        (None, Loading::Failed(_)) => "not read".to_owned(),
+        (None, _) => "reading".to_owned(),
+    }
+}
+
+fn manager(state: &State) -> String {
+    let manager = state.known.look.as_ref().and_then(|look| {
+        let manager = look.observation.subnet_manager.as_ref()?;
+        let fabric = look.fabric();
+        let port = || fabric.port_by_guid(manager.guid).map(|port| fabric.port(port).node);
+        let node = fabric.node_by_guid(manager.guid).or_else(port);
+        Some(node.map_or_else(|| manager.guid.to_string(), |node| look.name(node).to_owned()))
+    });
+    match (&state.known.look, manager) {
+        (None, _) => String::new(),
+        (_, Some(name)) => format!("SM {name}"),
+        (_, None) => "no SM known".to_owned(),
+    }
+}
+
+/// So much of where one is is worth more than the titles of other screens.
+const INNERMOST: u16 = 16;
+
+fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
+    let at = area(state.areas().crumbs);
+    let mut x = 0;
+    // Where there is no room for all titles and the innermost crumb, numbers do: but for the screen that is open.
+    let crumbs = state.current().crumbs(&state.known);
+    let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST));
+    let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum::<u16>() + innermost;
+    for screen in SCREENS {
+        let open = screen.id == state.screen;
+        let role = if open { Role::ScreenOpen } else { Role::Screen };
+        let text = match open || all <= at.width + if innermost > 0 { 0 } else { 2 } {
+            true => format!("{} {}", screen.number, screen.title),
+            false => screen.number.to_string(),
+        };
+        x = canvas.text(at, x, 0, &text, role) + 2;
+    }
+    if !crumbs.is_empty() {
+        let sign = format!(" {} ", canvas.signs.crumb);
+        let text = crumbs.join(&sign);
+        let room = at.width.saturating_sub(x);
+        // The innermost crumb matters most, so a line that is too long loses its beginning.
+        let shown = match width(&text) > room {
+            true => crumbs.last().cloned().unwrap_or_default(),
+            false => text,
+        };
+        canvas.name(at, x, 0, &shown, Role::Crumb);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_least_goes_first() {
+        let fact = |text: &str, goes| Fact { text: text.to_owned(), role: Role::Text, goes };
+        let facts =
+            || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
+        let left = |room| {
+            let (facts, all) = chosen(facts(), room, 20);
+            (facts.into_iter().map(|fact| fact.text).collect::<Vec<_>>().join(" "), all)
+        };
+        assert_eq!(left(56), ("9 switches 1 marked read-only 1 warning".to_owned(), true));
+        assert_eq!(left(55), ("1 marked read-only 1 warning".to_owned(), false));
+        assert_eq!(left(43), ("1 marked read-only".to_owned(), false));
+        assert_eq!(left(0), ("1 marked read-only".to_owned(), false));
+    }
+}

@@ -1,0 +1,208 @@
+//! The map: a row of signs for each rank, a sign for each switch; below it, where there is room, the names of the rank
+//! that the cursor is in.
+
+use ratatui::layout::Rect;
+use rustc_hash::FxHashSet;
+
+use super::canvas::{Canvas, width};
+use super::heat;
+use super::theme::Role;
+use crate::session::Look;
+use crate::session::interactive::{State, Tier, per_line};
+use fabdeck_fabric::{NodeId, Resolved};
+
+/// Of so many rows a heading and two rows of names are worth showing.
+const NAMES_FROM: usize = 4;
+/// No name takes more room than this.
+const NAME: u16 = 30;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let Some(look) = &state.known.look else { return };
+    let here = match state.current().current(&state.known) {
+        Some(Resolved::Node(id)) => Some(id),
+        _ => None,
+    };
+    let found = Found::of(state);
+    let under = match here.and_then(|id| state.known.element(Resolved::Node(id))) {
+        None => found.none().unwrap_or_default(),
+        Some(under) => under,
+    };
+    let (area, below) = match area.height {
+        0..=3 => (area, Rect { height: 0, ..area }),
+        height => {
+            let lines = if fits_beside(canvas, area.width, &under) { 1 } else { 2 };
+            let split = height - lines;
+            (Rect { height: split, ..area }, Rect { y: area.y + split, height: lines, ..area })
+        }
+    };
+    legend(canvas, below, &under, state);
+    let per_row = per_line(area.width);
+    let first = first_row(state, per_row, area.height.into());
+    let (mut row, mut before) = (0usize, 0usize);
+    for tier in &state.known.tiers {
+        let put = |canvas: &mut Canvas<'_>, row: usize, x: u16, text: &str, role: Role| {
+            let Some(y) = row.checked_sub(first).and_then(|y| u16::try_from(y).ok()) else { return };
+            canvas.text(area, x, y, text, role);
+        };
+        put(canvas, row, 0, &format!("{} ({})", tier.name, tier.switches.len()), Role::Label);
+        row += 1;
+        let in_sight = |row: usize| row >= first && row < first + usize::from(area.height);
+        for (line, switches) in tier.switches.chunks(per_row).enumerate() {
+            if !in_sight(row + line) {
+                continue;
+            }
+            for (at, id) in switches.iter().enumerate() {
+                let (sign, role) = sign(canvas, state, look, *id);
+                let role = if found.has(before + line * per_row + at) { role } else { Role::Dim };
+                let x = 2 + 2 * at as u16;
+                match here == Some(*id) {
+                    // Brackets are seen where colours are not.
+                    true => put(canvas, row + line, x - 1, &format!("[{sign}]"), Role::Cursor),
+                    false => put(canvas, row + line, x, sign, role),
+                }
+            }
+        }
+        row += tier.switches.len().div_ceil(per_row);
+        before += tier.switches.len();
+    }
+    let free = usize::from(area.height).saturating_sub(row + 1);
+    let tier = here.and_then(|id| state.known.tiers.iter().find(|tier| tier.switches.contains(&id)));
+    if let (Some(tier), Some(here)) = (tier.filter(|_| free >= NAMES_FROM), here) {
+        let free = free as u16;
+        names(
+            canvas,
+            Rect { y: area.y + area.height - free, height: free, ..area },
+            state,
+            (tier, &found),
+            here,
+        );
+    }
+}
+
+/// The switches that fit the filter, by their places on the map; `None` while there is no filter.
+struct Found {
+    rows: Option<FxHashSet<usize>>,
+    filter: String,
+    of: usize,
+}
+
+impl Found {
+    fn of(state: &State) -> Self {
+        let table = state.current().table();
+        let narrowed = !table.filter.is_empty() && table.problem.is_none();
+        let rows = narrowed.then(|| table.selection.rows.iter().copied().collect());
+        Self { rows, filter: table.filter.clone(), of: table.selection.of }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.rows.as_ref().is_none_or(|rows| rows.contains(&place))
+    }
+
+    /// What to say where nothing fits.
+    fn none(&self) -> Option<String> {
+        let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
+        none.then(|| format!("none of {} switches fits '{}'; Esc shows all", self.of, self.filter))
+    }
+}
+
+/// The first row to be seen: the rank of the cursor is in sight even where all of them do not fit.
+fn first_row(state: &State, per_row: usize, height: usize) -> usize {
+    let at = state.current().table().row().unwrap_or(0);
+    let (mut above, mut before) = (0, 0);
+    for tier in &state.known.tiers {
+        let count = tier.switches.len();
+        if at < before + count {
+            let row = above + (at - before) / per_row + 1;
+            return (row + 1).saturating_sub(height);
+        }
+        above += count.div_ceil(per_row) + 1;
+        before += count;
+    }
+    0
+}
+
+/// The switches of a rank by name, row by row as they stand on the map, with what is wrong with them.
+fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Tier, &Found), here: NodeId) {
+    let Some(look) = &state.known.look else { return };
+    let tiers = state.known.tiers.iter().take_while(|other| !std::ptr::eq(*other, tier));
+    let before: usize = tiers.map(|tier| tier.switches.len()).sum();
+    let text = |id: NodeId| match state.known.ailing.node(id) {
+        "" => look.name(id).to_owned(),
+        trouble => format!("{}: {trouble}", look.name(id)),
+    };
+    let widest = tier.switches.iter().map(|id| width(look.name(*id))).max().unwrap_or(0);
+    let ailing = tier.switches.iter().any(|id| !state.known.ailing.node(*id).is_empty());
+    let column = (widest + if ailing { 2 + WORST } else { 0 }).min(NAME) + 3;
+    let columns = usize::from(area.width / column).max(1);
+    let rows = usize::from(area.height.saturating_sub(1));
+    let at = tier.switches.iter().position(|id| *id == here).unwrap_or(0) / columns;
+    let all = tier.switches.len().div_ceil(columns);
+    let top = (at + 1).saturating_sub(rows).min(all.saturating_sub(rows));
+    let x = canvas.text(area, 0, 0, &format!("{} by name", tier.name), Role::Label);
+    canvas.extent(Rect { height: 1, ..area }, x, top, rows, all);
+    for (y, (line, switches)) in (1..area.height).zip(tier.switches.chunks(columns).enumerate().skip(top)) {
+        for (at, id) in switches.iter().enumerate() {
+            let cell = Rect { x: area.x + at as u16 * column, width: column - 1, ..area };
+            let role = match found.has(before + line * columns + at) {
+                _ if *id == here => Role::Cursor,
+                true => Role::Text,
+                false => Role::Dim,
+            };
+            canvas.text(cell, 0, y, if *id == here { canvas.signs.cursor } else { "" }, role);
+            canvas.name(cell, 2, y, &text(*id), role);
+        }
+    }
+}
+
+/// The longest word for what is wrong with a switch.
+const WORST: u16 = "a link is degraded".len() as u16;
+
+/// What the signs say, in full and in short.
+const WORDS: [[&str; 4]; 2] = [
+    ["well", "a link below its speed", "a link down or marked", "marked"],
+    ["well", "degraded", "down/marked", "marked"],
+];
+
+fn legend_width(canvas: &Canvas<'_>, words: [&str; 4]) -> u16 {
+    canvas.signs.map.iter().zip(words).map(|(sign, words)| width(sign) + width(words) + 3).sum::<u16>() - 2
+}
+
+/// Whether all of it fits into one row, in short words at least.
+fn fits_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
+    width(under) + 3 + legend_width(canvas, WORDS[1]) <= room
+}
+
+/// What is under the cursor, and what the signs say. Every sign has its words on any screen that is as wide as those.
+fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &State) {
+    let mut x = canvas.name(at, 0, 0, under, Role::Text);
+    x = if x == 0 { 0 } else { x + 3 };
+    let y = at.height.saturating_sub(1);
+    if y > 0 {
+        x = 0;
+    }
+    let room = at.width.saturating_sub(x);
+    let words = WORDS.into_iter().find(|words| legend_width(canvas, *words) <= room).unwrap_or(WORDS[1]);
+    let roles = [Role::Good, Role::LinkDegraded, Role::LinkDown, Role::Marked];
+    let (mut signs, mut words, mut roles) = (canvas.signs.map, words, roles);
+    if state.known.watch.reading.is_some() {
+        (signs[0], words[0], roles[0]) = (canvas.signs.scale, "load", Role::Heat1);
+    }
+    for ((sign, words), role) in signs.into_iter().zip(words).zip(roles) {
+        x = canvas.text(at, x, y, sign, role);
+        x = canvas.text(at, x + 1, y, words, Role::Dim) + 1;
+    }
+}
+
+fn sign(canvas: &Canvas<'_>, state: &State, look: &Look, id: NodeId) -> (&'static str, Role) {
+    let fabric = look.fabric();
+    let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
+    let [well, degraded, down, marked] = canvas.signs.map;
+    match () {
+        () if state.known.failed(Resolved::Node(id)) => (marked, Role::Marked),
+        () if links().any(|link| look.is_down(link) || state.known.failed(Resolved::Link(link))) => {
+            (down, Role::LinkDown)
+        }
+        () if links().any(|link| look.degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
+        () => heat::of_switch(canvas, state, id).unwrap_or((well, Role::Good)),
+    }
+}

@@ -1,0 +1,57 @@
+//! Paths: the two ends and the verdict, above the hops.
+
+use ratatui::layout::Rect;
+
+use super::canvas::Canvas;
+use super::theme::Role;
+use crate::session::interactive::{BEING_READ, State};
+use fabdeck_fabric::LinkId;
+
+pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let paths = &state.screens.paths;
+    if let Some(link) = paths.users {
+        return users(canvas, area, state, link);
+    }
+    let end = |text: &Option<String>| text.clone().unwrap_or_else(|| "not chosen".to_owned());
+    canvas.text(area, 0, 0, "from", Role::Label);
+    canvas.name(area, 10, 0, &end(&paths.from), Role::Text);
+    canvas.text(area, 0, 1, "to", Role::Label);
+    canvas.name(area, 10, 1, &end(&paths.to), Role::Text);
+    canvas.text(area, 0, 2, "under", Role::Label);
+    canvas.text(area, 10, 2, &format!("{}; Tab follows others", paths.under_title()), Role::Text);
+    canvas.text(area, 0, 3, "path", Role::Label);
+    let (text, role) = match (&paths.trace, &paths.problem, &state.known.look) {
+        (_, Some(problem), _) if problem == BEING_READ => (problem.clone(), Role::Text),
+        (_, Some(problem), _) => (problem.clone(), Role::Danger),
+        (Some(trace), _, Some(look)) if trace.found() => match paths.struck(&state.known) {
+            Some(struck) => (format!("lost with these marks: {struck} is on the way"), Role::Danger),
+            None => (trace.verdict(look), Role::Good),
+        },
+        (Some(trace), _, Some(look)) => (trace.verdict(look), Role::Danger),
+        _ => ("Enter asks where it begins and ends".to_owned(), Role::Dim),
+    };
+    canvas.text(area, 10, 3, &text, role);
+}
+
+/// The cable and how many paths cross it.
+fn users(canvas: &mut Canvas<'_>, area: Rect, state: &State, link: LinkId) {
+    let known = &state.known;
+    canvas.text(area, 0, 0, "cable", Role::Label);
+    let Some(look) = &known.look else { return };
+    let (a, b) = (look.fabric().link(link).a, look.fabric().link(link).b);
+    canvas.name(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
+    canvas.text(area, 0, 1, "paths", Role::Label);
+    let text = match known.paths.as_ref().and_then(|paths| paths.load_of(link)) {
+        Some([there, back]) => format!("{there} one way, {back} the other, under the tables in force"),
+        None => "all and only those of its host".to_owned(),
+    };
+    canvas.text(area, 10, 1, &text, Role::Text);
+    canvas.text(area, 0, 2, "users", Role::Label);
+    canvas.text(
+        area,
+        10,
+        2,
+        "destinations that are reached over it, and how many hosts send to each",
+        Role::Text,
+    );
+}

@@ -1,0 +1,182 @@
+//! Themes: a style for every role. A role is what a thing means, never how it looks.
+
+use crate::session::interactive::Severity;
+use std::collections::BTreeMap;
+
+use ratatui::style::{Color, Style};
+
+use super::depth::Depth;
+use super::theme_file::{Resolved, ThemeError, resolve};
+
+/// Each line is a role: its variant and the word that themes use.
+macro_rules! roles {
+    ($($role:ident $word:literal;)+) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Role { $($role),+ }
+
+        impl Role {
+            pub const ALL: &[Self] = &[$(Self::$role),+];
+
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$role => $word),+ }
+            }
+        }
+    };
+}
+
+roles! {
+    Text "text";
+    Dim "dim";
+    Header "header";
+    HeaderLive "header.live";
+    Screen "screen";
+    ScreenOpen "screen.open";
+    Crumb "crumb";
+    Heading "heading";
+    Cursor "cursor";
+    Key "key";
+    Prompt "prompt";
+    Border "border";
+    Label "label";
+    Good "good";
+    Warning "warning";
+    Danger "danger";
+    LinkDown "link.down";
+    LinkDegraded "link.degraded";
+    Marked "marked";
+    Heat0 "heat.0";
+    Heat1 "heat.1";
+    Heat2 "heat.2";
+    Heat3 "heat.3";
+}
+
+impl Role {
+    /// What a message of this severity looks like.
+    pub fn of(severity: Severity) -> Self {
+        match severity {
+            Severity::Said => Self::Text,
+            Severity::Warning => Self::Warning,
+            Severity::Error => Self::Danger,
+        }
+    }
+}
+
+/// The themes that come with the program.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("dark", include_str!("../../../themes/dark.toml")),
+    ("light", include_str!("../../../themes/light.toml")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("colour-blind", include_str!("../../../themes/colour-blind.toml")),
+    ("sixteen", include_str!("../../../themes/sixteen.toml")),
+    ("mono", include_str!("../../../themes/mono.toml")),
+    ("production", include_str!("../../../themes/production.toml")),
+];
+
+/// Their names, as a sentence lists them.
+pub fn theme_names() -> String {
+    BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Theme {
+    pub name: String,
+    /// Stands in the header: what the colours of the theme are to say.
+    pub word: Option<String>,
+    styles: Vec<Style>,
+    ground: Option<Color>,
+}
+
+impl Theme {
+    /// A theme that comes with the program, as far as the terminal can show it.
+    pub fn built_in(name: &str, depth: Depth) -> Result<Self, ThemeError> {
+        Self::with(name, &BTreeMap::new(), depth)
+    }
+
+    /// A theme by name; `own` are texts of themes that stand beside those that come with the program.
+    pub fn with(name: &str, own: &BTreeMap<String, String>, depth: Depth) -> Result<Self, ThemeError> {
+        let text = |name: &str| -> Option<&str> {
+            let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+            own.get(name).map(String::as_str).or_else(built_in)
+        };
+        let Resolved { styles, ground, word } = resolve(name, &text)?;
+        let ground = ground.and_then(|ground| depth.color(ground));
+        let style = |role: &Role| depth.style_on(styles.get(role).copied().unwrap_or_default(), ground);
+        Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
+    }
+
+    /// A cell in which nothing stands.
+    pub fn blank(&self) -> Style {
+        Style { bg: self.ground, ..self.style(Role::Text) }
+    }
+
+    pub fn style(&self, role: Role) -> Style {
+        self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_no_theme_is_told_of_all() {
+        let refused = Theme::built_in("purple", Depth::True).unwrap_err().to_string();
+        assert!(BUILT_IN.iter().all(|(name, _)| refused.contains(name)), "{refused}");
+    }
+
+    #[test]
+    fn every_theme_has_every_role() {
+        for (name, text) in BUILT_IN {
+            for depth in [Depth::Mono, Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+                Theme::built_in(name, depth).unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+            assert!(text.starts_with('#'), "{name} begins with a comment that says what it is for");
+        }
+    }
+
+    /// Every role can be read on dark and on light terminals: against the ground of its theme, or against both.
+    #[test]
+    fn every_role_of_every_theme_can_be_read() {
+        use super::super::depth::contrast;
+        for (name, _) in BUILT_IN {
+            for depth in [Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+                let theme = Theme::built_in(name, depth).unwrap();
+                for role in Role::ALL {
+                    let style = theme.style(*role);
+                    // A line is no text.
+                    let least = if *role == Role::Border { 1.8 } else { 4.5 };
+                    let grounds = match style.bg.or(theme.ground) {
+                        Some(ground) => vec![ground],
+                        None => vec![Color::Black, Color::White],
+                    };
+                    for ground in grounds {
+                        // What has no colour is in that of the terminal, on the ground of the terminal.
+                        let Some(fg) = style.fg else {
+                            assert_eq!(style.bg.or(theme.ground), None, "{name} {}", role.word());
+                            continue;
+                        };
+                        let found = contrast(fg, ground).unwrap();
+                        assert!(
+                            found >= least,
+                            "{name} {} at {depth:?}: {found:.1} on {ground}",
+                            role.word()
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is told apart in colours is told apart without.
+    #[test]
+    fn states_differ_without_colours() {
+        for (name, _) in BUILT_IN {
+            let theme = Theme::built_in(name, Depth::Mono).unwrap();
+            for role in
+                [Role::Cursor, Role::Danger, Role::Marked, Role::LinkDown, Role::ScreenOpen, Role::Header]
+            {
+                assert_ne!(theme.style(role), theme.style(Role::Text), "{name}: {}", role.word());
+            }
+        }
+    }
+}

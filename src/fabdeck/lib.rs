@@ -1,0 +1,7 @@
+//! fabdeck: a terminal console for InfiniBand fabric operations. `docs/architecture.md` has the map.
+
+pub mod app;
+pub mod console;
+pub mod runbook;
+pub mod script;
+pub mod session;

@@ -1,0 +1,273 @@
+//! The keys of a table of TOML, with their lines: each is asked for once, and what nobody asked for is a fault.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::guard::Guard;
+use super::read::Known;
+use fabdeck_fabric::{meant, resembling};
+
+/// Something that is wrong with a book, and where.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Fault {
+    pub line: usize,
+    pub what: String,
+}
+
+/// What everything in a book is read with.
+pub(super) struct Reader<'t> {
+    pub text: &'t str,
+    pub known: Known,
+    pub vars: BTreeMap<String, String>,
+    faults: RefCell<Vec<Fault>>,
+}
+
+impl<'t> Reader<'t> {
+    pub fn new(text: &'t str, known: Known) -> Self {
+        Self { text, known, vars: BTreeMap::new(), faults: RefCell::default() }
+    }
+
+    pub fn fault(&self, line: usize, what: impl Into<String>) {
+        self.faults.borrow_mut().push(Fault { line, what: what.into() });
+    }
+
+    pub fn faults(&self) -> Vec<Fault> {
+        self.faults.borrow().clone()
+    }
+
+    pub fn line(&self, at: usize) -> usize {
+        self.text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    pub fn line_of<T>(&self, spanned: &Spanned<T>) -> usize {
+        self.line(spanned.span().start)
+    }
+
+    /// A text with its variables in place.
+    pub fn filled(&self, line: usize, text: &str) -> String {
+        let (mut filled, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find("${") {
+            filled.push_str(&rest[..at]);
+            let after = &rest[at + 2..];
+            let Some(end) = after.find('}') else {
+                self.fault(line, format!("FD-9207: '{text}' opens '${{' and does not close it"));
+                return filled;
+            };
+            let name = &after[..end];
+            match self.vars.get(name) {
+                Some(value) => filled.push_str(value),
+                None => {
+                    let meant = meant(&resembling(name, self.vars.keys().map(String::as_str)));
+                    self.fault(line, format!("FD-9207: no variable is called '{name}'{meant}"));
+                }
+            }
+            rest = &after[end + 1..];
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    /// Guards, one a text.
+    pub fn guards(&self, texts: &[(usize, String)]) -> Vec<Guard> {
+        let read = |(line, text): &(usize, String)| match Guard::parse(*line, text) {
+            Ok(guard) => Some(guard),
+            Err(what) => {
+                self.fault(*line, what);
+                None
+            }
+        };
+        texts.iter().filter_map(read).collect()
+    }
+}
+
+/// One table.
+pub(super) struct Fields<'r, 't> {
+    pub reader: &'r Reader<'t>,
+    pub table: &'r DeTable<'t>,
+    pub line: usize,
+    /// How it is called in words.
+    pub what: String,
+    taken: BTreeSet<&'static str>,
+}
+
+impl<'r, 't> Fields<'r, 't> {
+    pub fn new(reader: &'r Reader<'t>, table: &'r DeTable<'t>, line: usize, what: impl Into<String>) -> Self {
+        Self { reader, table, line, what: what.into(), taken: BTreeSet::new() }
+    }
+
+    pub fn take(&mut self, key: &'static str) -> Option<&'r Spanned<DeValue<'t>>> {
+        self.taken.insert(key);
+        let found = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key);
+        found.map(|(_, value)| value)
+    }
+
+    fn wrong(&self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+        let line = self.reader.line_of(value);
+        let found = value.get_ref().type_str();
+        self.reader.fault(line, format!("FD-9204: '{key}' of {} is {wanted}, not {found}", self.what));
+    }
+
+    fn missing(&self, key: &str) {
+        self.reader.fault(self.line, format!("FD-9205: {} has no '{key}'", self.what));
+    }
+
+    pub fn text(&mut self, key: &'static str) -> Option<(usize, String)> {
+        let value = self.take(key)?;
+        self.text_of(value, key)
+    }
+
+    fn text_of(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<(usize, String)> {
+        let line = self.reader.line_of(value);
+        match value.get_ref().as_str() {
+            Some(text) => Some((line, self.reader.filled(line, text))),
+            None => {
+                self.wrong(value, key, "a text");
+                None
+            }
+        }
+    }
+
+    /// As it stands there, without its variables.
+    pub fn raw(&mut self, key: &'static str) -> (usize, String) {
+        let Some(value) = self.take(key) else { return (self.line, String::new()) };
+        let line = self.reader.line_of(value);
+        match value.get_ref().as_str() {
+            Some(text) => (line, text.to_owned()),
+            None => {
+                self.wrong(value, key, "a text");
+                (line, String::new())
+            }
+        }
+    }
+
+    pub fn needed(&mut self, key: &'static str) -> (usize, String) {
+        if self.take(key).is_none() {
+            self.missing(key);
+        }
+        self.text(key).unwrap_or((self.line, String::new()))
+    }
+
+    /// A text, or a list of them.
+    pub fn texts(&mut self, key: &'static str) -> Vec<(usize, String)> {
+        self.take(key).map(|value| self.texts_of(value, key)).unwrap_or_default()
+    }
+
+    pub fn texts_of(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<(usize, String)> {
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().filter_map(|item| self.text_of(item, key)).collect(),
+            None => match value.get_ref().as_str() {
+                Some(_) => self.text_of(value, key).into_iter().collect(),
+                None => {
+                    self.wrong(value, key, "a text or a list of texts");
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    pub fn path(&mut self, key: &'static str) -> Option<PathBuf> {
+        self.text(key).map(|(_, text)| text.into())
+    }
+
+    pub fn flag(&mut self, key: &'static str) -> bool {
+        let Some(value) = self.take(key) else { return false };
+        let line = self.reader.line_of(value);
+        // A text, where a variable stands for it.
+        let text = value.get_ref().as_str().map(|text| self.reader.filled(line, text));
+        match (value.get_ref().as_bool(), text.as_deref()) {
+            (Some(flag), _) => flag,
+            (None, Some("true")) => true,
+            (None, Some("false")) => false,
+            _ => {
+                self.wrong(value, key, "true or false");
+                false
+            }
+        }
+    }
+
+    /// A whole number, as such or in a text (where a variable stands for it).
+    pub fn number(&mut self, key: &'static str, usual: u32, fits: std::ops::RangeInclusive<u32>) -> u32 {
+        let Some(value) = self.take(key) else { return usual };
+        let line = self.reader.line_of(value);
+        let read = match value.get_ref() {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::String(text) => self.reader.filled(line, text).parse().ok(),
+            _ => {
+                self.wrong(value, key, "a whole number");
+                return usual;
+            }
+        };
+        match read.filter(|number| fits.contains(number)) {
+            Some(number) => number,
+            None => {
+                let (least, most) = (fits.start(), fits.end());
+                let what =
+                    format!("FD-9206: '{key}' of {} is no whole number from {least} to {most}", self.what);
+                self.reader.fault(line, what);
+                usual
+            }
+        }
+    }
+
+    pub fn time(&mut self, key: &'static str) -> Option<Duration> {
+        let (line, text) = self.text(key)?;
+        let time = self.reader.known.time;
+        self.time_of(line, key, &text, time)
+    }
+
+    pub fn time_of(
+        &self,
+        line: usize,
+        key: &str,
+        text: &str,
+        read: fn(&str) -> Result<Duration, String>,
+    ) -> Option<Duration> {
+        match read(text) {
+            Ok(time) => Some(time),
+            Err(why) => {
+                let what = format!("FD-9206: '{key}' of {}: '{text}' is no time: {why}", self.what);
+                self.reader.fault(line, what);
+                None
+            }
+        }
+    }
+
+    pub fn guards(&mut self) -> Vec<Guard> {
+        let texts = self.texts("guards");
+        self.reader.guards(&texts)
+    }
+
+    /// The table below a key.
+    pub fn below(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<Fields<'r, 't>> {
+        let line = self.reader.line_of(value);
+        match value.get_ref().as_table() {
+            Some(table) => Some(Fields::new(self.reader, table, line, what)),
+            None => {
+                let found = value.get_ref().type_str();
+                self.reader.fault(line, format!("FD-9204: {what} is a table, not {found}"));
+                None
+            }
+        }
+    }
+
+    /// What nobody asked for was meant to do something.
+    pub fn end(self) {
+        for (key, _) in self.table {
+            let name = key.get_ref().as_ref();
+            if !self.taken.contains(name) {
+                let known = || self.taken.iter().copied();
+                let meant = meant(&resembling(name, known()));
+                let known = known().collect::<Vec<_>>().join(", ");
+                let line = self.reader.line_of(key);
+                let what =
+                    format!("FD-9203: '{name}' is no key of {}{meant}; the keys are: {known}", self.what);
+                self.reader.fault(line, what);
+            }
+        }
+    }
+}

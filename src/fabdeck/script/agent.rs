@@ -1,0 +1,93 @@
+//! `agent`: the host side of dFtree, until it is asked to end.
+
+use std::time::Duration;
+
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::args::AgentArgs;
+use super::context::Context;
+use super::{Exit, Failure};
+use fabdeck_live::agent::{Agent, AgentError, FAREWELL, Options, Told};
+use fabdeck_mad::access::{AgentToken, Clock, MadPort};
+
+/// Where nobody says.
+const HOOK_TIMEOUT: Duration = Duration::from_secs(30);
+const RATE: u32 = 20;
+
+pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("agent")?;
+    let source = context.named_source()?.to_owned();
+    let (port, m_key) = context.outside.port(&source, &context.reach())?;
+    if port.is_virtual() && args.time.is_none() {
+        return Err(Failure::usage(
+            "FD-7972: in this simulator time passes as fast as it is asked for, and nobody else is in it; say how much of it \
+             with --for, or serve it (simulate --serve) and give sim:SOCKET,at=NODE",
+        ));
+    }
+    let asked = context.globals.state_dir.clone().or_else(|| context.config.state_dir.clone());
+    // What moved at a host that ends with this process is nothing to know later.
+    let state = asked.or_else(|| context.outside.user_state()).filter(|_| !port.is_virtual());
+    let options = Options {
+        hook: args.hook.clone(),
+        hook_timeout: args.hook_timeout.unwrap_or(HOOK_TIMEOUT),
+        rate: args.rate.unwrap_or(RATE),
+        dry_run: args.dry_run,
+        state,
+        m_key,
+        time: args.time,
+    };
+    let name = port.local().name.clone();
+    let mut agent = Agent::new(port, AgentToken::grant(), options).map_err(failed)?;
+    if !context.output.json {
+        context.output.say(&format!("agent at {name}; Ctrl-C ends it"));
+    }
+    let stop = context.outside.stop();
+    stop.heed_within(FAREWELL);
+    let wish = stop.heed();
+    let mut unwritten = None;
+    let ran = agent.run(wish, &mut |told| {
+        if let Err(error) = print(context, &told) {
+            // Nobody reads it any more: then nobody is served any more.
+            stop.ask();
+            unwritten = Some(error);
+        }
+    });
+    ran.map_err(failed)?;
+    unwritten.map_or(Ok(Exit::Done), |error| Err(error.into()))
+}
+
+#[derive(Serialize)]
+struct Line<'t> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(flatten)]
+    told: &'t Told,
+}
+
+/// A line each, at once: whoever watches wants to see it now.
+fn print(context: &mut Context<'_, '_>, told: &Told) -> std::io::Result<()> {
+    let now = Zoned::now();
+    let times = !context.globals.no_times;
+    let output = &mut context.output;
+    if output.json {
+        let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
+        let line = Line { schema: "fabdeck.agent/1", time, told };
+        crate::script::json::write_json(&mut *output.out, &line)?;
+        writeln!(output.out)?;
+    } else if times {
+        writeln!(output.out, "{} {told}", now.strftime("%H:%M:%S"))?;
+    } else {
+        writeln!(output.out, "{told}")?;
+    }
+    output.out.flush()
+}
+
+fn failed(error: AgentError) -> Failure {
+    match error {
+        AgentError::NoHook => Failure::usage(error.to_string()),
+        AgentError::State(_) => Failure::new(Exit::Failed, error.to_string()),
+        AgentError::Port(error) => fabdeck_mad::access::SourceError::from(error).into(),
+    }
+}

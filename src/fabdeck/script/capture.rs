@@ -1,0 +1,139 @@
+//! `capture`.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::CaptureAction;
+use super::context::Context;
+use super::json::{Head, Object};
+use super::table::write_pairs;
+use super::{Exit, Failure, export, rewritten};
+use crate::session::counted;
+use fabdeck_fabric::NodeKind;
+use fabdeck_files::capture::{Info, examine};
+
+pub fn run(context: &mut Context<'_, '_>, action: &CaptureAction) -> Result<Exit, Failure> {
+    match action {
+        CaptureAction::Info { file } => info(context, file),
+        CaptureAction::Cut { file, stretch, made } => rewritten::cut(context, file, stretch, made),
+        CaptureAction::Export { file, stretch, rates, made } => {
+            export::run(context, file, stretch, *rates, made)
+        }
+        CaptureAction::Anonymize { file, keep_notes, made } => {
+            rewritten::anonymize(context, file, *keep_notes, made)
+        }
+        CaptureAction::Note { file, text } => rewritten::note(context, file, text),
+    }
+}
+
+fn info(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    context.refuse_filter("capture info")?;
+    let info = examine(file)?;
+    let name = file.display().to_string();
+    if context.output.json {
+        write_json(context, &name, &info)?;
+    } else {
+        let page = (context.output.paint, context.output.page);
+        write_pairs(context.output.out, page, &lines(&name, &info))?;
+    }
+    let look = context.look_of(&name, info.last)?;
+    Ok(context.conclude(&look))
+}
+
+fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<(), Failure> {
+    let last = &info.last;
+    let head = Head {
+        schema: "capture-info",
+        source: Some(name),
+        time: last.time.as_deref(),
+        assumed: None,
+        partial: last.partial(),
+        notes: &last.notes,
+    };
+    let damage = info.damage.iter();
+    let damage = damage.map(|one| json!({ "offset": one.offset, "record": one.record, "what": one.what }));
+    let gaps = info.gaps.iter().map(|(from, to)| json!({ "from": from, "to": to }));
+    let mut object = Object::begin(context.output.out, &head)?;
+    object.field("format", &info.header.format)?;
+    object.field("fabdeck", &info.header.fabdeck)?;
+    object.field("recorded", &info.header.source)?;
+    object.field("interval_ms", &info.header.interval_ms)?;
+    object.field("from", &info.from)?;
+    object.field("to", &info.to)?;
+    object.field("sweeps", &info.sweeps)?;
+    object.field("unreadable", &info.lost)?;
+    object.field("events", &info.events)?;
+    object.field("noted", &info.noted)?;
+    object.field("job_lists", &info.job_lists)?;
+    object.field("job_silences", &info.job_silences)?;
+    object.field("frames", &info.frames)?;
+    object.field("records", &info.records)?;
+    object.field("bytes", &info.bytes)?;
+    object.field("unpacked", &info.raw)?;
+    object.field("set_back", &info.set_back)?;
+    object.field("ended", &info.ended)?;
+    let noted = info.first_noted.iter().map(|(time, words)| json!({ "time": time, "words": words }));
+    object.list("first_noted", noted)?;
+    object.list("gaps", gaps)?;
+    object.list("damage", damage)?;
+    Ok(object.end()?)
+}
+
+fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
+    let fabric = &info.last.fabric;
+    let count = |kind, one, many| counted(fabric.count(kind), one, many);
+    let unknown = || "nothing".to_owned();
+    let mut pairs = vec![
+        ("capture", format!("{name}, {}, by fabdeck {}", info.header.format, info.header.fabdeck)),
+        ("of", info.header.source.clone()),
+        (
+            "fabric",
+            format!(
+                "{}, {}, {} at the end",
+                count(NodeKind::Switch, "switch", "switches"),
+                count(NodeKind::ChannelAdapter, "host", "hosts"),
+                counted(fabric.links().len(), "cable", "cables")
+            ),
+        ),
+        ("from", info.from.clone().unwrap_or_else(unknown)),
+        ("to", info.to.clone().unwrap_or_else(unknown)),
+        (
+            "sweeps",
+            format!(
+                "{}, one every {} ms; {} with recorded events; what counters come to is none of them",
+                info.sweeps, info.header.interval_ms, info.events
+            ),
+        ),
+        ("size", format!("{} bytes, {} unpacked, in {} records", info.bytes, info.raw, info.records)),
+    ];
+    if info.noted > 0 {
+        pairs.push(("noted", counted(info.noted, "note of operators", "notes of operators")));
+        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.noted > info.first_noted.len() {
+        let more = info.noted - info.first_noted.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.job_lists + info.job_silences > 0 {
+        let lists = counted(info.job_lists, "list", "lists");
+        let silences = match info.job_silences {
+            0 => String::new(),
+            times => format!("; {} nobody said any more which run", counted(times, "time", "times")),
+        };
+        pairs.push(("jobs", format!("{lists}{silences}")));
+    }
+    let gaps =
+        info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));
+    pairs.extend(gaps);
+    if info.set_back > 0 {
+        pairs.push(("clock", format!("set back {}", counted(info.set_back, "time", "times"))));
+    }
+    pairs.extend(info.damage.iter().map(|damage| ("damage", damage.to_string())));
+    if info.lost > 0 {
+        pairs.push(("lost", format!("{} cannot be shown", counted(info.lost, "sweep", "sweeps"))));
+    }
+    let end = if info.ended { "as it should be" } else { "missing: cut short, or still being recorded" };
+    pairs.push(("end", end.to_owned()));
+    pairs
+}

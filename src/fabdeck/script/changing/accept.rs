@@ -1,0 +1,139 @@
+//! What stands against a plan, and what somebody took in by name.
+
+use std::collections::BTreeSet;
+
+use crate::script::{Exit, Failure};
+use crate::session::{DFTREE, Judged, Look, Report, counted};
+use fabdeck_change::{Plan, TransitionReport};
+use fabdeck_fabric::{NodeId, PortId, PortNum};
+use fabdeck_mad::access::Part;
+
+/// The names of findings.
+pub const NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", "lanes", "transition"];
+
+/// What stands against a plan: the name by which it is accepted, and the words. `gives_levels`: its road has paths told their
+/// service levels, without which they stay on the lanes that they are on.
+pub fn findings(
+    judged: &Judged,
+    plan: &Plan,
+    look: &Look,
+    gives_levels: bool,
+) -> Vec<(&'static str, String)> {
+    let Judged { report, transition, unmet, cut_off, .. } = judged;
+    let mut found: Vec<_> = cut_off.words().map(|words| ("cut-off", words)).into_iter().collect();
+    found.extend(of_report(report));
+    found.extend(without_cable(look, plan).map(|words| ("unreachable", words)));
+    // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
+    let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
+    // In phases hosts are told the level of high LIDs, and stay on theirs to base LIDs.
+    if plan.lanes.count > 1 && moves && !gives_levels && plan.phases.is_none() {
+        let words = format!(
+            "its paths are on {} lanes, and nobody gives them their service levels on this road: --via opensm does, where \
+             lanes are per destination",
+            plan.lanes.count
+        );
+        found.push(("lanes", words));
+    }
+    if plan.lanes.count > 1 && unmet.as_ref().is_none_or(|switches| !switches.is_empty()) {
+        let words = match unmet {
+            Some(switches) => format!("its lanes do not hold on {} switches", switches.len()),
+            None => "whether its lanes hold is not known: no switch told its SL2VL tables".to_owned(),
+        };
+        found.push(("lanes", words));
+    }
+    if transition.safe != Some(true) {
+        found.push(("transition", unsafe_words(transition)));
+    }
+    found
+}
+
+/// Who has no cable left once the plan's ports are disabled. No pair of theirs counts as lost, for they are not in the fabric any
+/// more.
+fn without_cable(look: &Look, plan: &Plan) -> Option<String> {
+    const NAMED: usize = 3;
+    let fabric = look.fabric();
+    let steps = plan.writes.iter().filter_map(|write| write.step().ok());
+    let disabled: BTreeSet<PortId> = steps
+        .filter_map(|step| match step.slot.part {
+            Part::Port(port) if step.new == [0] => {
+                let switch = step.slot.at.node(fabric)?;
+                fabric.port_of(switch, PortNum::new(port.into())?)
+            }
+            _ => None,
+        })
+        .collect();
+    let ends = disabled.iter().filter_map(|port| fabric.peer(*port));
+    let left = |node: NodeId| {
+        let mut cabled = fabric.ports_of(node).filter(|(_, port)| port.peer.is_some());
+        cabled.any(|(id, port)| {
+            !disabled.contains(&id) && !port.peer.is_some_and(|peer| disabled.contains(&peer))
+        })
+    };
+    let alone: BTreeSet<NodeId> = ends.map(|end| fabric.port(end).node).filter(|node| !left(*node)).collect();
+    let names: Vec<&str> = alone.iter().take(NAMED).map(|node| look.name(*node)).collect();
+    let more = if alone.len() > NAMED { ", ..." } else { "" };
+    (!alone.is_empty()).then(|| {
+        format!(
+            "{} cut off from the fabric, for the plan disables the last cable there ({}{more})",
+            counted(alone.len(), "node is", "nodes are"),
+            names.join(", ")
+        )
+    })
+}
+
+fn of_report(report: &Report) -> Vec<(&'static str, String)> {
+    let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
+    let all = [
+        ("unreachable", left > 0, format!("{left} pairs have no path, though cables connect them")),
+        ("loop", report.loops > 0, "packets run in a loop".to_owned()),
+        (
+            "cycle",
+            report.deadlock_free != Some(true),
+            match report.deadlock_free {
+                Some(_) => "there is a credit loop: packets can wait for each other forever".to_owned(),
+                None => "whether there is a credit loop is not known".to_owned(),
+            },
+        ),
+        (
+            "lanes",
+            !report.lane_limits.is_empty(),
+            "paths are on lanes that a port on their way does not have".to_owned(),
+        ),
+    ];
+    all.into_iter().filter(|(_, found, _)| *found).map(|(name, _, words)| (name, words)).collect()
+}
+
+fn unsafe_words(transition: &TransitionReport) -> String {
+    let mut lines = transition.lines();
+    if lines.is_empty() { transition.word() } else { lines.swap_remove(0).1 }
+}
+
+/// What the marks of a plan take down is named before the question, and a point of its own in the console's dialogue. It
+/// refuses no command: a marked switch that answers is marked on purpose.
+const NAMED_ONLY: &str = "cut-off";
+
+/// Refuses what was not accepted, and names that name nothing.
+pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
+    if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        let names = NAMES.join(", ");
+        return Err(Failure::usage(format!("FD-7982: '{name}' names no finding; they are {names}")));
+    }
+    let accepted_already = |name: &str| name == NAMED_ONLY || accepted.iter().any(|word| word == name);
+    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted_already(name)).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = open.iter().map(|(name, words)| format!("{words} ({name})")).collect();
+    let mut names: Vec<&str> =
+        open.iter().map(|(name, _)| *name).chain(accepted.iter().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(Failure::new(
+        Exit::Refused,
+        format!(
+            "FD-7983: the plan is not applied: {}; make another, or take it in knowingly: --accept {}",
+            words.join("; "),
+            names.join(",")
+        ),
+    ))
+}

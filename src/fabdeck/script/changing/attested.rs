@@ -1,0 +1,129 @@
+//! Confirmed changes of the fabric of a source, compared with it: a command, a runbook and a console do it alike.
+
+use std::collections::BTreeMap;
+
+use super::home;
+use super::means::Means;
+use super::prepared::{simulator, switches};
+use super::verified::hides;
+use crate::script::{Exit, Failure};
+use crate::session::{ChangeRow, Look, named_now};
+use fabdeck_change::{
+    Attestation, Begun, Compared, History, Phase, Plan, Told, Verdict, attest, in_order_of_writing,
+};
+use fabdeck_mad::access::{Device, Surveyor, Wanted, Watch};
+
+/// What the changes of a source's fabric came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Comparison {
+    /// Something of the fabric did not answer.
+    pub partial: bool,
+    /// By the id of each confirmed change.
+    pub by_change: BTreeMap<String, Attestation>,
+}
+
+impl Comparison {
+    /// Notes in the rows of changes what each came to.
+    pub fn note_in(&self, rows: &mut [ChangeRow]) {
+        for row in rows {
+            row.comparison = self.by_change.get(&row.id).cloned();
+        }
+    }
+
+    /// How a command ends that was asked whether they stand.
+    pub fn exit(&self) -> Exit {
+        let found = |verdict: Verdict| self.by_change.values().any(|change| change.verdict == verdict);
+        match () {
+            () if found(Verdict::NoLongerStands) => Exit::Stale,
+            () if found(Verdict::NotKnown) => Exit::Unreachable,
+            () => Exit::Done,
+        }
+    }
+}
+
+/// A change, with its plan where that can be read.
+pub type Planned = (Told, Option<Plan>);
+
+/// Compares the confirmed changes in the state folders with the fabric of a source.
+pub fn compare(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<Comparison, Failure> {
+    // A simulator of this process begins with it, and no folder has a change of it.
+    if means.outside.is_own_simulator(source) {
+        return Ok(Comparison::default());
+    }
+    let (mut surveyor, look) = look(means, source, watch)?;
+    let here = Begun { simulator: simulator(source)?, switches: switches(&look), ..Begun::default() };
+    let changes = changes_of(means, &here);
+    compare_with(surveyor.as_mut(), &look, changes, watch)
+}
+
+/// Compares the changes of a simulator of this process with it, the first first.
+pub fn compare_own(
+    means: Means<'_>,
+    source: &str,
+    history: Vec<Told>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, Failure> {
+    let (mut surveyor, look) = look(means, source, watch)?;
+    let changes = history.into_iter().map(|told| (told, None)).collect();
+    compare_with(surveyor.as_mut(), &look, changes, watch)
+}
+
+fn look(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<(Box<dyn Surveyor>, Look), Failure> {
+    let mut surveyor = means.outside.surveyor(source, &means.given.reach)?;
+    let observed = surveyor.look(Wanted::default(), watch)?;
+    let look = means.look_of(source, observed)?;
+    Ok((surveyor, look))
+}
+
+/// All changes of the fabric that can be read, in the order in which they wrote. Others are reported by whoever lists them.
+fn changes_of(means: Means<'_>, here: &Begun) -> Vec<Planned> {
+    let open = home::all(means).into_iter().filter(|home| !home.is_closed());
+    let mut plans = BTreeMap::new();
+    let folders = open.filter_map(|home| home.all().ok()).map(|all| {
+        let ours = all.into_iter().flatten().filter(|kept| kept.read.told.begun.is_of_fabric_of(here));
+        let folder: History = ours
+            .map(|kept| {
+                let is_confirmed = kept.read.told.phase == Phase::Confirmed;
+                let plan = is_confirmed.then(|| kept.plan_begun().ok()).flatten();
+                plans.insert(kept.read.told.begun.id.clone(), plan);
+                kept.read.told
+            })
+            .collect();
+        folder
+    });
+    let folders = folders.collect();
+    let history = in_order_of_writing(folders);
+    history
+        .into_iter()
+        .map(|told| {
+            let plan = plans.remove(&told.begun.id).flatten();
+            (told, plan)
+        })
+        .collect()
+}
+
+fn compare_with(
+    surveyor: &mut dyn Surveyor,
+    look: &Look,
+    changes: Vec<Planned>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, Failure> {
+    let (history, plans): (History, Vec<Option<Plan>>) = changes.into_iter().unzip();
+    let known = |key: &str| {
+        let plan = plans.iter().rev().flatten().find(|plan| plan.names.contains_key(key));
+        plan.map(|plan| plan.named(key))
+    };
+    let name = |device: Device| {
+        let key = device.key();
+        named_now(look, &key).or_else(|| known(&key)).unwrap_or_else(|| device.to_string())
+    };
+    let partial = hides(&look.observation);
+    let compared = Compared { surveyor, look: &look.observation, is_partial: partial, name: &name };
+    let manager = look.manager().map(|guid| guid.to_string());
+    let attested = attest(compared, &history, watch)?.into_iter().map(|(at, mut attestation)| {
+        let before = plans[at].as_ref().and_then(|plan| plan.fingerprint.subnet_manager.clone());
+        attestation.manager_before = before.filter(|before| Some(before) != manager.as_ref());
+        (history[at].begun.id.clone(), attestation)
+    });
+    Ok(Comparison { partial, by_change: attested.collect() })
+}

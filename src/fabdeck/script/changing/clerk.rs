@@ -1,0 +1,370 @@
+//! Changes for a console: what it offers, what was begun, how all of them stand. Each of its jobs may have a thread of its
+//! own; a port is opened for one job and belongs to it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::attested::Comparison;
+use super::laned::Laned;
+use super::listed::{Known, Listed, Listing};
+use super::means::{Given, Means};
+use super::own::{Hands, OwnChanges};
+use super::prepared::{Prepared, Road, begin, prepare, said_yes, simulator, switches};
+use super::told::user;
+use super::{accept, asking, attested, home, refused, seen};
+use crate::script::open::Outside;
+use crate::script::{Failure, plan};
+use crate::session::interactive::{
+    Acceptance, Attestations, ChangeOffer, Changer, Changes, LanesAsked, Planned,
+};
+use crate::session::{
+    ChangeRow, LaneState, Look, Made, Sent, Service, migration_lines, phase_lines, plan_text, service_plan,
+};
+use fabdeck_change::{Ask, Begun, Migration, Plan, Status};
+use fabdeck_fabric::Element;
+use fabdeck_live::is_live;
+use fabdeck_mad::access::{Unwatched, Watch};
+
+/// How long a list waits for a guard that says nothing.
+const GLANCE: Duration = Duration::from_millis(300);
+
+/// Whoever makes changes to the source of a console. Its copies are one.
+#[derive(Clone)]
+pub struct Clerk(Arc<Office>);
+
+struct Office {
+    outside: Arc<dyn Outside + Send + Sync>,
+    given: Given,
+    source: String,
+    /// Plans do not say when they were made, or by whom.
+    no_times: bool,
+    bug: Arc<dyn Fn() + Send + Sync>,
+    /// The switches of what is looked at, once they are known.
+    here: Mutex<BTreeSet<String>>,
+    /// What was offered last.
+    offered: Mutex<Option<Arc<Ready>>>,
+    known: Mutex<Known>,
+    own: OwnChanges,
+    /// Changes that this session saw pending.
+    watched: Mutex<BTreeSet<String>>,
+}
+
+impl std::fmt::Debug for Clerk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clerk").field("source", &self.0.source).finish_non_exhaustive()
+    }
+}
+
+/// A plan that only waits for somebody to say yes.
+struct Ready {
+    plan: Arc<(Plan, String)>,
+    /// But for who says it and when.
+    begun: Begun,
+    found: Vec<(&'static str, String)>,
+    own: bool,
+    simulated: bool,
+}
+
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn words(failure: Failure) -> String {
+    failure.message.unwrap_or_default()
+}
+
+impl Clerk {
+    /// `bug` is told of a guard of this process that ended by one.
+    pub fn new(
+        outside: Arc<dyn Outside + Send + Sync>,
+        (source, given, no_times): (&str, &Given, bool),
+        bug: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
+        Self(Arc::new(Office {
+            outside,
+            given: given.clone(),
+            source: source.to_owned(),
+            no_times,
+            bug,
+            here: Mutex::default(),
+            offered: Mutex::default(),
+            known: Mutex::default(),
+            own: OwnChanges::default(),
+            watched: Mutex::default(),
+        }))
+    }
+
+    /// This is what is looked at now. A recording is not the fabric that it was made of.
+    pub fn looked(&self, look: &Look) {
+        if is_live(&self.0.source) {
+            *lock(&self.0.here) = switches(look);
+        }
+    }
+
+    /// Holds a plan against the fabric, told how far that is.
+    pub fn offer_watched(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<ChangeOffer, String> {
+        self.0.offer(planned, watch).map_err(|failure| self.0.refused(failure))
+    }
+
+    /// Compares confirmed changes with the fabric.
+    pub fn compare_watched(&self, watch: &mut dyn Watch) -> Result<Attestations, String> {
+        self.0.compare(watch).map(|comparison| comparison.by_change).map_err(words)
+    }
+}
+
+impl Changer for Clerk {
+    fn offer(&mut self, planned: &Planned) -> Result<ChangeOffer, String> {
+        self.offer_watched(planned, &mut Unwatched)
+    }
+
+    fn compare(&mut self) -> Result<Attestations, String> {
+        self.compare_watched(&mut Unwatched)
+    }
+
+    fn begin(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {
+        self.0.begin(offer, acceptance).map_err(|failure| self.0.refused(failure))
+    }
+
+    fn lanes(&mut self, asked: &LanesAsked) -> Result<LaneState, String> {
+        self.0.laned(asked, &mut Unwatched).map(|laned| laned.state()).map_err(words)
+    }
+
+    fn changes(&mut self) -> Result<Changes, String> {
+        self.0.changes().map_err(words)
+    }
+
+    fn ask(&mut self, id: &str, ask: &Ask) -> Result<Status, String> {
+        self.0.ask(id, ask).map_err(words)
+    }
+}
+
+impl Office {
+    /// What was refused, in words; the trail has them too.
+    fn refused(&self, failure: Failure) -> String {
+        words(refused::to_source(self.means(), &self.source, "apply, in the console", failure, &mut |_| {}))
+    }
+
+    fn means(&self) -> Means<'_> {
+        Means { outside: self.outside.as_ref(), given: &self.given }
+    }
+
+    fn offer(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<ChangeOffer, Failure> {
+        let (title, read) = self.read(planned, watch)?;
+        let mut offer = said(title, &self.source, &read.0);
+        let road = Road::default();
+        let Some(mut ready) = prepare(self.means(), &self.source, read, &road, watch)? else {
+            return Ok(ChangeOffer { applied: true, ..offer });
+        };
+        ready.refuse(self.means(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
+        let begun = ready.begun(self.means(), &road)?;
+        let Prepared { plan, text, look, judged, found, own, simulated, .. } = ready;
+        // It would be refused behind the answer, and nobody wants to be asked for nothing.
+        match own {
+            true => self.own.refuse_second()?,
+            false => {
+                home::of_source(self.means(), simulated)?.refuse_second(&begun).map_err(home::refused)?
+            }
+        }
+        offer.remarks.extend(self.outside.guard_may_end_with().filter(|_| !own));
+        let plan = Arc::new((plan, text));
+        let ready = Ready { plan: plan.clone(), begun, found, own, simulated };
+        let findings = ready.found.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect();
+        *lock(&self.offered) = Some(Arc::new(ready));
+        let transition = judged.transition.lines().into_iter();
+        let line = |(name, words): (&'static str, String)| (name.to_owned(), words);
+        Ok(ChangeOffer {
+            source: look.source,
+            transition: transition.map(line).collect(),
+            findings,
+            own,
+            plan: Some(plan),
+            ..offer
+        })
+    }
+
+    /// The plan behind what somebody wants, as a file of it would say it.
+    fn read(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<(String, (Plan, String)), Failure> {
+        let refused = |words: String| Failure::new(crate::script::Exit::Failed, words);
+        let text = |text: String| match Plan::read(&text) {
+            Ok(plan) => Ok((plan, text)),
+            Err(error) => Err(refused(error.to_string())),
+        };
+        Ok(match planned {
+            Planned::Proposed(plan) => {
+                (plan.engine.to_owned(), text(plan.text(self.made()).map_err(refused)?)?)
+            }
+            Planned::File(file) => (file.display().to_string(), plan::read_with_text(file)?),
+            Planned::Lanes(asked) => {
+                let plan = self.laned(asked, watch)?.plan(self.made())?;
+                let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
+                let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
+                (title.to_owned(), text(said)?)
+            }
+            Planned::Service { look, element, service } => {
+                let does = if *service == Service::Disable { "disable" } else { "enable" };
+                let title = format!("{does} {}", Element::of(look.fabric(), &look.names, *element));
+                let made = service_plan(look, *element, *service, Sent::Unsaid, self.made());
+                let made = made.map_err(|error| refused(error.to_string()))?;
+                (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
+            }
+        })
+    }
+
+    /// Flows that changes have left on the slow lane.
+    fn in_force(&self) -> Result<Vec<Migration>, Failure> {
+        match self.outside.is_own_simulator(&self.source) {
+            true => Ok(self.own.moved()),
+            false => home::in_force(self.means(), &self.source, lock(&self.here).clone()),
+        }
+    }
+
+    /// What stands in the fabric now, with the verdict that the session has.
+    fn laned(&self, asked: &LanesAsked, watch: &mut dyn Watch) -> Result<Laned, Failure> {
+        let left = self.in_force()?;
+        Laned::read(self.means(), &self.source, asked, &left, watch)
+    }
+
+    fn made(&self) -> Made {
+        let times = !self.no_times;
+        Made { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) }
+    }
+
+    fn begin(&self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, Failure> {
+        let Some(plan) = offer.plan.as_ref().filter(|_| !offer.applied) else {
+            let words = "nothing to do: all that the plan writes stands there already";
+            return Err(Failure::new(crate::script::Exit::Refused, words));
+        };
+        // Of another offer nothing is at hand any more: it is held against the fabric once more.
+        let last = lock(&self.offered).clone();
+        let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
+            Some(ready) => ready,
+            None => self
+                .again(plan)?
+                .ok_or_else(|| Failure::new(crate::script::Exit::Refused, "it is applied already"))?,
+        };
+        accept::refuse(&ready.found, &acceptance.accepted)?;
+        let begun = said_yes(ready.begun.clone(), acceptance);
+        let id = match ready.own {
+            true => {
+                let (outside, given) = (self.outside.clone(), self.given.clone());
+                self.own.begin(begun, Hands { outside, given, plan: plan.clone(), bug: self.bug.clone() })?
+            }
+            false => {
+                let (_, kept) = begin(self.means(), ready.simulated, (begun, &plan.1), &mut |_| {})?;
+                kept.read.told.begun.id
+            }
+        };
+        lock(&self.watched).insert(id.clone());
+        Ok(id)
+    }
+
+    fn ask(&self, id: &str, ask: &Ask) -> Result<Status, Failure> {
+        // The user of this process asks, whatever name stands in the question.
+        let ask = ask.clone().signed(&user());
+        let status = match self.own.ask(id, &ask) {
+            Some(answered) => answered?,
+            None => asking::order(self.means(), id, &ask, &mut |_| {})?,
+        };
+        if !status.phase.is_pending() {
+            lock(&self.watched).remove(id);
+            seen::saw(self.outside.as_ref(), id, status.phase);
+        }
+        Ok(status)
+    }
+
+    fn compare(&self, watch: &mut dyn Watch) -> Result<Comparison, Failure> {
+        match self.outside.is_own_simulator(&self.source) {
+            true => attested::compare_own(self.means(), &self.source, self.own.history(), watch),
+            false => attested::compare(self.means(), &self.source, watch),
+        }
+    }
+
+    fn changes(&self) -> Result<Changes, Failure> {
+        let Listing { rows: listed, mut unread, closed } = lock(&self.known).list(self.means(), GLANCE)?;
+        // A simulator has nothing to do with the changes of another user's folder.
+        unread
+            .extend(closed.into_iter().filter(|_| simulator(&self.source).is_ok_and(|path| path.is_none())));
+        // A guard that died gets a successor from whoever notices first, and a console looks all the time.
+        if lock(&self.known).has_abandoned() {
+            home::resume(self.means(), &mut |line| unread.push(line.to_owned()));
+        }
+        let simulator = simulator(&self.source).ok().flatten();
+        let switches = lock(&self.here).clone();
+        let is_here = |listed: &Listed| {
+            listed.simulator == simulator && listed.switches.intersection(&switches).next().is_some()
+        };
+        let mut here: BTreeSet<String> =
+            listed.iter().filter(|listed| is_here(listed)).map(|listed| listed.row.id.clone()).collect();
+        let mut rows: Vec<ChangeRow> = self.own.rows();
+        rows.reverse();
+        here.extend(rows.iter().map(|row| row.id.clone()));
+        let ended_since = self.ended_since((&listed, &rows), &here);
+        rows.extend(listed.into_iter().map(|listed| listed.row));
+        Ok(Changes { rows, here, ended_since, unread, now: Timestamp::now().to_string() })
+    }
+
+    /// What ended since this user saw it pending, here or in another session; the list is what is seen now.
+    fn ended_since(&self, (listed, own): (&[Listed], &[ChangeRow]), here: &BTreeSet<String>) -> Vec<String> {
+        let before = seen::pending(self.outside.as_ref());
+        let mut watched = lock(&self.watched);
+        let (mut pending, mut known, mut ended) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        for row in own.iter().chain(listed.iter().map(|listed| &listed.row)) {
+            let (kept, id) = (!own.iter().any(|own| own.id == row.id), &row.id);
+            // Another fabric's is left to whoever looks at that.
+            if !here.contains(id) {
+                continue;
+            }
+            if row.state.is_pending() {
+                watched.insert(id.clone());
+                pending.extend(Some(id.clone()).filter(|_| kept));
+            } else {
+                let was_watched = watched.remove(id);
+                known.extend(Some(id.clone()).filter(|_| before.contains(id)));
+                ended.extend(Some(id.clone()).filter(|_| was_watched || before.contains(id)));
+            }
+        }
+        drop(watched);
+        seen::keep(self.outside.as_ref(), &pending, &known);
+        ended
+    }
+
+    /// What was offered, held against the fabric as it is by now.
+    fn again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<Ready>>, Failure> {
+        let read = (plan.0.clone(), plan.1.clone());
+        let road = Road::default();
+        let Some(mut ready) = prepare(self.means(), &self.source, read, &road, &mut Unwatched)? else {
+            return Ok(None);
+        };
+        ready.refuse(self.means(), &road, &mut |_| {})?;
+        let begun = ready.begun(self.means(), &road)?;
+        let Prepared { found, own, simulated, .. } = ready;
+        Ok(Some(Arc::new(Ready { plan: plan.clone(), begun, found, own, simulated })))
+    }
+}
+
+/// What can be said of a plan before it is held against anything.
+fn said(title: String, source: &str, plan: &Plan) -> ChangeOffer {
+    let (switches, adapters) = plan.written();
+    ChangeOffer {
+        title,
+        source: source.to_owned(),
+        parts: plan.writes.len(),
+        switches,
+        adapters,
+        moved_pairs: plan.impact["moved_pairs"].as_u64().unwrap_or(0),
+        migrations: migration_lines(plan)
+            .into_iter()
+            .chain(phase_lines(plan))
+            .map(|(_, words)| words)
+            .collect(),
+        transition: Vec::new(),
+        findings: Vec::new(),
+        own: false,
+        remarks: Vec::new(),
+        applied: false,
+        plan: None,
+    }
+}

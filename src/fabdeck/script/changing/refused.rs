@@ -1,0 +1,71 @@
+//! What was asked for and refused, for whoever reads the audit trail later.
+
+use jiff::Timestamp;
+
+use super::args::ApplyArgs;
+use super::means::Means;
+use super::told::user;
+use super::{apply as applying, home};
+use crate::script::context::Context;
+use crate::script::{Exit, Failure};
+use fabdeck_change::{Entry, Home};
+
+/// `apply`, with its refusals in the trail.
+pub fn apply(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
+    let ended = applying::run(context, args);
+    let Err(failure) = ended else { return ended };
+    let Some(source) = context.source().map(str::to_owned) else { return Err(failure) };
+    let given = context.given();
+    let means = Means { outside: context.outside, given: &given };
+    let what = format!("apply {}", args.plan.display());
+    Err(to_source(means, &source, &what, failure, &mut |line| context.output.say(line)))
+}
+
+/// A refusal to write to a source. Who is refused makes no folder: without one nothing was ever written there.
+pub fn to_source(
+    means: Means<'_>,
+    source: &str,
+    asked: &str,
+    failure: Failure,
+    say: &mut dyn FnMut(&str),
+) -> Failure {
+    if means.outside.is_own_simulator(source) {
+        return failure;
+    }
+    let folder = home::folder_of(means, source.starts_with("sim:"));
+    let there = Some(folder).filter(|folder| folder.join("changes").is_dir());
+    match there.and_then(|folder| Home::open(&folder).ok()) {
+        Some(home) => told(&home, (asked, None), failure, say),
+        None => failure,
+    }
+}
+
+/// A refusal, once it stands in the trail; whatever else went wrong is none.
+pub fn told(
+    home: &Home,
+    (asked, change): (&str, Option<&str>),
+    failure: Failure,
+    say: &mut dyn FnMut(&str),
+) -> Failure {
+    let message = failure.message.as_deref().unwrap_or_default();
+    if matches!(failure.exit, Exit::Refused | Exit::Stale) || message.contains("FD-5634") {
+        audit(home, ("refused", change), &format!("{asked}: {message}"), say);
+    }
+    failure
+}
+
+/// What the trail cannot take is said, and changes nothing else.
+pub fn audit(home: &Home, (what, change): (&str, Option<&str>), detail: &str, say: &mut dyn FnMut(&str)) {
+    let entry = Entry {
+        time: Timestamp::now().to_string(),
+        user: user(),
+        pid: std::process::id(),
+        what: what.to_owned(),
+        // Whatever was typed is kept no longer than an id is.
+        change: change.map(|id| id.chars().take(40).collect()),
+        detail: detail.to_owned(),
+    };
+    if let Err(error) = home.audit(&entry) {
+        say(&error.to_string());
+    }
+}

@@ -1,0 +1,264 @@
+//! What every command has at hand: the flags, the configuration, the outside and both streams.
+
+use crate::session::{Look, assume};
+use fabdeck_fabric::observe::{Notes, Observation};
+use fabdeck_fabric::{Lid, NameMap};
+use fabdeck_live::Right;
+use fabdeck_mad::access::{LanesRead, LevelsRead, LevelsWanted, Source, Wanted};
+use fabdeck_routing::Pulse;
+
+use super::args::Globals;
+use super::changing::Given;
+use super::config::Config;
+use super::json::{Head, Object};
+use super::open::{Outside, Reach};
+use super::output::Output;
+use super::progress::{Heeding, Meter, engine_under_way};
+use super::reading::lines;
+use super::whatif::engine_named;
+use super::{Exit, Failure, Stop};
+
+pub struct Context<'a, 'o> {
+    pub globals: &'a Globals,
+    pub config: Config,
+    pub outside: &'a dyn Outside,
+    pub output: Output<'o>,
+    /// Whether somebody watches stderr while a long look is under way.
+    pub progress: bool,
+    /// Whether somebody is there to answer a question.
+    pub asks: bool,
+    /// What ends a look or an engine under way, of a command that has something to put away then.
+    pub stop: Option<Stop>,
+    /// Whether something did not answer a look that this command rested on.
+    pub partial: bool,
+}
+
+impl Context<'_, '_> {
+    /// The source that was asked for.
+    pub fn source(&self) -> Option<&str> {
+        self.globals.source.as_deref().or(self.config.source.as_deref())
+    }
+
+    /// The source that was asked for; a scripted command never picks one by itself.
+    pub fn named_source(&self) -> Result<&str, Failure> {
+        self.source().ok_or_else(|| {
+            Failure::usage(
+                "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
+                 of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
+            )
+        })
+    }
+
+    /// One look at the source that was asked for.
+    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
+        let source = self.open(self.named_source()?)?;
+        self.look_at(source, wanted)
+    }
+
+    /// What `--assume` says, for a look that may lack tables.
+    pub fn assume(&self, look: &mut Look) -> Result<(), Failure> {
+        match &self.globals.assume {
+            Some(id) => Ok(assume(look, engine_named(id)?)?),
+            None => Ok(()),
+        }
+    }
+
+    /// How live fabrics are reached: the flags, else the configuration.
+    pub fn reach(&self) -> Reach {
+        let globals = self.globals;
+        let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
+        let drift_period = self.config.drift_period;
+        Reach {
+            timeout: globals.timeout,
+            retries: globals.retries,
+            mkey_file,
+            drift_period,
+            traps: globals.traps,
+            at: globals.at.clone(),
+        }
+    }
+
+    /// What work on changes goes by.
+    pub fn given(&self) -> Given {
+        let (globals, config) = (self.globals, &self.config);
+        Given {
+            reach: self.reach(),
+            right: Right { asked: globals.allow_write, opted_in: config.fabrics.clone(), ..Right::default() },
+            node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
+            host_rules: config.host_rules.clone(),
+            state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
+            socket_dir: config.socket_dir.clone(),
+            rights: config.rights.clone(),
+            config: globals.config.clone(),
+            mkey_file: globals.mkey_file.clone(),
+        }
+    }
+
+    /// The source that a text names, under the flags of live sources.
+    pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
+        Ok(self.outside.open(source, &self.reach())?)
+    }
+
+    pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
+        self.look_through(source.as_mut(), wanted)
+    }
+
+    /// One look, over a source that more will be asked of.
+    pub fn look_through(&mut self, source: &mut dyn Source, wanted: Wanted) -> Result<Look, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+        let observation = source.observe(wanted, &mut meter);
+        meter.clear();
+        let observation = observation?;
+        self.output.warn(&observation.notes);
+        self.look_of(source.describe(), observation)
+    }
+
+    /// Adds what switches do with these LIDs, where the look came without tables.
+    pub fn read_toward(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        lids: &[Lid],
+    ) -> Result<(), Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+        let read = source.read_toward(&mut look.observation, lids, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// Work of an engine, with a line that says how far it is while somebody watches.
+    pub fn watched<T: Send>(&mut self, engine: &str, work: impl FnOnce(&dyn Pulse) -> T + Send) -> T {
+        match self.progress && !self.output.json {
+            true => engine_under_way(self.output.err, (engine, self.stop.as_ref()), work),
+            false => work(&Heeding(self.stop.as_ref())),
+        }
+    }
+
+    /// Adds tables of lanes, where the look came without and it takes no more questions than `most`.
+    pub fn read_lanes(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        most: Option<u64>,
+    ) -> Result<LanesRead, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+        let read = source.read_lanes(&mut look.observation, most, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// Asks the subnet manager for the service levels of paths.
+    pub fn read_levels(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        wanted: LevelsWanted,
+    ) -> Result<LevelsRead, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+        let read = source.read_levels(&mut look.observation, wanted, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// A refusal for want of what a damaged file may have held: the notes name what was left out.
+    pub fn refuse_with_notes(&mut self, look: &Look, refusal: Failure) -> Failure {
+        self.output.say_notes(&look.observation.notes);
+        refusal
+    }
+
+    /// What was named may be among what did not answer, which is no mistake of whoever named it: the notes say what is
+    /// missing, and the code says that the source did not answer.
+    pub fn among_answers<T>(
+        &mut self,
+        look: &Look,
+        found: Result<T, impl Into<Failure>>,
+    ) -> Result<T, Failure> {
+        found.map_err(|error| {
+            let failure = error.into();
+            if look.observation.reading.is_none() || !look.observation.partial() {
+                return failure;
+            }
+            self.conclude(look);
+            let said = failure.message.unwrap_or_default();
+            Failure::new(
+                Exit::Unreachable,
+                format!("{said}; it may be among what did not answer (see the notes, and -v)"),
+            )
+        })
+    }
+
+    /// A look at something observed already, under the operator's names.
+    pub fn look_of(&self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
+        let (own, notes) = self.own_names()?;
+        observation.notes.extend(notes);
+        Ok(Look::new(source, observation, &own))
+    }
+
+    /// The operator's names.
+    pub fn operators_names(&mut self) -> Result<NameMap, Failure> {
+        let (names, notes) = self.own_names()?;
+        self.output.say_notes(&notes);
+        Ok(names)
+    }
+
+    fn own_names(&self) -> Result<(NameMap, Notes), Failure> {
+        let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
+        let (mut own, notes) = match file {
+            None => (NameMap::default(), Notes::new()),
+            Some(file) => self.outside.names(file)?,
+        };
+        own.hosts.clone_from(&self.config.host_rules);
+        Ok((own, notes))
+    }
+
+    /// Begins the object of a command that looked at something.
+    pub fn object(&mut self, schema: &str, look: &Look) -> Result<Object<'_>, Failure> {
+        let time = look.observation.time.as_deref().filter(|_| !self.globals.no_times);
+        let head = Head {
+            schema,
+            source: Some(&look.source),
+            time,
+            assumed: look.assumed,
+            partial: look.observation.partial(),
+            notes: &look.observation.notes,
+        };
+        Ok(Object::begin(self.output.out, &head)?)
+    }
+
+    /// Begins the object of a command that looked at nothing.
+    pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
+        self.partial_object(schema, false)
+    }
+
+    /// The same of one that may know less than it was asked for.
+    pub fn partial_object(&mut self, schema: &str, partial: bool) -> Result<Object<'_>, Failure> {
+        let head = Head { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
+        Ok(Object::begin(self.output.out, &head)?)
+    }
+
+    /// Says the notes of a look, and ends the command as the look deserves.
+    pub fn conclude(&mut self, look: &Look) -> Exit {
+        if self.globals.verbose {
+            lines(look).iter().for_each(|line| self.output.say(line));
+        }
+        self.output.say_notes(&look.observation.notes);
+        if look.observation.partial() {
+            self.partial = true;
+            if !self.output.json {
+                self.output.say("the answer is partial: something did not answer or was cut off");
+            }
+            if self.globals.strict {
+                return Exit::Findings;
+            }
+        }
+        Exit::Done
+    }
+
+    /// `--filter` on a command without rows would be silently wrong.
+    pub fn refuse_filter(&self, command: &str) -> Result<(), Failure> {
+        if self.globals.filter.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("FD-7202: '{command}' has no rows that --filter could choose from")))
+    }
+}

@@ -1,0 +1,163 @@
+//! `convert`.
+
+use fabdeck_mad::access::Wanted;
+use std::path::PathBuf;
+
+use super::args::ConvertArgs;
+use super::context::Context;
+use super::open::{Outside, WriteOptions, Writer};
+use super::{Exit, Failure, plan, target};
+use crate::session::{Look, Summary};
+use fabdeck_change::Plan;
+use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck_mad::access::Source;
+
+/// The format that lists hosts at switches.
+const SLURM: &str = "slurm-topology";
+
+/// The format with this word, among those that will do.
+pub fn writer<'o>(
+    outside: &'o dyn Outside,
+    id: &str,
+    will_do: impl Fn(&Writer) -> bool,
+) -> Result<&'o Writer, Failure> {
+    let known = || outside.writers().iter().filter(|writer| will_do(writer));
+    known().find(|writer| writer.id == id).ok_or_else(|| {
+        let words: Vec<&str> = known().map(|writer| writer.id).collect();
+        Failure::usage(format!("FD-7601: '{id}' cannot be written here; formats: {}", words.join(", ")))
+    })
+}
+
+pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("convert")?;
+    let writer = writer(context.outside, &args.to, |_| true)?;
+    if args.rail.is_some() && writer.id != SLURM {
+        return Err(Failure::usage(format!("FD-7607: --rail goes with --to {SLURM} alone")));
+    }
+    if context.output.json && target::is_stdout(&args.output) {
+        return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
+    }
+    refuse_same_file(args)?;
+    target::refuse_unless_forced(&args.output, args.force)?;
+    let (plan, inputs) = plan_among(&args.inputs)?;
+    let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
+    let written = (writer.write)(&look, &WriteOptions { rail: args.rail, raw_cells: args.raw_cells })?;
+    look.observation.notes.extend(written.notes);
+    target::write(&mut context.output, &args.output, &written.bytes)?;
+    plan.iter().for_each(|plan| plan::warn(context, plan));
+    let summary = Summary::of(&look);
+    if context.output.json {
+        let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
+        let mut object = context.object("convert", &look)?;
+        object.field("inputs", &inputs)?;
+        object.field("file", &args.output.display().to_string())?;
+        object.field("format", &writer.id)?;
+        for (key, number) in summary.numbers() {
+            object.field(key, &number)?;
+        }
+        object.end()?;
+    } else if !target::is_stdout(&args.output) {
+        let file = args.output.display();
+        context.output.say(&format!("{file} is written ({}) from {}", writer.id, summary.sentence()));
+    }
+    Ok(context.conclude(&look))
+}
+
+/// The plan among the inputs, told by content, and the others.
+fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
+    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| plan::is_plan(path));
+    let plan = match plans.as_slice() {
+        [] => None,
+        [one] => Some(plan::read(one)?),
+        [_, second, ..] => {
+            let second = second.display();
+            return Err(Failure::usage(format!("FD-7506: '{second}' is a second plan; give one at a time")));
+        }
+    };
+    Ok((plan, others.into_iter().cloned().collect()))
+}
+
+/// The fabric of the inputs; with a plan, as the plan leads it to be.
+fn look(
+    context: &mut Context<'_, '_>,
+    format: &str,
+    plan: Option<&Plan>,
+    inputs: &[PathBuf],
+) -> Result<Look, Failure> {
+    let lanes = ["sl2vl", "slvl"].contains(&format);
+    let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
+    let lanes_asked = lanes || plan.is_some_and(plan::knows_lanes);
+    let wanted = Wanted { tables, lanes: lanes_asked, counters: format == "prometheus", ..Wanted::default() };
+    let Some(plan) = plan else { return context.look_at(open(context, inputs)?, wanted) };
+    let mut look = match inputs {
+        [] if context.source().is_none() => {
+            return Err(Failure::usage(
+                "FD-7505: a plan is for a fabric; give the fabric's files as inputs as well, or --source",
+            ));
+        }
+        [] => context.look(wanted)?,
+        inputs => context.look_at(open(context, inputs)?, wanted)?,
+    };
+    plan::lead(context, &mut look, plan)?;
+    if lanes {
+        level_is_lane(&mut look, plan.lanes.count);
+    }
+    Ok(look)
+}
+
+/// What a plan's lanes ask of the switches: each of its levels on the lane of that number, the rest on lane 0.
+fn level_is_lane(look: &mut Look, lanes: u8) {
+    let mut row = Sl2Vl::default();
+    for number in 0..u32::from(lanes) {
+        if let (Some(level), Some(lane)) = (ServiceLevel::new(number), Lane::new(number)) {
+            row.set(level, lane);
+        }
+    }
+    let observation = &mut look.observation;
+    for (id, _) in observation.fabric.switches() {
+        let cabled = observation.fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
+        let ports: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
+        let held = observation.tables.entry(id);
+        held.sl2vl.clear();
+        for from in std::iter::once(PortNum::MANAGEMENT).chain(ports.iter().copied()) {
+            held.sl2vl.extend(ports.iter().map(|to| ((from, *to), row)));
+        }
+    }
+}
+
+/// What is no file is opened as `--source` would open it. It cannot be one fabric together with others.
+fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
+    let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+    let no_file = |word: &String| !names_a_path(word);
+    match words.as_slice() {
+        // A capture has a past; what else is one input says that it has none.
+        [word] if no_file(word) || context.globals.at.is_some() => context.open(word),
+        [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
+            "FD-7507: --at is for one capture; several files are one fabric without a past",
+        )),
+        words => match words.iter().find(|word| no_file(word)) {
+            Some(word) => Err(Failure::usage(format!(
+                "FD-7503: '{word}' is a fabric by itself; give it as the only input"
+            ))),
+            None => Ok(context.outside.open_files(inputs)?),
+        },
+    }
+}
+
+/// Whether a source is written as a file or a folder is.
+pub fn names_a_path(word: &str) -> bool {
+    !(word.starts_with("sim:") || word == "umad" || word.starts_with("umad:"))
+}
+
+/// Converting a file onto itself would cost what the other format cannot hold.
+fn refuse_same_file(args: &ConvertArgs) -> Result<(), Failure> {
+    let Ok(output) = args.output.canonicalize() else { return Ok(()) };
+    let same = |input: &&PathBuf| output.is_file() && input.canonicalize().is_ok_and(|input| input == output);
+    match args.inputs.iter().find(same) {
+        None => Ok(()),
+        Some(input) => {
+            let input = input.display();
+            Err(Failure::usage(format!("FD-7502: '{input}' is input and output; write to another file")))
+        }
+    }
+}

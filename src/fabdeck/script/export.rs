@@ -1,0 +1,202 @@
+//! `capture export`: counters over time as comma-separated values, a line for each port at each sweep.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::args::{MadeArgs, StretchArgs};
+use super::context::Context;
+use super::json::{Head, Object};
+use super::rewritten::{damage_notes, refuse_both, say_damage, within, writing};
+use super::target::{is_stdout, make};
+use super::{Exit, Failure};
+use crate::session::counted;
+use fabdeck_fabric::counters::{PortRates, rates_of_sweeps};
+use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
+use fabdeck_fabric::{Fabric, NameMap, Names, PortId};
+use fabdeck_files::capture::{FileBytes, Moments, Stretch, survey};
+use fabdeck_files::capture_format::{Damage, Hole, Record, flags};
+use fabdeck_files::csv::write_row;
+
+/// What stands before the figures of a line.
+const WHO: [&str; 4] = ["time", "guid", "port", "name"];
+/// The figures of `--rates`, as Prometheus has them.
+const RATES: [(&str, Figure); 4] = [
+    ("transmit_data_bytes_per_second", PortRates::bandwidth),
+    ("receive_data_bytes_per_second", PortRates::intake),
+    ("transmit_wait_ticks_per_second", PortRates::congestion),
+    ("utilization_ratio", PortRates::utilisation),
+];
+
+type Figure = fn(&PortRates) -> Option<f64>;
+
+pub fn run(
+    context: &mut Context<'_, '_>,
+    file: &Path,
+    stretch: &StretchArgs,
+    rates: bool,
+    made: &MadeArgs,
+) -> Result<Exit, Failure> {
+    context.refuse_filter("capture export")?;
+    let mut moments = Moments::new(open(file)?);
+    let stretch = within(&moments, stretch)?;
+    let found = survey(&mut moments, stretch.places());
+    let mut damage: Vec<String> = found.holes.iter().map(Hole::to_string).collect();
+    damage.extend(found.damage.iter().map(Damage::to_string));
+    let readable: Vec<usize> = found.runs.into_iter().flatten().collect();
+    let names = context.operators_names()?;
+    let mut table = Table { names: &names, rates, columns: columns(&mut moments, &stretch), rows: 0 };
+    let failed = |error: io::Error| writing(&made.output, &error);
+    if is_stdout(&made.output) {
+        refuse_both(context)?;
+        table.write(&mut moments, &readable, &mut *context.output.out).map_err(failed)?;
+    } else {
+        make(&made.output, made.force, |file| {
+            let mut out = BufWriter::new(file);
+            table.write(&mut moments, &readable, &mut out).map_err(failed)?;
+            out.flush().map_err(failed)
+        })?;
+    }
+    let rows = table.rows;
+    let (name, output) = (file.display().to_string(), made.output.display().to_string());
+    let notes = damage_notes(&name, &damage);
+    if context.output.json {
+        let (source, partial) = (Some(name.as_str()), notes.partial());
+        let head =
+            Head { schema: "capture-export", source, time: None, assumed: None, partial, notes: &notes };
+        let mut object = Object::begin(context.output.out, &head)?;
+        object.field("file", &output)?;
+        object.field("sweeps", &readable.len())?;
+        object.field("unreadable", &found.lost)?;
+        object.field("rows", &rows)?;
+        object.end()?;
+    } else {
+        let (lines, sweeps) = (counted(rows, "line", "lines"), counted(readable.len(), "sweep", "sweeps"));
+        let where_to = if output == "-" { "stdout" } else { &output };
+        context.output.say(&format!("{lines} of {sweeps} of {name} written to {where_to}"));
+    }
+    Ok(say_damage(context, &notes))
+}
+
+fn open(file: &Path) -> Result<fabdeck_files::capture_format::Reader<FileBytes>, Failure> {
+    Ok(fabdeck_files::capture::open(file)?)
+}
+
+/// Every counter that any port has within the stretch: what counters there are is told where they stand whole.
+fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> {
+    let reader = &mut moments.reader;
+    let (first, last) =
+        (reader.moments()[*stretch.places().start()], reader.moments()[*stretch.places().end()]);
+    let lead = |slot: usize| reader.slot(slot).lead;
+    let begin = (0..=first).rev().find(|slot| lead(*slot).has(flags::COUNTERS_WHOLE)).unwrap_or(first);
+    let frames: Vec<usize> = (begin..=last).filter(|slot| lead(*slot).has(flags::COUNTERS)).collect();
+    let mut stated = BTreeSet::new();
+    let mut more = false;
+    for slot in frames {
+        // Only what stands whole names counters, and what goes on behind it.
+        more = reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) || more && slot <= first;
+        if more {
+            for line in reader.lines(slot, flags::COUNTERS).unwrap_or_default() {
+                if let Record::Counters(counters) = line.record {
+                    stated.extend(counters.stated());
+                }
+            }
+        }
+    }
+    stated.into_iter().collect()
+}
+
+struct Table<'n> {
+    names: &'n NameMap,
+    rates: bool,
+    columns: Vec<Counter>,
+    rows: usize,
+}
+
+impl Table<'_> {
+    fn write(
+        &mut self,
+        moments: &mut Moments<FileBytes>,
+        places: &[usize],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut text = String::new();
+        let figures: Vec<&str> = match self.rates {
+            true => RATES.iter().map(|(name, _)| *name).collect(),
+            false => self.columns.iter().map(Counter::name).collect(),
+        };
+        write_row(&mut text, WHO.into_iter().chain(figures));
+        let mut before: Option<(usize, Sweep)> = None;
+        let mut named: Option<(Fabric, NameMap, Names)> = None;
+        for place in places {
+            let slot = moments.reader.moments()[*place];
+            moments.reader.show(slot).map_err(|damage| io::Error::other(damage.to_string()))?;
+            let reader = &moments.reader;
+            let state = reader.state();
+            if named
+                .as_ref()
+                .is_none_or(|(fabric, names, _)| (fabric, names) != (&state.fabric, &state.names))
+            {
+                let mut map = state.names.clone();
+                map.by_guid.extend(self.names.by_guid.clone());
+                let names = Names::new(&state.fabric, &map);
+                named = Some((state.fabric.clone(), state.names.clone(), names));
+            }
+            let Some((fabric, _, names)) = &named else { continue };
+            let (time, sweep) = (reader.clock(reader.slot(slot).lead.time), state.base.sweep());
+            let at = At { time: &time, fabric, names };
+            match (self.rates, &before) {
+                (false, _) => sweep.samples.iter().for_each(|sample| self.values(&mut text, &at, sample)),
+                // Rates are those of an interval: none is over lost sweeps, over a time in which nothing was recorded,
+                // or from one recording to another.
+                (true, Some((earlier, before))) if earlier + 1 == *place && moments.follows(*place) => {
+                    let rates = rates_of_sweeps(fabric, before, &sweep);
+                    rates.ports.iter().for_each(|port| self.figures(&mut text, &at, port));
+                }
+                (true, _) => {}
+            }
+            before = self.rates.then_some((*place, sweep));
+            out.write_all(text.as_bytes())?;
+            text.clear();
+        }
+        out.write_all(text.as_bytes())
+    }
+
+    fn values(&mut self, text: &mut String, at: &At<'_>, sample: &CounterSample) {
+        let who = sample.node.map(|guid| guid.to_string()).unwrap_or_default();
+        let port = sample.port.map(|port| port.to_string()).unwrap_or_default();
+        let values: Vec<String> =
+            self.columns.iter().map(|counter| shown(sample.values.get(counter))).collect();
+        let name = sample.node.and_then(|guid| {
+            let by_port = || at.fabric.port_by_guid(guid).map(|port| at.fabric.port(port).node);
+            at.fabric.node_by_guid(guid).or_else(by_port)
+        });
+        let name = name.map_or("", |node| at.names.of(node));
+        let cells = [at.time, &who, &port, name].into_iter().chain(values.iter().map(String::as_str));
+        write_row(text, cells);
+        self.rows += 1;
+    }
+
+    fn figures(&mut self, text: &mut String, at: &At<'_>, rates: &PortRates) {
+        let port: PortId = rates.port;
+        let node = at.fabric.port(port).node;
+        let (who, number) =
+            (at.fabric.node(node).guid().to_string(), at.fabric.port(port).number.to_string());
+        let figures: Vec<String> = RATES.iter().map(|(_, figure)| shown(figure(rates))).collect();
+        let cells = [at.time, &who, &number, at.names.of(node)];
+        write_row(text, cells.into_iter().chain(figures.iter().map(String::as_str)));
+        self.rows += 1;
+    }
+}
+
+/// A moment, and how everything is called then.
+struct At<'a> {
+    time: &'a str,
+    fabric: &'a Fabric,
+    names: &'a Names,
+}
+
+/// What nobody said is an empty cell.
+fn shown(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,213 @@
+//! Whoever knows the jobs, heard while something is recorded: on a thread of its own, so that nobody waits for a Slurm that
+//! hangs or for a list on a disk that does.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::context::Context;
+use super::jobs::JobSource;
+use super::target::is_stdout;
+use super::values::duration;
+use super::{Exit, Failure};
+use fabdeck_fabric::observe::{Hearsay, JobsHeard};
+use fabdeck_files::capture::fitting_jobs;
+use fabdeck_files::job_lists::{JobList, read};
+use fabdeck_files::jobs::{Poller, Squeue, Turn};
+use fabdeck_live::read_as;
+
+/// From one question to Slurm to the next, where nobody says.
+const USUAL: Duration = Duration::from_secs(30);
+/// From one look at a list in a file to the next.
+const FILE: Duration = Duration::from_secs(1);
+/// Between two looks at a squeue under way.
+const TURN: Duration = Duration::from_millis(20);
+/// Whoever ends waits so long for the thread, and so for its squeue to be ended.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Who says which jobs run while something is recorded.
+#[derive(Debug, Clone, Default, Args)]
+pub struct HearArgs {
+    /// Record which jobs run as well: ask Slurm, by squeue
+    #[arg(long, conflicts_with = "jobs")]
+    pub slurm: bool,
+    /// Record which jobs run as well: a list as `jobs --file` takes it, read again when it changes
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
+    /// The squeue to run (usually the one that PATH has)
+    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
+    pub squeue: Option<PathBuf>,
+    /// How long squeue may take before it is ended (usually 2m)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub slurm_timeout: Option<Duration>,
+    /// From one question to Slurm to the next (usually 30s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub jobs_interval: Option<Duration>,
+}
+
+/// A list or why there is none, and when it came, in milliseconds since 1970 began.
+type Came = (i64, Result<JobList, String>);
+
+/// What was heard so far.
+#[derive(Debug)]
+pub struct Hearing {
+    came: Receiver<Came>,
+    /// What was waited for.
+    first: Option<Came>,
+    said: Hearsay,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Begins to ask; `None` where nobody is named. A list that cannot be read now is a mistake; later it is a silence.
+pub fn hear(context: &Context<'_, '_>, args: &HearArgs) -> Result<Option<Hearing>, Failure> {
+    let (send, came) = channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let (to, ends) = (send.clone(), stop.clone());
+    let thread = match &args.jobs {
+        Some(file) if is_stdout(file) => {
+            return Err(Failure::usage(
+                "FD-7973: stdin can be read once, and the list is read again when it changes; give a file, or --slurm",
+            ));
+        }
+        Some(file) => {
+            let stamp = stamp(file);
+            let list = context.outside.jobs(file).map_err(Failure::of_list)?;
+            fitting_jobs(Ok(&list)).map_err(|why| Failure::new(Exit::BadInput, why))?;
+            // The other end stands there.
+            let _ = send.send((now(), Ok(list)));
+            let file = file.clone();
+            std::thread::spawn(move || follow(&file, stamp, &to, &ends))
+        }
+        None if args.slurm => {
+            let from = JobSource {
+                squeue: args.squeue.clone(),
+                slurm_timeout: args.slurm_timeout,
+                ..JobSource::default()
+            };
+            let (squeue, every) = (from.squeue(), args.jobs_interval.unwrap_or(USUAL));
+            std::thread::spawn(move || ask(squeue, every, &to, &ends))
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(Hearing { came, first: None, said: Hearsay::default(), stop, thread: Some(thread) }))
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Reads a list whenever its file is another one.
+fn follow(file: &Path, mut known: Option<Stamp>, to: &Sender<Came>, stop: &AtomicBool) {
+    let mut next = Instant::now() + FILE;
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(TURN);
+        if Instant::now() < next {
+            continue;
+        }
+        next = Instant::now() + FILE;
+        let fresh = stamp(file);
+        if fresh.is_some() && fresh == known {
+            continue;
+        }
+        known = fresh;
+        let list = read_as(file, read).map_err(|error| error.to_string());
+        if to.send((now(), list)).is_err() {
+            return;
+        }
+    }
+}
+
+/// What tells a file that was written anew: when, how long it is, and which one.
+type Stamp = (i64, i64, u64, u64);
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let told = std::fs::metadata(file).ok()?;
+    Some((told.mtime(), told.mtime_nsec(), told.len(), told.ino()))
+}
+
+/// Asks Slurm again and again. A question that takes longer than the time between two delays the next one alone.
+fn ask(squeue: Squeue, every: Duration, to: &Sender<Came>, stop: &AtomicBool) {
+    let (since, mut poller) = (Instant::now(), Poller::new(squeue));
+    let mut next = Duration::ZERO;
+    // Whoever drops the poller ends a squeue under way.
+    while !stop.load(Ordering::Relaxed) {
+        let time = since.elapsed();
+        if time >= next {
+            next = time + every;
+            if let Err(trouble) = poller.ask(time)
+                && to.send((now(), Err(trouble.to_string()))).is_err()
+            {
+                return;
+            }
+        }
+        let came = match poller.turn(time) {
+            Turn::Waits => {
+                std::thread::sleep(TURN);
+                continue;
+            }
+            Turn::Failed(trouble) => Err(trouble.to_string()),
+            Turn::Heard => match poller.last(time) {
+                Some((list, _)) => Ok(list.clone()),
+                None => continue,
+            },
+        };
+        if to.send((now(), came)).is_err() {
+            return;
+        }
+    }
+}
+
+impl Hearing {
+    /// Waits for the first list: where time is simulated a whole recording passes before a Slurm has answered, and no sweep
+    /// is late for it.
+    pub fn wait(&mut self, is_asked_to_end: impl Fn() -> bool) {
+        while self.first.is_none() && !is_asked_to_end() {
+            match self.came.recv_timeout(TURN) {
+                Ok(came) => self.first = Some(came),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// What is known by now, without waiting, and what is to be told of it. `time`: that of the sweep, where time is
+    /// simulated.
+    pub fn turn(&mut self, time: Option<i64>) -> (Option<Arc<JobsHeard>>, Vec<String>) {
+        let mut said = Vec::new();
+        while let Some((at, came)) = self.first.take().or_else(|| self.came.try_recv().ok()) {
+            said.extend(self.take(time.unwrap_or(at), came));
+        }
+        (self.said.last().cloned(), said)
+    }
+
+    fn take(&mut self, at: i64, came: Result<JobList, String>) -> Option<String> {
+        let before = self.said.is_silent();
+        let fitting = fitting_jobs(came.as_ref().map_err(String::as_str));
+        let why = fitting.as_ref().err().cloned();
+        self.said.take(at, fitting);
+        match (before, why) {
+            (false, Some(why)) => Some(format!("no list of jobs, and the recording goes on: {why}")),
+            (true, None) => Some("jobs are told again".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return };
+        let until = Instant::now() + FAREWELL;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(TURN);
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! `hotspots`.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use jiff::Zoned;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::args::HotspotArgs;
+use super::check::premises;
+use super::context::Context;
+use super::news::news_object;
+use super::progress::Meter;
+use super::table::write_pairs;
+use super::{Exit, Failure};
+use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
+use fabdeck_fabric::PortId;
+use fabdeck_fabric::counters::{
+    Contributor, Evidence, Oversubscribed, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_growth,
+    rates_of_sweeps,
+};
+use fabdeck_fabric::observe::{CounterGrowth, CounterSample, News, Sweep};
+use fabdeck_files::capture::TOO_SHORT;
+use fabdeck_mad::access::{Past, Source, SourceError, Wanted};
+
+/// Between two sweeps, where nobody says.
+pub(super) const INTERVAL: Duration = Duration::from_secs(10);
+
+pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("hotspots")?;
+    let (look, intervals) = match (&args.before, &args.after, args.seconds) {
+        (Some(before), Some(after), Some(seconds)) => from_files(context, before, after, seconds)?,
+        _ => from_sweeps(context, args)?,
+    };
+    if intervals.iter().any(|interval| interval.watched.ports == 0) {
+        context.conclude(&look);
+        return Err(Failure::new(
+            Exit::Failed,
+            "FD-7941: no port of this fabric has counters in both readings; check that they are of the same fabric, \
+             and the notes",
+        ));
+    }
+    write(context, &look, &intervals, args.top)?;
+    let concluded = context.conclude(&look);
+    Ok(if intervals.iter().any(Interval::findings) { Exit::Findings } else { concluded })
+}
+
+/// Sweeps over a live fabric, one more than there are intervals.
+fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Interval>), Failure> {
+    let interval = args.interval.unwrap_or(INTERVAL);
+    let mut source = context.open(context.named_source()?)?;
+    // Where packets went tells contributors from victims.
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let mut look = context.look_through(source.as_mut(), wanted)?;
+    if let Some(growth) =
+        look.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
+    {
+        let interval = from_growth(context, &look, &growth);
+        return Ok((look, vec![interval]));
+    }
+    let back = source.go_back(&mut look.observation, interval * args.count);
+    back.map_err(|error| if args.interval.is_none() { unasked(error) } else { error })?;
+    let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
+    let (mut before, mut all) = (first.clone(), Vec::new());
+    let mut seen = Rc::new(look.clone());
+    let first_began = Moment::of(&look, &first);
+    let mut from = first_began.clone();
+    // What changed between the look and the first sweep is told with the first interval.
+    let mut news = first.news.clone();
+    for _ in 0..args.count {
+        let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
+        if after.fabric.is_some() {
+            seen = Rc::new(look.clone());
+        }
+        news.extend_from_slice(&after.news);
+        let fabric = look.fabric();
+        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
+        // A recording knows more of errors than the sweeps that are asked for.
+        let past = source.past()?.filter(|past| past.sweep.began < first.began);
+        let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
+        let seconds = (after.began - before.began).as_secs_f64();
+        let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
+        let to = Moment::of(&look, &after);
+        let since = match past {
+            Some(Past { time, .. }) => Some(Since::Recorded(time)),
+            None => (!all.is_empty()).then(|| Since::First(first_began.clone())),
+        };
+        let judged = Judged::Sweeps { from, to: to.clone(), since };
+        all.push(Interval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
+        (before, from) = (after, to);
+    }
+    source.end_watch(&mut look.observation);
+    Ok((look, all))
+}
+
+/// The growth that the source states itself.
+fn from_growth(context: &Context<'_, '_>, look: &Look, growth: &CounterGrowth) -> Interval {
+    let rates = rates_of_growth(look.fabric(), growth);
+    let seconds = growth.over.as_secs_f64();
+    let watched = Watched::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let judged = Judged::Growth { stated: growth.stated };
+    Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
+}
+
+/// Nobody asked for the time that a capture is too short for.
+pub(super) fn unasked(error: SourceError) -> SourceError {
+    match error {
+        SourceError::Name { code: TOO_SHORT, what, hint } => {
+            let usual = INTERVAL.as_secs();
+            let what =
+                format!("{what} (the usual {usual} s from sweep to sweep, where no --interval is given)");
+            SourceError::Name { code: TOO_SHORT, what, hint }
+        }
+        other => other,
+    }
+}
+
+pub(super) fn sweep(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    not_before: Duration,
+) -> Result<Sweep, Failure> {
+    let mut meter = Meter::new(context.output.err, context.progress).heeding(context.stop.as_ref());
+    let swept = source.sweep(&mut look.observation, not_before, &mut meter);
+    meter.clear();
+    let swept = swept?;
+    if swept.fabric.is_some() {
+        look.moved();
+    }
+    Ok(swept)
+}
+
+/// Two readings that somebody wrote down, on the fabric of `--source`.
+fn from_files(
+    context: &mut Context<'_, '_>,
+    before: &Path,
+    after: &Path,
+    seconds: f64,
+) -> Result<(Look, Vec<Interval>), Failure> {
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let judged = Judged::Files(before.display().to_string(), after.display().to_string());
+    let before = samples(context, &mut look, before)?;
+    let after = samples(context, &mut look, after)?;
+    let rates = rates(look.fabric(), &before, &after, seconds);
+    let watched = Watched::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let interval = Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() };
+    Ok((look, vec![interval]))
+}
+
+fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<CounterSample>, Failure> {
+    let seen = context
+        .outside
+        .open_files(&[file.to_owned()])?
+        .observe(Wanted::default(), &mut fabdeck_mad::access::Unwatched)?;
+    look.observation.notes.extend(seen.notes);
+    Ok(seen.counters)
+}
+
+/// What one interval came to, and the fabric as it was at its end: one that moved may have other ids.
+struct Interval {
+    look: Rc<Look>,
+    watched: Watched,
+    judged: Judged,
+    news: Vec<News>,
+}
+
+/// When a sweep began.
+#[derive(Clone)]
+enum Moment {
+    /// By the clock of whoever recorded it, or by this computer's.
+    Clock(String),
+    /// In a simulator that has a time of its own: seconds.
+    Simulated(f64),
+    Unknown,
+}
+
+impl Moment {
+    /// Of the sweep that was just read.
+    fn of(look: &Look, sweep: &Sweep) -> Self {
+        match (&look.observation.time, &look.observation.reading) {
+            (Some(time), _) => Self::Clock(time.clone()),
+            (None, Some(reading)) if reading.virtual_time => Self::Simulated(sweep.began.as_secs_f64()),
+            (None, Some(_)) => {
+                let began = Zoned::now().checked_sub(sweep.took);
+                began.map_or(Self::Unknown, |time| {
+                    Self::Clock(time.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
+                })
+            }
+            (None, None) => Self::Unknown,
+        }
+    }
+
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Clock(time) => Some(time.clone()),
+            Self::Simulated(seconds) => Some(format!("{seconds:.1} s")),
+            Self::Unknown => None,
+        }
+    }
+
+    fn clock(&self) -> Option<String> {
+        self.words().filter(|_| matches!(self, Self::Clock(_)))
+    }
+}
+
+/// The two observations that a verdict is of.
+enum Judged {
+    /// Two sweeps, and since when links are judged, where that is longer.
+    Sweeps { from: Moment, to: Moment, since: Option<Since> },
+    /// Two files.
+    Files(String, String),
+    /// The growth that the source states, and whether it states the time too.
+    Growth { stated: bool },
+}
+
+/// Since when links are judged.
+enum Since {
+    /// The first sweep of all that were asked for.
+    First(Moment),
+    /// One that a recording has before these, and when it was.
+    Recorded(String),
+}
+
+impl Since {
+    fn words(&self) -> String {
+        match self {
+            Self::First(first) => first
+                .words()
+                .map_or("the first sweep of all".to_owned(), |at| format!("{at}, the first sweep of all")),
+            Self::Recorded(time) => format!("{time}, for the capture has what was before"),
+        }
+    }
+
+    fn clock(&self) -> Option<String> {
+        match self {
+            Self::First(first) => first.clock(),
+            Self::Recorded(time) => Some(time.clone()),
+        }
+    }
+}
+
+impl Judged {
+    fn line(&self, seconds: f64) -> (&'static str, String) {
+        let words = match self {
+            Self::Files(before, after) => {
+                format!(
+                    "the counters in {before} to those in {after}, {seconds:.1} s later as --seconds says"
+                )
+            }
+            Self::Growth { stated } => {
+                let time = if *stated { "as --pm_pause_time says" } else { "ibdiagnet's usual pause" };
+                format!("the growth in PM_DELTA, over {seconds:.0} s, {time}")
+            }
+            Self::Sweeps { from, to, since } => {
+                let own = if matches!(from, Moment::Simulated(_)) { " of simulated time" } else { "" };
+                let between = match from.words().zip(to.words()) {
+                    Some((from, to)) => format!("{from} to {to}{own}, when two sweeps began"),
+                    None => format!("one sweep to another, {seconds:.1} s later"),
+                };
+                match since {
+                    Some(since) => format!("{between}; links since {}", since.words()),
+                    None => between,
+                }
+            }
+        };
+        ("from", words)
+    }
+
+    /// By a clock, where one is known: from when to when, and since when links are judged.
+    fn clocks(&self) -> [Option<String>; 3] {
+        match self {
+            Self::Sweeps { from, to, since } => {
+                [from.clock(), to.clock(), since.as_ref().and_then(Since::clock)]
+            }
+            Self::Files(..) | Self::Growth { .. } => [None, None, None],
+        }
+    }
+}
+
+impl Interval {
+    fn findings(&self) -> bool {
+        self.watched.findings() || self.news.iter().any(News::is_trouble)
+    }
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    intervals: &[Interval],
+    most: usize,
+) -> Result<(), Failure> {
+    let thresholds = context.config.hotspots.clone();
+    if context.output.json {
+        let times = !context.globals.no_times;
+        let mut object = context.object("hotspots", look)?;
+        object.field("thresholds", &thresholds_object(&thresholds))?;
+        object.list("sweeps", intervals.iter().map(|interval| Row::new(interval, times)))?;
+        return Ok(object.end()?);
+    }
+    let page = (context.output.paint, context.output.page);
+    write_pairs(context.output.out, page, &premises(look))?;
+    for (at, Interval { look, watched, judged, news }) in intervals.iter().enumerate() {
+        if at > 0 {
+            writeln!(context.output.out)?;
+        }
+        let mut lines = vec![judged.line(watched.seconds)];
+        lines.extend(watched_lines(look, watched, &thresholds, most));
+        lines.extend(news_lines(look, news, most));
+        write_pairs(context.output.out, page, &lines)?;
+    }
+    Ok(())
+}
+
+fn thresholds_object(thresholds: &Thresholds) -> Value {
+    json!({
+        "congestion": thresholds.congestion,
+        "fair_share": thresholds.fair_share,
+        "errors_per_hour": thresholds.errors_per_hour,
+        "flaps_per_hour": thresholds.flaps_per_hour,
+    })
+}
+
+/// One interval in JSON. Its seconds are left out with the other times.
+#[derive(Serialize)]
+struct Row {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    /// When its two sweeps began, where a clock tells; its time is that of the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    /// Since when links are judged, where that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_since: Option<String>,
+    ports: usize,
+    hotspots: Vec<Value>,
+    /// Adapters that wait, each with what it is.
+    held_up: Vec<Value>,
+    /// Of these who contributes to a hot-spot or may, as its role says, and who is a victim for certain.
+    contributors: Vec<Value>,
+    victims: Vec<Value>,
+    on_the_way: Vec<Value>,
+    /// Ports between switches that more hosts share than they can carry.
+    oversubscribed: Vec<Value>,
+    links_too_narrow: bool,
+    /// Ports wait and send nothing.
+    stands_still: bool,
+    links: Vec<Value>,
+    untold: Vec<String>,
+    cleared: Vec<String>,
+    news: Vec<Value>,
+}
+
+impl Row {
+    fn new(Interval { look, watched, judged, news }: &Interval, times: bool) -> Self {
+        let verdict = &watched.verdict;
+        let alone = verdict.hot_spots.is_empty();
+        let held_up: Vec<Value> = verdict.held_up.iter().map(|held| held_object(look, held, alone)).collect();
+        let with_role = |roles: &[&str]| {
+            let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
+            held_up.iter().filter(wanted).cloned().collect()
+        };
+        let [from, to, links_since] = if times { judged.clocks() } else { [None, None, None] };
+        let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
+        Self {
+            seconds: times.then_some(watched.seconds),
+            time: to.clone(),
+            from,
+            to,
+            links_since,
+            ports: watched.ports,
+            hotspots: verdict
+                .hot_spots
+                .iter()
+                .map(|hot| {
+                    let object = with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into());
+                    with(object, "adapter_guid", guid_at(look, hot.adapter).into())
+                })
+                .collect(),
+            contributors: with_role(&["contributor", "contributor-or-victim"]),
+            victims: with_role(&["victim"]),
+            held_up,
+            on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
+            oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(look, leaf)).collect(),
+            links_too_narrow: verdict.links_too_narrow() && !verdict.stands_still(),
+            stands_still: verdict.stands_still(),
+            links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
+            untold: names(&verdict.untold),
+            cleared: names(&watched.cleared),
+            news: news.iter().map(|news| news_object(look, news)).collect(),
+        }
+    }
+}
+
+fn with(mut object: Value, key: &str, value: Value) -> Value {
+    object[key] = value;
+    object
+}
+
+fn waiting(look: &Look, at: &Waiting) -> Value {
+    json!({
+        "port": look.port_name(at.port),
+        "guid": guid_at(look, at.port),
+        "counter": "PortXmitWait",
+        "ticks_per_second": at.congestion,
+        "at_least": at.at_least,
+        "time_waited": at.time_waited,
+        "utilisation": at.utilisation,
+    })
+}
+
+/// The GUID of the node that a port is on.
+fn guid_at(look: &Look, port: PortId) -> String {
+    look.fabric().node(look.fabric().port(port).node).guid().to_string()
+}
+
+fn leaf_object(look: &Look, leaf: &Oversubscribed) -> Value {
+    let object = with(waiting(look, &leaf.at), "leaf", look.name(leaf.leaf).into());
+    let object = with(object, "hosts", leaf.hosts.into());
+    with(with(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
+}
+
+/// `alone`: no adapter is a hot-spot, so nobody contributes to one.
+fn held_object(look: &Look, held: &Contributor, alone: bool) -> Value {
+    let role = match held.role {
+        Role::ContributorOrVictim if alone => "victim",
+        role => role_word(role),
+    };
+    let object = with(waiting(look, &held.at), "role", role.into());
+    let why = match held.role {
+        Role::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
+            json!({ "others_at_most": others, "arrived": arrived })
+        }
+        Role::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
+            json!({ "elsewhere_at_most": elsewhere, "sent": sent })
+        }
+        Role::Victim { most, sent } => json!({ "to_hot_spots_at_most": most, "sent": sent }),
+        Role::ContributorOrVictim | Role::FairShare | Role::Unknown => Value::Null,
+    };
+    with(object, "bytes_per_second", why)
+}
+
+fn link(look: &Look, trouble: &Trouble) -> Value {
+    let ends = look.fabric().link(trouble.link);
+    let (why, rate) = match trouble.why {
+        Why::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
+        Why::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
+        Why::Degraded => ("degraded", None),
+    };
+    json!({
+        "a": look.port_name(ends.a),
+        "b": look.port_name(ends.b),
+        "a_guid": guid_at(look, ends.a),
+        "b_guid": guid_at(look, ends.b),
+        "why": why,
+        "counted_at": rate.map(|(at, ..)| look.port_name(at)),
+        "per_hour": rate.map(|(_, per_hour, _)| per_hour),
+        "at_least": rate.is_some_and(|(.., at_least)| at_least),
+    })
+}

@@ -1,0 +1,184 @@
+//! What is asked of jobs: who knows which run, and the list that comes of it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+
+use crate::script::args::RowArgs;
+use crate::script::changing::{Via, WhenSilent};
+use crate::script::context::Context;
+use crate::script::values::{duration, long_duration, percent, window};
+use crate::script::{Exit, Failure};
+use crate::session::interactive::{JobSettings, JobsFrom};
+use fabdeck_fabric::observe::Place;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::{Poll, Squeue};
+
+/// Where nobody says: a loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
+const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
+/// Between two looks at a squeue under way.
+pub(super) const TURN: Duration = Duration::from_millis(20);
+
+/// Who says which jobs run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct JobSource {
+    /// Ask Slurm, by squeue
+    #[arg(long, conflicts_with = "file")]
+    pub slurm: bool,
+    /// A list: a host and its job on each line, or what squeue prints (--json, or -h -t R -o "%i %N"); `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The squeue to run (usually the one that PATH has)
+    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
+    pub squeue: Option<PathBuf>,
+    /// How long squeue may take before it is ended (usually 2m)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub slurm_timeout: Option<Duration>,
+}
+
+impl JobSource {
+    /// Where the list comes from, in notes.
+    pub fn place(&self) -> Place {
+        let file = self.file.as_ref().map(|file| file.display().to_string());
+        Place::file(file.unwrap_or_else(|| "squeue".to_owned()))
+    }
+
+    pub fn squeue(&self) -> Squeue {
+        Squeue {
+            program: self.squeue.clone().unwrap_or_else(|| "squeue".into()),
+            timeout: self.slurm_timeout.unwrap_or(SLURM_TIMEOUT),
+        }
+    }
+
+    /// Whether somebody is named who knows the jobs.
+    pub fn is_named(&self) -> bool {
+        self.slurm || self.file.is_some()
+    }
+
+    /// Whoever is named here, else in the configuration.
+    pub fn or(&self, settings: &JobSettings) -> Self {
+        let mut from = self.clone();
+        match &settings.from {
+            Some(JobsFrom::Slurm(squeue)) if !from.is_named() => {
+                from.slurm = true;
+                from.squeue.clone_from(squeue);
+            }
+            Some(JobsFrom::File(file)) if !from.is_named() => from.file = Some(file.clone()),
+            _ => {}
+        }
+        from
+    }
+
+    /// One of both has to be named.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.is_named() {
+            true => Ok(()),
+            false => Err(Failure::usage(
+                "FD-7811: nobody is named who knows the jobs; ask Slurm with --slurm, or give a list with --file \
+                 (a host and its job on each line; docs/jobs.md); [jobs] in the configuration names one for good",
+            )),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct JobRowArgs {
+    #[command(flatten)]
+    pub from: JobSource,
+    #[command(flatten)]
+    pub rows: RowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct JobsArgs {
+    #[command(flatten)]
+    pub shown: JobRowArgs,
+    #[command(subcommand)]
+    pub action: Option<JobsAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JobsAction {
+    Channels(JobRowArgs),
+    Watch(WatchArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub from: JobSource,
+    /// From one list to the next
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Duration,
+    /// After a proposal no other one for so long
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = long_duration, allow_hyphen_values = true)]
+    pub at_most_every: Duration,
+    /// By how many percent the mean over jobs of their largest effective edge forwarding index has to fall
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent, allow_hyphen_values = true)]
+    pub gain: f64,
+    /// Write each proposal into this folder, as a plan
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// End after so many lists (usually when it is asked to)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: Option<u32>,
+    #[command(flatten)]
+    pub applying: ApplyChoice,
+}
+
+/// What is done with a proposal that is worth it.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyChoice {
+    /// Apply each proposal that has no finding, look at the fabric again, and confirm it; needs what `apply` needs
+    #[arg(long)]
+    pub apply: bool,
+    /// The road to the fabric; with opensm the lanes of a path depend on where it ends alone
+    #[arg(long, value_name = "ROAD", value_enum, default_value_t = Via::Direct, requires = "apply")]
+    pub via: Via,
+    /// How long a change waits to be found well before it is rolled back: 30s to 24h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
+    pub confirm_within: Duration,
+    /// Propose base LIDs alone, in five phases (docs/phases.md)
+    #[arg(long)]
+    pub phases: bool,
+    /// With --phases: what is done when hosts do not say that they left the base LIDs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenSilent::Stop, requires = "phases")]
+    pub unanswered: WhenSilent,
+    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    #[arg(long, value_name = "FILE", requires = "apply")]
+    pub opensm_conf: Option<PathBuf>,
+    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "apply")]
+    pub opensm_console: Option<SocketAddr>,
+    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
+    /// them any time
+    #[arg(long, requires = "apply")]
+    pub beside_manager: bool,
+}
+
+/// The list, of whoever is named. A Slurm that hangs is left after its time.
+pub fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
+    from.check()?;
+    if let Some(file) = &from.file {
+        return context.outside.jobs(file).map_err(Failure::of_list);
+    }
+    // Whoever is asked to end takes his squeue with him, and what follows ends as well.
+    let stop = context.outside.stop();
+    stop.heed();
+    context.stop = Some(stop.clone());
+    let failed = |trouble: fabdeck_files::jobs::Trouble| Failure::new(Exit::Unreachable, trouble.to_string());
+    let since = Instant::now();
+    let mut poll = Poll::start(&from.squeue(), since.elapsed()).map_err(failed)?;
+    loop {
+        if let Some(came) = poll.turn(since.elapsed()) {
+            return came.map_err(failed);
+        }
+        if stop.is_asked() {
+            return Err(Failure { exit: Exit::Interrupted, message: None });
+        }
+        std::thread::sleep(TURN);
+    }
+}

@@ -1,0 +1,204 @@
+//! What a watch over jobs tells: a line each.
+
+use std::fmt;
+
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::ENGINE;
+use crate::script::Failure;
+use crate::script::context::Context;
+use crate::session::{JobFigures, counted, time_of_day};
+use fabdeck_files::jobs::Placed;
+
+/// What a list led to.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// There is no list; the last one stays.
+    Unheard {
+        why: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        age_seconds: Option<u64>,
+    },
+    /// The jobs on several switches are on the same hosts as before.
+    Unchanged {
+        multi_switch: usize,
+    },
+    /// The fabric did not answer; the jobs are judged with the next list.
+    Unseen {
+        why: String,
+    },
+    /// They are others, but it is too early for another proposal.
+    Held {
+        multi_switch: usize,
+    },
+    /// Others, and new routes are not worth it.
+    Kept {
+        gain: f64,
+        now: JobFigures,
+        proposed: JobFigures,
+    },
+    Refused {
+        why: String,
+    },
+    /// Worth it, but it cannot be written down; the next list is judged.
+    Unwritten {
+        why: String,
+    },
+    Proposed {
+        gain: f64,
+        now: JobFigures,
+        proposed: JobFigures,
+        writes: usize,
+        findings: Vec<String>,
+        plan: Option<String>,
+    },
+    /// A proposal stayed one, though the watch may apply.
+    NotApplied {
+        why: String,
+    },
+    /// It is read back, and goes back by itself at its deadline.
+    Applied {
+        change: String,
+        writes: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        deadline: Option<String>,
+    },
+    /// The watch looked again, and it stays.
+    Confirmed {
+        change: String,
+    },
+    /// All is as it was before; nothing more is applied until somebody looked.
+    RolledBack {
+        change: String,
+        why: String,
+    },
+    /// It is neither here nor there, or nobody can tell: nothing more is applied either.
+    Failed {
+        change: String,
+        state: Option<String>,
+        why: String,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let means = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
+            now.lost_to(proposed).iter().try_for_each(|lost| write!(f, "{lost}, "))?;
+            write!(f, "mean over jobs {:.1} to {:.1}, ", now.mean_max, proposed.mean_max)?;
+            write!(f, "maximum {} to {}, ", now.max, proposed.max)?;
+            write!(f, "dark fiber {:.1} to {:.1} %", now.dark_fiber, proposed.dark_fiber)
+        };
+        match self {
+            Self::Unheard { why, age_seconds: Some(age) } => {
+                write!(f, "unheard: no list; that of {age} s ago stays: {why}")
+            }
+            Self::Unheard { why, age_seconds: None } => write!(f, "unheard: no list: {why}"),
+            Self::Unseen { why } => {
+                write!(f, "unseen: the fabric did not answer, the next list is judged: {why}")
+            }
+            Self::NotApplied { why } => write!(f, "not-applied: {why}"),
+            Self::Applied { change, writes, deadline } => {
+                write!(f, "applied: change {change}, {writes} writes read back")?;
+                let at = deadline.as_deref().map(time_of_day);
+                at.iter().try_for_each(|at| write!(f, "; it goes back by itself at {at}"))
+            }
+            Self::Confirmed { change } => write!(f, "confirmed: change {change} stays"),
+            Self::RolledBack { change, why } => write!(f, "rolled-back: change {change}: {why}"),
+            Self::Failed { change, state, why } => {
+                let state = state.as_deref().unwrap_or("in a state that nobody can tell");
+                write!(f, "failed: change {change} is {state}: {why}")
+            }
+            Self::Unchanged { multi_switch } => write!(f, "unchanged: {}", on_several(*multi_switch)),
+            Self::Held { multi_switch } => {
+                write!(f, "held: {}; too early for another proposal", on_several(*multi_switch))
+            }
+            Self::Kept { gain, now, proposed } => {
+                write!(f, "kept: new routes would gain {gain:.1} %, which is too little: ")?;
+                means(f, now, proposed)
+            }
+            Self::Refused { why } => write!(f, "refused: {ENGINE} gives no routes: {why}"),
+            Self::Unwritten { why } => {
+                write!(f, "unwritten: a proposal cannot be written, the next list is judged: {why}")
+            }
+            Self::Proposed { gain, now, proposed, writes, findings, plan } => {
+                write!(f, "proposed: routes that gain {gain:.1} %: ")?;
+                means(f, now, proposed)?;
+                write!(f, "; {}", counted(*writes, "write", "writes"))?;
+                findings.iter().try_for_each(|finding| write!(f, "; finding: {finding}"))?;
+                plan.iter().try_for_each(|plan| write!(f, "; plan: {plan}"))
+            }
+        }
+    }
+}
+
+fn on_several(jobs: usize) -> String {
+    counted(jobs, "job on several switches", "jobs on several switches")
+}
+
+/// Hosts of a list that are not on the fabric for certain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Missing {
+    not_found: usize,
+    ambiguous: usize,
+}
+
+impl Missing {
+    pub fn of(placed: &Placed) -> Self {
+        Self { not_found: placed.unknown.len(), ambiguous: placed.ambiguous.len() }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { not_found, ambiguous } = *self;
+        if not_found > 0 {
+            write!(f, "; {} not in the fabric", counted(not_found, "host", "hosts"))?;
+        }
+        if ambiguous > 0 {
+            write!(f, "; {} there", counted(ambiguous, "host fits several", "hosts fit several"))?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'e> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(flatten)]
+    event: &'e Event,
+    #[serde(flatten)]
+    missing: Option<Missing>,
+}
+
+/// A line each, at once: whoever watches wants to see it now.
+pub fn print(context: &mut Context<'_, '_>, event: &Event) -> Result<(), Failure> {
+    print_of(context, event, None)
+}
+
+/// The same of a list that was held against a fabric.
+pub fn print_of(
+    context: &mut Context<'_, '_>,
+    event: &Event,
+    missing: Option<Missing>,
+) -> Result<(), Failure> {
+    let now = Zoned::now();
+    let times = !context.globals.no_times;
+    let output = &mut context.output;
+    if output.json {
+        let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
+        let line = Line { schema: "fabdeck.jobs-watch/1", time, event, missing };
+        crate::script::json::write_json(&mut *output.out, &line)?;
+        writeln!(output.out)?;
+    } else {
+        if times {
+            write!(output.out, "{} ", now.strftime("%H:%M:%S"))?;
+        }
+        let missing = missing.map(|missing| missing.to_string()).unwrap_or_default();
+        writeln!(output.out, "{event}{missing}")?;
+    }
+    Ok(output.out.flush()?)
+}

@@ -1,0 +1,117 @@
+//! Lists that are read again and again, from a file or from Slurm, none of which is waited for longer than its time.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use super::asked::{JobSource, TURN};
+use crate::script::Stop;
+use fabdeck_files::job_lists::{JobList, read};
+use fabdeck_files::jobs::{Poller, Turn};
+use fabdeck_live::read_as;
+
+type Came = Result<JobList, String>;
+
+/// Whoever knows the jobs.
+pub enum Lists {
+    Slurm(Box<Poller>),
+    File(ListFile),
+}
+
+impl Lists {
+    pub fn of(from: &JobSource) -> Self {
+        let squeue = from.squeue();
+        match &from.file {
+            Some(file) => Self::File(ListFile::new(file.clone(), squeue.timeout)),
+            None => Self::Slurm(Box::new(Poller::new(squeue))),
+        }
+    }
+
+    /// A list, or why there is none; `now` is a clock that only grows.
+    pub fn next(&mut self, stop: &Stop, now: impl Fn() -> Duration) -> Came {
+        let poller = match self {
+            Self::File(file) => return file.next(stop),
+            Self::Slurm(poller) => poller,
+        };
+        poller.ask(now()).map_err(|trouble| trouble.to_string())?;
+        loop {
+            let now = now();
+            match poller.turn(now) {
+                Turn::Failed(trouble) => return Err(trouble.to_string()),
+                Turn::Waits if stop.is_asked() => return Err("asked to end".to_owned()),
+                Turn::Waits => std::thread::sleep(TURN),
+                Turn::Heard => {
+                    let last = poller.last(now).map(|(list, _)| list.clone());
+                    return last.ok_or_else(|| "nothing was heard".to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// A list in a file. It is read by another thread, which may hang: a disk that is gone, a pipe that nobody writes.
+pub struct ListFile {
+    file: PathBuf,
+    timeout: Duration,
+    /// One that hangs still; no other one is begun beside it.
+    under_way: Option<Receiver<Came>>,
+}
+
+impl ListFile {
+    fn new(file: PathBuf, timeout: Duration) -> Self {
+        Self { file, timeout, under_way: None }
+    }
+
+    fn next(&mut self, stop: &Stop) -> Came {
+        let came = self.under_way.take().unwrap_or_else(|| begin(&self.file));
+        let since = Instant::now();
+        loop {
+            match came.recv_timeout(TURN) {
+                Ok(list) => return list,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(format!("FD-7820: nobody reads {}", self.file.display()));
+                }
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => return Err("asked to end".to_owned()),
+                Err(RecvTimeoutError::Timeout) if since.elapsed() < self.timeout => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    self.under_way = Some(came);
+                    let (file, time) = (self.file.display(), self.timeout.as_secs());
+                    return Err(format!(
+                        "FD-7819: {file} was not read within {time} s; is its disk there, and is it a file?"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn begin(file: &Path) -> Receiver<Came> {
+    let (send, came) = channel();
+    let file = file.to_owned();
+    // Who hangs has nobody who waits, and ends with the process.
+    std::thread::spawn(move || send.send(read_as(&file, read).map_err(|error| error.to_string())));
+    came
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_that_nobody_writes_is_left_after_its_time_and_read_once_somebody_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let (mut list, stop) = (ListFile::new(pipe.clone(), Duration::from_millis(100)), Stop::default());
+        for _ in 0..2 {
+            assert!(list.next(&stop).unwrap_err().contains("FD-7819"));
+        }
+        std::fs::write(&pipe, "node0 7\n").unwrap();
+        list.timeout = Duration::from_secs(60);
+        assert_eq!(list.next(&stop).unwrap().lines.len(), 1);
+        stop.ask();
+        assert_eq!(list.next(&stop).unwrap_err(), "asked to end");
+    }
+}

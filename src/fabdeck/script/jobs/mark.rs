@@ -1,0 +1,108 @@
+//! What keeps a watch from applying: a mark beside the changes that stands from before one is begun until it is confirmed.
+//! Whoever is killed in between, or finds that a change went back, leaves it there; a person looks and takes it away.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::script::changing::user;
+use crate::script::{Exit, Failure};
+use fabdeck_files::open_regular;
+
+const FILE: &str = "jobs-watch.mark";
+/// So much of it is told.
+const TOLD: u64 = 1000;
+
+/// One for all watches of a state folder: where one failed the others wait too.
+pub struct Mark(PathBuf);
+
+impl Mark {
+    pub fn of(folder: &Path) -> Self {
+        Self(folder.join(FILE))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        let what = format!(
+            "FD-7817: {} cannot be written, and nothing is applied without: {error}",
+            self.0.display()
+        );
+        Failure::new(Exit::Failed, what)
+    }
+
+    /// Why nothing may be applied, where it stands. One that cannot be read stands as well.
+    pub fn standing(&self) -> Option<String> {
+        let mut told = String::new();
+        let read = open_regular(&self.0, OpenOptions::new().read(true));
+        let why = match read.and_then(|file| file.take(TOLD).read_to_string(&mut told)) {
+            Ok(_) => told.lines().map(str::trim).collect::<Vec<_>>().join("; "),
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(error) => error.to_string(),
+        };
+        Some(format!(
+            "FD-7816: a watch applied something that was not confirmed ({why}); nothing more is applied until somebody looked \
+             (fabdeck changes) and removed {}",
+            self.0.display()
+        ))
+    }
+
+    /// This change is about to be begun. It is kept when this returns; where another watch was faster, it is refused.
+    pub fn set(&self, change: &str) -> Result<(), Failure> {
+        let open = open_regular(&self.0, OpenOptions::new().write(true).create_new(true));
+        let mut file = match open {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(Failure::new(
+                    Exit::Refused,
+                    self.standing().unwrap_or_else(|| error.to_string()),
+                ));
+            }
+            opened => opened.map_err(|error| self.failed(&error))?,
+        };
+        let line =
+            format!("change {change} of {}, process {}, {}\n", user(), std::process::id(), Timestamp::now());
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_all());
+        written.map_err(|error| self.failed(&error))
+    }
+
+    /// What became of it. It stands again where somebody took it away meanwhile: they have not seen this.
+    pub fn tell(&self, why: &str) -> Result<(), Failure> {
+        let mut open = open_regular(&self.0, OpenOptions::new().append(true).create(true))
+            .map_err(|error| self.failed(&error))?;
+        open.write_all(format!("{why}\n").as_bytes()).map_err(|error| self.failed(&error))
+    }
+
+    /// It is confirmed, or there never was such a change.
+    pub fn take_away(&self) -> Result<(), Failure> {
+        match std::fs::remove_file(&self.0) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(&error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stands_until_somebody_takes_it_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = Mark::of(folder.path());
+        assert_eq!(mark.standing(), None);
+        mark.set("abcd").unwrap();
+        let other = Mark::of(folder.path());
+        assert!(other.set("efgh").unwrap_err().message.unwrap().contains("FD-7816"));
+        mark.tell("it went back").unwrap();
+        let why = other.standing().unwrap();
+        assert!(why.contains("change abcd of ") && why.contains("; it went back)"), "{why}");
+        mark.take_away().unwrap();
+        assert_eq!((other.standing(), mark.take_away().is_ok()), (None, true));
+        mark.tell("it went back").unwrap();
+        assert!(other.standing().unwrap().contains("(it went back)"), "who took it away has not seen this");
+        mark.take_away().unwrap();
+        // What is no file of ours keeps it from applying too.
+        std::fs::create_dir(folder.path().join(FILE)).unwrap();
+        assert!(mark.standing().is_some());
+    }
+}

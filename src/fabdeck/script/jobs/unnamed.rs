@@ -1,0 +1,91 @@
+//! The jobs where nobody is named who knows them: those of a recording, and what is made up for a simulated fabric.
+
+use std::path::Path;
+
+use super::asked::JobSource;
+use super::{named, placed};
+use crate::script::context::Context;
+use crate::script::json::Object;
+use crate::script::{Exit, Failure};
+use crate::session::{JobTotals, Look, MADE_SEED, RecordedJobs, made_jobs, note_judged_lids};
+use fabdeck_fabric::observe::Place;
+use fabdeck_files::capture::capture_at;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::Placed;
+use fabdeck_mad::access::Wanted;
+
+/// Who said which jobs run, beside what was said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub from: String,
+    /// For people, where it is not plain who said so and when.
+    pub words: Option<String>,
+    /// Of a recording: when the list was heard, and how long before the moment shown.
+    pub heard: Option<String>,
+    pub age_seconds: Option<u64>,
+}
+
+impl Said {
+    /// What stands beside rows in JSON.
+    pub(super) fn fields(&self, object: &mut Object<'_>, totals: &JobTotals) -> std::io::Result<()> {
+        object.field("from", &self.from)?;
+        object.field("heard", &self.heard)?;
+        object.field("age_seconds", &self.age_seconds)?;
+        object.field("totals", totals)
+    }
+}
+
+/// The jobs of the source itself, where it is a capture; else of whoever the configuration names.
+pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
+    let source = context.named_source()?.to_owned();
+    let kind = source.split(':').next().unwrap_or_default();
+    let (from, is_capture) =
+        (&from.or(&context.config.jobs), kind != "sim" && capture_at(Path::new(&source)).is_some());
+    if from.is_named() && !is_capture {
+        return named(context, from);
+    }
+    if kind == "umad" {
+        // It knows of none, and whoever forgot to name somebody need not wait for a look.
+        from.check()?;
+    }
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    context.assume(&mut look)?;
+    if let Some(recorded) = RecordedJobs::of(&look) {
+        if recorded.said.heard.is_none() {
+            let why = recorded.words();
+            return Err(Failure::new(
+                Exit::Failed,
+                format!(
+                    "FD-7815: {source}: of the jobs of then {why}; give a list with --file, or a later --at"
+                ),
+            ));
+        }
+        let said = Said {
+            from: "recorded".to_owned(),
+            words: Some(recorded.words()),
+            heard: recorded.heard(),
+            age_seconds: recorded.age_seconds(),
+        };
+        let list = JobList::recorded(&recorded.said.jobs);
+        let placed = placed(&mut look, &list, &Place::file(source));
+        return Ok((look, placed, said));
+    }
+    if kind == "sim" {
+        let placed = made_jobs(look.fabric());
+        note_judged_lids(&mut look);
+        let words =
+            Some(format!("SIMULATED: nobody computes here, and these are made up (seed {MADE_SEED})"));
+        return Ok((look, placed, Said { from: "SIMULATED".to_owned(), words, ..Said::default() }));
+    }
+    if is_capture && from.is_named() {
+        return named(context, from);
+    }
+    if is_capture {
+        return Err(Failure::usage(format!(
+            "FD-7822: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
+             by then; give a list with --file (a host and its job on each line; docs/jobs.md)"
+        )));
+    }
+    // Nobody is named, which is what is said.
+    from.check().map(|()| (look, Placed::default(), Said::default()))
+}

@@ -1,0 +1,85 @@
+//! Notes from standard input while something is recorded.
+
+use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use jiff::Timestamp;
+
+use fabdeck_files::capture::fits_note;
+
+/// Lines that wait for the next sweep at the most; whoever writes more waits too.
+const WAITING: usize = 1024;
+/// Longer lines are no notes.
+const LINE: u64 = 64 * 1024;
+
+/// A line, and when it came, in milliseconds since 1970 began.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Jotted {
+    Note(i64, String),
+    TooLong,
+}
+
+/// Reads standard input until its end, on a thread of its own: nobody knows when somebody writes.
+pub fn listen() -> Receiver<Jotted> {
+    let (send, receive) = sync_channel(WAITING);
+    std::thread::spawn(move || read(io::stdin().lock(), |line| send.send(line).is_ok()));
+    receive
+}
+
+/// Gives every line that is not empty, until nobody takes them any more.
+fn read(mut input: impl BufRead, mut give: impl FnMut(Jotted) -> bool) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let taken = input.by_ref().take(LINE + 1).read_until(b'\n', &mut line);
+        if !taken.is_ok_and(|taken| taken > 0) {
+            return;
+        }
+        let whole = line.ends_with(b"\n") || line.len() as u64 <= LINE;
+        let text = String::from_utf8_lossy(&line);
+        let jotted = match text.trim() {
+            _ if !whole => {
+                if input.skip_until(b'\n').is_err() {
+                    return;
+                }
+                Jotted::TooLong
+            }
+            "" => continue,
+            text if !fits_note(text) => Jotted::TooLong,
+            text => Jotted::Note(Timestamp::now().as_millisecond(), text.to_owned()),
+        };
+        if !give(jotted) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_become_notes_and_what_is_too_long_is_passed_over() {
+        let long = "x".repeat(100_000);
+        let quotes = "\"".repeat(60_000);
+        let text = format!("one\r\n\n  \n{long}\ntwo \u{e4}\n{quotes}\nlast");
+        let mut told = Vec::new();
+        read(text.as_bytes(), |line| {
+            told.push(match line {
+                Jotted::Note(time, text) => {
+                    assert!(time > 0);
+                    text
+                }
+                Jotted::TooLong => "too long".to_owned(),
+            });
+            true
+        });
+        assert_eq!(told, ["one", "too long", "two \u{e4}", "too long", "last"]);
+        let mut first = Vec::new();
+        read(text.as_bytes(), |line| {
+            first.push(line);
+            false
+        });
+        assert_eq!(first.len(), 1, "nobody takes more");
+    }
+}

@@ -1,0 +1,157 @@
+//! JSON, written as it comes: keys in the order of the calls, a row a line, nothing collected.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::output::NoteObject;
+use crate::session::{Listing, Selection, Value};
+use fabdeck_fabric::observe::{Notes, escape_json};
+
+/// What every object begins with.
+#[derive(Debug)]
+pub struct Head<'a> {
+    /// NAME of `fabdeck.NAME/1`.
+    pub schema: &'a str,
+    pub source: Option<&'a str>,
+    pub time: Option<&'a str>,
+    /// The engine whose tables are assumed.
+    pub assumed: Option<&'a str>,
+    pub partial: bool,
+    pub notes: &'a Notes,
+}
+
+/// An object that is being written.
+pub struct Object<'w> {
+    out: &'w mut dyn Write,
+    empty: bool,
+}
+
+impl std::fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Object").field("empty", &self.empty).finish()
+    }
+}
+
+impl<'w> Object<'w> {
+    pub fn begin(out: &'w mut dyn Write, head: &Head<'_>) -> io::Result<Self> {
+        let mut object = Self { out, empty: true };
+        object.out.write_all(b"{")?;
+        object.field("schema", &format!("fabdeck.{}/1", head.schema))?;
+        object.field("source", &head.source)?;
+        if let Some(time) = head.time {
+            object.field("time", &time)?;
+        }
+        if let Some(engine) = head.assumed {
+            object.field("assumed", &engine)?;
+        }
+        object.field("partial", &head.partial)?;
+        object.list("notes", head.notes.iter().map(NoteObject::from))?;
+        Ok(object)
+    }
+
+    pub fn field(&mut self, key: &str, value: &impl Serialize) -> io::Result<()> {
+        self.key(key)?;
+        write_json(&mut *self.out, value)?;
+        Ok(())
+    }
+
+    /// The fields of a value, a line each.
+    pub fn fields(&mut self, value: &impl Serialize) -> io::Result<()> {
+        if let serde_json::Value::Object(fields) = serde_json::to_value(value)? {
+            for (key, value) in &fields {
+                self.field(key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A list with an item a line.
+    pub fn list<T: Serialize>(&mut self, key: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
+        self.key(key)?;
+        let mut lines = Lines::begin(self.out)?;
+        for item in items {
+            lines.line(|line| write_json(line, &item))?;
+        }
+        lines.end()
+    }
+
+    /// The chosen rows, each an object with the chosen fields.
+    pub fn rows(&mut self, key: &str, listing: &dyn Listing, selection: &Selection) -> io::Result<()> {
+        self.key(key)?;
+        let mut keys = Vec::new();
+        for column in &selection.columns {
+            keys.push((*column, serde_json::to_string(&listing.column(*column).id)? + ":"));
+        }
+        let mut lines = Lines::begin(self.out)?;
+        for row in &selection.rows {
+            lines.line(|line| {
+                line.push(b'{');
+                for (at, (column, key)) in keys.iter().enumerate() {
+                    if at > 0 {
+                        line.push(b',');
+                    }
+                    line.extend_from_slice(key.as_bytes());
+                    write_value(line, &listing.cell(*row, *column))?;
+                }
+                line.push(b'}');
+                Ok(())
+            })?;
+        }
+        lines.end()
+    }
+
+    pub fn end(self) -> io::Result<()> {
+        self.out.write_all(b"\n}\n")
+    }
+
+    fn key(&mut self, key: &str) -> io::Result<()> {
+        let comma = if self.empty { "" } else { "," };
+        self.empty = false;
+        write!(self.out, "{comma}\n  {}: ", serde_json::to_string(key)?)
+    }
+}
+
+/// The items of a list; one buffer serves every line.
+struct Lines<'w> {
+    out: &'w mut dyn Write,
+    line: Vec<u8>,
+    empty: bool,
+}
+
+impl<'w> Lines<'w> {
+    fn begin(out: &'w mut dyn Write) -> io::Result<Self> {
+        out.write_all(b"[")?;
+        Ok(Self { out, line: Vec::new(), empty: true })
+    }
+
+    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+        self.line.clear();
+        self.line.extend_from_slice(if self.empty { b"\n    " } else { b",\n    " });
+        self.empty = false;
+        write(&mut self.line)?;
+        self.out.write_all(&self.line)
+    }
+
+    fn end(self) -> io::Result<()> {
+        self.out.write_all(if self.empty { b"]" } else { b"\n  ]" })
+    }
+}
+
+/// Writes a value so that nothing in it acts on a terminal that shows it.
+pub fn write_json<T: Serialize + ?Sized>(mut out: impl Write, value: &T) -> io::Result<()> {
+    out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
+}
+
+fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
+    match value {
+        Value::Missing => line.extend_from_slice(b"null"),
+        Value::Number(number) | Value::AtLeast(number) => write!(line, "{number}")?,
+        Value::Tenths(_) => write!(line, "{value}")?,
+        Value::Flag(flag) => line.extend_from_slice(if *flag { b"true" } else { b"false" }),
+        Value::Guid(guid) => write!(line, "\"{guid}\"")?,
+        Value::Word { word, .. } => write!(line, "\"{word}\"")?,
+        Value::Text(text) => write_json(line, text.as_ref())?,
+    }
+    Ok(())
+}

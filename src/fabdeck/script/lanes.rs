@@ -1,0 +1,395 @@
+//! `lanes` and `lanes propose`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::args::{LanesAction, LanesArgs, LanesShown, ProposeArgs};
+use super::changing::Means;
+use super::check::{finding_lines, premises};
+use super::context::Context;
+use super::hotspots::{INTERVAL, sweep, unasked};
+use super::levels::{self, InForce};
+use super::schemas::{closed, list, nullable, number, text};
+use super::table::write_pairs;
+use super::{Exit, Failure, changing, plan, target};
+use crate::session::{
+    LaneSpot, LaneState, LaneTable, Look, Made, TableStanding, UnmigratedPlan, Watched, counted, devices,
+    lane_state, migration_lines, migration_plan, moved_by, plan_text,
+};
+use fabdeck_change::{Follows, Plan};
+use fabdeck_fabric::Lid;
+use fabdeck_fabric::counters::rates_of_sweeps;
+use fabdeck_live::is_live;
+use fabdeck_mad::access::{Source, Wanted};
+use fabdeck_routing::lanes::{Gone, Moved, Moves, propose};
+
+type Agents = Vec<(Lid, Option<bool>)>;
+
+pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("lanes")?;
+    match &args.action {
+        None => state(context, &args.shown),
+        Some(LanesAction::Propose(asked)) => proposal(context, asked),
+    }
+}
+
+/// A look with tables of lanes.
+fn looked(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Look), Failure> {
+    let mut source = context.open(context.named_source()?)?;
+    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
+    let look = context.look_through(source.as_mut(), wanted)?;
+    Ok((source, look))
+}
+
+/// What is known of levels.
+fn levels(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    shown: &LanesShown,
+) -> Result<InForce, Failure> {
+    levels::in_force(context, source, look, (shown.lanes_in_force, false))
+}
+
+/// What is on slow lanes by changes that stand. A recording is not the fabric that it was made of, and what is simulated here has
+/// seen no change.
+fn in_force(context: &Context<'_, '_>, look: &Look) -> Result<Vec<Moved>, Failure> {
+    let (source, outside) = (context.named_source()?, context.outside);
+    if !is_live(source) || outside.is_own_simulator(source) {
+        return Ok(Vec::new());
+    }
+    let given = context.given();
+    let means = Means { outside, given: &given };
+    Ok(moved_by(look.fabric(), &changing::in_force(means, source, changing::switches(look))?))
+}
+
+/// Of which hosts it is known whether an agent of theirs is subscribed: of those with flows that move or have moved.
+fn agents(source: &mut dyn Source, look: &Look, moves: &Moves) -> Result<Agents, Failure> {
+    let lids: Vec<Lid> = moves.hosts(look.fabric()).into_iter().collect();
+    let told = source.agents(&lids)?;
+    Ok(lids.into_iter().zip(told).collect())
+}
+
+fn state(context: &mut Context<'_, '_>, shown: &LanesShown) -> Result<Exit, Failure> {
+    let (mut source, mut look) = looked(context)?;
+    let sent = levels(context, source.as_mut(), &mut look, shown)?;
+    let moves = Moves::standing(look.fabric(), &in_force(context, &look)?);
+    let agents = agents(source.as_mut(), &look, &moves)?;
+    let state = lane_state(&look, &moves, &agents, sent.sent());
+    if context.output.json {
+        let mut object = context.object("lane-state", &look)?;
+        write_state(&mut object, &look, &state)?;
+        object.end()?;
+    } else {
+        let mut lines = premises(&look);
+        lines.extend(state_lines(&look, &state, shown.top));
+        if state.spots.is_empty() {
+            lines.push(("slow lane", "no flow is on one".to_owned()));
+        }
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    }
+    let concluded = context.conclude(&look);
+    Ok(if wrong(&state) { Exit::Findings } else { concluded })
+}
+
+/// Whether tables are not as slow lanes need them, or that is not known.
+fn wrong(state: &LaneState) -> bool {
+    state.refused.is_some() || state.differing().next().is_some()
+}
+
+fn proposal(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exit, Failure> {
+    if let Some(output) = &asked.output {
+        target::refuse_unless_forced(output, asked.force)?;
+    }
+    let (mut source, mut look) = looked(context)?;
+    let watched = match asked.back {
+        true => None,
+        false => Some(watch(context, source.as_mut(), &mut look, asked)?),
+    };
+    let sent = levels(context, source.as_mut(), &mut look, &asked.shown)?;
+    let in_force = in_force(context, &look)?;
+    let moves = match &watched {
+        Some(watched) => propose(look.fabric(), &watched.verdict, &watched.told, &in_force),
+        None => Moves::back(look.fabric(), &in_force),
+    };
+    let agents = agents(source.as_mut(), &look, &moves)?;
+    let state = lane_state(&look, &moves, &agents, sent.sent());
+    let made = match moves.any() || state.wants_tables() {
+        true => {
+            let times = !context.globals.no_times;
+            let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(changing::user));
+            Some(migration_plan(&look, &moves, &agents, sent.sent(), Made { created, author }))
+        }
+        false => None,
+    };
+    let plan = match made {
+        Some(Err(error)) => {
+            context.conclude(&look);
+            return Err(failure(error));
+        }
+        Some(Ok(plan)) => Some(plan),
+        None => None,
+    };
+    let file = asked.output.as_deref().filter(|_| plan.is_some());
+    if let (Some(file), Some(plan)) = (file, &plan) {
+        let text = plan_text(plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        target::write(&mut context.output, file, text.as_bytes())?;
+    }
+    if file.is_none_or(|file| !target::is_stdout(file)) {
+        tell(context, &look, (&state, plan.as_ref()), (file, asked.shown.top))?;
+    }
+    if let (Some(plan), Some(_)) = (&plan, file) {
+        plan::warn(context, plan);
+    }
+    let concluded = context.conclude(&look);
+    let found = match plan {
+        Some(plan) => asked.output.is_none() || !plan.findings.is_empty(),
+        None => wrong(&state),
+    };
+    Ok(if found { Exit::Findings } else { concluded })
+}
+
+fn failure(error: UnmigratedPlan) -> Failure {
+    let words = error.to_string();
+    match error {
+        UnmigratedPlan::Refused(refusal) => refusal.into(),
+        UnmigratedPlan::Unmoved(_) | UnmigratedPlan::Plan(_) => Failure::new(Exit::Failed, words),
+    }
+}
+
+/// The verdict over the last interval.
+fn watch(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    asked: &ProposeArgs,
+) -> Result<Watched, Failure> {
+    let interval = asked.interval.unwrap_or(INTERVAL);
+    let back = source.go_back(&mut look.observation, interval * asked.count);
+    back.map_err(|error| if asked.interval.is_none() { unasked(error) } else { error })?;
+    let mut before = sweep(context, source, look, Duration::ZERO)?;
+    let mut moved = before.fabric.is_some();
+    let mut judged = None;
+    for _ in 0..asked.count {
+        let after = sweep(context, source, look, before.began + interval)?;
+        moved |= after.fabric.is_some();
+        let rates = rates_of_sweeps(look.fabric(), &before, &after)
+            .with_ticks(look.fabric(), &look.observation.ticks);
+        let seconds = (after.began - before.began).as_secs_f64();
+        judged = Some(Watched::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots));
+        before = after;
+    }
+    source.end_watch(&mut look.observation);
+    // Who came in the meantime has tables of lanes too.
+    if moved {
+        context.read_lanes(source, look, None)?;
+    }
+    judged.filter(|watched| watched.ports > 0).ok_or_else(|| {
+        let what = "FD-7941: no port of this fabric has counters in both readings; check the notes";
+        Failure::new(Exit::Failed, what)
+    })
+}
+
+fn tell(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    (state, plan): (&LaneState, Option<&Plan>),
+    (file, most): (Option<&Path>, usize),
+) -> Result<(), Failure> {
+    let file = file.map(|file| file.display().to_string());
+    let findings = plan.map(|plan| plan.findings.clone()).unwrap_or_default();
+    let writes = plan.map_or(0, |plan| plan.writes.len());
+    if context.output.json {
+        let mut object = context.object("lanes-propose", look)?;
+        object.field("plan", &file)?;
+        object.field("writes", &writes)?;
+        object.field("findings", &findings)?;
+        write_state(&mut object, look, state)?;
+        return Ok(object.end()?);
+    }
+    let mut lines = premises(look);
+    lines.extend(state_lines(look, state, most));
+    match plan {
+        Some(plan) => {
+            let parts = counted(writes, "part", "parts");
+            let written = match writes {
+                0 => "nothing: the tables are as slow lanes need them".to_owned(),
+                _ => format!("{parts} of {}", devices(plan.written())),
+            };
+            if plan.migrations.is_empty() {
+                lines.extend(migration_lines(plan));
+            }
+            lines.push(("writes", written));
+            lines.push(("transition", plan.transition.word()));
+            lines.extend(finding_lines(&findings));
+            lines.extend(file.map(|file| ("plan", file)));
+        }
+        None => lines.push(("verdict", "nothing to move".to_owned())),
+    }
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+}
+
+fn follows_word(follows: Follows) -> &'static str {
+    match follows {
+        Follows::Agent => "its agent follows",
+        Follows::Queries => "no agent",
+        Follows::Unknown => "agent not known",
+    }
+}
+
+fn state_lines(look: &Look, state: &LaneState, most: usize) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let more = |lines: &mut Vec<_>, all: usize| {
+        if all > most {
+            lines.push(("", format!("and {} more", all - most)));
+        }
+    };
+    for spot in state.spots.iter().take(most) {
+        lines.push(("hot-spot", spot_words(spot)));
+        let flow = |flow: &crate::session::LaneFlow| {
+            let host = &flow.flow.host;
+            let (standing, follows) = (flow.standing.word(), follows_word(flow.flow.follows));
+            ("  flow", format!("from {} (LID {}): {standing}; {follows}", host.name, host.lid))
+        };
+        lines.extend(spot.flows.iter().take(most).map(flow));
+        more(&mut lines, spot.flows.len());
+    }
+    more(&mut lines, state.spots.len());
+    for gone in &state.gone {
+        lines.push(("gone", gone_words(gone)));
+    }
+    if !state.tables.is_empty() {
+        let differing = state.differing().count();
+        let right = state.tables.len() - differing;
+        let all = counted(state.tables.len(), "table", "tables");
+        lines.push(("on the ways", format!("{all}, {right} as slow lanes need them")));
+        lines.extend(state.differing().take(most).map(|table| ("  differs", table_words(look, table))));
+        more(&mut lines, differing);
+    }
+    lines.extend(state.refused.iter().map(|why| ("not known", why.clone())));
+    lines
+}
+
+fn gone_words(flows: &Moved) -> String {
+    let count = counted(flows.hosts.len(), "flow", "flows");
+    let hosts: Vec<String> = flows.hosts.iter().map(ToString::to_string).collect();
+    let who = match (flows.gone, hosts.len()) {
+        (Some(Gone::Hosts), 1) => "the host",
+        (Some(Gone::Hosts), _) => "these hosts",
+        _ => "the hot-spot",
+    };
+    let (from, to) = (hosts.join(", "), flows.hot_spot);
+    let verbs = if who == "these hosts" { ["are", "have"] } else { ["is", "has"] };
+    format!(
+        "{count} from LID {from} to LID {to}: {who} {} in the fabric no more, or {} another LID now",
+        verbs[0], verbs[1]
+    )
+}
+
+fn spot_words(spot: &LaneSpot) -> String {
+    let level = |(fast, slow): &(u8, u8)| format!("level {fast} to level {slow}");
+    let levels: Vec<String> = spot.levels.iter().map(level).collect();
+    let levels = if levels.is_empty() { String::new() } else { format!(", {}", levels.join(" and ")) };
+    let waits = spot.congestion.map(|ticks| format!("; waits {ticks:.0} ticks/s")).unwrap_or_default();
+    format!("{} (LID {}): {}{levels}{waits}", spot.port.name, spot.port.lid, spot.standing.word())
+}
+
+fn table_words(look: &Look, table: &LaneTable) -> String {
+    let port = look.port_told_apart(table.port);
+    match &table.standing {
+        TableStanding::AsShould => format!("{port} {}: as it should be", table.table),
+        TableStanding::Differs { held, wanted } => {
+            format!("{port} {}: {held}; should be {wanted}", table.table)
+        }
+        TableStanding::Cannot(why) => why.clone(),
+    }
+}
+
+fn write_state(object: &mut super::json::Object<'_>, look: &Look, state: &LaneState) -> Result<(), Failure> {
+    object.list("hot_spots", state.spots.iter().map(spot_object))?;
+    object.list("tables", state.tables.iter().map(|table| table_object(look, table)))?;
+    object.field("refused", &state.refused)?;
+    let gone = state.gone.iter().map(|gone| {
+        let hosts: Vec<u16> = gone.hosts.iter().map(|host| host.value()).collect();
+        json!({ "lid": gone.hot_spot.value(), "fast": gone.fast.value(), "slow": gone.slow.value(), "hosts": hosts, "end": gone.gone })
+    });
+    object.list("gone", gone)?;
+    Ok(())
+}
+
+fn spot_object(spot: &LaneSpot) -> Value {
+    let flow = |flow: &crate::session::LaneFlow| {
+        let host = &flow.flow.host;
+        json!({
+            "name": host.name, "guid": host.guid, "lid": host.lid,
+            "state": flow.standing.word(), "follows": flow.flow.follows,
+        })
+    };
+    let level = |(fast, slow): &(u8, u8)| json!({ "fast": fast, "slow": slow });
+    json!({
+        "name": spot.port.name, "guid": spot.port.guid, "lid": spot.port.lid,
+        "state": spot.standing.word(),
+        "ticks_per_second": spot.congestion, "time_waited": spot.time_waited,
+        "levels": spot.levels.iter().map(level).collect::<Vec<_>>(),
+        "flows": spot.flows.iter().map(flow).collect::<Vec<_>>(),
+    })
+}
+
+fn table_object(look: &Look, table: &LaneTable) -> Value {
+    let (state, held, wanted, why) = match &table.standing {
+        TableStanding::AsShould => ("as-should", None, None, None),
+        TableStanding::Differs { held, wanted } => ("differs", Some(held), Some(wanted), None),
+        TableStanding::Cannot(why) => ("cannot", None, None, Some(why)),
+    };
+    json!({
+        "port": look.port_name(table.port), "table": table.table,
+        "state": state, "held": held, "wanted": wanted, "why": why,
+    })
+}
+
+/// The JSON of both.
+pub fn schema(proposes: bool) -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let port = || vec![("name", text()), ("guid", super::schemas::guid()), ("lid", number())];
+    let states = json!({ "enum": ["proposed", "in force", "cooling", "partly", "untold"] });
+    let mut flow = port();
+    flow.push(("state", states.clone()));
+    flow.push(("follows", json!({ "enum": ["agent", "queries", "unknown"] })));
+    let mut spot = port();
+    spot.extend([
+        ("state", states),
+        ("ticks_per_second", nullable(any())),
+        ("time_waited", nullable(any())),
+        ("levels", list(closed(vec![("fast", number()), ("slow", number())]))),
+        ("flows", list(closed(flow))),
+    ]);
+    let table = vec![
+        ("port", text()),
+        ("table", text()),
+        ("state", json!({ "enum": ["as-should", "differs", "cannot"] })),
+        ("held", nullable(text())),
+        ("wanted", nullable(text())),
+        ("why", nullable(text())),
+    ];
+    let gone = vec![
+        ("lid", number()),
+        ("fast", number()),
+        ("slow", number()),
+        ("hosts", list(number())),
+        ("end", json!({ "enum": ["hot-spot", "hosts"] })),
+    ];
+    let mut all = Vec::new();
+    if proposes {
+        all.extend([("plan", nullable(text())), ("writes", number()), ("findings", list(text()))]);
+    }
+    all.extend([
+        ("hot_spots", list(closed(spot))),
+        ("tables", list(closed(table))),
+        ("refused", nullable(text())),
+        ("gone", list(closed(gone))),
+    ]);
+    all
+}

@@ -1,0 +1,143 @@
+//! Where words go: data to stdout, talk to stderr.
+
+use std::io::{self, Write};
+
+use fabdeck_fabric::observe::{Note, Notes, escape_unprintable};
+use unicode_width::UnicodeWidthStr;
+
+use crate::session::{Listing, Selection, counted, wrap};
+
+use super::fit::Page;
+use super::paint::Paint;
+use super::table::write_table;
+
+/// How many notes are said unless more is asked for.
+const NOTES_SHOWN: usize = 10;
+
+/// Talk is not wrapped in less than this, however narrow the terminal is.
+pub const SHORTEST: usize = 24;
+
+/// What the process knows of its terminal.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Terminal {
+    pub stdin: bool,
+    pub stdout: bool,
+    pub stderr: bool,
+    /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).
+    pub no_color: bool,
+    /// How wide it is; `None` where nobody knows.
+    pub columns: Option<usize>,
+    /// Whether it shows more than ASCII.
+    pub utf8: bool,
+    /// Whether somebody sits before it: both stdin and stdout are terminals.
+    pub console: bool,
+    /// Where the log is, or why there is none.
+    pub log: String,
+}
+
+/// Both streams, and how to write to them.
+pub struct Output<'a> {
+    pub out: &'a mut dyn Write,
+    pub err: &'a mut dyn Write,
+    pub paint: Paint,
+    pub page: Page,
+    /// How wide talk may be, where it goes to a terminal.
+    pub margin: Option<usize>,
+    pub json: bool,
+    pub verbose: bool,
+}
+
+impl std::fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("json", &self.json).field("verbose", &self.verbose).finish()
+    }
+}
+
+impl<'a> Output<'a> {
+    /// Talk. Nobody being there to listen is no reason to fail.
+    pub fn say(&mut self, line: &str) {
+        const WHO: &str = "fabdeck: ";
+        let line = escape_unprintable(line);
+        let room = self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(WHO.len()).max(SHORTEST));
+        let lines = if line.width() > room { wrap(&line, room) } else { vec![line.into_owned()] };
+        let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
+    }
+
+    /// Talk that begins with its own word; a command in it stands in one line, to be copied.
+    pub fn say_whole(&mut self, line: &str) {
+        let _ = writeln!(self.err, "fabdeck: {}", escape_unprintable(line));
+    }
+
+    /// The one way in which rows are painted: all of them where somebody named the fields or where nobody sits before
+    /// it, else those that fit, and a word on what is missing.
+    pub fn table(&mut self, listing: &dyn Listing, mut selection: Selection, named: bool) -> io::Result<()> {
+        let page = self.page;
+        let dull = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
+        let missed = if named { Vec::new() } else { page.drop_for_room(listing, &mut selection) };
+        if dull > 0 {
+            let what = counted(dull, "counter is", "counters are");
+            self.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+        }
+        if !missed.is_empty() {
+            let them = missed.join(", ");
+            self.say(&format!("no room for {them}: a wider terminal, a pipe and --json have them"));
+        }
+        write_table(self.out, self.paint, page, listing, &selection)
+    }
+
+    /// What has to be known before an answer is read. Also beside JSON, whose object has it among the notes.
+    pub fn warn(&mut self, notes: &Notes) {
+        for note in notes.grave() {
+            self.say(&format!("WARNING: {note}"));
+        }
+    }
+
+    /// Notes as talk, but for those that were said before the answer; in JSON they are part of the object instead.
+    pub fn say_notes(&mut self, notes: &Notes) {
+        if self.json {
+            return;
+        }
+        let calm = || notes.iter().filter(|note| !note.grave);
+        let all = calm().count();
+        let shown = if self.verbose { all } else { all.min(NOTES_SHOWN) };
+        for note in calm().take(shown) {
+            self.say(&format!("note: {note}"));
+        }
+        if shown < all {
+            let more = counted(all - shown, "more note", "more notes");
+            self.say(&format!("... and {more}; -v shows all"));
+        }
+    }
+
+    /// Stdout, for something that nothing else may come between. What is printed after that goes nowhere.
+    pub fn take_stdout(&mut self) -> &'a mut dyn Write {
+        std::mem::replace(&mut self.out, Box::leak(Box::new(io::sink())))
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A note as an object of JSON.
+#[derive(Debug, serde::Serialize)]
+pub struct NoteObject<'a> {
+    code: &'a str,
+    place: String,
+    text: &'a str,
+    count: u64,
+    partial: bool,
+}
+
+impl<'a> From<&'a Note> for NoteObject<'a> {
+    fn from(note: &'a Note) -> Self {
+        let Note { code, text, first, count, partial, .. } = note;
+        Self { code, place: first.to_string(), text, count: *count, partial: *partial }
+    }
+}
+
+/// Says notes as a command in text would.
+pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
+    Output { out, err, paint: Paint::default(), page: Page::default(), margin: None, json: false, verbose }
+        .say_notes(notes);
+}

@@ -1,0 +1,17 @@
+//! `fabdeck` without a command where nobody sits before a terminal: the fabric in numbers.
+
+use super::context::Context;
+use super::show::write_summary;
+use super::{Exit, Failure};
+use fabdeck_mad::access::Wanted;
+
+/// What the console opens when no source is named.
+pub const DEFAULT: &str = "sim:demo";
+
+pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    context.refuse_filter("fabdeck")?;
+    let source = context.open(context.source().unwrap_or(DEFAULT))?;
+    let look = context.look_at(source, Wanted::default())?;
+    write_summary(context, &look)?;
+    Ok(context.conclude(&look))
+}

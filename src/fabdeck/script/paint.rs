@@ -1,0 +1,40 @@
+//! Colour in text: little, and never the only sign of anything.
+
+use crate::session::Value;
+use fabdeck_fabric::PortState;
+
+use super::args::Color;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// `terminal`: whether the stream is one that wants colour.
+    pub fn new(asked: Option<Color>, terminal: bool) -> Self {
+        let on = match asked.unwrap_or(Color::Auto) {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal,
+        };
+        Self { on }
+    }
+
+    pub fn heading(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    /// A cell that is padded already.
+    pub fn cell(self, value: &Value<'_>, text: &str) -> String {
+        match value {
+            Value::Missing => self.wrap("2", text),
+            Value::Word { word, .. } if *word == PortState::Down.word() => self.wrap("31", text),
+            _ => text.to_owned(),
+        }
+    }
+
+    fn wrap(self, style: &str, text: &str) -> String {
+        if self.on { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}

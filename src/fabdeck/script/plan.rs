@@ -1,0 +1,287 @@
+//! `plan show`, `plan check` and `plan diff`.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::session::{
+    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, NO_TABLES, Stale, ahead, assume, counted, day_and_time,
+    failed, fit, job_figures_words, judge, migration_lines, phase_lines,
+};
+use fabdeck_change::{Plan, Scope};
+use fabdeck_mad::access::Wanted;
+
+use super::asking::{LaneChoice, PlanAction};
+use super::check::finding_lines;
+use super::context::Context;
+use super::levels::{self, InForce};
+use super::route::changes;
+use super::table::write_pairs;
+use super::{Exit, Failure};
+
+/// A longer file is no plan: one that rewrites every table of 43,904 hosts has less than half of it.
+const PLAN_BYTES_MOST: u64 = 1 << 30;
+
+pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
+    context.refuse_filter("plan")?;
+    match action {
+        PlanAction::Show { plan } => show(context, plan),
+        PlanAction::Check { plan, switches } => check(context, plan, *switches),
+        PlanAction::Diff { plan } => diff(context, plan),
+    }
+}
+
+pub fn read(file: &Path) -> Result<Plan, Failure> {
+    read_with_text(file).map(|(plan, _)| plan)
+}
+
+/// With what the file says, for it to be kept as it was when it was judged.
+pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
+    let name = file.display();
+    let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| bad(error.to_string()))?;
+    let read = opened.take(PLAN_BYTES_MOST + 1).read_to_string(&mut text);
+    read.map_err(|error| bad(error.to_string()))?;
+    if text.len() as u64 > PLAN_BYTES_MOST {
+        return Err(bad(format!("it has more than {} MiB, and no plan is that long", PLAN_BYTES_MOST >> 20)));
+    }
+    let plan = Plan::read(&text);
+    plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
+}
+
+/// Told by content; a file that cannot be read is none.
+pub fn is_plan(path: &Path) -> bool {
+    let mut first = [0];
+    let opened = || std::fs::File::open(path);
+    let begun = path.is_file().then(|| opened().and_then(|mut file| file.read(&mut first)));
+    if !matches!(begun, Some(Ok(1))) || first != *b"{" {
+        return false;
+    }
+    let mut text = String::new();
+    let read = opened().and_then(|file| file.take(PLAN_BYTES_MOST).read_to_string(&mut text));
+    read.is_ok() && text.contains("\"fabdeck.plan/")
+}
+
+/// Whether it was made with the lanes of the switches in hand, so that they are looked at again.
+pub fn knows_lanes(plan: &Plan) -> bool {
+    plan.fingerprint.knows_lanes()
+}
+
+/// The tables and routes of a look as the plan leads them to be; refused where the plan is stale.
+pub fn lead(context: &mut Context<'_, '_>, look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+    assume_as(look, plan)?;
+    refuse_stale(context, look, plan)?;
+    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    look.routes = Some(plan.routes(look.fabric(), &after));
+    look.observation.tables = after;
+    Ok(())
+}
+
+fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    if context.output.json {
+        let mut object = context.plain_object("plan-show")?;
+        object.field("plan", &plan)?;
+        object.end()?;
+        return Ok(Exit::Done);
+    }
+    let lines = lines(&plan);
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    Ok(Exit::Done)
+}
+
+fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+    let number = |value: &serde_json::Value| {
+        value.as_u64().map_or_else(|| "?".to_owned(), |number| number.to_string())
+    };
+    let assumed = plan.assumed.as_ref().map(|engine| {
+        (
+            "assumed",
+            format!("the tables before it are those of {engine}; it can be applied to a simulator only"),
+        )
+    });
+    let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
+    let pairs = if plan.scope.switches { "paths of switches too" } else { "paths between terminals" };
+    let deadlock = match plan.certificate["deadlock_free"].as_bool() {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not known",
+    };
+    let moved = match plan.transition.reason.as_deref() {
+        Some(NO_TABLES) => format!("not known: {NO_TABLES}"),
+        _ => number(&plan.impact["moved_pairs"]),
+    };
+    let told = vec![
+        ("engine", plan.engine.clone()),
+        ("made for", plan.source.clone()),
+        ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
+        ("created", or_none(&plan.created.as_deref().map(day_and_time))),
+        ("author", or_none(&plan.author)),
+        ("lanes", plan.lanes.summary()),
+        ("judged over", pairs.to_owned()),
+        ("unreachable", number(&plan.certificate["unreachable"])),
+        ("deadlock free", deadlock.to_owned()),
+        ("moved pairs", moved),
+        ("changes", changes(plan)),
+    ];
+    let found = finding_lines(&plan.findings);
+    let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
+    let told = told
+        .into_iter()
+        .chain(cut_off)
+        .chain(job_lines(plan))
+        .chain(migration_lines(plan))
+        .chain(phase_lines(plan));
+    assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
+}
+
+/// For which jobs it was made, and what they would gain.
+fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let Ok(JobGain { count, now, then }) = serde_json::from_value(plan.jobs.clone()) else {
+        return Vec::new();
+    };
+    let words = |figures: &JobFigures| job_figures_words(figures);
+    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
+    vec![
+        ("for jobs", format!("{} that ran when it was made", counted(count, "job", "jobs"))),
+        ("jobs then", now),
+        ("  after", words(&then)),
+    ]
+}
+
+/// A plan for another fabric, or another state of it, says nothing about this one.
+fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
+    let fit = fit(look, plan);
+    let Some(stale) = fit.stale() else { return Ok(fit) };
+    context.conclude(look);
+    let what =
+        format!("FD-7932: the plan is stale: {}; make it again for the fabric as it is", stale.words());
+    Err(Failure::new(Exit::Stale, what))
+}
+
+/// Says in one line what a plan's findings are.
+pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
+    if !plan.findings.is_empty() {
+        context.output.say(&format!("warning: the plan of {}: {}", plan.engine, plan.findings.join("; ")));
+    }
+}
+
+/// A plan that was made on assumed tables is judged on the same.
+fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+    match &plan.assumed {
+        Some(id) if !look.observation.tables.has_forwarding() => {
+            Ok(assume(look, super::whatif::engine_named(id)?)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let lanes = knows_lanes(&plan);
+    let mut source = context.open(context.named_source()?)?;
+    let mut look =
+        context.look_through(source.as_mut(), Wanted { tables: true, lanes, ..Wanted::default() })?;
+    assume_as(&mut look, &plan)?;
+    let fit = refuse_stale(context, &look, &plan)?;
+    let wider = switches && !plan.scope.switches;
+    let in_force = match wider && fit == Fit::AsMade {
+        true => levels::in_force(context, source.as_mut(), &mut look, (lanes_then(&plan), true))?,
+        false => InForce::unasked(None),
+    };
+    let judged = judge(&look, &plan, &fit, (switches, in_force.sent()))?;
+    let failed = failed(&look, &plan);
+    if context.output.json {
+        let mut object = context.object("plan-check", &look)?;
+        object.field("stale", &false)?;
+        object.field("applied", &(fit == Fit::Applied))?;
+        object.field("failed", &failed)?;
+        object.field("scope", &Scope { switches: switches || plan.scope.switches })?;
+        object.field("unmet_switches", &judged.unmet)?;
+        object.field("transition", &judged.transition)?;
+        object.field("cut_off", &judged.cut_off)?;
+        object.field("findings", &judged.findings)?;
+        object.fields(&judged.report)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", fit.words())];
+        pairs.extend(super::check::premises(&look));
+        pairs.extend(failed.iter().map(|failed| {
+            let there = if failed.found { "there still, and left alone" } else { "gone" };
+            ("failed", format!("{}: {there}", failed.element))
+        }));
+        pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
+        pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
+        pairs.extend(such_as(judged.unmet.as_deref().unwrap_or_default()));
+        pairs.extend(crate::session::report_lines(&judged.report));
+        pairs.extend(judged.transition.lines());
+        pairs.extend(finding_lines(&judged.findings));
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+    }
+    let concluded = context.conclude(&look);
+    Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// How the lanes of the old paths were known when a plan was made, so that they are known the same way again.
+fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
+    match plan.transition.old_lanes.as_str() {
+        "one" => Some(LaneChoice::One),
+        "path records, sampled" => Some(LaneChoice::Sampled),
+        "path records, every pair" => Some(LaneChoice::Exact),
+        "unknown" => Some(LaneChoice::Unknown),
+        LEVEL_ASSUMED => Some(LaneChoice::Assumed),
+        _ => None,
+    }
+}
+
+/// The first of some names.
+fn such_as(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
+    names.iter().take(10).map(|name| ("  such as", name.clone()))
+}
+
+/// The lanes of a plan, and which switches they wait for.
+fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
+    let summary = plan.lanes.summary();
+    match unmet {
+        _ if plan.lanes.count == 1 => summary,
+        None => format!("{summary}; no switch tells what it does with levels"),
+        Some(unmet) => {
+            let switches = counted(unmet.len(), "switch does not put", "switches do not put");
+            format!("{summary}; {switches} each level on the lane of its number")
+        }
+    }
+}
+
+fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let lanes = knows_lanes(&plan);
+    let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
+    assume_as(&mut look, &plan)?;
+    let ahead = ahead(&look, &plan);
+    let fit = fit(&look, &plan);
+    let stale = fit.stale();
+    if context.output.json {
+        let mut object = context.object("plan-diff", &look)?;
+        object.field("stale", &stale.map(Stale::words))?;
+        object.field("applied", &(fit == Fit::Applied))?;
+        object.field("drift", &stale.map(|stale| &stale.drift))?;
+        object.fields(&ahead)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", fit.words())];
+        let switches = counted(ahead.switches.len(), "switch", "switches");
+        pairs.push(("tables", format!("{switches} to write, for what the plan leads to")));
+        pairs.extend(such_as(&ahead.switches));
+        pairs.push(("lanes", lanes_line(&plan, ahead.lanes.as_deref())));
+        pairs.extend(such_as(ahead.lanes.as_deref().unwrap_or_default()));
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+    }
+    let concluded = context.conclude(&look);
+    let differs = !ahead.switches.is_empty() || ahead.lanes.is_some_and(|lanes| !lanes.is_empty());
+    Ok(match stale {
+        Some(_) => Exit::Stale,
+        None if differs => Exit::Findings,
+        None => concluded,
+    })
+}

@@ -1,0 +1,366 @@
+//! `record`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use jiff::Zoned;
+
+use super::args::RecordArgs;
+use super::context::Context;
+use super::hearing::{Hearing, hear};
+use super::jotted::{Jotted, listen};
+use super::progress::Meter;
+use super::reel::{Reel, Rolling, Unwritten};
+use super::target::{is_stdout, refuse_taken};
+use super::{Exit, Failure};
+use crate::session::{Look, counted};
+use fabdeck_fabric::observe::Sweep;
+use fabdeck_files::capture::{Kept, RecordError, Rotation, Series, create};
+use fabdeck_files::capture_format::Header;
+use fabdeck_mad::access::{Progress, Source, SourceError, Wanted, Watch};
+
+/// Between two sweeps, where nobody says.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("record")?;
+    refuse_mixed(context, args)?;
+    let name = context.named_source()?.to_owned();
+    let mut source = context.open(&name)?;
+    let wanted = Wanted { tables: true, multicast: true, lanes: true, ..Wanted::default() };
+    let look = context.look_through(source.as_mut(), wanted)?;
+    let Some(reading) = &look.observation.reading else {
+        return Err(Failure::usage(format!(
+            "FD-7964: {name} is not live, so there is nothing to record; `convert` writes what is known of it"
+        )));
+    };
+    let simulated = reading.virtual_time;
+    if simulated {
+        refuse_endless(args)?;
+        say_simulated(context);
+    }
+    let interval = args.interval.unwrap_or(INTERVAL);
+    let mut run = Run {
+        interval,
+        until: args.time,
+        clock: Clock { simulated, start: begins(simulated), first: None },
+        look,
+        sweeps: 0,
+        notes: args.notes.then(listen),
+        hearing: None,
+    };
+    let header = Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: env!("CARGO_PKG_VERSION").into(),
+        source: name,
+        interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
+        utc_offset_s: Zoned::now().offset().seconds(),
+    };
+    run.hearing = hear(context, &args.hear)?;
+    if let Some(hearing) = run.hearing.as_mut().filter(|_| simulated) {
+        let stop = context.outside.stop();
+        stop.heed();
+        hearing.wait(|| stop.is_asked());
+    }
+    let mut reel = reel(context, args, header)?;
+    let ended = run.record(context, source.as_mut(), &mut reel);
+    let ended = match ended {
+        Err(Stopped::Write(error)) => return Err(unwritten(&error)),
+        // What was seen is worth its end, whatever became of the source.
+        other => other,
+    };
+    source.end_watch(&mut run.look.observation);
+    let last = run.clock.last(run.interval, run.sweeps);
+    let (kept, files) = reel.end(last).map_err(|error| unwritten(&error))?;
+    report(context, &run.look, &files, kept)?;
+    match ended {
+        Err(Stopped::Source(error)) => Err(error.into()),
+        _ => Ok(context.conclude(&run.look)),
+    }
+}
+
+/// What a simulator cannot be asked for whose time passes as fast as somebody asks for it.
+fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
+    let what = match () {
+        () if args.time.is_none() => "say how much of it with --for, as in --for 10m",
+        () if args.notes => "leave out --notes: they would have no time of their own",
+        () => return Ok(()),
+    };
+    Err(Failure::usage(format!("FD-7961: in this simulator time passes as fast as it is asked for; {what}")))
+}
+
+/// Whoever asks for an hour and has it at once, with times that are still to come, wants to know why.
+fn say_simulated(context: &mut Context<'_, '_>) {
+    if !context.output.json {
+        context.output.say(
+            "time in this simulator is simulated: it passes as fast as sweeps can be read, and what is recorded has its \
+             times, not those of the clock",
+        );
+    }
+}
+
+/// What cannot go together.
+fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
+    let rolls = args.rotate_size.is_some() || args.rotate_every.is_some();
+    let keys = context.reach().mkey_file;
+    let what = match () {
+        () if is_stdout(&args.output) && rolls => {
+            "FD-7963: stdout is one stream; --rotate-size and --rotate-every are for files"
+        }
+        () if is_stdout(&args.output) && context.output.json => {
+            "FD-7501: --json and '-o -' both want stdout; leave one out"
+        }
+        () if args.keep.is_some() && !rolls => {
+            "FD-7966: --keep is for --rotate-size and --rotate-every: without them there is one file"
+        }
+        () if args.notes && keys.is_some_and(|file| is_stdout(&file)) => {
+            "FD-7965: --notes and '--mkey-file -' both want stdin; write the keys to a file"
+        }
+        () if !rolls => return refuse_taken(&args.output),
+        () => return Ok(()),
+    };
+    Err(Failure::usage(what))
+}
+
+fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) -> Result<Reel<'o>, Failure> {
+    let rotation = Rotation { size: args.rotate_size, every: args.rotate_every };
+    if is_stdout(&args.output) {
+        return Ok(Reel::stream(context.output.take_stdout(), header));
+    }
+    if rotation == Rotation::default() {
+        let failed = |error| Failure::writing(&args.output.display().to_string(), &error);
+        return Ok(Reel::file(create(&args.output).map_err(failed)?, &args.output, header));
+    }
+    let Some(series) = Series::new(&args.output) else {
+        let file = args.output.display();
+        return Err(Failure::usage(format!("FD-7966: '{file}' is no name that numbers could be put into")));
+    };
+    let rolling = Rolling { series, rotation, keep: args.keep.map(|keep| keep as usize) };
+    let reel = Reel::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))?;
+    reel.map_err(|rival| {
+        let rival = rival.display();
+        Failure::new(
+            Exit::Refused,
+            format!(
+                "FD-7971: another recording writes {rival}, and both would count and remove the files of that name; name \
+                 another with -o"
+            ),
+        )
+    })
+}
+
+/// Why a recording came to no end of its own.
+enum Stopped {
+    Source(SourceError),
+    Write(Unwritten),
+}
+
+/// Which time a sweep has: that of the machine, or in a simulator that of the first sweep and what was simulated since.
+struct Clock {
+    simulated: bool,
+    start: i64,
+    first: Option<Duration>,
+}
+
+impl Clock {
+    fn time(&mut self, sweep: &Sweep) -> i64 {
+        let first = *self.first.get_or_insert(sweep.began);
+        let passed = sweep.began.saturating_sub(first).as_millis();
+        match self.simulated {
+            true => self.start.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX)),
+            false => millis(),
+        }
+    }
+
+    fn last(&self, interval: Duration, sweeps: u32) -> i64 {
+        match self.simulated {
+            true => {
+                self.start.saturating_add(i64::try_from((interval * sweeps).as_millis()).unwrap_or(i64::MAX))
+            }
+            false => millis(),
+        }
+    }
+}
+
+fn millis() -> i64 {
+    Zoned::now().timestamp().as_millisecond()
+}
+
+/// When a recording begins. What is simulated begins at SOURCE_DATE_EPOCH where that is given: made again it is the same bytes.
+fn begins(simulated: bool) -> i64 {
+    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
+    let seconds = seconds.and_then(|seconds| seconds.parse::<i64>().ok());
+    seconds.and_then(|seconds| seconds.checked_mul(1000)).unwrap_or_else(millis)
+}
+
+struct Run {
+    interval: Duration,
+    until: Option<Duration>,
+    clock: Clock,
+    look: Look,
+    sweeps: u32,
+    notes: Option<Receiver<Jotted>>,
+    hearing: Option<Hearing>,
+}
+
+impl Run {
+    /// Sweeps until the time is over, or somebody wants it to end.
+    fn record(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        source: &mut dyn Source,
+        reel: &mut Reel<'_>,
+    ) -> Result<(), Stopped> {
+        let stop = context.outside.stop();
+        let wish = stop.heed();
+        let mut next = Duration::ZERO;
+        let told = self
+            .look
+            .observation
+            .reading
+            .as_ref()
+            .map_or((0, 0), |told| (told.phases.len(), told.silent.len()));
+        loop {
+            let meter = Meter::new(context.output.err, context.progress);
+            let mut watch = Recording { meter, wish, kept: reel.kept() };
+            let swept = source.sweep(&mut self.look.observation, next, &mut watch);
+            watch.meter.clear();
+            let sweep = match swept {
+                Ok(sweep) => sweep,
+                Err(SourceError::Cancelled) => return self.write_notes(context, reel),
+                Err(error) => return Err(Stopped::Source(error)),
+            };
+            // A night of sweeps tells of every phase and every silence again; what is missing in a sweep says the same.
+            if let Some(reading) = &mut self.look.observation.reading {
+                reading.phases.truncate(told.0);
+                reading.silent.truncate(told.1);
+            }
+            let time = self.clock.time(&sweep);
+            if self.sweeps > 0 {
+                self.write_notes(context, reel)?;
+            }
+            self.hear(context, time);
+            self.write(context, reel, time, &sweep)?;
+            self.sweeps += 1;
+            next = sweep.began + self.interval;
+            let first = self.clock.first.unwrap_or_default();
+            if self.until.is_some_and(|until| next > first + until) || wish.load(Ordering::SeqCst) {
+                return self.write_notes(context, reel);
+            }
+        }
+    }
+
+    fn write(
+        &self,
+        context: &mut Context<'_, '_>,
+        reel: &mut Reel<'_>,
+        time: i64,
+        sweep: &Sweep,
+    ) -> Result<(), Stopped> {
+        if let Some(file) = reel.turn(time).map_err(Stopped::Write)? {
+            context.output.say(&format!("{file} begins"));
+        }
+        let written = reel.recorder().sweep(time, &self.look.observation, sweep);
+        written.map_err(|error| Stopped::Write(failed(reel, error)))?;
+        match reel.tidy() {
+            Ok(gone) => gone.iter().for_each(|path| {
+                context.output.say(&format!("{} is removed: --keep", path.display()));
+            }),
+            // A night goes on; whoever looks at the disk finds out why.
+            Err(error) => context.output.say(&format!("FD-7968: an old file cannot be removed: {error}")),
+        }
+        Ok(())
+    }
+
+    /// Which jobs run, as far as that is known by now.
+    fn hear(&mut self, context: &mut Context<'_, '_>, time: i64) {
+        let Some(hearing) = &mut self.hearing else { return };
+        let (jobs, said) = hearing.turn(self.clock.simulated.then_some(time));
+        self.look.observation.jobs = jobs;
+        said.iter().for_each(|words| context.output.say(words));
+    }
+
+    /// What came on stdin by now.
+    fn write_notes(&self, context: &mut Context<'_, '_>, reel: &mut Reel<'_>) -> Result<(), Stopped> {
+        for jotted in self.notes.iter().flat_map(Receiver::try_iter) {
+            match jotted {
+                Jotted::Note(time, text) => {
+                    let written = reel.recorder().note(time, &text);
+                    written.map_err(|error| Stopped::Write(failed(reel, error)))?;
+                }
+                Jotted::TooLong => context
+                    .output
+                    .say("FD-7967: a note takes more than 64 KiB, and was left out; the recording goes on"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(reel: &Reel<'_>, error: RecordError) -> Unwritten {
+    Unwritten { file: reel.files().last().cloned().unwrap_or_default(), error }
+}
+
+/// Waits for the next sweep, says how much there is, and ends when it is asked to.
+struct Recording<'w> {
+    meter: Meter<'w>,
+    wish: &'w AtomicBool,
+    kept: Kept,
+}
+
+impl Watch for Recording<'_> {
+    fn progress(&mut self, _: Progress) {
+        let Kept { sweeps, bytes, .. } = self.kept;
+        self.meter.say(|| format!("recorded {sweeps} sweeps, {} kB", bytes / 1000));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.wish.load(Ordering::SeqCst)
+    }
+}
+
+fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
+    if error.error.kind() == std::io::ErrorKind::BrokenPipe {
+        // Whoever reads has seen enough.
+        return Failure { exit: Exit::Done, message: None };
+    }
+    let kept = counted(error.kept.sweeps as usize, "sweep", "sweeps");
+    Failure::new(
+        Exit::Failed,
+        format!(
+            "FD-7962: {file} cannot be written on: {}; {kept} before that are in it ({} bytes) and can be read; check \
+             the room on the disk",
+            error.error, error.kept.bytes
+        ),
+    )
+}
+
+fn report(context: &mut Context<'_, '_>, look: &Look, files: &[String], kept: Kept) -> Result<(), Failure> {
+    let file = files.last().map_or("", String::as_str);
+    if context.output.json {
+        let times = !context.globals.no_times;
+        let mut object = context.object("record", look)?;
+        object.field("file", &file)?;
+        object.field("files", &files)?;
+        object.field("sweeps", &kept.sweeps)?;
+        if times {
+            object.field("bytes", &kept.bytes)?;
+            object.field("from_ms", &kept.from)?;
+            object.field("to_ms", &kept.to)?;
+        }
+        return Ok(object.end()?);
+    }
+    let (sweeps, bytes) = (counted(kept.sweeps as usize, "sweep", "sweeps"), kept.bytes);
+    context.output.say(&match files {
+        [_] if file == "-" => format!("{sweeps} written to stdout, {bytes} bytes"),
+        [_] => format!("{sweeps} in {file}, {bytes} bytes; --source {file} shows it"),
+        files => {
+            let count = files.len();
+            format!(
+                "{sweeps} in {count} files, the last of them {file}, {bytes} bytes; --source FILE shows one"
+            )
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! `route`: routes of one engine, certified, and a plan to get there.
+
+use crate::session::{
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
+    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    supposed_words,
+};
+use fabdeck_change::Plan;
+use fabdeck_fabric::Faults;
+use fabdeck_mad::access::Wanted;
+use fabdeck_routing::Engine;
+
+use super::asking::RoutePlanArgs;
+use super::check;
+use super::context::Context;
+use super::table::write_pairs;
+use super::{Exit, Failure, levels, phased, plan, staged, target, whatif};
+
+pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("route")?;
+    if args.partitions.is_some() {
+        return Err(Failure::usage(
+            "FD-7925: a plan is judged over all pairs, whatever their partitions: it is held against the fabric again \
+             when it is applied, and does not carry who may talk to whom then; leave out --partitions, and ask \
+             `check --partitions` of the tables",
+        ));
+    }
+    // Before anything is computed: an engine may take minutes.
+    target::refuse_unless_forced(&args.output, args.force)?;
+    let engine = whatif::engine_named(&args.engine)?;
+    let half = match (args.phases, args.high_lids) {
+        (true, _) => Some(Half::Base),
+        (_, true) => Some(Half::High),
+        _ => None,
+    };
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let (mut look, in_force) =
+        levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
+    let has_tables = look.observation.tables.has_forwarding();
+    if !has_tables && half.is_some() {
+        return Err(Failure::usage(
+            "FD-7913: the source has no tables in force, so they cannot change in phases; put a dump of them beside the \
+             topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
+        ));
+    }
+    if !has_tables {
+        assume_lids(&mut look);
+    }
+    let faults = whatif::faults(context, &look, &args.fail)?;
+    let request = whatif::request(context, &mut look, &args.route)?;
+    let agents = match half {
+        Some(Half::Base) => phased::agents(context, &mut look, &faults)?,
+        _ => Vec::new(),
+    };
+    let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+    let before = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
+    let Routed { mut plan, proposal, mut row } = match half {
+        None => routed(context, &look, &faults, engine, asked)?,
+        Some(half) => phased::routed(context, (&look, &faults), engine, (half, &agents), (asked, &in_force))?,
+    };
+    if half.is_none() {
+        staged::fill(&mut plan.transition, context.globals, args);
+    }
+    if !has_tables {
+        row = row.without_tables();
+    }
+    row.transition = Some(plan.transition.clone());
+    let text = text_of(&plan)?;
+    target::refuse_unless_forced(&args.output, args.force)?;
+    target::write(&mut context.output, &args.output, text.as_bytes())?;
+    write(context, &look, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
+    plan::warn(context, &plan);
+    let concluded = context.conclude(&look);
+    Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// What an engine came to, as a plan.
+pub struct Routed {
+    pub plan: Plan,
+    pub proposal: Proposal,
+    pub row: EngineRow,
+}
+
+/// Routes with an engine and holds what comes of it against the fabric.
+pub fn routed(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    faults: &Faults,
+    engine: &'static Engine,
+    asked: Asked<'_>,
+) -> Result<Routed, Failure> {
+    let tables = &look.observation.tables;
+    let begun = std::time::Instant::now();
+    let outcome = context.watched(engine.id, |pulse| {
+        let proposal = propose(look, tables, faults, engine, asked, pulse)?;
+        settled(look, faults, proposal, asked.sent, pulse)
+    });
+    let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
+    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
+    let proposal = outcome?;
+    let plan = plan_of(look, faults, engine.id, &proposal, asked.sent, made(context)).map_err(unwritten)?;
+    Ok(Routed { plan, proposal, row })
+}
+
+/// Who makes a plan and when, as far as that is to be told.
+pub fn made(context: &Context<'_, '_>) -> Made {
+    let times = !context.globals.no_times;
+    Made {
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+    }
+}
+
+pub fn text_of(plan: &Plan) -> Result<String, Failure> {
+    plan_text(plan).map_err(unwritten)
+}
+
+fn unwritten(error: UnwrittenPlan) -> Failure {
+    Failure::new(exit_of(&error), error.to_string())
+}
+
+/// How a command ends that cannot write its plan.
+pub fn exit_of(error: &UnwrittenPlan) -> Exit {
+    if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed }
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    args: &RoutePlanArgs,
+    (plan, before): (&Plan, Option<&JobFigures>),
+    proposal: &Proposal,
+    (row, has_tables): (&EngineRow, bool),
+) -> Result<(), Failure> {
+    if target::is_stdout(&args.output) {
+        return Ok(());
+    }
+    let file = args.output.display().to_string();
+    if context.output.json {
+        let mut object = context.object("route", look)?;
+        object.fields(row)?;
+        object.field("jobs_in_force", &before)?;
+        object.field("plan", &file)?;
+        object.field("cut_off", &plan.cut_off)?;
+        object.field("findings", &plan.findings)?;
+        return Ok(object.end()?);
+    }
+    let mut lines = check::premises(look);
+    lines.push(("engine", plan.engine.clone()));
+    lines.extend(report_lines(&proposal.report));
+    lines.extend(supposed_words([row]).map(|words| ("lanes", words)));
+    let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
+    lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
+    match has_tables {
+        true => {
+            lines.push(("changes", changes(plan)));
+            lines.extend(phase_lines(plan));
+            lines.extend(plan.transition.lines());
+        }
+        false => lines.push(("changes", format!("{NO_TABLES}, so what the plan changes is not known"))),
+    }
+    lines.extend(plan.cut_off.words().map(|words| ("cuts off", words)));
+    lines.push(("plan", file));
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    proposal.remarks.iter().for_each(|remark| context.output.say(remark));
+    if !proposal.not_used.is_empty() {
+        context.output.say(&whatif::no_use(&plan.engine, &proposal.not_used));
+    }
+    Ok(())
+}
+
+/// What a plan would write, in a sentence.
+pub fn changes(plan: &Plan) -> String {
+    let (blocks, safe) = (plan.writes.len(), plan.transition.word());
+    let lanes = match plan.impact["changed_lanes"].as_u64() {
+        Some(0) => "no lane changes".to_owned(),
+        Some(some) => format!("{some} paths of a switch to a LID change their lane"),
+        None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
+        None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
+    };
+    format!("{blocks} blocks on {} switches; {lanes}; {safe}", plan.written().0)
+}

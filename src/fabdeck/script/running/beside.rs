@@ -1,0 +1,172 @@
+//! Steps beside the fabric: waiting, recordings, other programs, messages.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::crew::{Done, Hands, TURN};
+use super::fabric::program_of;
+use super::looking::told;
+use crate::runbook::{Did, Found, Program, Trouble};
+use crate::script::args::RecordArgs;
+use crate::script::hearing::HearArgs;
+use crate::script::{Exit, Failure, record};
+use crate::session::counted;
+use fabdeck_files::open_regular;
+use fabdeck_live::agent::set_listed_environment;
+
+/// So much of what a program says is told.
+const SAID: usize = 400;
+
+impl Hands<'_, '_, '_> {
+    pub fn wait(&mut self, time: Duration) -> Done {
+        if self.dry {
+            let words = format!("not waited: it would be {} s", time.as_secs());
+            return Ok(Did { rehearsed: true, ..Did::said(words) });
+        }
+        self.pause(time);
+        self.heed()?;
+        Ok(Did::said(format!("{} s", time.as_secs_f64())))
+    }
+
+    pub fn wait_for_file(&mut self, file: &Path, timeout: Duration, every: Duration) -> Done {
+        let since = Instant::now();
+        while !file.exists() {
+            let name = file.display();
+            if self.dry {
+                self.uncertain.get_or_insert_with(|| format!("somebody makes {name} first"));
+                let words = format!("not there now; it would wait for {name} up to {} s", timeout.as_secs());
+                return Ok(Did { rehearsed: true, ..Did::said(words) });
+            }
+            if since.elapsed() >= timeout {
+                let what = format!("FD-9233: waited {} s in vain for {name}", timeout.as_secs());
+                return Err(Trouble::found(what).into());
+            }
+            self.pause(every.min(timeout.saturating_sub(since.elapsed())));
+            self.heed()?;
+        }
+        Ok(Did::said(format!("{} is there", file.display())))
+    }
+
+    pub fn record(&mut self, file: &Path, time: Duration, interval: Duration) -> Done {
+        let name = file.display();
+        if self.dry {
+            let values = vec![("sweeps".to_owned(), Found::Unrehearsed)];
+            let words = format!("not recorded: it would be {} s in {name}", time.as_secs());
+            return Ok(Did { values, rehearsed: true, ..Did::said(words) });
+        }
+        let args = RecordArgs {
+            hear: HearArgs::default(),
+            output: file.to_owned(),
+            interval: Some(interval),
+            time: Some(time),
+            rotate_size: None,
+            rotate_every: None,
+            keep: None,
+            notes: false,
+        };
+        let report = told(self.context, &self.stop, |inner| record::run(inner, &args))?;
+        self.heed()?;
+        let sweeps = report["sweeps"].as_u64().unwrap_or(0);
+        let words = format!("{} in {name}", counted(sweeps as usize, "sweep", "sweeps"));
+        Ok(Did { values: vec![("sweeps".to_owned(), Found::count(sweeps))], ..Did::said(words) })
+    }
+
+    pub fn run(&mut self, program: &Program) -> Done {
+        let line = [std::slice::from_ref(&program.program), &program.args].concat().join(" ");
+        if self.dry {
+            self.uncertain.get_or_insert_with(|| format!("{} was not run", program.program));
+            let values = vec![("exit_code".to_owned(), Found::Unrehearsed)];
+            return Ok(Did { values, rehearsed: true, ..Did::said(format!("not run: {line}")) });
+        }
+        let failed = |what: String| Failure::new(Exit::Failed, format!("FD-9236: {line}: {what}"));
+        let path = program_of(&program.program).ok_or_else(|| failed("it is not there".to_owned()))?;
+        let mut command = Command::new(path);
+        set_listed_environment(&mut command);
+        command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // What it starts goes with it, and Ctrl-C is for this process to pass on.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let said = listen(&mut child);
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(|error| failed(error.to_string()))? {
+                break status;
+            }
+            let late = since.elapsed() >= program.timeout;
+            if late || self.stop.is_asked() {
+                end(&mut child);
+                self.heed()?;
+                return Err(
+                    failed(format!("not done after {} s, and ended", program.timeout.as_secs())).into()
+                );
+            }
+            std::thread::sleep(TURN);
+        };
+        let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        let code = status.code();
+        let values = vec![(
+            "exit_code".to_owned(),
+            code.map_or(Found::Unknown, |code| Found::Number(f64::from(code))),
+        )];
+        let how = code.map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+        let told = if said.is_empty() { how } else { format!("{how}; it said: {said}") };
+        match code == Some(program.exit) {
+            true => Ok(Did { values, ..Did::said(told) }),
+            false => Err(failed(format!("{told}; expected {}", program.exit)).into()),
+        }
+    }
+
+    pub fn notify(&mut self, text: &str, file: Option<&Path>) -> Done {
+        if self.dry {
+            return Ok(Did { rehearsed: true, ..Did::said(format!("not sent: {text}")) });
+        }
+        let Some(file) = file else {
+            self.context.output.say(text);
+            return Ok(Did::said(text));
+        };
+        let failed = |error| Failure::writing(&file.display().to_string(), &error);
+        // A pipe that nobody reads would hold the run up, with a change pending.
+        let mut open = open_regular(file, OpenOptions::new().create(true).append(true)).map_err(failed)?;
+        open.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
+        Ok(Did::said(format!("{text} (in {})", file.display())))
+    }
+}
+
+/// What a program says, shortened, from threads of their own: a pipe that nobody reads would hold it up.
+fn listen(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
+    let (sender, said) = std::sync::mpsc::channel();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    std::thread::spawn(move || {
+        let beside = std::thread::spawn(move || err.map(first).unwrap_or_default());
+        let words = out.map(first).unwrap_or_default();
+        let more = beside.join().unwrap_or_default();
+        let both: Vec<String> = [words, more].into_iter().filter(|words| !words.is_empty()).collect();
+        // The run may have gone on without it.
+        let _ = sender.send(both.join("; "));
+    });
+    said
+}
+
+/// The beginning of what comes; the rest is read and let go.
+fn first(mut from: impl Read) -> String {
+    let (mut kept, mut some) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = from.read(&mut some) {
+        let room = SAID.saturating_sub(kept.len());
+        kept.extend_from_slice(&some[..read.min(room)]);
+    }
+    String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Ends a program with all that it started.
+fn end(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,205 @@
+//! What a run did last, for the next run of the same book: whoever is killed says nothing any more. What is written to the fabric has
+//! journals of its own.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::runbook::{Mark, Trouble};
+use crate::script::changing::user;
+use crate::script::{Exit, Failure};
+use fabdeck_files::open_regular;
+
+/// A line of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line {
+    Begun {
+        book: String,
+        time: String,
+        user: String,
+        pid: u32,
+    },
+    Step {
+        on_failure: bool,
+        number: usize,
+        kind: String,
+    },
+    /// This change is about to be begun.
+    Change(String),
+    TakingBack,
+    Ended(String),
+}
+
+/// A run that has no end.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Interrupted {
+    pub time: String,
+    pub user: String,
+    pub pid: u32,
+    pub on_failure: bool,
+    /// The step under way; 0: before the first.
+    pub step: usize,
+    pub kind: String,
+    pub change: Option<String>,
+}
+
+impl Interrupted {
+    pub fn words(&self) -> String {
+        let Self { time, user, pid, .. } = self;
+        let where_ = match (self.step, self.on_failure) {
+            (0, _) => "before its first step".to_owned(),
+            (step, false) => format!("in step {step} ({})", self.kind),
+            (step, true) => format!("on failure, in step {step} ({})", self.kind),
+        };
+        format!("the last run of this book ({user}, {time}, process {pid}) was interrupted {where_}")
+    }
+
+    /// What lines say that have no end.
+    fn of(text: &str) -> Option<Self> {
+        let mut found = Self::default();
+        let mut begun = false;
+        // A line that was cut off is the last.
+        for line in text.lines().map_while(|line| serde_json::from_str(line).ok()) {
+            match line {
+                Line::Begun { time, user, pid, .. } => {
+                    begun = true;
+                    found = Self { time, user, pid, ..Self::default() };
+                }
+                Line::Step { on_failure, number, kind } => {
+                    (found.on_failure, found.step, found.kind) = (on_failure, number, kind);
+                }
+                Line::Change(id) => found.change = Some(id),
+                Line::TakingBack => {}
+                Line::Ended(_) => return None,
+            }
+        }
+        begun.then_some(found)
+    }
+}
+
+/// Held by the run that writes it.
+pub struct RunJournal {
+    file: File,
+    path: PathBuf,
+}
+
+impl RunJournal {
+    /// The journal of a book: each user has their own. Refused while another run of it is under way.
+    pub fn open(folder: &Path, book: &Path) -> Result<(Self, Option<Interrupted>), Failure> {
+        let runs = folder.join("runs");
+        let bad = |path: &Path, error: std::io::Error| {
+            let what = format!("FD-9239: {}: the journal of the run cannot be kept: {error}", path.display());
+            Failure::new(Exit::Refused, what)
+        };
+        let user = rustix::process::getuid().as_raw();
+        // In a folder of several users each has a folder for this.
+        let own = runs.join(user.to_string());
+        make(folder, &runs).and_then(|()| make_own(&own)).map_err(|error| bad(&own, error))?;
+        let full = std::fs::canonicalize(book).unwrap_or_else(|_| book.to_owned());
+        let name = blake3::hash(full.as_os_str().as_encoded_bytes()).to_hex();
+        let path = own.join(&name[..16]);
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).create(true);
+        let mut file = open_regular(&path, &how).map_err(|error| bad(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::Error(error)) => return Err(bad(&path, error)),
+            Err(TryLockError::WouldBlock) => {
+                let what = "FD-9240: another run of this book is under way; wait for its end";
+                return Err(Failure::new(Exit::Refused, what));
+            }
+        }
+        let mut text = String::new();
+        // What is no text was not written here, and tells nothing.
+        let _ = file.read_to_string(&mut text);
+        let before = Interrupted::of(&text);
+        Ok((Self { file, path }, before))
+    }
+
+    /// From here on it tells of this run.
+    pub fn begin(&mut self, book: &str) -> Result<(), Failure> {
+        let cut = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        let begun = Line::Begun {
+            book: book.to_owned(),
+            time: Timestamp::now().to_string(),
+            user: user(),
+            pid: std::process::id(),
+        };
+        match cut.and_then(|_| self.put(&begun)) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.failure(&error)),
+        }
+    }
+
+    pub fn mark(&mut self, mark: Mark<'_>) -> Result<(), Trouble> {
+        let line = match mark {
+            Mark::Step { on_failure, number, kind } => {
+                Line::Step { on_failure, number, kind: kind.to_owned() }
+            }
+            Mark::TakingBack => Line::TakingBack,
+            Mark::Ended(how) => Line::Ended(how.to_owned()),
+        };
+        self.put(&line).map_err(|error| {
+            let words = self.failure(&error).message.unwrap_or_default();
+            Trouble { exit: Exit::Failed.code(), words, change: None }
+        })
+    }
+
+    /// The change of this id is about to be begun.
+    pub fn change(&mut self, id: &str) -> Result<(), Failure> {
+        self.put(&Line::Change(id.to_owned())).map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &std::io::Error) -> Failure {
+        let what =
+            format!("FD-9239: {}: the journal of the run cannot be kept: {error}", self.path.display());
+        Failure::new(Exit::Failed, what)
+    }
+
+    fn put(&mut self, line: &Line) -> std::io::Result<()> {
+        let text = serde_json::to_string(line)?;
+        self.file.write_all(format!("{text}\n").as_bytes())?;
+        self.file.sync_data()
+    }
+}
+
+/// A folder that all may use who may use the one that it is in.
+fn make(folder: &Path, path: &Path) -> std::io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => std::fs::set_permissions(path, std::fs::metadata(folder)?.permissions()),
+    }
+}
+
+fn make_own(path: &Path) -> std::io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_without_an_end_tells_where_it_was() {
+        let begun = r#"{"begun":{"book":"b","time":"t","user":"ada","pid":7}}"#;
+        let step = r#"{"step":{"on_failure":false,"number":3,"kind":"apply"}}"#;
+        let text = format!("{begun}\n{step}\n{}\n{{\"ste", r#"{"change":"12345678"}"#);
+        let found = Interrupted::of(&text).unwrap();
+        assert_eq!(
+            (found.step, found.kind.as_str(), found.change.as_deref()),
+            (3, "apply", Some("12345678"))
+        );
+        assert!(found.words().contains("interrupted in step 3 (apply)"), "{}", found.words());
+        assert_eq!(Interrupted::of(&format!("{begun}\n{step}\n{}", r#"{"ended":"done"}"#)), None);
+        assert_eq!(Interrupted::of(""), None);
+        assert!(Interrupted::of(begun).unwrap().words().contains("before its first step"));
+    }
+}

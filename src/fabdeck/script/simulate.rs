@@ -1,0 +1,81 @@
+//! `simulate --serve`.
+
+use std::collections::BTreeMap;
+
+use crate::session::counted;
+use fabdeck_mad::Method;
+use fabdeck_mad::access::Traffic;
+
+use super::args::SimulateArgs;
+use super::context::Context;
+use super::json::{Head, Object};
+use super::open::Served;
+use super::{Exit, Failure, traffic};
+
+pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("simulate")?;
+    let source = context.named_source()?.to_owned();
+    let Some(socket) = args.serve.as_deref() else {
+        return traffic::run(context, args);
+    };
+    let outside = context.outside;
+    let reach = context.reach();
+    let served = outside.serve(&source, &reach, socket, &mut |line| context.output.say(&line))?;
+    report(context, &source, &served)?;
+    Ok(Exit::Done)
+}
+
+fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Result<(), Failure> {
+    let Served { clients, dropped, traffic, behind, notes } = served;
+    let datagrams = by_method(traffic);
+    if context.output.json {
+        let head = Head {
+            schema: "simulate",
+            source: Some(source),
+            time: None,
+            assumed: None,
+            partial: false,
+            notes,
+        };
+        let mut object = Object::begin(context.output.out, &head)?;
+        object.field("clients", clients)?;
+        object.field("datagrams", &datagrams)?;
+        object.field("writes", &traffic.writes())?;
+        object.field("dropped", dropped)?;
+        object.field("ratio_asked", &behind.map(|[asked, _]| asked))?;
+        object.field("ratio_held", &behind.map(|[_, held]| held))?;
+        object.end()?;
+        return Ok(());
+    }
+    context.output.say_notes(notes);
+    if let Some([asked, held]) = behind {
+        context.output.say(&format!("traffic was moved at 1:{held} over the whole time, not at 1:{asked}"));
+    }
+    let methods: Vec<String> = datagrams.iter().map(|(method, count)| format!("{method}: {count}")).collect();
+    let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
+    let clients = counted(*clients as usize, "client was", "clients were");
+    let sent = counted(traffic.total() as usize, "datagram", "datagrams");
+    let writes = counted(traffic.writes() as usize, "of which could write", "of which could write");
+    context.output.say(&format!(
+        "{clients} served; they sent {sent}{methods}, {writes}; {dropped} answers were dropped"
+    ));
+    Ok(())
+}
+
+/// What clients sent, by the names that the specification has for methods.
+fn by_method(traffic: &Traffic) -> BTreeMap<String, u64> {
+    let name = |method: u8| match Method(method) {
+        Method::GET => "Get".to_owned(),
+        Method::SET => "Set".to_owned(),
+        Method::SEND => "Send".to_owned(),
+        Method::TRAP => "Trap".to_owned(),
+        Method::REPORT => "Report".to_owned(),
+        Method::TRAP_REPRESS => "TrapRepress".to_owned(),
+        Method::GET_TABLE => "GetTable".to_owned(),
+        Method::GET_RESPONSE => "GetResp".to_owned(),
+        Method::REPORT_RESPONSE => "ReportResp".to_owned(),
+        Method::GET_TABLE_RESPONSE => "GetTableResp".to_owned(),
+        Method(other) => format!("0x{other:02x}"),
+    };
+    traffic.sent.iter().map(|(method, count)| (name(*method), *count)).collect()
+}

@@ -1,0 +1,135 @@
+//! `sources`.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::context::Context;
+use super::fit::Page;
+use super::open::{CatalogueEntry, CatalogueKey};
+use super::output::SHORTEST;
+use super::{Adapter, Exit, Failure, Found};
+use crate::session::wrap;
+use fabdeck_fabric::observe::escape_unprintable;
+
+#[derive(serde::Serialize)]
+struct Simulated<'a> {
+    source: String,
+    keys: &'a str,
+    about: &'a str,
+}
+
+impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
+    fn from(entry: &'a CatalogueEntry) -> Self {
+        let CatalogueEntry { name, keys, about } = entry;
+        Self { source: format!("sim:{name}"), keys, about }
+    }
+}
+
+/// What a machine and a folder have.
+struct Sources {
+    adapters: Vec<Adapter>,
+    /// Why there is no list of them.
+    adapters_error: Option<String>,
+    catalogue: Vec<CatalogueEntry>,
+    common_keys: Vec<CatalogueKey>,
+    simulator_keys: Vec<CatalogueKey>,
+    captures: Vec<Found>,
+}
+
+pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    context.refuse_filter("sources")?;
+    let outside = context.outside;
+    let (adapters, adapters_error) = match outside.adapters() {
+        Ok(adapters) => (adapters, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let sources = Sources {
+        adapters,
+        adapters_error,
+        catalogue: outside.catalogue(),
+        common_keys: outside.common_keys(),
+        simulator_keys: outside.simulator_keys(),
+        captures: outside.captures(),
+    };
+    if !context.output.json {
+        write_text(context.output.out, context.output.page, &sources)?;
+        return Ok(Exit::Done);
+    }
+    let mut object = context.plain_object("sources")?;
+    object.list("adapters", sources.adapters.iter())?;
+    object.field("adapters_error", &sources.adapters_error)?;
+    object.list("simulators", sources.catalogue.iter().map(Simulated::from))?;
+    object.list("common_keys", sources.common_keys.iter())?;
+    object.list("simulator_keys", sources.simulator_keys.iter())?;
+    object.list("captures", sources.captures.iter())?;
+    object.end()?;
+    Ok(Exit::Done)
+}
+
+fn write_text(out: &mut dyn Write, page: Page, sources: &Sources) -> io::Result<()> {
+    let Sources { catalogue, captures, .. } = sources;
+    writeln!(out, "Files in this folder")?;
+    if captures.is_empty() {
+        writeln!(out, "  none of a known format")?;
+    }
+    let width = captures.iter().map(|found| escape_unprintable(&found.path).width()).max().unwrap_or(0);
+    for Found { path, format, title } in captures {
+        let path = escape_unprintable(path);
+        let gap = " ".repeat(width.saturating_sub(path.width()));
+        writeln!(out, "  {path}{gap}  {format}: {title}")?;
+    }
+    write_adapters(out, sources)?;
+    writeln!(out, "\nGenerated fabrics")?;
+    let width = catalogue.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    for CatalogueEntry { name, keys, about } in catalogue {
+        write_beside(out, page, &format!("  sim:{name:width$}  "), about)?;
+        if !keys.is_empty() {
+            write_beside(out, page, &format!("      {:width$}  ", ""), keys)?;
+        }
+    }
+    write_keys(out, page, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
+    write_keys(out, page, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
+}
+
+fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
+    writeln!(out, "\nAdapters of this machine")?;
+    if let Some(error) = &sources.adapters_error {
+        writeln!(out, "  cannot be listed: {error}")?;
+    } else if sources.adapters.is_empty() {
+        writeln!(out, "  none found")?;
+    }
+    for Adapter { name, node_guid, port_list, .. } in &sources.adapters {
+        writeln!(out, "  {}  {}", escape_unprintable(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
+        for port in port_list {
+            let known = |word: Option<&'static str>| word.unwrap_or("state not told");
+            let lid = port.lid.map_or_else(|| "no LID".to_owned(), |lid| format!("LID {lid}"));
+            let (state, physical) = (known(port.state), known(port.physical_state));
+            let rate = port.rate_gbps;
+            writeln!(
+                out,
+                "    {}  {state}/{physical}, {lid}, {rate} Gbit/s, {}",
+                escape_unprintable(&port.source),
+                port.link_layer
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn write_keys(out: &mut dyn Write, page: Page, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
+    let width = keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    writeln!(out, "\n{title}")?;
+    for CatalogueKey { name, default, meaning } in keys {
+        write_beside(out, page, &format!("  {name:width$}  "), &format!("{meaning} (default: {default})"))?;
+    }
+    Ok(())
+}
+
+/// A sentence beside a name, below itself where the terminal is not wide enough.
+fn write_beside(out: &mut dyn Write, page: Page, name: &str, text: &str) -> io::Result<()> {
+    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(name.width()).max(SHORTEST));
+    let lines = if text.width() > room { wrap(text, room) } else { vec![text.to_owned()] };
+    let indent = format!("\n{}", " ".repeat(name.width()));
+    writeln!(out, "{name}{}", lines.join(&indent))
+}

@@ -1,0 +1,189 @@
+//! The staged way of a plan that is not safe while traffic flows, as commands that can be typed as they stand.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::args::Globals;
+use super::asking::{LanesByChoice, RoutePlanArgs};
+use super::target;
+use fabdeck_change::{Staged, TransitionReport};
+
+/// By which the id stands that `apply` says.
+const ID: &str = "ID";
+
+/// Puts the commands of a plan's staged way beside the name of its engine, where there is one.
+pub fn fill(transition: &mut TransitionReport, globals: &Globals, args: &RoutePlanArgs) {
+    if let Some(Staged { through: Some(through), commands, .. }) = &mut transition.staged {
+        *commands = told(globals, args, through);
+    }
+}
+
+fn told(globals: &Globals, args: &RoutePlanArgs, through: &str) -> Vec<String> {
+    let [first, second] = ["first", "second"].map(|which| beside(&args.output, which));
+    let leg = |engine: &str, plan: &Path, asked: Vec<String>| {
+        let route = [words(&["route", "--engine", engine]), asked, vec!["-o".to_owned(), quoted(plan)]];
+        let write = globals.source.as_ref().is_some_and(|source| !source.starts_with("sim:"));
+        let write = write.then(|| "--allow-write".to_owned());
+        [
+            line(globals, true, route.concat()),
+            line(globals, true, write.into_iter().chain(["apply".to_owned(), quoted(plan)]).collect()),
+            line(globals, false, words(&["confirm", ID])),
+        ]
+    };
+    // On the way nothing but tables is written, so there is one lane.
+    let before = leg(through, &first, [shared(args), words(&["--lanes", "1"])].concat());
+    let after = leg(&args.engine, &second, [shared(args), own(args)].concat());
+    before.into_iter().chain(after).collect()
+}
+
+/// A command with what was said before it, as far as it needs that.
+fn line(globals: &Globals, looks: bool, command: Vec<String>) -> String {
+    let mut all = words(&["fabdeck"]);
+    let mut flag = |name: &str, value: Option<String>| {
+        all.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+    };
+    let file = |file: &Option<PathBuf>| file.as_deref().map(quoted);
+    flag("--source", globals.source.as_ref().filter(|_| looks).map(|source| sheltered(source)));
+    flag("--config", file(&globals.config));
+    flag("--state-dir", file(&globals.state_dir));
+    if looks {
+        flag("--mkey-file", file(&globals.mkey_file));
+        flag("--timeout", globals.timeout.map(|time| format!("{}ms", time.as_millis())));
+        flag("--retries", globals.retries.map(|retries| retries.to_string()));
+        flag("--assume", globals.assume.as_ref().map(|engine| sheltered(engine)));
+    }
+    all.extend(command);
+    all.join(" ")
+}
+
+/// What is asked of both engines: what is marked, and how the way is judged.
+fn shared(args: &RoutePlanArgs) -> Vec<String> {
+    let mut all: Vec<String> =
+        args.fail.fail.iter().flat_map(|element| ["--fail".to_owned(), sheltered(element)]).collect();
+    if let Some(count) = args.fail.fail_random {
+        all.extend(words(&["--fail-random", &count.to_string(), "--seed", &args.fail.seed.to_string()]));
+    }
+    if args.route.switches {
+        all.extend(words(&["--switches"]));
+    }
+    if let Some(choice) = args.route.lanes_in_force.and_then(|choice| choice.to_possible_value()) {
+        all.extend(words(&["--lanes-in-force", choice.get_name()]));
+    }
+    all
+}
+
+/// What the engine of the plan alone was asked for.
+fn own(args: &RoutePlanArgs) -> Vec<String> {
+    let files = [
+        ("--roots", &args.route.roots),
+        ("--compute-nodes", &args.route.compute_nodes),
+        ("--io-nodes", &args.route.io_nodes),
+        ("--jobs", &args.route.jobs),
+    ];
+    let files =
+        files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quoted(file.as_deref()?)]));
+    let lanes = args.route.lanes.map_or_else(Vec::new, |lanes| words(&["--lanes", &lanes.to_string()]));
+    let by = args.route.lanes_by;
+    let by = match by == LanesByChoice::default() {
+        true => None,
+        false => by.to_possible_value().map(|by| words(&["--lanes-by", by.get_name()])),
+    };
+    lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).collect()
+}
+
+/// `nue.plan` and `nue-first.plan`.
+fn beside(plan: &Path, which: &str) -> PathBuf {
+    let plan = if target::is_stdout(plan) { Path::new("staged.plan") } else { plan };
+    let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
+    let end = plan.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    plan.with_file_name(format!("{stem}-{which}{end}"))
+}
+
+fn words(all: &[&str]) -> Vec<String> {
+    all.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn quoted(path: &Path) -> String {
+    sheltered(&path.to_string_lossy())
+}
+
+/// As a shell takes it for one word.
+fn sheltered(word: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./:,=@%+".contains(sign);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::args::{Action, Cli};
+    use clap::Parser;
+
+    #[test]
+    fn the_commands_carry_what_was_said_and_no_more() {
+        let staged = |words: &[&str]| {
+            let cli = Cli::try_parse_from([&["fabdeck"], words].concat()).unwrap();
+            let Some(Action::Route(args)) = &cli.action else { panic!("{words:?}") };
+            let staged = Staged { through: Some("updn".into()), ..Staged::default() };
+            let mut report = TransitionReport { staged: Some(staged), ..TransitionReport::default() };
+            fill(&mut report, &cli.globals, args);
+            report.staged.unwrap().commands
+        };
+        let plain = staged(&["--source", "sim:./lab.sock", "route", "--engine", "nue", "-o", "a/nue.plan"]);
+        assert_eq!(
+            plain,
+            [
+                "fabdeck --source sim:./lab.sock route --engine updn --lanes 1 -o a/nue-first.plan",
+                "fabdeck --source sim:./lab.sock apply a/nue-first.plan",
+                "fabdeck confirm ID",
+                "fabdeck --source sim:./lab.sock route --engine nue -o a/nue-second.plan",
+                "fabdeck --source sim:./lab.sock apply a/nue-second.plan",
+                "fabdeck confirm ID",
+            ]
+        );
+        let all = staged(&[
+            "--source",
+            "umad",
+            "--state-dir",
+            "my state",
+            "--config",
+            "c.toml",
+            "route",
+            "--engine",
+            "nue",
+            "--fail",
+            "link:it's[3]",
+            "--switches",
+            "--lanes-in-force",
+            "one",
+            "--lanes",
+            "2",
+            "--roots",
+            "r.txt",
+            "--jobs",
+            "j.txt",
+            "--lanes-by",
+            "destination",
+            "-o",
+            "-",
+        ]);
+        let told = "--config c.toml --state-dir 'my state'";
+        assert_eq!(
+            all[3],
+            format!(
+                r"fabdeck --source umad {told} route --engine nue --fail 'link:it'\''s[3]' --switches --lanes-in-force one --lanes 2 --roots r.txt --jobs j.txt --lanes-by destination -o staged-second.plan"
+            )
+        );
+        assert!(
+            !all[0].contains("roots") && all[0].contains("--switches --lanes-in-force one"),
+            "{}",
+            all[0]
+        );
+        assert_eq!(all[1], format!("fabdeck --source umad {told} --allow-write apply staged-first.plan"));
+        assert_eq!(all[2], format!("fabdeck {told} confirm ID"));
+    }
+}

@@ -1,0 +1,118 @@
+//! Rows as aligned text. Two passes over the cells take no memory, however many rows there are.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::fit::{PROSE, Page};
+use super::paint::Paint;
+use crate::session::{Column, Listing, Selection, wrap};
+use fabdeck_fabric::observe::escape_unprintable;
+
+pub const GAP: &str = "  ";
+
+/// What a command to type begins with.
+const COMMAND: &str = "fabdeck ";
+
+/// Values are not wrapped in less than this, however narrow the terminal is.
+const SHORTEST: usize = 24;
+
+/// Writes titles and rows.
+pub fn write_table(
+    out: &mut dyn Write,
+    paint: Paint,
+    page: Page,
+    listing: &dyn Listing,
+    selection: &Selection,
+) -> io::Result<()> {
+    let columns: Vec<&Column> = selection.columns.iter().map(|at| listing.column(*at)).collect();
+    let titles: Vec<String> = columns.iter().map(|column| title(column)).collect();
+    let mut widths = widths(listing, selection);
+    page.narrow(&columns, &titles, &mut widths);
+    let mut line = String::new();
+    for ((title, column), width) in titles.iter().zip(&columns).zip(&widths) {
+        let heading = aligned(title, *width, column.kind.right_aligned());
+        push(&mut line, &paint.heading(&heading));
+    }
+    writeln!(out, "{}", line.trim_end())?;
+    for row in &selection.rows {
+        line.clear();
+        let mut rest = Vec::new();
+        for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
+            let value = listing.cell(*row, *at);
+            let shown = value.shown();
+            let text = match column.id == PROSE && shown.width() > *width {
+                true => {
+                    let before = line_width(&widths, &columns);
+                    let mut lines = wrap(&escape_unprintable(&shown), *width).into_iter();
+                    let first = lines.next().unwrap_or_default();
+                    rest = lines.map(|more| " ".repeat(before) + &more).collect();
+                    first.into()
+                }
+                false => page.elided(escape_unprintable(&shown), *width),
+            };
+            let text = aligned(&text, *width, column.kind.right_aligned());
+            push(&mut line, &paint.cell(&value, &text));
+        }
+        writeln!(out, "{}", line.trim_end())?;
+        rest.iter().try_for_each(|more| writeln!(out, "{}", more.trim_end()))?;
+    }
+    Ok(())
+}
+
+/// How much room each column takes when nothing is cut.
+pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
+    let mut widths: Vec<usize> =
+        selection.columns.iter().map(|at| title(listing.column(*at)).width()).collect();
+    for row in &selection.rows {
+        for (column, width) in selection.columns.iter().zip(&mut widths) {
+            *width = (*width).max(escape_unprintable(&listing.cell(*row, *column).shown()).width());
+        }
+    }
+    widths
+}
+
+/// What stands before the sentence of a row.
+fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
+    let before = columns.iter().take_while(|column| column.id != PROSE).zip(widths);
+    before.map(|(_, width)| width + GAP.len()).sum()
+}
+
+fn push(line: &mut String, cell: &str) {
+    if !line.is_empty() {
+        line.push_str(GAP);
+    }
+    line.push_str(cell);
+}
+
+fn title(column: &Column) -> String {
+    let title = escape_unprintable(&column.title).into_owned();
+    if column.unit.is_empty() { title } else { format!("{title} {}", column.unit) }
+}
+
+fn aligned(text: &str, width: usize, right: bool) -> String {
+    let blanks = " ".repeat(width.saturating_sub(text.width()));
+    if right { blanks + text } else { text.to_owned() + &blanks }
+}
+
+/// Names and values as two aligned columns, values of several lines on a terminal that is not wide enough.
+pub fn write_pairs(
+    out: &mut dyn Write,
+    (paint, page): (Paint, Page),
+    pairs: &[(&str, String)],
+) -> io::Result<()> {
+    let width = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
+    for (name, value) in pairs {
+        let value = escape_unprintable(value);
+        // A command is copied from the screen, and breaks where a line of it ends.
+        let wraps = value.width() > room && !value.starts_with(COMMAND);
+        let lines = if wraps { wrap(&value, room) } else { vec![value.into_owned()] };
+        for (at, line) in lines.iter().enumerate() {
+            let name = if at == 0 { *name } else { "" };
+            let written = format!("{}{GAP}{line}", paint.heading(&aligned(name, width, false)));
+            writeln!(out, "{written}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! `simulate --pattern`.
+
+use std::path::Path;
+
+use crate::session::{
+    Course, DeadlockFound, Ended, FlowRate, HostRate, Look, TrafficAsked, TrafficReport, flow_between,
+    simulate,
+};
+use fabdeck_fabric::{Faults, ServiceLevel};
+use fabdeck_mad::access::Wanted;
+use fabdeck_routing::Request;
+use fabdeck_simulator::Share;
+use fabdeck_simulator::traffic::{Details, Flow, PATTERNS, Pattern, Settings, Word};
+
+use super::args::{SimulateArgs, TrafficArgs};
+use super::asking::FailArgs;
+use super::context::Context;
+use super::table::write_pairs;
+use super::{Exit, Failure, check, levels, whatif};
+
+pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
+    let Some(pattern) = args.pattern.as_deref() else {
+        return Err(Failure::usage(format!(
+            "FD-7801: give --pattern ({PATTERNS}), which runs traffic, or --serve SOCKET, which runs the fabric for other \
+             processes"
+        )));
+    };
+    let args = &args.traffic;
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let (look, in_force) = match args.engine {
+        // Whatever lanes are in force do not count.
+        Some(_) => levels::look_only(context, wanted)?,
+        None => levels::look(context, wanted, (args.lanes_in_force, false))?,
+    };
+    let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
+    let faults = whatif::faults(context, &look, &fail)?;
+    let asked = asked(context, &look, pattern, args)?;
+    let course = match &args.engine {
+        Some(id) => {
+            let (engine, manager) = (whatif::engine_named(id)?, look.manager());
+            let request = Request { manager, ..Request::default() }
+                .with_lanes(args.lanes, context.config.supposed_lanes);
+            context.watched(engine.id, |pulse| Course::of_engine(&look, &faults, engine, &request, pulse))?
+        }
+        None if look.observation.tables.has_forwarding() => Course::in_force(&look, &faults, in_force.sent()),
+        None => {
+            return Err(Failure::usage(
+                "FD-7803: the source has no forwarding tables for packets to follow; name an engine with --engine, or put \
+                 a dump of tables beside the topology (dump_lfts, opensm-lfts.dump)",
+            ));
+        }
+    };
+    let report =
+        simulate(&look, &faults, &course, &asked).map_err(|error| Failure::usage(error.to_string()))?;
+    write(context, &look, &faults, pattern, &report)?;
+    let concluded = context.conclude(&look);
+    Ok(if report.findings() { Exit::Findings } else { concluded })
+}
+
+fn asked(
+    context: &Context<'_, '_>,
+    look: &Look,
+    pattern: &str,
+    args: &TrafficArgs,
+) -> Result<TrafficAsked, Failure> {
+    let share = Share::read(&args.share)
+        .ok_or_else(|| Failure::usage(format!("FD-7804: '{}' is no share; write one as 5%", args.share)))?;
+    let level = args.slow_level.and_then(|level| ServiceLevel::new(level.into()));
+    let details = Details { spots: args.spots, share, level, message: args.message };
+    let pattern = match Word::read(pattern, details) {
+        Some(Word::Pattern(pattern)) => pattern,
+        Some(Word::Flows(file)) => Pattern::Flows(flows(context, look, Path::new(&file))?),
+        None => {
+            return Err(Failure::usage(format!("FD-7802: '{pattern}' is no pattern; there are {PATTERNS}")));
+        }
+    };
+    let settings = Settings {
+        payload: args.payload,
+        host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
+        load: args.load,
+        seed: args.seed,
+        ..Settings::default()
+    };
+    let (for_ns, until_steady, rows) = (args.time_ns, args.until_steady, args.top);
+    Ok(TrafficAsked { pattern, settings, for_ns, until_steady, rows })
+}
+
+/// The flows of a file. An end that the fabric does not have is a mistake in the file.
+fn flows(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Flow>, Failure> {
+    let mut flows = Vec::new();
+    for line in context.outside.flows(file).map_err(Failure::of_list)? {
+        let flow = flow_between(look, &line.from, &line.to).map_err(|error| {
+            let place = format!("{}:{}", file.display(), line.number);
+            Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; mend the line"))
+        })?;
+        flows.push(Flow { level: line.level, mbps: line.mbps, ..flow });
+    }
+    Ok(flows)
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    faults: &Faults,
+    pattern: &str,
+    report: &TrafficReport,
+) -> Result<(), Failure> {
+    let failed: Vec<String> =
+        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+    if context.output.json {
+        let mut object = context.object("throughput", look)?;
+        object.field("pattern", &pattern)?;
+        object.field("failed", &failed)?;
+        object.fields(report)?;
+        return Ok(object.end()?);
+    }
+    let mut lines = check::premises(look);
+    lines.push(("pattern", format!("{pattern} among {} ends", report.hosts)));
+    lines.push(("routes", format!("{}, {}", report.routes, lanes(report.lanes))));
+    lines.extend((!failed.is_empty()).then(|| ("failed", failed.join(", "))));
+    lines.push(("simulated", simulated(report)));
+    lines.extend(results(report));
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    Ok(())
+}
+
+fn lanes(count: u64) -> String {
+    if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") }
+}
+
+fn simulated(report: &TrafficReport) -> String {
+    let micros = report.simulated_ns as f64 / 1000.0;
+    let ended = match report.ended {
+        Ended::Time if report.steady => "the rates have settled",
+        Ended::Time => "the rates have not settled",
+        Ended::Steady => "ended when the rates had settled",
+        Ended::Finished => "ended when all had arrived",
+        Ended::Deadlock => "ended in a deadlock",
+    };
+    format!("{micros:.1} us, of which {:.1} before measuring; {ended}", report.warm_up_ns as f64 / 1000.0)
+}
+
+fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
+    let TrafficReport { total_gbps, mean_gbps, min_gbps, max_gbps, latency_ns, .. } = report;
+    let mut lines = vec![(
+        "throughput",
+        format!("{total_gbps:.3} Gb/s in all; an end {mean_gbps:.3}, {min_gbps:.3} to {max_gbps:.3}"),
+    )];
+    lines
+        .extend(report.exchange_gbps.map(|gbps| ("exchange", format!("{gbps:.3} Gb/s over its whole time"))));
+    lines.push((
+        "latency",
+        format!(
+            "{} ns mean, {} median, {} for 99 %, {} at the most",
+            latency_ns.mean, latency_ns.median, latency_ns.p99, latency_ns.max
+        ),
+    ));
+    let shares = report.lane_shares.iter().map(|held| format!("{}: {:.1} %", held.lane, held.share * 100.0));
+    lines.push(("lanes", shares.collect::<Vec<_>>().join(", ")));
+    let lost = format!(
+        "{} lost ({} at ports that are down, {} without a way on)",
+        report.packets_lost, report.discards, report.relay_errors
+    );
+    lines.push((
+        "packets",
+        format!("{} made, {} arrived, {lost}", report.packets_sent, report.packets_arrived),
+    ));
+    lines.extend(titled("hosts", "", report.top_hosts.iter().map(host)));
+    lines.extend(titled("  least", "", report.bottom_hosts.iter().map(host)));
+    lines.extend(titled("flows", "", report.top_flows.iter().map(flow)));
+    lines.extend(titled("  least", "", report.bottom_flows.iter().map(flow)));
+    let waiting = report.waiting_ports.iter();
+    let waiting =
+        waiting.map(|port| format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, port.ticks));
+    lines.extend(titled("waiting", "no port waits", waiting));
+    lines.extend(deadlock(report.deadlock.as_ref()));
+    lines
+}
+
+/// Rows under one title.
+fn titled(
+    title: &'static str,
+    none: &str,
+    rows: impl Iterator<Item = String>,
+) -> Vec<(&'static str, String)> {
+    let mut rows: Vec<String> = rows.collect();
+    if rows.is_empty() && !none.is_empty() {
+        rows.push(none.to_owned());
+    }
+    let titles = std::iter::once(title).chain(std::iter::repeat(""));
+    titles.zip(rows).collect()
+}
+
+fn host(rate: &HostRate) -> String {
+    format!("{} receives {:.3} Gb/s, sends {:.3}", rate.host, rate.received_gbps, rate.sent_gbps)
+}
+
+fn flow(rate: &FlowRate) -> String {
+    format!("{} to {}: {:.3} Gb/s on level {}", rate.from, rate.to, rate.gbps, rate.service_level)
+}
+
+fn deadlock(found: Option<&DeadlockFound>) -> Vec<(&'static str, String)> {
+    let Some(found) = found else { return vec![("deadlock", "none".to_owned())] };
+    let count = found.circle.len();
+    let mut lines = vec![(
+        "deadlock",
+        format!("{count} buffers wait for each other; {} stand still for it", found.stuck_buffers),
+    )];
+    let held = found.circle.iter();
+    let held =
+        held.map(|held| format!("{} on lane {}: {} to {}", held.channel, held.lane, held.from, held.to));
+    lines.extend(titled("  circle", "", held));
+    lines
+}

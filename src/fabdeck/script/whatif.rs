@@ -1,0 +1,417 @@
+//! `whatif`.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::session::{
+    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
+    assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random,
+    marks, note_judged_lids, propose, supposed_words,
+};
+use fabdeck_fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
+use fabdeck_mad::access::Wanted;
+use fabdeck_routing::analysis::{GroupsCut, Lost, groups_cut};
+use fabdeck_routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
+
+use super::asking::{FailArgs, RouteArgs, WhatifArgs};
+use super::context::Context;
+use super::json::Object;
+use super::table::write_pairs;
+use super::{Exit, Failure, check, jobs, levels};
+
+pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("whatif")?;
+    if args.partitions.is_some() {
+        return Err(Failure::usage(
+            "FD-7914: 'whatif' counts the paths of all pairs, whatever their partitions, so with --partitions its numbers \
+             would not fit each other; `check --partitions` counts those of tables",
+        ));
+    }
+    let engines = engines(&args.engine)?;
+    let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
+    // Whoever waits for paths wants the costs of a failure at once: lanes take many times longer to read than tables.
+    let (mut look, in_force) = match args.route.lanes_in_force {
+        None => levels::look_only(context, wanted)?,
+        choice => levels::look(context, wanted, (choice, args.route.switches))?,
+    };
+    let faults = faults(context, &look, &args.fail)?;
+    let request = request(context, &mut look, &args.route)?;
+    let tables = look.observation.tables.clone();
+    let has_tables = tables.has_forwarding();
+    if !has_tables {
+        assume_lids(&mut look);
+    }
+    let cost = if has_tables { Some(cost(&look, &tables, &faults, args.expect)?) } else { None };
+    let jobs = job_figures_in_force(&look, &tables, &faults, &request.jobs);
+    let times = !context.globals.no_times;
+    let rows = engines.into_iter().map(|engine| {
+        let begun = Instant::now();
+        let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+        let outcome =
+            context.watched(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
+        let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
+        if has_tables { row } else { row.without_tables() }
+    });
+    let comparison = Comparison::new(rows.collect());
+    write(context, &look, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
+    let concluded = context.conclude(&look);
+    let faults = comparison.faults();
+    faults.iter().for_each(|fault| context.output.say(fault));
+    let none = comparison.rows().iter().all(|row| row.refused.is_some());
+    if none {
+        context.output.say("no engine that was asked gave routes");
+    }
+    Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
+}
+
+/// The engines that were named, or all.
+fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
+    if named.is_empty() {
+        return Ok(ENGINES.iter().collect());
+    }
+    // A comma too many names nothing; a name that is nothing, as of a variable that nobody set, is a mistake.
+    let mut ids: Vec<&str> = Vec::new();
+    for id in named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()) {
+        // Once is enough of each.
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    match ids.as_slice() {
+        [] => engine_named("").map(|engine| vec![engine]),
+        ids => ids.iter().map(|id| engine_named(id)).collect(),
+    }
+}
+
+/// The engine of a name.
+pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
+    engine(id).ok_or_else(|| {
+        let known = || ENGINES.iter().map(|engine| engine.id);
+        let meant = meant(&resembling(id, known()));
+        let known = known().collect::<Vec<_>>().join(", ");
+        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {known}"))
+    })
+}
+
+/// What is marked as failed.
+pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Result<Faults, Failure> {
+    let mut faults = context.among_answers(look, marks(look, &args.fail))?;
+    let fabric = look.fabric();
+    for marked in faults.iter() {
+        let Resolved::Port(port) = marked else { continue };
+        // A switch is reached by its port 0 without a cable.
+        if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
+            let name = look.port_name(port);
+            context.output.say(&format!("port:{name} has no cable, so its failure takes nothing"));
+        }
+    }
+    if let Some(count) = args.fail_random {
+        let drawn = mark_random(look, &mut faults, count, args.seed);
+        if drawn < count {
+            context.output.say(&drawn_words(drawn, count));
+        }
+    }
+    Ok(faults)
+}
+
+/// What engines are asked for.
+pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> Result<Request, Failure> {
+    let mut list = |file: &Option<std::path::PathBuf>| match file {
+        Some(file) => guids(context, look, file),
+        None => Ok(Vec::new()),
+    };
+    let (roots, compute_nodes, io_nodes) =
+        (list(&args.roots)?, list(&args.compute_nodes)?, list(&args.io_nodes)?);
+    if let Some(both) = compute_nodes.iter().find(|guid| io_nodes.contains(guid)) {
+        return Err(Failure::usage(format!(
+            "FD-7916: {both} is in both lists, --compute-nodes and --io-nodes; take it out of one"
+        )));
+    }
+    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    let jobs = match &args.jobs {
+        Some(file) => {
+            let jobs = jobs::read(context, look, file, args.missing)?;
+            note_judged_lids(look);
+            jobs
+        }
+        None => JobMap::default(),
+    };
+    let (jobs, lanes_by) = (Arc::new(jobs), args.lanes_by.into());
+    let request = Request { roots, compute_nodes, io_nodes, jobs, lanes_by, manager, ..Request::default() };
+    Ok(request.with_lanes(args.lanes, context.config.supposed_lanes))
+}
+
+/// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
+fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<Guid>, Failure> {
+    let read = context.outside.guids(file).map_err(Failure::of_list)?;
+    let wrong = |line: Option<u64>, what: &str| {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        Failure::new(Exit::BadInput, format!("{}{line}: {what}", file.display()))
+    };
+    if read.cut.is_some() {
+        return Err(wrong(
+            read.cut,
+            "FD-7917: the file ends within this line, so the GUID may be cut; write all 16 digits, or end the line",
+        ));
+    }
+    if read.guids.is_empty() {
+        return Err(wrong(
+            None,
+            "FD-7918: there is no GUID in this list; leave the option out, or name some nodes",
+        ));
+    }
+    let fabric = look.fabric();
+    let strange = |(guid, _): &(&Guid, &u64)| {
+        fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none()
+    };
+    if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(strange) {
+        let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; mend the list");
+        return Err(wrong(Some(*line), &what));
+    }
+    look.observation.notes.extend(read.notes);
+    Ok(read.guids)
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    (faults, jobs): (&Faults, Option<&JobFigures>),
+    cost: Option<&Cost>,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
+    let failed: Vec<String> =
+        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+    if context.output.json {
+        return write_json(context, look, &failed, (cost, jobs), groups.as_ref(), comparison);
+    }
+    let mut lines = check::premises(look);
+    lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
+    match cost {
+        Some(cost) => lines.extend(cost_lines(look, &failed, cost)),
+        None => lines.push(("lost", no_tables_words())),
+    }
+    if let Some(cost) = cost.filter(|_| context.output.verbose) {
+        let one = format!(
+            "{:.1} {} for one channel of one link",
+            cost.expected.one_channel,
+            cost.expected_counts()
+        );
+        lines.push(("", one));
+    }
+    lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
+    lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    writeln!(context.output.out)?;
+    let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
+    context.output.table(comparison, selection, false)?;
+    let rows = comparison.rows();
+    if let Some(table) = JobTable::new(jobs, rows) {
+        writeln!(context.output.out)?;
+        let selection = Query::default().select(&table, crate::session::Columns::Shown)?;
+        context.output.table(&table, selection, false)?;
+    }
+    // Engines that close the same circle are told together.
+    for (at, row) in rows.iter().enumerate() {
+        if rows[..at].iter().all(|earlier| earlier.transition != row.transition) {
+            let alike = rows.iter().filter(|other| other.transition == row.transition);
+            write_transition(context, row, alike)?;
+        }
+    }
+    for row in comparison.rows() {
+        // Whose routes they are is no detail, nor that they are worse than others would be.
+        let shown = |remark: &&String| {
+            context.output.verbose || remark.starts_with(UPDN_ROUTES) || remark.starts_with(DEGRADED)
+        };
+        let remarks = row.remarks.iter().filter(shown);
+        let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
+        said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
+    }
+    // What several engines were asked in vain is one line.
+    let mut in_vain: Vec<(&[&str], Vec<&str>)> = Vec::new();
+    for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
+        match in_vain.iter_mut().find(|(options, _)| *options == row.not_used) {
+            Some((_, engines)) => engines.push(row.engine),
+            None => in_vain.push((&row.not_used, vec![row.engine])),
+        }
+    }
+    in_vain.iter().for_each(|(options, engines)| context.output.say(&no_use(&engines.join(", "), options)));
+    Ok(())
+}
+
+fn write_json(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    failed: &[String],
+    (cost, jobs): (Option<&Cost>, Option<&JobFigures>),
+    groups: Option<&GroupsCut>,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let mut object = context.object("whatif", look)?;
+    object.field("failed", &failed)?;
+    object.field("tables_in_force", &cost.is_some())?;
+    match cost {
+        Some(cost) => write_cost(&mut object, look, failed, cost)?,
+        None => COST_KEYS.iter().try_for_each(|key| object.field(key, &serde_json::Value::Null))?,
+    }
+    object.field("groups_cut", &groups.map(groups_object))?;
+    object.field("jobs", &jobs)?;
+    object.list("engines", comparison.rows().iter())?;
+    Ok(object.end()?)
+}
+
+fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Cost) -> io::Result<()> {
+    let Cost { lost, expected, pairs, .. } = cost;
+    object.field("pairs", pairs)?;
+    object.field("lost_until_reroute", &cost.lost_pairs())?;
+    object.field("at_least", &cost.at_least())?;
+    object.field("without_path_before", &cost.without_path_before)?;
+    object.field("unread_tables", &cost.unread_tables)?;
+    object.field("adaptive_routing", &cost.adaptive_routing)?;
+    object.field("adaptive_unknown", &cost.adaptive_unknown)?;
+    object.field("lost_share", &cost.lost_share())?;
+    object.field("lost_lids", &lost.lids)?;
+    let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
+    object.field("partly_reached", &partly)?;
+    object.field("elements", &elements(failed, lost))?;
+    object.field("cut_off_pairs", &lost.critical)?;
+    object.field("failed_end_pairs", &lost.ended)?;
+    object.field("cut_off_without_path", &lost.critical_without_path)?;
+    object.field(
+        "expected",
+        &serde_json::json!({
+            "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
+            "one_channel": expected.one_channel,
+            "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
+        }),
+    )
+}
+
+/// What stands in place of the cost of a fabric without tables in force.
+fn no_tables_words() -> String {
+    format!(
+        "{NO_TABLES}, so what is lost until the fabric is rerouted is not known; --assume ENGINE supposes some"
+    )
+}
+
+/// The keys of the cost, in their order; all of them null where there are no tables in force.
+const COST_KEYS: [&str; 15] = [
+    "pairs",
+    "lost_until_reroute",
+    "at_least",
+    "without_path_before",
+    "unread_tables",
+    "adaptive_routing",
+    "adaptive_unknown",
+    "lost_share",
+    "lost_lids",
+    "partly_reached",
+    "elements",
+    "cut_off_pairs",
+    "failed_end_pairs",
+    "cut_off_without_path",
+    "expected",
+];
+
+/// What is lost, and what would be expected of random links.
+fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
+    let Cost { lost, expected, several_lids, .. } = cost;
+    let mut lines = vec![("lost", cost.lost_words())];
+    lines.extend(not_counted(cost).map(|why| ("", why)));
+    lines.push(("for good", cost.for_good_words()));
+    lines.extend(each_alone(failed, lost));
+    lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
+    let usual = format!(
+        "{:.1} {} for {}; a single one takes {} to {}",
+        expected.mean,
+        cost.expected_counts(),
+        counted(expected.faults, "random link", "random links"),
+        expected.best,
+        expected.worst
+    );
+    lines.push(("expected", usual));
+    lines
+}
+
+/// Why more may be lost than is counted, and what had no path before.
+fn not_counted(cost: &Cost) -> Option<String> {
+    let unread = match cost.unread_tables {
+        0 => None,
+        some => Some(format!("the tables of {} were not read", counted(some as usize, "switch", "switches"))),
+    };
+    let adaptive = cost
+        .adaptive_routing
+        .map(|_| format!("{}, so tables do not tell the paths", adaptive_words(cost.adaptive_unknown)));
+    let before = match cost.without_path_before {
+        0 => None,
+        some => Some(format!(
+            "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
+        )),
+    };
+    let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// What was asked of engines in vain.
+pub fn no_use(engines: &str, options: &[&str]) -> String {
+    let has = if engines.contains(',') { "have" } else { "has" };
+    format!("{engines}: {has} no use for {}", options.join(", "))
+}
+
+/// What each mark takes alone, where there are several.
+fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
+    const SHOWN: usize = 4;
+    if failed.len() < 2 {
+        return Vec::new();
+    }
+    let mut most: Vec<(&String, u64)> =
+        failed.iter().zip(lost.elements.iter().map(|element| element.pairs)).collect();
+    most.sort_by_key(|(_, pairs)| std::cmp::Reverse(*pairs));
+    most.into_iter().take(SHOWN).map(|(name, pairs)| ("  alone", format!("{name}: {pairs}"))).collect()
+}
+
+fn elements(failed: &[String], lost: &Lost) -> Vec<serde_json::Value> {
+    let each = failed.iter().zip(&lost.elements);
+    each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
+}
+
+fn partly_named(look: &Look, lost: &Lost) -> Vec<String> {
+    lost.partial_ports.iter().map(|port| look.port_told_apart(*port)).collect()
+}
+
+/// `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
+fn partly_line(look: &Look, lost: &Lost) -> String {
+    let such_as = match lost.partial {
+        0 => String::new(),
+        _ => format!(", such as to {}", partly_named(look, lost).join(", ")),
+    };
+    format!("{} pairs keep some LIDs only{such_as}; {} paths to a LID are lost", lost.partial, lost.lids)
+}
+
+/// Which packets can wait for each other while the tables of engines take the place of the old ones.
+fn write_transition<'r>(
+    context: &mut Context<'_, '_>,
+    row: &EngineRow,
+    alike: impl Iterator<Item = &'r EngineRow>,
+) -> Result<(), Failure> {
+    let told = row.transition.as_ref();
+    let Some(transition) = told.filter(|told| told.safe != Some(true)) else { return Ok(()) };
+    let engines: Vec<&str> = alike.map(|row| row.engine).collect();
+    let mut lines = vec![("transition", engines.join(", "))];
+    lines.extend(transition.lines());
+    writeln!(context.output.out)?;
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+}
+
+fn groups_object(groups: &GroupsCut) -> serde_json::Value {
+    serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
+}
+
+fn first(failed: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more =
+        if failed.len() > SHOWN { format!(" and {} more", failed.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", failed[..failed.len().min(SHOWN)].join(", "))
+}

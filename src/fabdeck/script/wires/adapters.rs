@@ -1,0 +1,31 @@
+//! Ties the list of `sources` to the adapters of this machine.
+
+use crate::script::{Adapter, AdapterPort};
+use fabdeck_mad::access::SourceError;
+
+pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
+    Ok(fabdeck_live::adapters()?.iter().map(adapter).collect())
+}
+
+fn adapter(from: &fabdeck_live::Adapter) -> Adapter {
+    Adapter {
+        name: from.name.clone(),
+        node_guid: from.node_guid.map(|guid| guid.to_string()),
+        ports: from.ports.len(),
+        port_list: from.ports.iter().map(|port| listed(&from.name, port)).collect(),
+    }
+}
+
+fn listed(adapter: &str, port: &fabdeck_live::AdapterPort) -> AdapterPort {
+    AdapterPort {
+        number: port.number.value(),
+        guid: port.guid.map(|guid| guid.to_string()),
+        lid: port.lid.map(|lid| lid.value()),
+        manager_lid: port.manager_lid.map(|lid| lid.value()),
+        state: port.state.map(|state| state.word()),
+        physical_state: port.physical_state.map(|state| state.word()),
+        rate_gbps: port.rate_gbps,
+        link_layer: port.link_layer.to_string(),
+        source: format!("umad:{adapter}:{}", port.number),
+    }
+}

@@ -1,0 +1,170 @@
+//! Who writes, and the process that keeps a change.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::sources::live_options;
+use crate::script::{Exit, Failure, GuardOf, Reach};
+use fabdeck_change::Owner;
+use fabdeck_files::open_regular;
+use fabdeck_live::{LiveOptions, OwnSimulators, Right, Unwritable, open_actuator};
+use fabdeck_mad::access::Actuator;
+
+/// There while systemd is the first process of the machine.
+const BOOTED: &str = "/run/systemd/system";
+/// A file for each user whose services go on after a logout.
+const LINGER: &str = "/var/lib/systemd/linger";
+
+const UNTIL_LOGOUT: &str = "the guard has a session of its own, and systemd may end it all the same when you have logged out \
+                            everywhere: then nothing is rolled back until fabdeck starts again; 'loginctl enable-linger' \
+                            keeps it";
+
+pub fn actuator(
+    source: &str,
+    reach: &Reach,
+    right: &Right,
+    own: Option<OwnSimulators>,
+) -> Result<Box<dyn Actuator>, Failure> {
+    match open_actuator(source, &LiveOptions { own, ..live_options(reach)? }, right) {
+        Ok(actuator) => Ok(Box::new(actuator)),
+        Err(Unwritable::Source(error)) => Err(error.into()),
+        Err(refused) => Err(Failure::new(Exit::Refused, refused.to_string())),
+    }
+}
+
+/// What keeps a guard apart from the session that it is started in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Apart {
+    /// A unit of the machine's systemd.
+    Unit,
+    /// One of the user's own, who lingers.
+    UserUnit,
+    /// A session of its own where systemd runs, and services of the user end when he has logged out.
+    UntilLogout,
+    /// A session of its own: nobody ends it.
+    Session,
+}
+
+impl Apart {
+    fn of(booted: bool, root: bool, lingers: bool) -> Self {
+        match (booted, root, lingers) {
+            (false, ..) => Self::Session,
+            (true, true, _) => Self::Unit,
+            (true, false, true) => Self::UserUnit,
+            (true, false, false) => Self::UntilLogout,
+        }
+    }
+
+    fn here() -> Self {
+        let user = std::env::var_os("USER").filter(|user| !user.is_empty());
+        let lingers = user.is_some_and(|user| Path::new(LINGER).join(user).exists());
+        Self::of(Path::new(BOOTED).is_dir(), rustix::process::geteuid().is_root(), lingers)
+    }
+}
+
+/// Where systemd runs, the guard is a unit of its own, so that a logout does not end it; elsewhere a session of its own has
+/// to do, which it makes itself. Gives what should be known of that.
+pub fn start(program: Option<&Path>, args: &[OsString], of: GuardOf<'_>) -> io::Result<Option<String>> {
+    let program = program.map_or_else(std::env::current_exe, |program| Ok(program.to_owned()))?;
+    let log = match of {
+        GuardOf::Own(log) => log,
+        GuardOf::Other(owner) => return started(&mut of_other(&program, args, owner)).map(|()| None),
+    };
+    // A unit runs elsewhere.
+    let log = &std::path::absolute(log)?;
+    let remark = match Apart::here() {
+        Apart::Session => None,
+        Apart::UntilLogout => Some(UNTIL_LOGOUT.to_owned()),
+        apart => match unit(&program, apart, args, log) {
+            Ok(()) => return Ok(None),
+            Err(why) => Some(format!(
+                "systemd-run did not start the guard as a unit ({why}); it has a session of its own instead, which systemd \
+                 may end when you have logged out"
+            )),
+        },
+    };
+    let mut log = open_regular(log, OpenOptions::new().create(true).append(true))?;
+    if let Some(remark) = &remark {
+        writeln!(log, "fabdeck: {remark}")?;
+    }
+    let mut guard = Command::new(program);
+    guard.args(args).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    started(&mut guard).map(|()| remark)
+}
+
+fn started(guard: &mut Command) -> io::Result<()> {
+    let mut guard = guard.spawn()?;
+    // A console lives longer than many a guard, and takes note of their ends.
+    std::thread::spawn(move || guard.wait());
+    Ok(())
+}
+
+/// The guard of another user's change runs as that user, in none of their further groups, and gets nothing of root's: neither
+/// a file nor the environment. The group of root comes from the folder, and is not theirs.
+fn of_other(program: &Path, args: &[OsString], owner: Owner) -> Command {
+    const NO_GROUP: u32 = 65534;
+    let mut guard = Command::new(program);
+    guard.args(args).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // With a user, the groups of root are dropped.
+    guard.gid(if owner.group == 0 { NO_GROUP } else { owner.group }).uid(owner.user);
+    guard
+}
+
+/// What a guard may end with, where that is not its change alone: systemd ends what a user leaves behind, unless that user
+/// lingers.
+pub fn may_end_with() -> Option<String> {
+    (Apart::here() == Apart::UntilLogout).then(|| UNTIL_LOGOUT.to_owned())
+}
+
+/// Has systemd start it; why it does not.
+fn unit(program: &Path, apart: Apart, args: &[OsString], log: &Path) -> Result<(), String> {
+    let mut line = Command::new("systemd-run");
+    line.args(unit_words(apart, log)).arg("--").arg(program).args(args);
+    let ended = line.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty());
+    Err(first.map_or_else(|| ended.status.to_string(), str::to_owned))
+}
+
+/// It is there once the program runs, and what the guard says goes where everybody looks for it.
+fn unit_words(apart: Apart, log: &Path) -> Vec<OsString> {
+    let fixed = ["--quiet", "--collect", "--service-type=exec", "--description=fabdeck guard"];
+    let stream = |name: &str| {
+        let mut word = OsString::from(format!("--property=Standard{name}=append:"));
+        word.push::<&OsStr>(log.as_ref());
+        word
+    };
+    let own = (apart == Apart::UserUnit).then(|| OsString::from("--user"));
+    let fixed = fixed.map(OsString::from).into_iter();
+    fixed.chain([stream("Output"), stream("Error")]).chain(own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_chosen_where_a_logout_does_not_end_it() {
+        for (booted, root, lingers, apart) in [
+            (false, true, true, Apart::Session),
+            (false, false, false, Apart::Session),
+            (true, true, false, Apart::Unit),
+            (true, false, true, Apart::UserUnit),
+            (true, false, false, Apart::UntilLogout),
+        ] {
+            assert_eq!(Apart::of(booted, root, lingers), apart, "{booted} {root} {lingers}");
+        }
+        let words = |apart| unit_words(apart, Path::new("/var/a log"));
+        assert!(!words(Apart::Unit).iter().any(|word| word == "--user"));
+        assert_eq!(words(Apart::UserUnit).last().unwrap(), "--user");
+        assert!(words(Apart::Unit).iter().any(|word| word == "--property=StandardError=append:/var/a log"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Ties `simulate --serve` to the simulator behind a socket.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use crate::script::{Reach, Served, Stop};
+use fabdeck_live::simulator_of;
+use fabdeck_live::socket::Server;
+use fabdeck_mad::access::SourceError;
+
+use super::sources::live_options;
+
+/// Lines that may wait to be said. A terminal that is held loses some; the fabric goes on.
+const LINES: usize = 1024;
+
+pub fn serve(
+    source: &str,
+    reach: &Reach,
+    socket: &Path,
+    stop: &Stop,
+    say: &mut dyn FnMut(String),
+) -> Result<Served, SourceError> {
+    if !source.starts_with("sim:") {
+        return Err(SourceError::Name {
+            code: "FD-4326",
+            what: format!("'{source}' is no simulated fabric"),
+            hint: "give sim:NAME; 'fabdeck sources' lists the names and their keys".into(),
+        });
+    }
+    let (mut simulator, notes) = simulator_of(source, &live_options(reach)?)?;
+    // While tables are computed nobody is answered, and for a large fabric that is longer than clients wait.
+    simulator.world_mut().route();
+    let server = Server::bind(socket, simulator)?;
+    let asked = stop.heed();
+    say(format!("serving {source} on {}; stop with Ctrl-C", socket.display()));
+    let (teller, lines) = sync_channel(LINES);
+    let serve = move || server.run(asked, &mut |event| drop(teller.try_send(event.to_string())));
+    let ended = thread::scope(|scope| {
+        let serving = thread::Builder::new().spawn_scoped(scope, serve)?;
+        lines.iter().for_each(&mut *say);
+        Ok(serving.join())
+    });
+    let summary = ended.map_err(no_thread)?.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
+    let (clients, dropped) = (summary.clients, summary.dropped);
+    let behind = summary.behind.map(|behind| [behind.asked, behind.held]);
+    Ok(Served { clients, dropped, traffic: summary.traffic, behind, notes })
+}
+
+fn no_thread(why: io::Error) -> SourceError {
+    let what = format!("the fabric cannot be served: {why}");
+    SourceError::Unreachable { code: "FD-4325", what, hint: "let this user run more threads".into() }
+}

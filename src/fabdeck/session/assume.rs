@@ -1,0 +1,109 @@
+//! Tables that a source does not have, computed as an engine would: an assumption, and marked as one.
+
+use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::{Fabric, Faults, Lft, Tables};
+use fabdeck_routing::{Engine, NoPulse, Problem, Refusal, Request};
+
+use super::Look;
+
+/// The source has tables of its own, so nothing is assumed.
+const NOT_NEEDED: &str = "FN-701";
+/// LIDs as OpenSM would give them.
+const ASSUMED_LIDS: &str = "FN-702";
+/// Tables as an engine would compute them.
+const ASSUMED_TABLES: &str = "FN-703";
+
+/// Gives a look without forwarding tables those of an engine, and LIDs where it has none. Tables that are there win.
+pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
+    let place = Place::file(&look.source);
+    let observation = &mut look.observation;
+    if observation.tables.has_forwarding() {
+        observation.notes.add(NOT_NEEDED, place, || {
+            format!(
+                "the source has forwarding tables; they count, and those of {} are not assumed",
+                engine.id
+            )
+        });
+        return Ok(());
+    }
+    assume_lids(look);
+    let observation = &mut look.observation;
+    let manager = observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    let faults = Faults::new();
+    let problem = Problem::new(&observation.fabric, &faults);
+    let request = Request { manager, ..Request::default() };
+    let routes = (engine.route)(&problem, &request, &NoPulse)?.routes;
+    let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
+    for id in switches {
+        observation.tables.entry(id).lft = Some(routes.lft(id.0));
+    }
+    observation.tables.only = None;
+    observation.notes.add(ASSUMED_TABLES, place, || {
+        format!("the source has no forwarding tables; those that {} computes are assumed", engine.id)
+    });
+    look.assumed = Some(engine.id);
+    look.routes = Some(routes);
+    Ok(())
+}
+
+/// Gives a look without LIDs those that OpenSM would give a new fabric.
+pub fn assume_lids(look: &mut Look) {
+    let place = Place::file(&look.source);
+    let observation = &mut look.observation;
+    if observation.fabric.top_lid().is_none() {
+        let manager = observation.subnet_manager.as_ref().map(|manager| manager.guid);
+        observation.fabric = observation.fabric.with_fresh_lids(manager);
+        observation.notes.add(ASSUMED_LIDS, place, || {
+            "the source has no LIDs; they are assumed as OpenSM gives them to a new fabric, by port GUID"
+                .to_owned()
+        });
+    }
+}
+
+/// Gives each switch a table without any entry, where the source has none.
+pub fn assume_empty_tables(look: &mut Look) {
+    let observation = &mut look.observation;
+    fill_empty(&observation.fabric, &mut observation.tables);
+}
+
+/// The same for tables alone.
+pub(super) fn fill_empty(fabric: &Fabric, tables: &mut Tables) {
+    for (id, _) in fabric.switches() {
+        tables.entry(id).lft = Some(Lft::new());
+    }
+    tables.only = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::observe::Observation;
+    use fabdeck_routing::engine;
+
+    #[test]
+    fn what_is_there_wins_over_what_is_assumed() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let mut look = Look::new("x", Observation { fabric, ..Default::default() }, &Default::default());
+        assume(&mut look, engine("minhop").unwrap()).unwrap();
+        assert_eq!(look.assumed, Some("minhop"));
+        assert!(look.observation.tables.has_forwarding() && look.observation.notes.has(ASSUMED_TABLES));
+        let before = look.clone();
+        assume(&mut look, engine("nue").unwrap()).unwrap();
+        assert_eq!((look.assumed, &look.observation.tables), (Some("minhop"), &before.observation.tables));
+        assert!(look.observation.notes.has(NOT_NEEDED));
+    }
+
+    #[test]
+    fn a_fabric_without_lids_gets_some() {
+        let text = "Switch 4 \"S-1\"\n[1] \"H-1\"[1]\n[2] \"H-2\"[1]\n\nHca 1 \"H-1\"\n[1] \"S-1\"[1]\n\nHca 1 \"H-2\"\n[1] \"S-1\"[2]\n";
+        let file =
+            fabdeck_files::ibsim::read(fabdeck_files::text::Input::new("net", text.as_bytes())).unwrap();
+        let observation = Observation { fabric: file.fabric, ..Default::default() };
+        let mut look = Look::new("net", observation, &Default::default());
+        assert_eq!(look.fabric().top_lid(), None);
+        assume(&mut look, engine("minhop").unwrap()).unwrap();
+        assert_eq!(look.fabric().top_lid().map(fabdeck_fabric::Lid::value), Some(3));
+        assert!(look.observation.notes.has(ASSUMED_LIDS));
+    }
+}

@@ -1,0 +1,300 @@
+//! What is said of a change, wherever it is said.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::migrations::migration_words;
+use fabdeck_change::{Attestation, Left, Phase, Status, Told};
+
+/// A change as JSON has it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct ChangeRow {
+    pub id: String,
+    pub number: u64,
+    pub state: Phase,
+    pub time: String,
+    pub user: String,
+    pub deadline: Option<String>,
+    pub source: String,
+    pub via: String,
+    pub engine: String,
+    pub writes: u64,
+    /// Writes that are settled, as far as the journal says.
+    #[serde(default)]
+    pub done: u64,
+    /// Findings that somebody took in by name.
+    #[serde(default)]
+    pub accepted: Vec<String>,
+    /// When there was nothing left to decide.
+    #[serde(default)]
+    pub ended: Option<String>,
+    pub why: Option<String>,
+    pub left: Vec<Left>,
+    /// Flows that hosts are told to move, and who of these was to follow.
+    #[serde(default)]
+    pub moves: Vec<String>,
+    /// Hosts with an agent that did not answer when they were told to move flows.
+    #[serde(default)]
+    pub silent: Vec<String>,
+    /// It waits for these, with nothing written, until they answer or somebody decides.
+    #[serde(default)]
+    pub waits: bool,
+    /// Which phase an update in five phases is in, on its way there.
+    #[serde(default)]
+    pub phase_of_five: Option<u8>,
+    pub drift: Option<String>,
+    /// What keeps its guard from doing what it is there for.
+    #[serde(default)]
+    pub trouble: Option<String>,
+    /// Its window is over and nothing takes it back.
+    #[serde(default)]
+    pub overdue: bool,
+    /// What a comparison with the fabric said of it, where it is confirmed and one was made.
+    #[serde(default)]
+    pub comparison: Option<Attestation>,
+}
+
+/// A guard begins the rollback within a second of the deadline; this much later something is wrong.
+const OVERDUE_AFTER: SignedDuration = SignedDuration::from_secs(5);
+
+impl ChangeRow {
+    pub fn of(told: &Told, drift: Option<String>, trouble: Option<String>) -> Self {
+        let begun = &told.begun;
+        Self {
+            id: begun.id.clone(),
+            number: begun.number,
+            state: told.phase,
+            time: begun.time.clone(),
+            user: begun.user.clone(),
+            deadline: told.deadline.clone().filter(|_| told.phase == Phase::Applied),
+            source: begun.source.clone(),
+            via: begun.via.clone(),
+            engine: begun.engine.clone(),
+            writes: begun.writes.len() as u64,
+            done: told.written,
+            accepted: begun.accepted.clone(),
+            ended: told.ended.as_ref().map(|ended| ended.time.clone()),
+            why: told.why.clone(),
+            left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
+            moves: begun.migrations.iter().map(migration_words).collect(),
+            silent: told.silent.clone(),
+            waits: told.waits(),
+            phase_of_five: told.phase_of_five(),
+            drift,
+            trouble,
+            overdue: false,
+            comparison: None,
+        }
+    }
+
+    /// The same, judged at a time.
+    pub fn at(mut self, now: Timestamp) -> Self {
+        let deadline = self.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
+        let late = deadline.is_some_and(|deadline| now.duration_since(deadline) > OVERDUE_AFTER);
+        self.overdue = self.state == Phase::Applied && late;
+        self
+    }
+
+    /// The state as it is shown.
+    pub fn state_title(&self) -> &'static str {
+        if self.overdue { "OVERDUE" } else { self.state.title() }
+    }
+}
+
+impl ChangeRow {
+    /// As its guard tells it, which knows more than its journal.
+    pub fn as_told(self, status: &Status) -> Self {
+        Self {
+            state: status.phase,
+            done: status.done,
+            deadline: status.deadline.clone().filter(|_| status.phase == Phase::Applied),
+            why: status.why.clone(),
+            left: status.left.clone(),
+            silent: status.silent.clone(),
+            waits: status.waits,
+            phase_of_five: status.phase_of_five,
+            drift: status.drift.clone(),
+            trouble: status.trouble.clone(),
+            ..self
+        }
+    }
+}
+
+/// `2 agents have not said that they followed: node03, node07`.
+pub fn silent_words(silent: &[String]) -> Option<String> {
+    const NAMED: usize = 5;
+    let first = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if silent.len() > NAMED { ", ..." } else { "" };
+    let agents = super::counted(silent.len(), "agent has", "agents have");
+    (!silent.is_empty()).then(|| format!("{agents} not said that they followed: {first}{more}"))
+}
+
+/// The state of a change in words.
+pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("change", status.id.clone()), ("state", state(status, now))];
+    if let Some(why) = &status.why {
+        lines.push(("because", why.clone()));
+    }
+    if let Some(drift) = &status.drift {
+        lines.push(("drift", drift.clone()));
+    }
+    if let Some(trouble) = &status.trouble {
+        lines.push(("trouble", trouble.clone()));
+    }
+    if let Some(silent) = silent_words(&status.silent) {
+        lines.push(("agents", silent));
+    }
+    if status.waits {
+        lines.push(("waits", waits_words(&status.id)));
+    }
+    const SHOWN: usize = 5;
+    lines.extend(status.left.iter().take(SHOWN).map(|left| ("left", format!("{}: {}", left.what, left.why))));
+    if status.left.len() > SHOWN {
+        lines
+            .push(("left", format!("{} more; 'fabdeck changes --json' has them", status.left.len() - SHOWN)));
+    }
+    if status.phase == Phase::Incomplete {
+        lines.push(("once more", format!("fabdeck rollback {}", status.id)));
+    }
+    if status.phase == Phase::Applied {
+        let id = &status.id;
+        lines.push(("keep it", format!("fabdeck confirm {id}")));
+        lines.push(("or", format!("fabdeck rollback {id}; left alone, it is rolled back by itself")));
+    }
+    lines
+}
+
+/// What somebody can decide while hosts are waited for.
+pub fn waits_words(id: &str) -> String {
+    format!(
+        "nothing is written before they answer; 'fabdeck confirm {id} --go-on' goes on without them where that is safe, 'fabdeck \
+         rollback {id}' ends it"
+    )
+}
+
+/// What goes on in each of the five phases; of the last one its state says it.
+pub fn phase_of_five_words(phase: u8) -> Option<String> {
+    let what = match phase {
+        1 => "hosts are to leave the base LIDs",
+        2 => "hosts drain, leave the base LIDs and say so",
+        3 => "the tables of base LIDs change",
+        4 => "hosts come back to base LIDs and say so",
+        _ => return None,
+    };
+    Some(format!("phase {phase} of 5: {what}"))
+}
+
+/// One line while it is under way.
+pub fn change_progress(status: &Status, now: Timestamp) -> String {
+    let state = state(status, now);
+    match status.phase {
+        Phase::Applied => format!("change {} {state}; Ctrl-C leaves it waiting", status.id),
+        _ => format!("change {} {state}", status.id),
+    }
+}
+
+fn state(status: &Status, now: Timestamp) -> String {
+    let title = status.phase.title();
+    match (status.phase, &status.deadline) {
+        (Phase::Applied, Some(deadline)) => format!("{title}; {}", until_words(deadline, now)),
+        (Phase::Applying | Phase::RollingBack, _) => {
+            let phase = status.phase_of_five.and_then(phase_of_five_words);
+            let phase = phase.map_or_else(String::new, |words| format!("{words}; "));
+            format!("{title}: {phase}{} of {} writes", status.done, status.writes)
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// `9m 58s left, until 14:12:03 UTC`.
+pub fn until_words(deadline: &str, now: Timestamp) -> String {
+    let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
+    match at.duration_since(now).as_secs() {
+        late if late < 0 => format!("{} beyond its deadline, {}", span_words(-late), time_of_day(deadline)),
+        left => format!("{} left, until {}", span_words(left), time_of_day(deadline)),
+    }
+}
+
+/// `14:12:03 UTC`; the words of a journal where they are no time.
+pub fn time_of_day(time: &str) -> String {
+    written_as(time, "%H:%M:%S UTC")
+}
+
+/// `2026-11-22 14:12:03 UTC`, for what may be of another day.
+pub fn day_and_time(time: &str) -> String {
+    written_as(time, "%Y-%m-%d %H:%M:%S UTC")
+}
+
+fn written_as(time: &str, format: &str) -> String {
+    time.parse::<Timestamp>().map_or_else(|_| time.to_owned(), |at| at.strftime(format).to_string())
+}
+
+/// `9m 58s`, `10m`, `2h`.
+pub fn span_words(seconds: i64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) if rest == 0 => format!("{minutes}m"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        _ if minutes == 0 => format!("{hours}h"),
+        _ => format!("{hours}h {minutes}m"),
+    }
+}
+
+/// What is left until then, in seconds; none of it once that is over.
+pub fn seconds_left(deadline: &str, now: Timestamp) -> Option<u64> {
+    let at = deadline.parse::<Timestamp>().ok()?;
+    u64::try_from(at.duration_since(now).as_secs().max(0)).ok()
+}
+
+/// As a clock that runs down: `9:41`, `1:00:00`.
+pub fn countdown(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{rest:02}"),
+        _ => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_runs_down() {
+        let now: Timestamp = "2026-11-22T14:00:00.900Z".parse().unwrap();
+        assert_eq!(seconds_left("2026-11-22T14:09:59.900Z", now), Some(599));
+        assert_eq!(seconds_left("2026-11-22T13:00:00Z", now), Some(0), "it is over");
+        assert_eq!(seconds_left("soon", now), None);
+        assert_eq!([0, 59, 60, 599, 3600].map(countdown), ["0:00", "0:59", "1:00", "9:59", "1:00:00"]);
+    }
+
+    #[test]
+    fn a_change_is_overdue_once_its_guard_should_have_taken_it_back() {
+        let begun = fabdeck_change::Begun::default();
+        let mut told = Told::begun(begun);
+        told.take(&fabdeck_change::Record::Applied {
+            time: "2026-11-22T14:00:00Z".into(),
+            deadline: "2026-11-22T14:10:00Z".into(),
+            ends: None,
+        });
+        let row = ChangeRow::of(&told, None, None);
+        let at = |time: &str| row.clone().at(time.parse().unwrap());
+        assert!(!at("2026-11-22T14:09:59Z").overdue && !at("2026-11-22T14:10:04Z").overdue);
+        assert!(at("2026-11-22T14:10:06Z").overdue);
+        assert_eq!(at("2026-11-22T14:10:06Z").state_title(), "OVERDUE");
+        assert_eq!(
+            until_words("2026-11-22T14:10:00Z", "2026-11-22T14:12:03Z".parse().unwrap()),
+            "2m 3s beyond its deadline, 14:10:00 UTC"
+        );
+    }
+
+    #[test]
+    fn times_are_told_to_the_second() {
+        let at = "2026-11-23T14:54:00.602601592Z";
+        assert_eq!(
+            (time_of_day(at), day_and_time(at)),
+            ("14:54:00 UTC".into(), "2026-11-23 14:54:00 UTC".into())
+        );
+        assert_eq!((time_of_day("soon"), day_and_time("soon")), ("soon".into(), "soon".into()));
+    }
+}

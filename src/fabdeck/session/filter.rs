@@ -1,0 +1,270 @@
+//! Filters: `leaf` (any field holds this text), `speed<EDR`, `name~leaf,degraded=yes`, `~spn` (a text that is shown has
+//! these letters in this order). A comma means "and"; double quotes keep commas and signs as they are (`"a=b"` is plain
+//! text, `name="rack 1, slot 2"` one condition).
+
+use std::cmp::Ordering;
+
+use super::{Column, Kind, Listing, Value};
+use fabdeck_fabric::{Guid, meant, resembling};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    #[error("FD-6001: no field is called '{id}' here{meant}; the fields are: {known}")]
+    UnknownField { id: String, meant: String, known: String },
+    #[error("FD-6002: '{text}' is no value of the field {id}; it holds {holds}")]
+    BadValue { id: String, text: String, holds: String },
+    #[error("FD-6003: '{0}' opens a quote and does not close it")]
+    OpenQuote(String),
+    #[error("FD-6004: '{0}' compares with nothing; write a value, or 'none' for what nobody said")]
+    NoValue(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sign {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Holds,
+}
+
+/// Longer signs stand before those they begin with.
+const SIGNS: &[(&str, Sign)] = &[
+    ("!=", Sign::Unequal),
+    ("<=", Sign::LessOrEqual),
+    (">=", Sign::GreaterOrEqual),
+    ("==", Sign::Equal),
+    ("=", Sign::Equal),
+    ("<", Sign::Less),
+    (">", Sign::Greater),
+    ("~", Sign::Holds),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Condition {
+    /// Some field holds this text, whatever its case.
+    Anywhere(String),
+    /// Some field holds this text, which may be part of a GUID, or the GUID as fields have it, or names the node that
+    /// bears it.
+    Bearer { text: String, guid: String, names: Vec<String> },
+    /// Some text that a list shows has these letters in this order, whatever their case.
+    Letters(String),
+    /// The field at this place compares so with the value.
+    Compare { column: usize, sign: Sign, value: Value<'static> },
+    /// The field's text holds this text, whatever its case.
+    Within { column: usize, text: String },
+}
+
+/// Conditions that all have to hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Filter {
+    conditions: Vec<Condition>,
+}
+
+impl Filter {
+    /// Reads a filter for the fields of a listing.
+    pub fn parse(text: &str, listing: &dyn Listing) -> Result<Self, FilterError> {
+        let mut conditions = Vec::new();
+        for part in split(text)? {
+            let part = part.trim();
+            if !part.is_empty() {
+                conditions.push(condition(part, listing)?);
+            }
+        }
+        Ok(Self { conditions })
+    }
+
+    /// Both filters at once.
+    pub fn and(mut self, other: Self) -> Self {
+        self.conditions.extend(other.conditions);
+        self
+    }
+
+    /// The same filter where these are the names of the node whose GUID it asks for.
+    pub fn naming(mut self, bearers: &[String]) -> Self {
+        for condition in &mut self.conditions {
+            if let Condition::Bearer { names, .. } = condition {
+                names.extend(bearers.iter().cloned());
+            }
+        }
+        self
+    }
+
+    pub fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(listing, row))
+    }
+}
+
+impl Condition {
+    fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
+        match self {
+            Self::Anywhere(text) => {
+                (0..listing.column_count()).any(|column| within(&listing.cell(row, column), text))
+            }
+            Self::Bearer { text, guid, names } => (0..listing.column_count()).any(|column| {
+                let cell = listing.cell(row, column);
+                within(&cell, text) || within(&cell, guid) || names.iter().any(|name| mentions(&cell, name))
+            }),
+            Self::Letters(letters) => (0..listing.column_count()).any(|column| {
+                let about = listing.column(column);
+                let cell = || listing.cell(row, column);
+                about.shown && about.kind == Kind::Text && has_letters(&cell(), letters)
+            }),
+            Self::Within { column, text } => within(&listing.cell(row, *column), text),
+            Self::Compare { column, sign, value } => compare(&listing.cell(row, *column), *sign, value),
+        }
+    }
+}
+
+/// `text` is in lower case.
+fn within(value: &Value<'_>, text: &str) -> bool {
+    !value.is_missing() && holds_text(&value.shown(), text)
+}
+
+/// Without a copy where all is ASCII: a list of a hundred thousand rows has a million texts.
+fn holds_text(found: &str, text: &str) -> bool {
+    if !(found.is_ascii() && text.is_ascii()) {
+        return found.to_lowercase().contains(text);
+    }
+    let text = text.as_bytes();
+    text.is_empty() || found.as_bytes().windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+}
+
+/// Whether a text has this name in it as a whole: `node1` is in `node1 mlx5_0[1]`, and not in `node10`.
+fn mentions(value: &Value<'_>, name: &str) -> bool {
+    let Value::Text(text) = value else { return false };
+    let part_of_name = |sign: char| sign.is_alphanumeric() || "-_.".contains(sign);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(part_of_name) && !after.starts_with(part_of_name)
+    })
+}
+
+/// The GUID that somebody typed or pasted, as tools write it: `0x2c90300001234` with `0x` in front, or all 16 digits with
+/// or without colons.
+pub fn typed_guid(text: &str) -> Option<Guid> {
+    let text = text.trim();
+    let plain: String = text.chars().filter(|sign| *sign != ':').collect();
+    let long =
+        plain.len() == 16 && (plain.len() == text.len() || text.split(':').all(|part| part.len() == 4));
+    let marked = plain.len() >= 10 && plain.len() == text.len() && plain.to_lowercase().starts_with("0x");
+    (long || marked).then(|| Guid::from_hex(&plain).ok())?
+}
+
+/// `letters` are in lower case. Others may stand between them.
+fn has_letters(value: &Value<'_>, letters: &str) -> bool {
+    if value.is_missing() {
+        return false;
+    }
+    let shown = value.shown();
+    let mut found = shown.chars().flat_map(char::to_lowercase);
+    letters.chars().all(|letter| found.any(|sign| sign == letter))
+}
+
+/// What nobody said is neither above nor below anything; it differs from every value.
+fn compare(found: &Value<'_>, sign: Sign, wanted: &Value<'_>) -> bool {
+    let equal = match (found, wanted) {
+        // The natural order of texts is for sorting; here equal means equal.
+        (Value::Text(a), Value::Text(b)) => a == b,
+        _ => found.order(wanted) == Ordering::Equal,
+    };
+    match sign {
+        Sign::Equal => equal,
+        Sign::Unequal => !equal,
+        _ if found.is_missing() || wanted.is_missing() => false,
+        Sign::Less => found.order(wanted) == Ordering::Less,
+        Sign::LessOrEqual => found.order(wanted) != Ordering::Greater,
+        Sign::Greater => found.order(wanted) == Ordering::Greater,
+        Sign::GreaterOrEqual => found.order(wanted) != Ordering::Less,
+        Sign::Holds => false,
+    }
+}
+
+/// At commas outside quotes.
+fn split(text: &str) -> Result<Vec<&str>, FilterError> {
+    let mut parts = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '"' => quoted = !quoted,
+            ',' if !quoted => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    if quoted { Err(FilterError::OpenQuote(text.to_owned())) } else { Ok(parts) }
+}
+
+fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError> {
+    if let Some(letters) = part.strip_prefix('~') {
+        let letters = unquoted(letters.trim()).to_lowercase();
+        return match letters.is_empty() {
+            true => Err(FilterError::NoValue(part.to_owned())),
+            false => Ok(Condition::Letters(letters)),
+        };
+    }
+    let word = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    let (id, rest) = part.split_at(word);
+    let sign = SIGNS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
+    let (Some((written, sign)), false) = (sign, id.is_empty()) else {
+        let text = unquoted(part).to_lowercase();
+        return Ok(match typed_guid(&text) {
+            Some(guid) => Condition::Bearer { text, guid: guid.to_string(), names: Vec::new() },
+            None => Condition::Anywhere(text),
+        });
+    };
+    let text = rest.trim_start()[written.len()..].trim();
+    let column = find_column(id, listing)?;
+    let about = listing.column(column);
+    if text.is_empty() {
+        return Err(FilterError::NoValue(part.to_owned()));
+    }
+    if *sign == Sign::Holds {
+        return Ok(Condition::Within { column, text: unquoted(text).to_lowercase() });
+    }
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Condition::Compare { column, sign: *sign, value: Value::Missing });
+    }
+    let text = unquoted(text);
+    let value = match (about.words, sign) {
+        ([], _) | (_, Sign::Less | Sign::LessOrEqual | Sign::Greater | Sign::GreaterOrEqual) => {
+            about.kind.parse(text)
+        }
+        (words, _) => words.iter().find(|word| word.eq_ignore_ascii_case(text)).map(|word| Value::text(word)),
+    };
+    let value = value.ok_or_else(|| bad_value(about, text))?;
+    Ok(Condition::Compare { column, sign: *sign, value })
+}
+
+/// The place of a field among those of a listing.
+pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
+    let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
+    let exact = ids().position(|known| known.eq_ignore_ascii_case(id));
+    exact.or_else(|| listing.known_as(id)).ok_or_else(|| FilterError::UnknownField {
+        id: id.to_owned(),
+        meant: meant(&resembling(id, ids())),
+        known: ids().collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn bad_value(column: &Column, text: &str) -> FilterError {
+    let words = column.kind.words();
+    let holds = match column.kind {
+        _ if !words.is_empty() => words.join(", "),
+        _ if !column.words.is_empty() => column.words.join(", "),
+        Kind::Number => "whole numbers".to_owned(),
+        Kind::Decimal => "numbers".to_owned(),
+        Kind::Flag => "yes or no".to_owned(),
+        kind => kind.title().to_owned(),
+    };
+    FilterError::BadValue { id: column.id.to_string(), text: text.to_owned(), holds }
+}
+
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}

@@ -1,0 +1,190 @@
+//! What is wrong with nodes and cables, by node and summed up for what holds many: worked out when the look, its order
+//! or the marks change, and only read by frames.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::known::Known;
+use crate::session::Look;
+use fabdeck_fabric::{Faults, LinkId, NodeId, Resolved};
+
+/// What is wrong with one node. A mark on a cable is one on the nodes at both of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Ailment {
+    marked: bool,
+    silent: bool,
+    link_down: bool,
+    link_errored: bool,
+    link_degraded: bool,
+    link_marked: bool,
+}
+
+impl Ailment {
+    /// The worst of it.
+    fn words(self) -> &'static str {
+        match self {
+            Self { marked: true, .. } => "marked",
+            Self { silent: true, .. } => NOT_ANSWERING,
+            Self { link_down: true, .. } => "a link is down",
+            Self { link_errored: true, .. } => "a link has errors",
+            Self { link_degraded: true, .. } => "a link is degraded",
+            Self { .. } => "a link is marked",
+        }
+    }
+}
+
+/// Of a node that fell silent, or is known by its peer only.
+pub const NOT_ANSWERING: &str = "not answering";
+
+#[derive(Debug, Default)]
+pub struct Ailing {
+    /// Which look in which order, which marks, and which cables have errors.
+    of: Option<(usize, u64, Faults)>,
+    errored: Vec<LinkId>,
+    nodes: BTreeMap<NodeId, Ailment>,
+    /// In the order of the ranks, and of the racks.
+    tiers: Vec<String>,
+    racks: Vec<String>,
+    all_racks: String,
+    hosts: String,
+}
+
+impl Ailing {
+    /// Works it out for what is known now, unless that was done; `None` where nothing changed.
+    pub fn of(known: &Known) -> Option<Self> {
+        let look = known.look.as_ref()?;
+        let of = (Arc::as_ptr(look) as usize, known.arranged, known.marks.clone());
+        let errored = known.watch.reading.as_ref().map_or_else(Vec::new, |reading| reading.errored_links());
+        if known.ailing.of.as_ref() == Some(&of) && known.ailing.errored == errored {
+            return None;
+        }
+        let nodes = nodes(look, &known.marks, &errored);
+        let in_racks = || known.racks.iter().flat_map(|rack| &rack.hosts);
+        Some(Self {
+            of: Some(of),
+            tiers: known.tiers.iter().map(|tier| summed(&nodes, &tier.switches)).collect(),
+            racks: known.racks.iter().map(|rack| summed(&nodes, &rack.hosts)).collect(),
+            all_racks: summed(&nodes, in_racks()),
+            hosts: summed(&nodes, &known.hosts),
+            nodes,
+            errored,
+        })
+    }
+
+    /// Whether errors on a cable are beyond the threshold.
+    pub fn has_errors(&self, link: LinkId) -> bool {
+        self.errored.binary_search(&link).is_ok()
+    }
+
+    /// The worst that is wrong with a node; nothing when all is well.
+    pub fn node(&self, id: NodeId) -> &'static str {
+        self.nodes.get(&id).map_or("", |ailment| ailment.words())
+    }
+
+    pub fn tier(&self, at: usize) -> &str {
+        self.tiers.get(at).map_or("", String::as_str)
+    }
+
+    pub fn rack(&self, at: usize) -> &str {
+        self.racks.get(at).map_or("", String::as_str)
+    }
+
+    pub fn racks(&self) -> &str {
+        &self.all_racks
+    }
+
+    pub fn hosts(&self) -> &str {
+        &self.hosts
+    }
+}
+
+fn nodes(look: &Look, marks: &Faults, errored: &[LinkId]) -> BTreeMap<NodeId, Ailment> {
+    let fabric = look.fabric();
+    let mut nodes: BTreeMap<NodeId, Ailment> = BTreeMap::new();
+    for (id, _) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
+        nodes.entry(id).or_default().silent = true;
+    }
+    let ends = |link: LinkId| {
+        let link = fabric.link(link);
+        [link.a, link.b].map(|port| fabric.port(port).node)
+    };
+    for (id, _) in fabric.links() {
+        let (down, degraded) = (look.is_down(id), look.degraded(id) == Some(true));
+        for node in ends(id).into_iter().filter(|_| down || degraded) {
+            let ailment = nodes.entry(node).or_default();
+            ailment.link_down |= down;
+            ailment.link_degraded |= degraded && !down;
+        }
+    }
+    for node in errored.iter().flat_map(|link| ends(*link)) {
+        nodes.entry(node).or_default().link_errored = true;
+    }
+    for mark in marks.iter() {
+        let link = match mark {
+            Resolved::Node(id) => {
+                nodes.entry(id).or_default().marked = true;
+                continue;
+            }
+            Resolved::Port(id) => {
+                nodes.entry(fabric.port(id).node).or_default().link_marked = true;
+                fabric.port(id).link
+            }
+            Resolved::Link(id) => Some(id),
+        };
+        for node in link.into_iter().flat_map(ends) {
+            nodes.entry(node).or_default().link_marked = true;
+        }
+    }
+    nodes
+}
+
+/// How many of these have what: `1 not answering, 2 down, 1 with errors, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
+/// end; marks are known to whoever set them.
+fn summed<'n>(nodes: &BTreeMap<NodeId, Ailment>, of: impl IntoIterator<Item = &'n NodeId>) -> String {
+    let [mut silent, mut down, mut errored, mut degraded, mut marked] = [0usize; 5];
+    if nodes.is_empty() {
+        return String::new();
+    }
+    for ailment in of.into_iter().filter_map(|id| nodes.get(id)) {
+        silent += usize::from(ailment.silent);
+        down += usize::from(ailment.link_down);
+        errored += usize::from(ailment.link_errored);
+        degraded += usize::from(ailment.link_degraded);
+        marked += usize::from(ailment.marked || ailment.link_marked);
+    }
+    let counts = [
+        (silent, NOT_ANSWERING),
+        (down, "down"),
+        (errored, "with errors"),
+        (degraded, "degraded"),
+        (marked, "marked"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_many_stands_first() {
+        let marked = Ailment { marked: true, ..Ailment::default() };
+        let down = Ailment { link_down: true, link_marked: true, ..Ailment::default() };
+        let degraded = Ailment { link_degraded: true, ..Ailment::default() };
+        let nodes = BTreeMap::from([(NodeId(1), marked), (NodeId(2), degraded), (NodeId(3), down)]);
+        assert_eq!(
+            summed(&nodes, &[NodeId(0), NodeId(1), NodeId(2), NodeId(3)]),
+            "1 down, 1 degraded, 2 marked"
+        );
+        assert_eq!(summed(&nodes, &[NodeId(0)]), "");
+        let silent = Ailment { silent: true, link_down: true, ..Ailment::default() };
+        assert_eq!(silent.words(), NOT_ANSWERING);
+        let nodes = BTreeMap::from([(NodeId(1), silent)]);
+        assert_eq!(summed(&nodes, &[NodeId(1)]), "1 not answering, 1 down");
+        assert_eq!(
+            [marked, down, degraded].map(Ailment::words),
+            ["marked", "a link is down", "a link is degraded"]
+        );
+    }
+}

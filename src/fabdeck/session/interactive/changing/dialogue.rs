@@ -1,0 +1,322 @@
+//! What is asked before anything is done to a fabric. The focus begins on the button that does nothing, and each
+//! finding is taken in by itself.
+//!
+//! ```text
+//! Apply updn to sim:demo?
+//! writes     480 parts of 9 switches
+//! on the way 36 pairs without a path at the worst
+//! [ ] transition: not shown to be safe while traffic flows
+//!
+//! ▸[ cancel ]  [ apply ]
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::changer::Offer;
+use super::seen::ChangesSeen;
+use crate::session::interactive::layer::Scroll;
+use crate::session::{ChangeRow, countdown, counted, devices, paired, silent_words, wrap};
+use fabdeck_change::Phase;
+
+/// Windows that can be had, in seconds: the least is what one needs to read what became of it, the most a day.
+const WINDOWS: [u64; 12] = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+const USUAL_S: u64 = 600;
+
+/// What somebody is asked.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Whether to begin a change; which findings are taken in.
+    Apply { offer: Box<Offer>, taken: BTreeSet<usize>, window_s: u64, line: Option<String> },
+    /// Whether to keep one for good.
+    Confirm { id: String },
+    /// Whether one that waits for hosts is to go on without them.
+    GoOn { id: String },
+    /// Whether to take one back at once; and why that was refused when it was asked before.
+    RollBack { id: String, lost: Option<String> },
+    /// Whether to leave though a change ends with this process.
+    Leave { number: u64 },
+}
+
+/// Where the focus can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    Finding(usize),
+    /// The button that leaves all as it is.
+    Stay,
+    /// The button that acts.
+    Act,
+}
+
+#[derive(Clone, Debug)]
+pub struct Dialogue {
+    pub question: Question,
+    focus: Stop,
+    pub scroll: Scroll,
+}
+
+/// A row of what is said before the buttons.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DialogueRow {
+    /// A label and what it says; the label is empty where a text goes on.
+    Pair(String, String),
+    /// A finding: which, whether it is taken in, and a row of its words.
+    Finding { at: usize, taken: bool, first: bool, text: String },
+}
+
+/// Before the words of a finding: `[x] `.
+pub const BOX: usize = 4;
+
+impl Dialogue {
+    pub fn new(question: Question) -> Self {
+        Self { question, focus: Stop::Stay, scroll: Scroll::default() }
+    }
+
+    pub fn apply(offer: Box<Offer>, line: Option<String>) -> Self {
+        Self::new(Question::Apply { offer, taken: BTreeSet::new(), window_s: USUAL_S, line })
+    }
+
+    pub fn focus(&self) -> Stop {
+        self.focus
+    }
+
+    fn stops(&self) -> Vec<Stop> {
+        let findings = match &self.question {
+            Question::Apply { offer, .. } => offer.findings.len(),
+            _ => 0,
+        };
+        (0..findings).map(Stop::Finding).chain([Stop::Stay, Stop::Act]).collect()
+    }
+
+    /// The next place of the focus, or the one before; round and round.
+    pub(super) fn go(&mut self, forward: bool) {
+        let stops = self.stops();
+        let at = stops.iter().position(|stop| *stop == self.focus).unwrap_or(0);
+        let step = if forward { 1 } else { stops.len() - 1 };
+        self.focus = stops[(at + step) % stops.len()];
+    }
+
+    /// Takes the finding under the focus in, or lets it go again; false where there is none.
+    pub(super) fn toggle(&mut self) -> bool {
+        let (Stop::Finding(at), Question::Apply { taken, .. }) = (self.focus, &mut self.question) else {
+            return false;
+        };
+        if !taken.remove(&at) {
+            taken.insert(at);
+        }
+        true
+    }
+
+    /// Whether it has a window that can be made longer.
+    pub fn has_window(&self) -> bool {
+        matches!(self.question, Question::Apply { .. })
+    }
+
+    pub fn has_findings(&self) -> bool {
+        self.stops().len() > 2
+    }
+
+    /// How many findings are not taken in.
+    pub fn untaken(&self) -> usize {
+        match &self.question {
+            Question::Apply { offer, taken, .. } => offer.findings.len() - taken.len(),
+            _ => 0,
+        }
+    }
+
+    /// A longer window, or a shorter one; false where there is none.
+    pub(super) fn stretch(&mut self, longer: bool) -> bool {
+        let Question::Apply { window_s, .. } = &mut self.question else { return false };
+        let next = match longer {
+            true => WINDOWS.iter().find(|window| *window > window_s),
+            false => WINDOWS.iter().rev().find(|window| *window < window_s),
+        };
+        *window_s = next.copied().unwrap_or(*window_s);
+        true
+    }
+
+    pub fn title(&self, seen: &ChangesSeen) -> String {
+        let number = |id: &str| seen.row(id).map_or_else(|| id.to_owned(), |row| row.number.to_string());
+        match &self.question {
+            Question::Apply { offer, .. } => format!("Apply {} to {}?", offer.title, offer.source),
+            Question::Confirm { id } => format!("Keep change {} for good?", number(id)),
+            Question::GoOn { id } => {
+                format!("Go on with change {} without hosts that do not answer?", number(id))
+            }
+            Question::RollBack { id, lost: None } => format!("Roll change {} back?", number(id)),
+            Question::RollBack { id, .. } => {
+                format!("Roll change {} back though paths are lost?", number(id))
+            }
+            Question::Leave { number } => format!("Leave while change {number} is pending?"),
+        }
+    }
+
+    /// The words of the buttons: the first leaves all as it is.
+    pub fn buttons(&self) -> [&'static str; 2] {
+        match &self.question {
+            Question::Apply { .. } => ["cancel", "apply"],
+            Question::Confirm { .. } => ["not yet", "confirm"],
+            Question::GoOn { .. } => ["wait", "go on"],
+            Question::RollBack { lost: None, .. } => ["not now", "roll back"],
+            Question::RollBack { .. } => ["leave it", "roll back anyway"],
+            Question::Leave { .. } => ["stay", "leave"],
+        }
+    }
+
+    /// All that is said, as rows of this width.
+    pub fn rows(&self, seen: &ChangesSeen, room: usize) -> Vec<DialogueRow> {
+        let within = |pairs: &[(&str, String)], room: usize| {
+            let rows = paired(pairs, room).1.into_iter();
+            rows.map(|(label, text)| DialogueRow::Pair(label.to_owned(), text)).collect::<Vec<_>>()
+        };
+        let pairs = |pairs: &[(&str, String)]| within(pairs, room);
+        match &self.question {
+            Question::Apply { offer, taken, window_s, .. } => {
+                // All labels stand in one column, which both parts leave room for.
+                let (first, last) = (what_is_written(offer), how_it_goes_back(offer, *window_s));
+                let widest =
+                    |pairs: &Pairs<'_>| pairs.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+                let column = widest(&first).max(widest(&last));
+                let rest = |pairs: &Pairs<'_>| room.saturating_sub(column - widest(pairs));
+                let mut rows = within(&first, rest(&first));
+                for (at, (name, text)) in offer.findings.iter().enumerate() {
+                    let lines = wrap(&format!("{name}: {text}"), room.saturating_sub(BOX));
+                    let taken = taken.contains(&at);
+                    let row = |(row, text)| DialogueRow::Finding { at, taken, first: row == 0, text };
+                    rows.extend(lines.into_iter().enumerate().map(row));
+                }
+                rows.extend(within(&last, rest(&last)));
+                rows
+            }
+            Question::Confirm { id } => pairs(&seen.row(id).map_or_else(Vec::new, |row| kept(seen, row))),
+            Question::GoOn { id } => pairs(&seen.row(id).map_or_else(Vec::new, gone_on)),
+            Question::RollBack { id, lost } => {
+                let row = seen.row(id);
+                pairs(&row.map_or_else(Vec::new, |row| taken_back(seen, row, lost.as_deref())))
+            }
+            Question::Leave { number } => pairs(&[(
+                "change",
+                format!(
+                    "{number} is made by this process, to a simulator that lives in it: both end with it. Esc goes \
+                     back: then y keeps the change, and u rolls it back"
+                ),
+            )]),
+        }
+    }
+
+    /// The rows of the finding that the focus is on: the first and the last.
+    pub(super) fn focused_rows(&self, seen: &ChangesSeen, room: usize) -> Option<(usize, usize)> {
+        let Stop::Finding(wanted) = self.focus else { return None };
+        let rows = self.rows(seen, room);
+        let mut same = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| matches!(row, DialogueRow::Finding { at, .. } if *at == wanted));
+        let first = same.next()?.0;
+        Some((first, same.next_back().map_or(first, |(last, _)| last)))
+    }
+
+    /// The change that it is about, where that has to be pending.
+    pub(super) fn of_change(&self) -> Option<&str> {
+        match &self.question {
+            Question::Confirm { id } | Question::GoOn { id } | Question::RollBack { id, .. } => Some(id),
+            Question::Apply { .. } | Question::Leave { .. } => None,
+        }
+    }
+}
+
+type Pairs<'t> = Vec<(&'t str, String)>;
+
+fn what_is_written(offer: &Offer) -> Pairs<'_> {
+    let parts = counted(offer.parts, "part", "parts");
+    let devices = devices((offer.switches, offer.adapters));
+    let mut pairs = vec![("writes", format!("{parts} of {devices}, to {}", offer.source))];
+    if offer.moved_pairs > 0 {
+        pairs.push(("moves", format!("{} pairs take another path", offer.moved_pairs)));
+    }
+    pairs.extend(offer.migrations.iter().map(|moved| ("moves", moved.clone())));
+    pairs.extend(offer.transition.iter().map(|(label, text)| (label.as_str(), text.clone())));
+    match offer.findings.len() {
+        0 => pairs.push(("findings", "none".to_owned())),
+        1 => pairs.push(("findings", "one, to be taken in: Tab goes there, Space takes it in".to_owned())),
+        some => pairs.push((
+            "findings",
+            format!("{some}, each to be taken in by itself: Tab goes there, Space takes it in"),
+        )),
+    }
+    pairs
+}
+
+fn how_it_goes_back(offer: &Offer, window_s: u64) -> Pairs<'static> {
+    let minutes = countdown(window_s);
+    let mut pairs = vec![
+        ("window", format!("{minutes} from the last write on; + and - change it")),
+        ("goes back", "by itself, unless y confirms it by then; u rolls it back at once".to_owned()),
+    ];
+    pairs.push(match offer.own {
+        true => (
+            "ends",
+            "with this session: the simulator lives in this process, and so does the change".to_owned(),
+        ),
+        false => (
+            "kept by",
+            "a guard, a process of its own: if this session dies, the guard goes on and keeps the time"
+                .to_owned(),
+        ),
+    });
+    pairs.extend(offer.remarks.iter().map(|remark| ("remark", remark.clone())));
+    pairs
+}
+
+fn of_change(row: &ChangeRow) -> Pairs<'static> {
+    let writes = counted(usize::try_from(row.writes).unwrap_or(usize::MAX), "write", "writes");
+    [
+        ("change", format!("{}, of {}, begun by {}", row.engine, row.source, row.user)),
+        ("writes", format!("{writes}, {} settled", row.done)),
+    ]
+    .into_iter()
+    .chain(row.moves.iter().map(|moved| ("moves", moved.clone())))
+    .chain(silent_words(&row.silent).map(|silent| ("agents", silent)))
+    .collect()
+}
+
+fn waiting(seen: &ChangesSeen, row: &ChangeRow) -> Option<(&'static str, String)> {
+    let left = seen.left_ms(row)?;
+    Some(("left", format!("{} until it goes back by itself", countdown(left / 1000))))
+}
+
+fn kept(seen: &ChangesSeen, row: &ChangeRow) -> Pairs<'static> {
+    let mut pairs = of_change(row);
+    pairs.extend(waiting(seen, row));
+    pairs.push(match &row.drift {
+        Some(drift) => ("drift", drift.clone()),
+        None => ("drift", "none: nobody wrote over it since".to_owned()),
+    });
+    pairs.push(("then", "it stays: nothing of it goes back by itself any more".to_owned()));
+    pairs
+}
+
+fn gone_on(row: &ChangeRow) -> Pairs<'static> {
+    let mut pairs = of_change(row);
+    let safe = "tables change while flows of theirs may be on base LIDs; where that is not shown to be safe it is refused";
+    pairs.push(("then", safe.to_owned()));
+    pairs.push((
+        "else",
+        "they are asked again until the window is over; u ends it, with nothing written".to_owned(),
+    ));
+    pairs
+}
+
+fn taken_back(seen: &ChangesSeen, row: &ChangeRow, lost: Option<&str>) -> Pairs<'static> {
+    let mut pairs = of_change(row);
+    pairs.extend(waiting(seen, row));
+    pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
+    pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
+    pairs.extend(lost.map(|lost| ("refused", lost.to_owned())));
+    let what = match row.state {
+        Phase::Applying => "what is written by then goes back, the last write first",
+        Phase::Incomplete => "what was left and still holds what was written is tried again",
+        _ => "all that still holds what was written goes back, the last write first",
+    };
+    pairs.push(("then", format!("{what}; what somebody else wrote since is left and named")));
+    pairs
+}

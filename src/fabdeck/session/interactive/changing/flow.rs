@@ -1,0 +1,254 @@
+//! How changes come into a session: what was offered, what was begun, what was answered, and how all of them stand, which is
+//! asked again and again, each second while something is pending.
+
+use super::acting;
+use super::changer::{Acceptance, Changes, Offer, Writing};
+use super::comparing;
+use super::dialogue::{Dialogue, Question};
+use super::told;
+use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::entering;
+use crate::session::interactive::forward;
+use crate::session::interactive::layer::Layer;
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::slow_lanes;
+use crate::session::interactive::state::{Loading, State};
+use crate::session::interactive::tasks::TaskId;
+use crate::session::time_of_day;
+use fabdeck_change::{Ask, Phase, Status};
+
+const SOON_MS: u64 = 1000;
+const SELDOM_MS: u64 = 10_000;
+
+/// Going back would lose paths that staying does not: a person decides.
+const WOULD_LOSE: &str = "FD-5654";
+
+/// It was asked for, and nobody said what came of it.
+const UNSURE: &str = "FD-5659";
+
+/// What somebody wants to have applied, and the command line that does the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    pub what: String,
+    pub line: Option<String>,
+}
+
+/// Whether anybody could change what is looked at.
+pub(super) fn has_changes(state: &State) -> bool {
+    state.known.look.is_some() && !matches!(state.writing, Writing::Never(_))
+}
+
+/// When something is to be done, or the time that is left is another on the screen, without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let changes = &state.known.changes;
+    if !has_changes(state) {
+        return None;
+    }
+    let due = changes.under.is_none().then_some(changes.due_ms);
+    let left = changes.pending().find_map(|row| changes.left_ms(row)).filter(|left| *left > 0);
+    let second = left.map(|left| state.now_ms + left % 1000 + 1);
+    due.into_iter().chain(second).chain(comparing::wakes_ms(state)).min()
+}
+
+/// Time went by.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let changes = &state.known.changes;
+    if !has_changes(state) || changes.under.is_some() || state.now_ms < changes.due_ms {
+        return look_anew(state).into_iter().chain(comparing::tick(state)).collect();
+    }
+    let (task, effect) = state.begin_quiet("reading how changes stand", Job::Changes);
+    state.known.changes.under = Some(task);
+    let mut effects = look_anew(state);
+    effects.push(effect);
+    effects.extend(comparing::tick(state));
+    effects
+}
+
+/// Which changes are of what is looked at is known from now on.
+pub fn looked(state: &mut State) -> Vec<Effect> {
+    soon(state)
+}
+
+/// At once: something was begun or asked.
+fn soon(state: &mut State) -> Vec<Effect> {
+    state.known.changes.due_ms = state.now_ms;
+    tick(state)
+}
+
+/// A plan was held against the fabric.
+pub fn offered(state: &mut State, task: TaskId, result: Result<Box<Offer>, String>) -> Vec<Effect> {
+    let wanted = state.known.changes.offering.take_if(|(offering, _)| *offering == task);
+    let Some((_, Wanted { what, line })) = wanted else { return Vec::new() };
+    match result {
+        Err(error) => state.say(Severity::Error, format!("{what} cannot be applied: {error}")),
+        Ok(offer) if offer.applied => {
+            state.say(Severity::Said, format!("nothing to do: all that {what} writes stands there already"));
+        }
+        Ok(offer) => state.layer = Some(Layer::Dialogue(Box::new(Dialogue::apply(offer, line)))),
+    }
+    Vec::new()
+}
+
+/// Nobody wants to know any more how a plan fits; false where none was held against anything.
+pub fn cancel(state: &mut State) -> Option<Effect> {
+    let (task, Wanted { what, .. }) = state.known.changes.offering.take()?;
+    state.tasks.end(task)?;
+    state.say(Severity::Warning, format!("cancelled: {what} was not applied"));
+    Some(Effect::Cancel(task))
+}
+
+/// Somebody said yes.
+pub(super) fn begin(
+    state: &mut State,
+    offer: Box<Offer>,
+    acceptance: Acceptance,
+    line: Option<String>,
+) -> Vec<Effect> {
+    let accepted = match acceptance.accepted.as_slice() {
+        [] => String::new(),
+        names => format!(" --accept {}", names.join(",")),
+    };
+    let line = line.map(|line| format!("{line}{accepted} --confirm-within {}s", acceptance.window.as_secs()));
+    let title = offer.title.clone();
+    if !offer.migrations.is_empty() {
+        slow_lanes::moves_begin(&mut state.known);
+    }
+    let (task, effect) = state.begin_quiet("beginning a change", Job::Apply { offer, acceptance });
+    state.known.changes.beginning = Some((task, title.clone(), line));
+    state.say(Severity::Said, format!("{title} is being applied; the screens are free"));
+    vec![effect]
+}
+
+/// A change is under way, or could not be begun.
+pub fn begun(state: &mut State, task: TaskId, result: Result<String, String>) -> Vec<Effect> {
+    let beginning = state.known.changes.beginning.take_if(|(beginning, ..)| *beginning == task);
+    let Some((_, title, line)) = beginning else { return Vec::new() };
+    let id = match result {
+        Ok(id) => id,
+        Err(error) => {
+            state.say(Severity::Error, format!("{title} was not applied: {error}"));
+            return soon(state);
+        }
+    };
+    state.known.changes.begun.insert(id.clone());
+    let mut effects =
+        entering::changed(state, format!("began to apply {title}, as change {id}"), line.clone());
+    if line.is_some() {
+        state.last_line = line;
+    }
+    effects.extend(soon(state));
+    effects
+}
+
+/// Confirms, extends or rolls back.
+pub(super) fn ask(state: &mut State, id: String, ask: Ask) -> Vec<Effect> {
+    let title = format!("asking about change {id}");
+    let (task, effect) = state.begin_quiet(title, Job::Ask { id: id.clone(), ask: ask.clone() });
+    if matches!(ask, Ask::RollBack { .. }) {
+        state.known.changes.sent_back.insert(id.clone());
+    }
+    state.known.changes.asked.insert(task, (id, ask));
+    vec![effect]
+}
+
+/// What came of that.
+pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) -> Vec<Effect> {
+    let Some((id, ask)) = state.known.changes.asked.remove(&task) else { return Vec::new() };
+    let number = state.known.changes.row(&id).map_or_else(|| id.clone(), |row| row.number.to_string());
+    let (what, line) = match &ask {
+        Ask::Status => return Vec::new(),
+        Ask::Confirm { .. } => ("confirmed", format!("confirm {id}")),
+        Ask::GoOn { .. } => ("told to go on", format!("confirm {id} --go-on")),
+        Ask::Extend { seconds, .. } => ("extended", format!("extend {id} {seconds}s")),
+        Ask::RollBack { anyway, .. } => {
+            ("rolled back", format!("rollback {id}{}", if *anyway { " --force" } else { "" }))
+        }
+    };
+    let status = match result {
+        Ok(status) => status,
+        Err(error) => {
+            let refused = matches!(ask, Ask::RollBack { anyway: false, .. }) && error.contains(WOULD_LOSE);
+            state.known.changes.sent_back.remove(&id);
+            let text = if error.contains(UNSURE) { "may still be" } else { "was not" };
+            state.say(Severity::Error, format!("change {number} {text} {what}: {error}"));
+            if refused {
+                acting::open(state, Question::RollBack { id, lost: Some(error) });
+            }
+            return soon(state);
+        }
+    };
+    if let (Ask::Extend { .. }, Some(deadline)) = (&ask, &status.deadline) {
+        state.say(Severity::Said, format!("change {number} waits until {}", time_of_day(deadline)));
+    }
+    // A change of a simulator in this process can be reached from here alone.
+    let line = (state.writing != Writing::Own).then(|| state.line_anywhere(&line));
+    let doing = match &ask {
+        Ask::RollBack { .. } => format!("asked to roll back change {id}"),
+        Ask::GoOn { .. } => format!("let change {id} go on"),
+        _ => format!("{what} change {id}"),
+    };
+    let mut effects = entering::changed(state, doing, line.clone());
+    if line.is_some() {
+        state.last_line = line;
+    }
+    effects.extend(soon(state));
+    effects
+}
+
+/// How all of them stand.
+pub fn changes(state: &mut State, task: TaskId, result: Result<Changes, String>) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let seen = &mut state.known.changes;
+    if seen.under != Some(task) {
+        return Vec::new();
+    }
+    seen.under = None;
+    match result {
+        Err(error) => {
+            if seen.trouble.replace(error.clone()).as_ref() != Some(&error) {
+                let text = format!("how changes stand could not be read, which is tried again: {error}");
+                state.say(Severity::Warning, text);
+            }
+        }
+        Ok(changes) => {
+            seen.trouble = None;
+            seen.seen_ms = now_ms;
+            let before = seen.last.replace(changes);
+            seen.last.iter_mut().for_each(|last| seen.comparing.note_in(&mut last.rows));
+            told::tell(state, before);
+            close_if_over(state);
+            state.screens.refresh(&state.known);
+        }
+    }
+    let seen = &mut state.known.changes;
+    let unseen = seen.begun.iter().any(|id| seen.row(id).is_none());
+    let busy = unseen || seen.beginning.is_some() || seen.pending().next().is_some();
+    seen.due_ms = now_ms + if busy { SOON_MS } else { SELDOM_MS };
+    look_anew(state).into_iter().chain(comparing::tick(state)).collect()
+}
+
+/// A question about a change that is decided by now has no answer. What is incomplete can still be rolled back again.
+fn close_if_over(state: &mut State) {
+    let Some(Layer::Dialogue(dialogue)) = &state.layer else { return };
+    let seen = &state.known.changes;
+    let back = matches!(dialogue.question, Question::RollBack { .. });
+    let over = |id: &str| {
+        let state = seen.row(id).map(|row| row.state);
+        !state.is_some_and(|state| state.is_pending() || (back && state == Phase::Incomplete))
+    };
+    let left = matches!(dialogue.question, Question::Leave { .. }) && seen.pending().next().is_none();
+    if left || dialogue.of_change().is_some_and(over) {
+        state.layer = None;
+    }
+}
+
+/// Tables were written: the source is looked at again as soon as nothing is against that.
+fn look_anew(state: &mut State) -> Vec<Effect> {
+    let free = !matches!(state.loading, Loading::Under(_)) && state.known.playback.is_none();
+    if !free || !std::mem::take(&mut state.known.changes.look_wanted) {
+        return Vec::new();
+    }
+    let effects = forward::look_again(state);
+    state.known.changes.looking = true;
+    effects
+}

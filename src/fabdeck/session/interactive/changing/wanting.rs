@@ -1,0 +1,131 @@
+//! Somebody wants a plan applied: what an engine proposes, a plan from a file, a link out of service or back. It is held
+//! against the fabric first, behind the screen.
+
+use std::path::PathBuf;
+
+use super::acting::can_write;
+use super::changer::Planned;
+use super::flow::Wanted;
+use crate::session::interactive::copying::{apply_line, route_line, staged_commands};
+use crate::session::interactive::effect::{Effect, Job, PlanFor};
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::prompt::Purpose;
+use crate::session::interactive::screens::ScreenId;
+use crate::session::interactive::slow_lanes;
+use crate::session::interactive::state::State;
+use crate::session::interactive::typing;
+use fabdeck_routing::Engine;
+
+/// Whether anything can be applied now, whatever it is.
+pub fn can_apply(state: &State) -> Result<(), String> {
+    can_write(state)?;
+    let changes = &state.known.changes;
+    if state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some()) {
+        return Err("what is shown is the past: L goes back to live".to_owned());
+    }
+    if changes.offering.is_some() {
+        return Err("another plan is being held against the fabric; Esc cancels that".to_owned());
+    }
+    if changes.beginning.is_some() {
+        return Err("a change is being begun".to_owned());
+    }
+    match changes.pending().next() {
+        Some(row) => {
+            Err(format!("change {} is pending, and there is one at a time (8 shows it)", row.number))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the key does anything on this screen.
+pub fn works_here(state: &State) -> bool {
+    match state.screen {
+        ScreenId::Changes => true,
+        ScreenId::Lanes => slow_lanes::planned(state).is_ok(),
+        ScreenId::Whatif => {
+            state.screens.whatif.engine().is_some_and(|engine| state.known.proposal(engine).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// On What-if what the engine there proposes, on Changes a plan from a file that is asked for; with a name that file.
+pub fn apply(state: &mut State, argument: &str) -> Vec<Effect> {
+    match state.screen {
+        _ if !argument.is_empty() => apply_file(state, argument),
+        ScreenId::Whatif => apply_proposed(state),
+        ScreenId::Lanes => apply_moves(state),
+        ScreenId::Changes => {
+            typing::ask(state, Purpose::ApplyFile, "");
+            Vec::new()
+        }
+        _ => {
+            let text = "apply works on What-if (3), for what an engine proposes, on Lanes (6), for flows that would move, and on \
+                        Changes (8), for a plan from a file; :apply FILE works everywhere";
+            state.say(Severity::Said, text);
+            Vec::new()
+        }
+    }
+}
+
+fn apply_proposed(state: &mut State) -> Vec<Effect> {
+    let found = state.screens.whatif.engine();
+    let proposal = found.and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
+    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), proposal) else {
+        let which = found.map_or("the engine", |engine| engine.id);
+        state.say(Severity::Warning, format!("apply: {which} has no routes for these marks; p asks it"));
+        return Vec::new();
+    };
+    let line = proposed_line(state, engine);
+    let staged = staged_commands(state, engine, &state.plan_name(engine.id));
+    let plan = PlanFor { look, marks: state.known.marks.clone(), engine: engine.id, proposal, staged };
+    let planned = Planned::Proposed(Box::new(plan));
+    begin(state, planned, Wanted { what: engine.id.to_owned(), line: Some(line) })
+}
+
+/// Flows that would go to the slow lane, or come back.
+fn apply_moves(state: &mut State) -> Vec<Effect> {
+    let planned = match slow_lanes::planned(state) {
+        Ok(planned) => planned,
+        Err(why) => {
+            state.say(Severity::Warning, format!("apply: {why}"));
+            return Vec::new();
+        }
+    };
+    apply_lanes(state, planned, ("moving flows", "lanes propose"))
+}
+
+/// What it is called, and the command that proposes the same.
+pub fn apply_lanes(state: &mut State, planned: Planned, (what, command): (&str, &str)) -> Vec<Effect> {
+    const FILE: &str = "lanes.plan";
+    let propose = state.line(&format!("{command} -o {FILE}"));
+    let line = format!("{propose}; {}", apply_line(state, FILE));
+    begin(state, planned, Wanted { what: what.to_owned(), line: Some(line) })
+}
+
+/// From its plan, which is written first where that was not done yet.
+fn proposed_line(state: &State, engine: &Engine) -> String {
+    if let Some(written) = state.plan_written(engine) {
+        return apply_line(state, &written.display().to_string());
+    }
+    let file = state.plan_name(engine.id);
+    format!("{}; {}", route_line(state, engine, &file), apply_line(state, &file))
+}
+
+/// A plan that was written some time ago.
+pub fn apply_file(state: &mut State, file: &str) -> Vec<Effect> {
+    let file = file.trim();
+    if file.is_empty() || file == "-" {
+        state.say(Severity::Error, "nothing was applied: name the file of a plan, as in apply updn.plan");
+        return Vec::new();
+    }
+    let wanted = Wanted { what: file.to_owned(), line: Some(apply_line(state, file)) };
+    begin(state, Planned::File(PathBuf::from(file)), wanted)
+}
+
+pub(super) fn begin(state: &mut State, planned: Planned, wanted: Wanted) -> Vec<Effect> {
+    let title = format!("holding {} against the fabric", wanted.what);
+    let (task, effect) = state.begin(title, Job::Offer(Box::new(planned)));
+    state.known.changes.offering = Some((task, wanted));
+    vec![effect]
+}

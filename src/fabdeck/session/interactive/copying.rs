@@ -1,0 +1,146 @@
+//! The command line that shows what the screen shows, or that does what was done last.
+
+use std::path::Path;
+
+use super::changing::Writing;
+use super::effect::StagedCommands;
+use super::running_jobs;
+use super::screens::{HotView, ScreenId, WhatifPane};
+use super::state::{State, quoted};
+use crate::session::Look;
+use fabdeck_routing::{ENGINES, Engine};
+
+/// The console asks no subnet manager for path records.
+fn lanes_argument(look: &Look) -> &'static str {
+    match look.observation.reading.is_some() && look.routes.is_none() {
+        true => " --lanes-in-force assumed",
+        false => "",
+    }
+}
+
+/// Asks the engines that were asked, over the marks as they are. It asks nobody for lanes either.
+pub fn whatif_line(state: &State) -> Option<String> {
+    let asked: Vec<&str> = state.engines().keys().copied().collect();
+    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+    let jobs = running_jobs::argument(state);
+    Some(state.line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
+}
+
+/// The same with the engines that the list shows, as it orders them.
+fn listed_line(state: &State) -> Option<String> {
+    let table = state.current().table();
+    let shown = (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines)
+        .then(|| table.selection.rows.iter().filter_map(|row| ENGINES.get(*row)).collect::<Vec<_>>());
+    let asked = |engine: &&&Engine| state.engines().is_empty() || state.engines().contains_key(engine.id);
+    let shown: Vec<&str> = shown?.iter().filter(asked).map(|engine| engine.id).collect();
+    let own = !table.filter.is_empty() || table.sort.is_some();
+    let marks = state.marks_as_arguments();
+    let jobs = running_jobs::argument(state);
+    (own && !shown.is_empty())
+        .then(|| state.line(&format!("whatif{marks} --engine {}{jobs}", shown.join(","))))
+}
+
+/// Follows the path under a proposal: its plan holds the tables, and is written first where that was not done yet.
+fn proposed_path(state: &State) -> Option<String> {
+    let paths = &state.screens.paths;
+    let engine = paths.under.filter(|_| state.screen == ScreenId::Paths && paths.users.is_none())?;
+    let (from, to) = (quoted(paths.from.as_ref()?), quoted(paths.to.as_ref()?));
+    let follow = |file: &str| state.line(&format!("trace {from} {to} --tables {}", quoted(file)));
+    if let Some(written) = state.plan_written(engine) {
+        return Some(follow(&written.display().to_string()));
+    }
+    let file = state.plan_name(engine.id);
+    Some(format!("{}; {}", route_line(state, engine, &file), follow(&file)))
+}
+
+/// Writes the plan of an engine into a file.
+pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
+    let marks = state.marks_as_arguments();
+    let lanes = state.look().map_or("", |look| lanes_argument(look));
+    let jobs = running_jobs::argument(state);
+    state.line(&format!("route --engine {}{marks}{lanes}{jobs} -o {}", engine.id, quoted(file)))
+}
+
+/// Applies the plan of a file.
+pub fn apply_line(state: &State, file: &str) -> String {
+    let opted = if state.writing == Writing::Asked { "--allow-write " } else { "" };
+    state.line(&format!("{opted}apply {}", quoted(file)))
+}
+
+/// Leads to the routes of an engine in two plans, beside the file of the one plan, as `route` tells it.
+pub fn staged_commands(state: &State, engine: &Engine, file: &str) -> StagedCommands {
+    let path = Path::new(file);
+    let end = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = |which: &str| path.with_file_name(format!("{stem}-{which}{end}")).display().to_string();
+    let [first, second] = ["first", "second"].map(beside);
+    let lanes = state.look().map_or("", |look| lanes_argument(look));
+    // On the way nothing but tables is written, so there is one lane.
+    let behind = format!("{}{lanes} --lanes 1 -o {}", state.marks_as_arguments(), quoted(&first));
+    let confirm = || state.line_anywhere("confirm ID");
+    StagedCommands {
+        first: [state.line("route --engine "), behind],
+        others: vec![
+            apply_line(state, &first),
+            confirm(),
+            route_line(state, engine, &second),
+            apply_line(state, &second),
+            confirm(),
+        ],
+    }
+}
+
+pub fn equivalent(state: &State) -> Option<String> {
+    // Of rows that are selected: what it would cost to lose them.
+    if let (Some(look), false) = (state.look(), state.selected().is_empty()) {
+        let names = |what| fabdeck_fabric::Element::of(look.fabric(), &look.names, what).to_string();
+        let marks = state.selected().iter().map(|what| format!(" --fail {}", quoted(&names(*what))));
+        return Some(state.line(&format!("whatif{}", marks.collect::<String>())));
+    }
+    if state.screen == ScreenId::Whatif {
+        return match state.screens.whatif.page {
+            Some(engine) => Some(route_line(state, engine, &state.plan_name(engine.id))),
+            None => listed_line(state).or_else(|| whatif_line(state)),
+        };
+    }
+    if state.screen == ScreenId::Changes {
+        return (state.writing != Writing::Own).then(|| state.line_anywhere("changes"));
+    }
+    if let Some(lines) = proposed_path(state) {
+        return Some(lines);
+    }
+    let mut line = state.line(&state.current().command(&state.known)?);
+    let table = state.current().table();
+    // Fields of a list that no command prints are in no line.
+    if !state.current().is_printed() {
+        return Some(line);
+    }
+    if !table.filter.is_empty() {
+        line.push_str(&format!(" --filter {}", quoted(&table.filter)));
+    }
+    if let Some((column, down)) = &table.sort {
+        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { ":asc" }));
+    }
+    Some(line)
+}
+
+/// In what the line that is copied does not do what the screen shows.
+pub fn unlike(state: &State) -> Vec<&'static str> {
+    let table = state.current().table();
+    let hot = state.screen == ScreenId::Hotspots;
+    let sorted = table.sort.is_some() || state.screens.hotspots.view != HotView::Verdicts;
+    let own = hot && state.selected().is_empty();
+    let listed = state.screen == ScreenId::Changes && (!table.filter.is_empty() || table.sort.is_some());
+    let all = listed.then_some("without filter and order, which the command has not");
+    let without = match (own && !table.filter.is_empty(), own && sorted) {
+        (true, true) => Some("without filter and order, which the command has not"),
+        (true, false) => Some("without the filter, which the command has not"),
+        (false, true) => Some("without the order, which the command has not"),
+        (false, false) => None,
+    };
+    let reading = state.look().and_then(|look| look.observation.reading.as_ref());
+    let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
+    let anew = simulated.then_some("its simulator begins anew, at the time 0");
+    let jobs = running_jobs::unnamed(state).then_some("without the jobs, which stand in no file");
+    all.into_iter().chain(without).chain(anew).chain(jobs).collect()
+}

@@ -1,0 +1,142 @@
+//! What an operator does beside a watch goes into what is recorded of it, so that who looks back finds that too.
+
+use std::path::Path;
+
+use super::copying::route_line;
+use super::effect::Effect;
+use super::messages::Severity;
+use super::state::State;
+use super::timeline;
+use crate::session::counted;
+use fabdeck_fabric::{Element, Faults};
+use fabdeck_files::capture::Entry;
+use fabdeck_files::capture_format::Acted;
+use fabdeck_routing::engine;
+
+/// Of many elements so many are named.
+const NAMED: usize = 5;
+
+/// Whether anything is recorded that it could go into.
+pub fn can_enter(state: &State) -> Result<(), String> {
+    let watch = &state.known.watch;
+    let (interval, past) = (watch.settings.interval_ms, watch.settings.past_bytes);
+    match watch.live {
+        Some(true) if interval > 0 && past > 0 => Ok(()),
+        Some(true) => Err(
+            "nothing of this watch is recorded: interval or past_mib under [watch] in the configuration is 0"
+                .to_owned(),
+        ),
+        Some(false) => Err("'fabdeck capture note FILE TEXT' writes into a capture".to_owned()),
+        None => Err("the source is still being read".to_owned()),
+    }
+}
+
+/// During a pause with the time at which it stands.
+fn enter(state: &mut State, entry: Entry) -> (Vec<Effect>, Option<String>) {
+    if can_enter(state).is_err() {
+        return (Vec::new(), None);
+    }
+    let clock = timeline::entered(state, &entry);
+    (vec![Effect::Enter(entry)], clock)
+}
+
+fn act(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> {
+    enter(state, Entry::Action(Acted { what, command })).0
+}
+
+/// An operator's words.
+pub fn note(state: &mut State, text: &str) -> Vec<Effect> {
+    let text = text.trim();
+    if !fabdeck_files::capture::fits_note(text) {
+        state.say(Severity::Error, "FD-6321: a note takes 64 KiB at the most, and this one was left out");
+        return Vec::new();
+    }
+    let (effects, clock) = enter(state, Entry::Note(text.to_owned()));
+    state.unsaved.notes += effects.len();
+    let words = match clock {
+        Some(clock) => format!("noted at {clock}, which is now and not what is shown; :save keeps it"),
+        None => "noted; a pause (9, Space) lists it, and :save writes a capture with it".to_owned(),
+    };
+    state.say(Severity::Said, words);
+    effects
+}
+
+/// The source was looked at again: what was recorded before is still there.
+pub fn looked_again(state: &mut State, paused: bool) -> Vec<Effect> {
+    if can_enter(state).is_err() {
+        return Vec::new();
+    }
+    // That a look is partial matters more.
+    let changed = std::mem::take(&mut state.known.changes.looking);
+    if !changed && !state.look().is_some_and(|look| look.observation.partial()) {
+        let live = if paused { "live again: " } else { "" };
+        state.say(
+            Severity::Said,
+            format!("{live}looked again; all that was watched stays in the Timeline (9)"),
+        );
+    }
+    act(state, "looked at the source again".to_owned(), None)
+}
+
+/// Marks are others than they were.
+pub fn marked(state: &mut State, before: &Faults) -> Vec<Effect> {
+    let Some(look) = state.look().filter(|_| state.known.marks != *before) else { return Vec::new() };
+    let now = &state.known.marks;
+    let only = |some: &Faults, other: &Faults| -> Vec<String> {
+        let theirs: Vec<_> = other.iter().collect();
+        let mine = some.iter().filter(|what| !theirs.contains(what));
+        mine.map(|what| Element::of(look.fabric(), &look.names, what).to_string()).collect()
+    };
+    let parts = [("marked as failed", only(now, before)), ("no longer marked", only(before, now))];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(how, names)| format!("{how}: {}", named(&names)))
+        .collect();
+    let what = format!("{}; {} marked now", parts.join("; "), counted(now.len(), "element", "elements"));
+    let command = state.line(&format!("whatif{}", state.marks_as_arguments()));
+    act(state, what, Some(command))
+}
+
+fn named(names: &[String]) -> String {
+    let first = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// An engine answered, or refused.
+pub fn proposed(state: &mut State, engine: &str, refused: Option<String>) -> Vec<Effect> {
+    let marks = counted(state.known.marks.len(), "mark", "marks");
+    let what = match refused {
+        None => format!("{engine} proposed routes around {marks}"),
+        Some(why) => format!("{engine} refused to route around {marks}: {why}"),
+    };
+    let marks = state.marks_as_arguments();
+    let command = state.line(&format!("whatif{marks} --engine {engine}"));
+    act(state, what, Some(command))
+}
+
+/// A plan went into a file. Its name stands in the command line alone, which is left out of what is given away.
+pub fn planned(state: &mut State, file: &Path) -> Vec<Effect> {
+    let Some((id, marks)) = state.drafts.get(file) else { return Vec::new() };
+    // Of marks that are others by now the line would say those.
+    let same = *marks == state.known.marks;
+    let what = format!("the plan of {id} was written into a file");
+    let file = file.display().to_string();
+    let command = engine(id).filter(|_| same).map(|engine| route_line(state, engine, &file));
+    act(state, what, command)
+}
+
+/// A change was begun, or decided about.
+pub fn changed(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> {
+    act(state, what, command)
+}
+
+/// What was watched so far went into a capture of its own.
+pub fn saved(state: &mut State) -> Vec<Effect> {
+    let unsaved = &mut state.unsaved;
+    unsaved.notes = unsaved.notes.saturating_sub(std::mem::take(&mut unsaved.on_their_way));
+    act(state, "what was watched so far was written into a capture".to_owned(), None)
+}

@@ -1,0 +1,421 @@
+//! Work that follows from what came in or was marked: each step begins the next.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::ailing::Ailing;
+use super::effect::{Effect, Job, Outcome};
+use super::known::Proposed;
+use super::messages::{Message, Severity};
+use super::state::{Loading, State};
+use super::tasks::{Needs, TaskId};
+use super::{changing, entering, running_jobs, slow_lanes, timeline, watch};
+use crate::session::{EngineRow, Look, Preview, Proposal, counted};
+use fabdeck_fabric::Resolved;
+use fabdeck_routing::{ENGINES, Engine, Refusal};
+
+/// Takes what came of a task. What was cancelled in the meantime is let go.
+pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect> {
+    if state.tasks.end(task).is_none() {
+        return Vec::new();
+    }
+    match outcome {
+        Outcome::Looked(Ok(look)) => {
+            let before = state.known.look.clone();
+            let mut effects = looked(state, look);
+            effects.extend(watch::first_after_look(state, before));
+            effects.extend(changing::looked(state));
+            effects
+        }
+        Outcome::Looked(Err(error)) => not_looked(state, error),
+        Outcome::Arranged(ranks) => {
+            let places = state.screens.places(&state.known);
+            state.known.arrange(*ranks);
+            refresh(state);
+            state.screens.put_on(&places, &state.known);
+            Vec::new()
+        }
+        Outcome::Indexed(Ok(preview)) => indexed(state, preview),
+        Outcome::Indexed(Err(refusal)) => {
+            state.say(Severity::Error, format!("lost paths cannot be counted: {refusal}"));
+            state.known.unindexed = Some(refusal.to_string());
+            refresh(state);
+            Vec::new()
+        }
+        Outcome::Counted(cost, groups) => {
+            (state.known.cost, state.known.groups) = (Some(*cost), groups);
+            refresh(state);
+            Vec::new()
+        }
+        Outcome::Proposed { engine, outcome, took_ms } => proposed(state, engine, outcome, took_ms),
+        Outcome::Selected { selecting, selection } => {
+            super::selecting::selected(state, &selecting, selection);
+            Vec::new()
+        }
+        Outcome::Swept(result) if timeline::going_on(state).is_some() => {
+            timeline::swept_behind(state, task, result)
+        }
+        Outcome::Swept(result) => watch::swept(state, result),
+        Outcome::Unrolled(result) => timeline::unrolled(state, result),
+        Outcome::Derived(result) => timeline::derived_part(state, task, result),
+        Outcome::Sought(result) => timeline::sought(state, task, result),
+        Outcome::Judged(reading) => watch::judged(state, task, reading),
+        Outcome::Written { to, result } => written(state, to, result),
+        Outcome::Saved { to, result: Ok(()) } => {
+            let file = to.display();
+            state.say(Severity::Said, format!("--source {file} plays what was watched so far"));
+            entering::saved(state)
+        }
+        Outcome::Offered(result) => changing::offered(state, task, result),
+        Outcome::Begun(result) => changing::begun(state, task, result),
+        Outcome::Changes(result) => changing::changes(state, task, result),
+        Outcome::Compared(result) => changing::compared(state, task, result),
+        Outcome::Lanes(result) => slow_lanes::told(state, task, result),
+        Outcome::Listed(result) => running_jobs::listed(state, task, result),
+        Outcome::Weighed(weighed) => running_jobs::weighed(state, task, *weighed),
+        Outcome::Asked { result, .. } => changing::asked(state, task, result),
+        Outcome::Saved { result: Err(error), .. } => {
+            state.say(Severity::Error, format!("no capture was written: {error}"));
+            Vec::new()
+        }
+    }
+}
+
+/// What an engine makes of the marks.
+fn proposed(
+    state: &mut State,
+    engine: &'static str,
+    outcome: Result<Arc<Proposal>, Refusal>,
+    took_ms: u64,
+) -> Vec<Effect> {
+    let row = EngineRow::new(engine, outcome.as_deref(), Some(took_ms as f64 / 1000.0));
+    let row = Box::new(if state.known.tables { row } else { row.without_tables() });
+    if let Err(refusal) = &outcome {
+        state.say(Severity::Warning, format!("{engine}: {refusal}"));
+    }
+    let refused = outcome.as_ref().err().map(ToString::to_string);
+    state.known.proposed.insert(engine, Proposed::Done { outcome, row });
+    let mut effects = entering::proposed(state, engine, refused);
+    effects.extend(next_engine(state));
+    refresh(state);
+    effects
+}
+
+/// A plan is in its file, or is not.
+fn written(state: &mut State, to: PathBuf, result: Result<(), String>) -> Vec<Effect> {
+    let effects = match result {
+        Ok(()) => {
+            state.say(Severity::Said, format!("the plan is in {}", to.display()));
+            entering::planned(state, &to)
+        }
+        Err(error) => {
+            state.drafts.remove(&to);
+            state.say(Severity::Error, format!("no plan was written: {error}"));
+            Vec::new()
+        }
+    };
+    state.plans.insert(to);
+    effects
+}
+
+/// Looks at the source again.
+pub fn look_again(state: &mut State) -> Vec<Effect> {
+    let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
+    state.go_on(Loading::Under(task));
+    state.known.changes.looking = false;
+    vec![effect]
+}
+
+/// A look that was there before stands as it was, and so does the watch.
+fn not_looked(state: &mut State, error: String) -> Vec<Effect> {
+    state.say(Severity::Error, error.clone());
+    state.go_on(match state.known.tables {
+        true => Loading::Done,
+        false => Loading::Failed(error),
+    });
+    refresh(state);
+    next_engine(state)
+}
+
+/// The fabric is there before its tables: enough to browse. A look that follows another waits for the whole.
+pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> {
+    if state.loading != Loading::Under(task) || state.known.look.is_some() {
+        return Vec::new();
+    }
+    state.known.look = Some(look.clone());
+    refresh(state);
+    vec![state.begin("sorting switches by rank", Job::Arrange { look }).1]
+}
+
+fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
+    state.go_on(Loading::Done);
+    // A look that follows a change says nothing again: what became of the change stands there.
+    let follows = state.known.changes.looking;
+    let notes = look.observation.notes.iter().map(ToString::to_string);
+    let new = |text: &String| !(follows && state.messages.iter().any(|message| message.text == *text));
+    let notes: Vec<String> = notes.filter(new).collect();
+    if !(follows && notes.is_empty()) {
+        let (at_ms, severity) = (state.now_ms, Severity::Warning);
+        notes.into_iter().for_each(|text| state.messages.put_by(Message { at_ms, severity, text }));
+        state.seen = state.messages.said();
+    }
+    if look.observation.partial() {
+        state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
+    }
+    replaced(state, look)
+}
+
+/// What is known is of another look from now on: what is kept by its ids goes along, what was worked out is worked out
+/// again unless nothing differs.
+pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
+    let same_fabric = state.look().is_some_and(|before| before.fabric() == look.fabric());
+    let same_tables = state
+        .look()
+        .is_some_and(|before| same_fabric && before.observation.tables == look.observation.tables);
+    // What was worked out for the same fabric and the same tables is as good as new.
+    if same_tables && state.known.tables {
+        state.known.look = Some(look);
+        refresh(state);
+        return next_engine(state);
+    }
+    let waiting = |proposed: &Proposed| !matches!(proposed, Proposed::Done { .. });
+    let asked: Vec<&'static Engine> =
+        ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
+    // After a change of ones own one knows that, and what became of it matters more.
+    if state.known.proposed.len() > asked.len() && !state.known.changes.looking {
+        state.say(Severity::Said, "the fabric or its tables changed: p asks the engines again");
+    }
+    let mut effects = let_go(state, Needs::Look);
+    let mut places = state.screens.places(&state.known);
+    if let Some(before) = state.known.look.replace(look.clone()).filter(|_| !same_fabric) {
+        running_jobs::forget_ports(state);
+        carry_marks_over(state, &before, &look);
+        let again = |what: Resolved| what.in_another(before.fabric(), look.fabric());
+        places = places.into_iter().map(|what| what.and_then(again)).collect();
+        state.known.carry_order_over(&again);
+        state.screens.carry_over(&again);
+        state.known.paths = None;
+    }
+    state.known.tables = look.observation.tables.has_forwarding();
+    // Paths over the same cables stand until those of the new tables are known.
+    if !state.known.tables {
+        state.known.paths = None;
+    }
+    (state.known.preview, state.known.unindexed) = (None, None);
+    state.known.proposals = Arc::default();
+    state.drafts.clear();
+    refresh(state);
+    state.screens.put_on(&places, &state.known);
+    if !same_fabric || state.known.tiers.is_empty() {
+        effects.push(state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1);
+    }
+    if state.known.tables {
+        effects.push(state.begin("indexing paths", Job::Index { look }).1);
+    }
+    effects.extend(preview(state, &asked));
+    effects
+}
+
+/// Marks are of one fabric; what is gone from the next is said.
+fn carry_marks_over(state: &mut State, before: &Look, look: &Look) {
+    let (marks, gone) = state.known.marks.carried_over(before.fabric(), look.fabric());
+    state.known.marks = marks;
+    for marks in &mut state.known.marks_before {
+        *marks = marks.carried_over(before.fabric(), look.fabric()).0;
+    }
+    for what in gone {
+        let name = fabdeck_fabric::Element::of(before.fabric(), &before.names, what);
+        state.say(Severity::Warning, format!("{name} was marked and is gone from the fabric"));
+    }
+}
+
+fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
+    // Nobody else has it yet.
+    state.known.paths = preview.lock().ok().map(|preview| preview.paths().clone());
+    state.known.preview = Some(preview);
+    refresh(state);
+    let mut effects = count(state);
+    effects.extend(watch::judge_again(state));
+    effects
+}
+
+/// Lists are made anew from what is known now.
+pub fn refresh(state: &mut State) {
+    let numbers = |look: &Arc<Look>| (Arc::as_ptr(look) as usize, super::screens::Detail::of_fabric(look));
+    let held = state.known.numbers_of;
+    if let Some((of, numbers)) =
+        state.look().filter(|look| Some(Arc::as_ptr(look) as usize) != held).map(numbers)
+    {
+        (state.known.numbers_of, state.known.numbers) = (Some(of), numbers);
+    }
+    if let Some(ailing) = Ailing::of(&state.known) {
+        state.known.ailing = ailing;
+    }
+    state.screens.refresh(&state.known);
+}
+
+const COUNTING: &str = "counting lost paths";
+
+/// Counts what the marks cost, in the background.
+fn count(state: &mut State) -> Vec<Effect> {
+    let (Some(look), Some(preview)) = (state.known.look.clone(), state.known.preview.clone()) else {
+        return Vec::new();
+    };
+    let marks = state.known.marks.clone();
+    let earlier: Vec<TaskId> =
+        state.tasks.running().iter().filter(|task| task.title == COUNTING).map(|task| task.id).collect();
+    earlier.into_iter().for_each(|task| drop(state.tasks.end(task)));
+    vec![state.begin(COUNTING, Job::Cost { look, preview, marks }).1]
+}
+
+/// The marks are others now: what was worked out for the old ones is let go, and the loss is counted anew.
+pub fn remarked(state: &mut State) -> Vec<Effect> {
+    let mut effects = let_go(state, Needs::Marks);
+    effects.extend(count(state));
+    refresh(state);
+    effects
+}
+
+/// Drops what was worked out for marks, and ends all work that rests on what is another now.
+fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
+    let stale: Vec<TaskId> =
+        state.tasks.running().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
+    state.queue.clear();
+    (state.known.cost, state.known.groups) = (None, None);
+    let others =
+        if changed == Needs::Look { "the fabric or its tables changed" } else { "the marks changed" };
+    running_jobs::let_go(&mut state.known, others);
+    state.known.proposed.clear();
+    let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
+    stale.into_iter().filter_map(end).collect()
+}
+
+/// How many times what was done to the marks can be taken back.
+const BACK: usize = 100;
+
+/// Keeps the marks as they are, to have them again.
+pub fn remember(state: &mut State) {
+    let before = &mut state.known.marks_before;
+    if before.len() == BACK {
+        before.remove(0);
+    }
+    before.push(state.known.marks.clone());
+}
+
+/// Marks elements as failed, all at once; when all of them are marked already, takes the marks away.
+pub fn mark(state: &mut State, all: &[Resolved]) -> Vec<Effect> {
+    remember(state);
+    let mut marked = 0;
+    for what in all {
+        marked += usize::from(state.known.marks.mark(*what));
+    }
+    if marked == 0 {
+        for what in all {
+            state.known.marks.unmark(*what);
+        }
+    }
+    let again = if state.known.proposed.is_empty() { "" } else { "; p asks the engines again" };
+    let verb = if marked > 0 { "marked as failed" } else { "no longer marked" };
+    let what = match all {
+        [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
+        _ => counted(all.len(), "element is", "elements are"),
+    };
+    state.say(Severity::Said, format!("{what} {verb}; nothing is touched in the fabric{again}"));
+    remarked(state)
+}
+
+/// Takes marks away: those of the rows that are selected, or else all.
+pub fn unmark(state: &mut State) -> Vec<Effect> {
+    remember(state);
+    let selected = state.selected().clone();
+    match selected.is_empty() {
+        true => {
+            state.known.marks.clear();
+            state.say(Severity::Said, "no element is marked any more");
+        }
+        false => {
+            let taken = selected.iter().filter(|what| state.known.marks.unmark(**what)).count();
+            let said = counted(taken, "mark of the rows selected is", "marks of the rows selected are");
+            state.say(Severity::Said, format!("{said} taken away"));
+        }
+    }
+    remarked(state)
+}
+
+/// The marks as they were before what was done to them last.
+pub fn undo(state: &mut State) -> Vec<Effect> {
+    let Some(before) = state.known.marks_before.pop() else { return Vec::new() };
+    state.known.marks = before;
+    let count = counted(state.known.marks.len(), "element is", "elements are");
+    state.say(Severity::Said, format!("taken back: {count} marked now"));
+    remarked(state)
+}
+
+/// Whether an engine is at work, or waits for its turn.
+pub fn engines_at_work(state: &State) -> bool {
+    state.known.proposed.values().any(|proposed| !matches!(proposed, Proposed::Done { .. }))
+}
+
+/// Asks engines for the marks as they are. Those that have answered are not asked again.
+pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
+    running_jobs::ask_with(state);
+    for engine in engines {
+        if !state.known.proposed.contains_key(engine.id) {
+            state.known.proposed.insert(engine.id, Proposed::Waiting);
+            state.queue.push_back(engine);
+        }
+    }
+    let effects = next_engine(state);
+    refresh(state);
+    effects
+}
+
+/// The next engine of the queue begins when no other routes, and tables are there to compare with.
+fn next_engine(state: &mut State) -> Vec<Effect> {
+    let routes = state.known.proposed.values().any(|proposed| matches!(proposed, Proposed::Under(_)));
+    let reading = matches!(state.loading, Loading::Under(_));
+    let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
+    let Some(engine) = state.queue.pop_front() else { return Vec::new() };
+    let (marks, request) = (state.known.marks.clone(), state.request.clone());
+    let proposals = state.known.proposals.clone();
+    let job = Job::Propose { look, proposals, marks, engine, request };
+    let (task, effect) = state.begin(format!("{} routes", engine.id), job);
+    state.known.proposed.insert(engine.id, Proposed::Under(task));
+    vec![effect]
+}
+
+/// Every engine of the registry.
+pub fn all_engines() -> Vec<&'static Engine> {
+    ENGINES.iter().collect()
+}
+
+/// Ends work that takes long, and says what it was: a look, and what engines make of the marks. The rest is short, or
+/// must not be left half done.
+pub fn cancel_all(state: &mut State) -> Vec<Effect> {
+    let looking = |task: TaskId| state.loading == Loading::Under(task);
+    let routing = |task: TaskId| {
+        let mut proposed = state.known.proposed.values();
+        proposed.any(|proposed| matches!(proposed, Proposed::Under(under) if *under == task))
+    };
+    let long: Vec<(TaskId, String)> = (state.tasks.running().iter())
+        .filter(|task| routing(task.id) || looking(task.id))
+        .map(|task| (task.id, task.title.clone()))
+        .collect();
+    let mut effects: Vec<Effect> = changing::cancel(state).into_iter().collect();
+    state.queue.clear();
+    for (task, title) in long {
+        state.tasks.end(task);
+        effects.push(Effect::Cancel(task));
+        state.say(Severity::Warning, format!("cancelled: {title}"));
+        if state.loading == Loading::Under(task) {
+            // A look that was there before stands as it was.
+            state.go_on(match state.known.tables {
+                true => Loading::Done,
+                false => Loading::Failed("the look was cancelled; r looks again".to_owned()),
+            });
+        }
+    }
+    state.known.proposed.retain(|_, proposed| matches!(proposed, Proposed::Done { .. }));
+    refresh(state);
+    effects
+}

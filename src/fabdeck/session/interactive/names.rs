@@ -1,0 +1,129 @@
+//! Names in the fabric, for lines that take one: nodes, and the ports and cables of a node once it is named.
+
+use super::prompt::Offer;
+use super::state::State;
+use super::words::{one_word, words};
+use crate::session::Look;
+use fabdeck_fabric::{Element, Node, NodeId, NodeKind, PortNum, Resolved};
+
+/// How many names are offered at most.
+const NAMES: usize = 50;
+
+/// Nodes by name, those that begin with what is typed first.
+fn found<'l>(look: &'l Look, typed: &str, fits: impl Fn(&Node) -> bool) -> Vec<(NodeId, &'l str, &'l Node)> {
+    let typed = typed.trim().to_lowercase();
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    let (mut begin, mut hold) = (Vec::new(), Vec::new());
+    for (id, node) in look.fabric().nodes().filter(|(_, node)| fits(node)) {
+        let name = look.name(id);
+        match name.to_lowercase().find(&typed) {
+            Some(0) if begin.len() < NAMES => begin.push((id, name, node)),
+            Some(1..) if hold.len() < NAMES => hold.push((id, name, node)),
+            _ => {}
+        }
+    }
+    begin.into_iter().chain(hold).take(NAMES).collect()
+}
+
+fn about(name: &str, node: &Node) -> String {
+    format!("{} {name}", node.facts.kind.word())
+}
+
+/// Ends of a path. A name that several bear would be refused, so it gives way to the GUID.
+pub fn nodes(state: &State, typed: &str) -> Vec<Offer> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let offer = |(id, name, node)| Offer::new(look.names.unique(look.fabric(), id), about(name, node));
+    found(look, typed, |_| true).into_iter().map(offer).collect()
+}
+
+/// The two ends of a path, one after the other, each as one word.
+pub fn ends(state: &State, typed: &str) -> Vec<Offer> {
+    let words = words(typed);
+    let Some((at, last)) = words.last().filter(|_| words.len() <= 2) else { return Vec::new() };
+    let before = &typed[..*at];
+    let offer = |offer: Offer| Offer { text: format!("{before}{}", one_word(&offer.text)), ..offer };
+    nodes(state, last).into_iter().map(offer).collect()
+}
+
+/// Anything that can fail: nodes, and cables and ports of the one that is named.
+pub fn elements(state: &State, typed: &str) -> Vec<Offer> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let typed = typed.trim_start();
+    let kind = ["switch", "host", "link", "port"]
+        .into_iter()
+        .find(|kind| typed.strip_prefix(kind).is_some_and(|rest| rest.starts_with(':')));
+    let name = kind.map_or(typed, |kind| &typed[kind.len() + 1..]);
+    if let Some((node, digits)) = node_with_port(look, name) {
+        return match kind {
+            Some("port") => ports(look, node, digits, Element::Port, false),
+            _ => ports(look, node, digits, Element::Link, true),
+        };
+    }
+    let fits = |node: &Node| match kind {
+        Some("switch") => node.is_switch(),
+        Some("host") => node.facts.kind != NodeKind::Switch,
+        _ => true,
+    };
+    let nodes = found(look, name, fits);
+    let one = if let [(id, ..)] = nodes.as_slice() { Some(*id) } else { None };
+    let offer = |(id, name, node): (NodeId, &str, &Node)| {
+        let text = match kind {
+            // The port is still to be said.
+            Some(kind @ ("link" | "port")) => format!("{kind}:{}[", look.names.unique(look.fabric(), id)),
+            _ => Element::of(look.fabric(), &look.names, Resolved::Node(id)).to_string(),
+        };
+        Offer::new(text, about(name, node))
+    };
+    let mut offers: Vec<Offer> = nodes.into_iter().map(offer).collect();
+    if let (Some(node), None) = (one, kind) {
+        offers.extend(ports(look, node, "", Element::Link, true));
+    }
+    offers
+}
+
+/// Cables by one of their ends, as `NODE[PORT]`.
+pub fn cables(state: &State, typed: &str) -> Vec<Offer> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let typed = typed.trim_start();
+    if let Some((node, digits)) = node_with_port(look, typed) {
+        return ports(look, node, digits, Element::Link, true);
+    }
+    let offer = |(id, name, node)| {
+        Offer::new(format!("{}[", look.names.unique(look.fabric(), id)), about(name, node))
+    };
+    found(look, typed, |_| true).into_iter().map(offer).collect()
+}
+
+/// `leaf1[3`: the node that is named, and the digits of a port behind it.
+fn node_with_port<'t>(look: &Look, typed: &'t str) -> Option<(NodeId, &'t str)> {
+    let (name, digits) = typed.trim_end_matches(']').rsplit_once('[')?;
+    digits.chars().all(|sign| sign.is_ascii_digit()).then_some(())?;
+    let name = name.strip_prefix("link:").unwrap_or(name);
+    match look.names.find(look.fabric(), name, None).as_slice() {
+        [node] => Some((*node, digits)),
+        _ => None,
+    }
+}
+
+/// Ports of a node whose numbers begin so, with what is at their other end.
+fn ports(
+    look: &Look,
+    node: NodeId,
+    digits: &str,
+    element: fn(String, PortNum) -> Element,
+    linked: bool,
+) -> Vec<Offer> {
+    let fabric = look.fabric();
+    let name = look.names.unique(fabric, node);
+    let fits = fabric.ports_of(node).filter(|(_, port)| {
+        port.number.value().to_string().starts_with(digits) && (port.link.is_some() || !linked)
+    });
+    let offer = |port: &fabdeck_fabric::Port| {
+        let peer =
+            port.peer.map_or_else(|| "no cable".to_owned(), |peer| format!("to {}", look.port_name(peer)));
+        Offer::new(element(name.clone(), port.number).to_string(), peer)
+    };
+    fits.map(|(_, port)| offer(port)).take(2 * NAMES).collect()
+}

@@ -1,0 +1,573 @@
+//! The jobs of a session: who knows which run is asked while somebody looks at Jobs, and what they make of channels is
+//! worked out behind the screen, under the tables in force and under what sar proposes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::{Effect, Job};
+use super::forward;
+use super::known::{Known, Proposed};
+use super::messages::Severity;
+use super::prompt::Purpose;
+use super::screens::ScreenId;
+use super::state::{State, quoted};
+use super::tasks::TaskId;
+use super::timeline::replay_word;
+use super::walking::lead_to;
+use super::whose_jobs::{Knower, heard, knower, recorded_words, take_recorded, trouble};
+use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs};
+use fabdeck_fabric::observe::JobsHeard;
+use fabdeck_fabric::{Faults, JobMap};
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::Hosts;
+use fabdeck_routing::{Engine, engine};
+
+/// From one list to the next, where nobody says.
+pub const USUAL_MS: u64 = 30_000;
+/// So much of the path of a list is shown on any screen.
+const LEAST_PATH: usize = 8;
+/// The age of a list is told in steps of so much.
+const AGE_MS: u64 = 10_000;
+
+/// Who knows which jobs run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobsFrom {
+    /// The squeue to run, where it is not the one that PATH has.
+    Slurm(Option<PathBuf>),
+    File(PathBuf),
+}
+
+impl JobsFrom {
+    fn words(&self) -> String {
+        self.words_in(usize::MAX)
+    }
+
+    /// In so much room: a path that has none gives way up to its end.
+    fn words_in(&self, room: usize) -> String {
+        let whole = match self {
+            Self::Slurm(_) => return "jobs of Slurm".to_owned(),
+            Self::File(file) => file.display().to_string(),
+        };
+        let words = format!("jobs of {whole}");
+        if words.chars().count() <= room { words } else { path_end(&whole, room.max(LEAST_PATH)) }
+    }
+
+    /// As arguments of `jobs`.
+    fn arguments(&self) -> String {
+        match self {
+            Self::Slurm(None) => " --slurm".to_owned(),
+            Self::Slurm(Some(squeue)) => {
+                format!(" --slurm --squeue {}", quoted(&squeue.display().to_string()))
+            }
+            Self::File(file) => format!(" --file {}", quoted(&file.display().to_string())),
+        }
+    }
+}
+
+/// A path, or where there is no room for it, as much of its end: what tells lists apart.
+fn path_end(whole: &str, room: usize) -> String {
+    const LEFT_OUT: &str = "...";
+    let signs = whole.chars().count();
+    if signs <= room {
+        return whole.to_owned();
+    }
+    let end: String = whole.chars().skip(signs + LEFT_OUT.len() - room).collect();
+    // Rather whole names than a piece of one.
+    let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
+    format!("{LEFT_OUT}{}", names.unwrap_or(&end))
+}
+
+/// Who is asked, and how often.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobSettings {
+    pub from: Option<JobsFrom>,
+    pub interval_ms: u64,
+}
+
+impl Default for JobSettings {
+    fn default() -> Self {
+        Self { from: None, interval_ms: USUAL_MS }
+    }
+}
+
+/// What is known of jobs before they are found on a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Heard {
+    List(JobList),
+    /// By the moment of a recording that is shown.
+    Recorded(Arc<JobsHeard>),
+    /// Nobody runs jobs on a simulated fabric: some are made up.
+    Made,
+}
+
+/// What jobs are weighed over.
+#[derive(Clone, Debug)]
+pub struct JobsAsked {
+    pub look: Arc<Look>,
+    pub heard: Arc<Heard>,
+    pub marks: Faults,
+    /// What sar proposes for these marks.
+    pub proposal: Option<Arc<Proposal>>,
+}
+
+impl JobsAsked {
+    pub fn run(&self) -> WeighedJobs {
+        let placed = match self.heard.as_ref() {
+            Heard::List(list) => Hosts::new(self.look.fabric(), &self.look.names).place(list),
+            Heard::Recorded(said) => {
+                Hosts::new(self.look.fabric(), &self.look.names).place(&JobList::recorded(&said.jobs))
+            }
+            Heard::Made => made_jobs(self.look.fabric()),
+        };
+        let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
+        WeighedJobs::new(&self.look, placed, &self.marks, proposed)
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let proposal = match (&self.proposal, &other.proposal) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.heard, &other.heard);
+        same && proposal && self.marks == other.marks
+    }
+}
+
+/// What a session knows of jobs.
+#[derive(Clone, Debug, Default)]
+pub struct JobsSeen {
+    pub settings: JobSettings,
+    /// Whom the session began with.
+    pub usual: Option<JobsFrom>,
+    /// Whoever knows them was named in this session.
+    pub named: bool,
+    /// Who is to know them in place of whoever is heard already, once he has said something.
+    naming: Option<JobsFrom>,
+    /// What a recording has of the moment shown, ready to be weighed.
+    pub recorded: Option<(Arc<JobsHeard>, Arc<Heard>)>,
+    /// What was heard last, and when.
+    pub heard: Option<(Arc<Heard>, u64)>,
+    /// Why nothing newer was.
+    pub trouble: Option<String>,
+    asking: Option<TaskId>,
+    due_ms: u64,
+    pub weighed: Option<Arc<WeighedJobs>>,
+    /// What that was weighed over, and what is being weighed.
+    of: Option<JobsAsked>,
+    under: Option<(TaskId, JobsAsked)>,
+    /// What changed since sar answered, so that its answer went.
+    gone: Option<&'static str>,
+    /// The jobs that engines were asked with.
+    pub asked_with: Arc<JobMap>,
+    /// The same in words, as of then.
+    pub asked_words: String,
+}
+
+impl JobsSeen {
+    /// As a session begins that was told whom to ask.
+    pub fn begun(settings: JobSettings) -> Self {
+        Self { usual: settings.from.clone(), settings, ..Self::default() }
+    }
+
+    /// What jobs were weighed over: ports are numbered as there.
+    pub fn look(&self) -> Option<&Arc<Look>> {
+        self.of.as_ref().map(|of| &of.look)
+    }
+
+    /// Whether what stands there of sar is of other jobs.
+    pub fn is_outdated(&self) -> bool {
+        self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some()) && self.others_run()
+    }
+
+    /// Whether engines were asked with other jobs than those that are known now.
+    pub fn others_run(&self) -> bool {
+        self.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *self.asked_with)
+    }
+
+    /// The engine that routes for jobs.
+    fn sar() -> Option<&'static Engine> {
+        engine("sar")
+    }
+}
+
+/// Whether jobs are made up where nobody names who knows them.
+fn makes_up(state: &State) -> bool {
+    matches!(knower(&state.known), Knower::Nobody) && state.source.split(':').next() == Some("sim")
+}
+
+/// What is known now.
+fn asked(state: &State) -> Option<JobsAsked> {
+    let known = &state.known;
+    let (look, heard) = (known.look.clone()?, heard(known)?.clone());
+    // Routes that were made without jobs are none of theirs.
+    let sar = JobsSeen::sar().filter(|_| !known.jobs.asked_with.is_empty());
+    let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
+    Some(JobsAsked { look, heard, marks: known.marks.clone(), proposal })
+}
+
+fn is_old(state: &State) -> Option<JobsAsked> {
+    let jobs = &state.known.jobs;
+    let under = jobs.under.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
+    let here = is_wanted(state) && !under;
+    asked(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is(asked)))
+}
+
+/// Whether somebody looks at what jobs are for: What-if asks engines with them.
+fn is_wanted(state: &State) -> bool {
+    matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
+}
+
+/// Whether a list is to be asked for.
+fn is_due(state: &State) -> bool {
+    let jobs = &state.known.jobs;
+    let named = matches!(knower(&state.known), Knower::Named(_)) && jobs.asking.is_none();
+    named && is_wanted(state) && state.known.look.is_some()
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let jobs = &state.known.jobs;
+    let named = matches!(knower(&state.known), Knower::Named(_));
+    let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
+    let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_MS + 1) * AGE_MS);
+    let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
+    [older, due].into_iter().flatten().min()
+}
+
+/// Time went by, or somebody came to the screen.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let jobs = &state.known.jobs;
+    let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
+    let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
+    if let Some(from) = named.or_else(due) {
+        let (task, effect) = state.begin_quiet("asking which jobs run", Job::ListJobs(from));
+        state.known.jobs.asking = Some(task);
+        effects.push(effect);
+    }
+    take_recorded(&mut state.known);
+    if state.screen == ScreenId::Jobs && makes_up(state) && state.known.jobs.heard.is_none() {
+        state.known.jobs.heard = Some((Arc::new(Heard::Made), state.now_ms));
+    }
+    // Of a moment of which nobody said anything nothing is known.
+    if state.known.jobs.weighed.is_some() && heard(&state.known).is_none() {
+        (state.known.jobs.of, state.known.jobs.weighed) = (None, None);
+        state.screens.refresh(&state.known);
+    }
+    if let Some(asked) = is_old(state) {
+        let (task, effect) = state.begin_quiet("weighing jobs", Job::WeighJobs(Box::new(asked.clone())));
+        state.known.jobs.under = Some((task, asked));
+        effects.push(effect);
+    }
+    effects
+}
+
+/// A list, or why there is none: the one before stays.
+pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, String>) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let jobs = &mut state.known.jobs;
+    if jobs.asking.take_if(|asking| *asking == task).is_none() {
+        return Vec::new();
+    }
+    if let Some(from) = jobs.naming.take() {
+        if let Err(error) = result {
+            let words = format!("jobs: {error}; the list that was there stays");
+            state.say(Severity::Warning, words);
+            return Vec::new();
+        }
+        state.say(Severity::Said, format!("jobs: {} from here on", from.words()));
+        take(state, Some(from));
+    }
+    let jobs = &mut state.known.jobs;
+    jobs.due_ms = now_ms + jobs.settings.interval_ms;
+    match result {
+        Ok(list) => {
+            let same = |heard: &Arc<Heard>| matches!(heard.as_ref(), Heard::List(held) if *held == *list);
+            let held = jobs.heard.take().map(|(heard, _)| heard).filter(same);
+            jobs.heard = Some((held.unwrap_or_else(|| Arc::new(Heard::List(*list))), now_ms));
+            jobs.trouble = None;
+        }
+        Err(error) => jobs.trouble = Some(error),
+    }
+    Vec::new()
+}
+
+/// What jobs make of channels.
+pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Effect> {
+    let jobs = &mut state.known.jobs;
+    let Some((_, of)) = jobs.under.take_if(|(under, _)| *under == task) else { return Vec::new() };
+    jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());
+    (jobs.of, jobs.weighed) = (Some(of), Some(Arc::new(weighed)));
+    state.screens.refresh(&state.known);
+    Vec::new()
+}
+
+/// Ports are numbered anew: jobs are found again before engines are asked with them.
+pub fn forget_ports(state: &mut State) {
+    state.request.jobs = Arc::default();
+    let jobs = &mut state.known.jobs;
+    (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
+    jobs.asked_words.clear();
+}
+
+/// Answers are about to be let go, as something else is another now: if sar's is among them, that is said where it stood.
+pub fn let_go(known: &mut Known, changed: &'static str) {
+    let answered = JobsSeen::sar().is_some_and(|sar| known.proposal(sar).is_some());
+    if answered && !known.jobs.asked_with.is_empty() {
+        known.jobs.gone = Some(changed);
+    }
+}
+
+/// Why sar's answer is no longer there, until it is asked again.
+pub fn gone_line(known: &Known) -> Option<String> {
+    let asked = JobsSeen::sar().is_some_and(|sar| known.proposed.contains_key(sar.id));
+    let changed = known.jobs.gone.filter(|_| !asked)?;
+    Some(format!("{changed} since sar answered, so its figures went: p asks again"))
+}
+
+/// Engines are asked with the jobs that are known; answers that were given with others go.
+pub fn ask_with(state: &mut State) {
+    let jobs = &state.known.jobs;
+    // Of another fabric the ports are others.
+    let here = jobs
+        .look()
+        .zip(state.look())
+        .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
+    let Some(weighed) = jobs.weighed.clone().filter(|_| here) else { return };
+    if *jobs.asked_with == *weighed.jobs || forward::engines_at_work(state) {
+        return;
+    }
+    state.request.jobs = weighed.jobs.clone();
+    state.known.jobs.asked_words = list_words(state, &weighed, usize::MAX);
+    state.known.jobs.asked_with = weighed.jobs.clone();
+    state.known.proposed.clear();
+}
+
+/// What sar would make of the jobs.
+pub fn ask_sar(state: &mut State) -> Vec<Effect> {
+    let some = state.known.jobs.weighed.as_ref().is_some_and(|weighed| !weighed.jobs.is_empty());
+    let Some(sar) = JobsSeen::sar().filter(|_| some) else {
+        state.say(
+            Severity::Warning,
+            "preview: no job is known that sar could route for; :jobs FILE names some",
+        );
+        return Vec::new();
+    };
+    let effects = forward::preview(state, &[sar]);
+    if effects.is_empty() && state.known.proposal(sar).is_some() {
+        state.say(Severity::Said, "sar has answered for these jobs; w on What-if (3) writes its plan");
+    }
+    effects
+}
+
+/// Names who knows the jobs: a file, or Slurm.
+pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
+    lead_to(state, ScreenId::Jobs);
+    if argument.is_empty() {
+        super::typing::ask(state, Purpose::Command, "jobs ");
+        return Vec::new();
+    }
+    let usual = state.known.jobs.usual.clone();
+    let from = match (argument, &usual) {
+        ("usual", _) => {
+            take(state, usual);
+            state.known.jobs.named = false;
+            return Vec::new();
+        }
+        ("slurm", Some(JobsFrom::Slurm(squeue))) => JobsFrom::Slurm(squeue.clone()),
+        ("slurm", _) => JobsFrom::Slurm(None),
+        (file, _) => JobsFrom::File(file.into()),
+    };
+    if heard(&state.known).is_none() {
+        take(state, Some(from));
+    } else {
+        let words = format!("jobs: {} are asked for; until then the list that was there stays", from.words());
+        state.say(Severity::Said, words);
+        (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
+    }
+    Vec::new()
+}
+
+/// Nobody waits any more for a list that is to take the place of another.
+pub fn give_up(state: &mut State) -> Option<Effect> {
+    state.known.jobs.naming.take()?;
+    let task = state.known.jobs.asking.take()?;
+    state.say(Severity::Said, "jobs: no longer asked for; the list that was there stays");
+    state.tasks.end(task).map(|_| Effect::Cancel(task))
+}
+
+/// What of a line says who knows the jobs now.
+pub fn in_force(state: &State) -> String {
+    match knower(&state.known) {
+        Knower::Named(JobsFrom::Slurm(_)) => "slurm".to_owned(),
+        Knower::Named(JobsFrom::File(file)) => file.display().to_string(),
+        Knower::Recorded(_) | Knower::Nobody => "usual".to_owned(),
+    }
+}
+
+/// From here on somebody else knows the jobs: what others said is not theirs.
+fn take(state: &mut State, from: Option<JobsFrom>) {
+    let jobs = &mut state.known.jobs;
+    let settings = JobSettings { from, ..jobs.settings.clone() };
+    let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
+    let usual = jobs.usual.clone();
+    *jobs = JobsSeen { settings, usual, named: true, asked_with, asked_words, ..JobsSeen::default() };
+    state.screens.refresh(&state.known);
+}
+
+/// Whom the session began with, in words.
+pub fn usual_words(state: &State) -> String {
+    match &state.known.jobs.usual {
+        Some(from) => format!("as at the beginning: {}", from.words()),
+        None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
+        None => "those of the recording, or none".to_owned(),
+    }
+}
+
+/// Whether a live source pauses, of which a command would know what is now.
+fn pauses(known: &Known) -> bool {
+    known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
+}
+
+/// The command that lists the same.
+pub fn command(known: &Known) -> Option<String> {
+    let arguments = match (knower(known), &known.jobs.settings.from) {
+        // What a capture holds of its moment is what the command takes by itself.
+        (Knower::Recorded(_), _) if !pauses(known) => String::new(),
+        (_, Some(from)) => from.arguments(),
+        (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == Heard::Made) => {
+            String::new()
+        }
+        _ => return None,
+    };
+    Some(format!("jobs{arguments} --filter 'switches>1,hosts>1'"))
+}
+
+/// Jobs as other commands take them.
+pub fn argument(state: &State) -> String {
+    match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
+        Some(file) => format!(" --jobs {}", quoted(&file.display().to_string())),
+        None => String::new(),
+    }
+}
+
+/// The file of the jobs that engines were asked with: whoever was named since has others.
+fn asked_file(state: &State) -> Option<&Path> {
+    let jobs = &state.known.jobs;
+    let same = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs == *jobs.asked_with);
+    match knower(&state.known) {
+        Knower::Named(JobsFrom::File(file)) if same => Some(file),
+        _ => None,
+    }
+}
+
+/// Whether engines were asked with jobs that no command line can name.
+pub fn unnamed(state: &State) -> bool {
+    let named = asked_file(state).is_some();
+    !state.request.jobs.is_empty() && !named && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
+}
+
+/// What stands above the list, and how grave it is: who says what runs, and what that comes to.
+pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
+    let jobs = &state.known.jobs;
+    let mut lines = Vec::new();
+    lines.extend(trouble(&state.known).map(|trouble| (Severity::Warning, trouble)));
+    let Some(weighed) = &jobs.weighed else { return lines };
+    if jobs.is_outdated() {
+        let words = "sar was asked with other jobs than those that run now: p asks again";
+        lines.push((Severity::Warning, words.to_owned()));
+    }
+    let room = usize::from(state.areas().body.width).saturating_sub(1);
+    lines.push((Severity::Said, list_words(state, weighed, room)));
+    lines.push((Severity::Said, figures_words(state, weighed)));
+    lines.extend(lids_line(weighed).map(|words| (Severity::Said, words)));
+    lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
+    lines.extend(gone_line(&state.known).map(|words| (Severity::Warning, words)));
+    lines
+}
+
+/// Which LIDs the figures are of, where ports have several (FN-708 of the commands).
+fn lids_line(weighed: &WeighedJobs) -> Option<String> {
+    let lids = weighed.lids_per_port;
+    (lids > 1)
+        .then(|| format!("a path leads to one of up to {lids} LIDs of a port, by the place of the sender"))
+}
+
+/// Who says so, how long ago, and what of it is on the fabric. Where there is little room, a path gives way to figures.
+fn list_words(state: &State, weighed: &WeighedJobs, room: usize) -> String {
+    let placed = &weighed.placed;
+    let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
+    let mut figures = format!(": {} on {}", placed.listed, counted(placed.on, "host", "hosts"));
+    figures.extend(several.map(|several| format!(", {several} on several switches")));
+    if !placed.unknown.is_empty() {
+        figures.push_str(&format!("; {} unknown", counted(placed.unknown.len(), "host", "hosts")));
+    }
+    if !placed.ambiguous.is_empty() {
+        figures.push_str(&format!("; {} ambiguous", counted(placed.ambiguous.len(), "host", "hosts")));
+    }
+    let who = match knower(&state.known) {
+        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED})"),
+        Knower::Recorded(said) => recorded_words(&state.known, said),
+        Knower::Named(from) => {
+            let age = age(state);
+            from.words_in(room.saturating_sub(age.len() + figures.len())) + &age
+        }
+    };
+    who + &figures
+}
+
+fn age(state: &State) -> String {
+    let Some((_, at)) = &state.known.jobs.heard else { return String::new() };
+    // Who lists jobs knows no past.
+    if replay_word(&state.known).is_some() {
+        return ", of now".to_owned();
+    }
+    match state.now_ms.saturating_sub(*at) / AGE_MS * (AGE_MS / 1000) {
+        0 => ", just now".to_owned(),
+        seconds => format!(", {seconds} s ago"),
+    }
+}
+
+/// `name: in force -> sar`.
+fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
+    let figures = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics);
+    let (now, then) = (figures(&weighed.in_force), figures(&weighed.proposed));
+    let told = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
+        let now = now.map_or_else(|| "?".to_owned(), of);
+        let then = then.map(|then| format!(" -> {}", of(then))).unwrap_or_default();
+        format!("{name}: {now}{then}")
+    };
+    let mut words = vec![
+        told("max EFI", &|metrics| metrics.max.to_string()),
+        told("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
+        told("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
+    ];
+    words.extend(sar_words(state, weighed));
+    words.join("   ")
+}
+
+/// Pairs of jobs without a path, where there are any: no figure of loads tells of them.
+pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
+    let lost = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics.lost);
+    let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
+    let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
+    let now = now.map_or_else(|| "?".to_owned(), |now| now.to_string());
+    let then = then.map(|then| format!(" -> {then}")).unwrap_or_default();
+    some.then(|| format!("pairs within jobs without a path: {now}{then}"))
+}
+
+/// How far sar is, where its figures do not stand there.
+fn sar_words(state: &State, weighed: &WeighedJobs) -> Option<String> {
+    let (jobs, sar) = (&state.known.jobs, JobsSeen::sar()?);
+    let same = *jobs.asked_with == *weighed.jobs;
+    let words = match state.known.proposed.get(sar.id) {
+        Some(Proposed::Waiting | Proposed::Under(_)) => "sar routes",
+        Some(Proposed::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
+        Some(Proposed::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
+        _ => "p asks sar",
+    };
+    Some(words.to_owned())
+}

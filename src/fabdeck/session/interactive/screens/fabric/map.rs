@@ -1,0 +1,80 @@
+//! Where switches stand on the map, and which of them lies where an arrow points.
+//!
+//! ```text
+//! spines (3)
+//!   ■ ■ ■          left and right stay in the rank; down goes to the cable's end that stands nearest
+//! leaves (4)
+//!   ■ ■ ■ ■
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::session::interactive::known::{Known, Tier};
+use crate::session::interactive::screens::screen::Direction;
+use crate::session::interactive::table::Table;
+use fabdeck_fabric::NodeId;
+
+/// How many switches stand side by side on a map of this width; a rank of more goes on in the next line.
+pub fn per_line(width: u16) -> usize {
+    usize::from(width.saturating_sub(2) / 2).max(1)
+}
+
+/// The place in the list of the switch that an arrow leads to.
+pub fn neighbour(known: &Known, table: &Table, direction: Direction, width: u16) -> Option<usize> {
+    let (rank, at) = place(&known.tiers, table.row()?)?;
+    let before: usize = known.tiers[..rank].iter().map(|tier| tier.switches.len()).sum();
+    let here = known.tiers[rank].switches.len();
+    let listed = |row: usize| table.selection.rows.iter().position(|other| *other == row);
+    let beside = |at: usize| listed(before + at);
+    let line = per_line(width);
+    match direction {
+        Direction::Left => (0..at).rev().find_map(beside),
+        Direction::Right => (at + 1..here).find_map(beside),
+        Direction::Up if at >= line => beside(at - line),
+        Direction::Down if at / line < (here - 1) / line => beside((at + line).min(here - 1)),
+        Direction::Up => {
+            let above = rank.checked_sub(1)?;
+            let start = before - known.tiers[above].switches.len();
+            listed(start + nearest(known, known.tiers[rank].switches[at], above, (at, line), direction)?)
+        }
+        Direction::Down => {
+            let start = before + here;
+            listed(start + nearest(known, known.tiers[rank].switches[at], rank + 1, (at, line), direction)?)
+        }
+    }
+}
+
+/// Rank and place in it of a row, all ranks counted through.
+fn place(tiers: &[Tier], mut row: usize) -> Option<(usize, usize)> {
+    for (rank, tier) in tiers.iter().enumerate() {
+        if row < tier.switches.len() {
+            return Some((rank, row));
+        }
+        row -= tier.switches.len();
+    }
+    None
+}
+
+/// Of the switches of a rank that a cable leads to, the one that stands nearest; of all when there is no cable.
+fn nearest(
+    known: &Known,
+    from: NodeId,
+    rank: usize,
+    (at, line): (usize, usize),
+    direction: Direction,
+) -> Option<usize> {
+    let fabric = known.look.as_ref()?.fabric();
+    let tier = known.tiers.get(rank)?;
+    let places: BTreeMap<NodeId, usize> =
+        tier.switches.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let peers = fabric.ports_of(from).filter_map(|(_, port)| Some(fabric.port(port.peer?).node));
+    let linked: Vec<usize> = peers.filter_map(|peer| places.get(&peer).copied()).collect();
+    let all = if linked.is_empty() { (0..tier.switches.len()).collect() } else { linked };
+    let far = |place: &usize| {
+        let (column, row) = (place % line, place / line);
+        // Coming from below, the last line of the rank is the near one.
+        let rows = if direction == Direction::Up { usize::MAX - row } else { row };
+        (column.abs_diff(at % line), rows, *place)
+    };
+    all.into_iter().min_by_key(far)
+}

@@ -1,0 +1,93 @@
+//! What can be said of a port under watch, in the words of the command `hotspots`.
+
+use crate::session::hotspots::{
+    HELD, HOT, LINK, WAY, held_words, hot_words, link_words, narrow_line, per_cent, way_words,
+};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::screens::details::{Detail, Line, Whole};
+use crate::session::interactive::screens::{Screen, ScreenId};
+use crate::session::interactive::state::State;
+use crate::session::{HotPort, HotRole, Look, steps};
+use fabdeck_fabric::Resolved;
+use fabdeck_fabric::counters::Trouble;
+
+/// Why it is what it is, and what it did in the last interval.
+pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
+    let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
+    let Some(row) = reading.port(what) else { return Vec::new() };
+    let mut lines = why(look, row);
+    if lines.is_empty() {
+        let untold =
+            "whether it waits is not known: it does not count it, is stuck at its maximum, or did not answer";
+        let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
+        lines.push(("verdict", words.to_owned()));
+    }
+    let counted = |number: Option<u64>, unit: &str| number.map(|number| format!("{number} {unit}"));
+    let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
+    let figures = [
+        ("role", row.role.map(|role| role.word().to_owned())),
+        ("waits", counted(row.waiting, "ticks/s of PortXmitWait")),
+        ("of time", row.time_waited.map(|part| format!("{} of the time it waits", per_cent(part)))),
+        ("of all", percent(row.share_of_all, "of all waiting in the fabric is here")),
+        ("used", percent(row.used, "of its link")),
+        ("sends", counted(row.sent_mbps, "Mbit/s")),
+        ("receives", counted(row.received_mbps, "Mbit/s")),
+        ("errors", counted(row.errors_per_hour, "an hour")),
+    ];
+    lines.extend(figures.into_iter().filter_map(|(label, text)| Some((label, text?))));
+    lines
+}
+
+fn why(look: &Look, row: &HotPort) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let (Some(at), Some(role)) = (&row.waits, row.role) {
+        // Without a hot-spot the word says victim where counters alone could not.
+        let alone = role == HotRole::Victim;
+        lines.push(match (role, row.held) {
+            (_, Some(held)) => (HELD, held_words(look, at, held, alone, row.limit)),
+            (HotRole::HotSpot, _) => {
+                let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
+                (HOT, hot_words(look, adapter, at, row.limit))
+            }
+            _ => (WAY, way_words(look, at, row.limit)),
+        });
+        if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
+            lines.push(narrow_line(role == HotRole::StandsStill));
+        }
+    }
+    if let Some(link) = look.fabric().port(row.port).link {
+        let words = |(why, limit)| (LINK, link_words(look, &Trouble { link, why }, limit));
+        lines.extend(row.troubles().map(words));
+    }
+    lines
+}
+
+/// What a step of waiting is.
+fn scale(row: &HotPort) -> &'static str {
+    match row.time_waited {
+        Some(_) => "in sevenths of the time",
+        None => "4 and more above the threshold",
+    }
+}
+
+/// All of it for the page of details, its history in digits, after which comes what is known of any port.
+pub fn hot_detail(state: &State) -> Option<Whole> {
+    if state.screen != ScreenId::Hotspots {
+        return None;
+    }
+    let (known, look) = (&state.known, state.look()?);
+    let what = state.screens.hotspots.current(known)?;
+    let mut lines = hot_lines(known, what);
+    if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port(what)) {
+        lines.push(("waited", format!("{} in the last sweeps, {}", steps(&row.waited_levels), scale(row))));
+        lines.push((
+            "load",
+            format!("{} in the last sweeps, in eighths of its link", steps(&row.used_levels)),
+        ));
+    }
+    let detail = Detail(what);
+    lines.extend(detail.lines(known));
+    let title = detail.title(look);
+    let pairs = lines;
+    Some(Whole { title, pairs, ports: Vec::new() })
+}

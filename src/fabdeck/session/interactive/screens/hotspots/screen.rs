@@ -1,0 +1,168 @@
+//! Two lists: ports with a verdict, and all ports by what they do most.
+
+use std::sync::Arc;
+
+use crate::session::interactive::known::Known;
+use crate::session::interactive::screens::screen::{Entered, Screen};
+use crate::session::interactive::screens::table_of::TableOf;
+use crate::session::interactive::table::Table;
+use crate::session::interactive::timeline::Playback;
+use crate::session::interactive::watch::{Reading, empty_words, interval_words};
+use crate::session::{Listing, Rowset};
+use fabdeck_fabric::Resolved;
+
+/// What is looked at, and by what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HotView {
+    #[default]
+    Verdicts,
+    Waiting,
+    Data,
+    Errors,
+}
+
+impl HotView {
+    pub const ALL: [Self; 4] = [Self::Verdicts, Self::Waiting, Self::Data, Self::Errors];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Verdicts => "verdicts",
+            Self::Waiting => "most waiting",
+            Self::Data => "most data",
+            Self::Errors => "most errors",
+        }
+    }
+
+    /// Whether it is an order of all ports.
+    pub fn sorts(self) -> bool {
+        self.field().is_some()
+    }
+
+    /// The field that all ports are sorted by.
+    fn field(self) -> Option<&'static str> {
+        match self {
+            Self::Verdicts => None,
+            Self::Waiting => Some("waiting"),
+            Self::Data => Some("xmit_mbps"),
+            Self::Errors => Some("errors_per_hour"),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct HotspotsScreen {
+    pub view: HotView,
+    verdicts: TableOf,
+    /// In the order of ports, so that a row is of the same port after every sweep.
+    ports: TableOf,
+}
+
+impl HotspotsScreen {
+    fn list(&self) -> &TableOf {
+        if self.view == HotView::Verdicts { &self.verdicts } else { &self.ports }
+    }
+
+    /// The list of all ports.
+    pub fn all_ports(&self) -> &Table {
+        &self.ports.table
+    }
+
+    /// Takes the rows of a sweep. The cursor stays on its port.
+    pub fn judged(&mut self, reading: &Reading, known: &Known) {
+        let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.what(row));
+        self.verdicts.rows = reading.verdicts.clone();
+        self.verdicts.refresh(known);
+        let rows = self.verdicts.table.selection.rows.iter();
+        let same = rows.enumerate().find(|(_, row)| port.is_some() && self.verdicts.rows.what(**row) == port);
+        if let Some(at) = same.map(|(at, _)| at) {
+            self.verdicts.table.to(at);
+        }
+        self.ports.take(&reading.ports, known);
+    }
+
+    /// What the rows were about is not known any more.
+    pub fn begin_anew(&mut self, known: &Known) {
+        for list in [&mut self.verdicts, &mut self.ports] {
+            list.show(Rowset::Hot(Vec::new()), known);
+        }
+    }
+}
+
+impl Screen for HotspotsScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        vec![self.view.title().to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        &self.list().table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        if self.view == HotView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
+    }
+
+    /// Without a row there is more to say than that.
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        let rows = &self.list().rows;
+        if rows.count() == 0 { None } else { Some(rows.listing(known.look.as_deref()?)) }
+    }
+
+    /// What the verdict comes to.
+    fn rows_above(&self, known: &Known) -> u16 {
+        u16::from(known.watch.reading.is_some())
+    }
+
+    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+        Some(&self.list().rows)
+    }
+
+    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+        self.list().rows.what(row)
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        Entered::Nothing("a port has nothing inside; d shows all that is known of it")
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        false
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Known, forward: bool) -> Result<(), &'static str> {
+        let all = HotView::ALL;
+        let at = all.iter().position(|view| *view == self.view).unwrap_or(0);
+        let by = if forward { 1 } else { all.len() - 1 };
+        self.view = all[(at + by) % all.len()];
+        if let Some(field) = self.view.field() {
+            self.ports.table.sort = Some((field.to_owned(), true));
+        }
+        Ok(())
+    }
+
+    /// Rows come with a sweep, and only then are others.
+    fn refresh(&mut self, _: &Known) {}
+
+    fn command(&self, known: &Known) -> Option<String> {
+        let interval = known.watch.settings.interval_ms;
+        // Of a recording it is the time from one of its moments to the next.
+        let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
+        let watched = interval > 0 && known.watch.live == Some(true);
+        Some(match (recorded.map(Playback::step_ms), watched) {
+            (Some(Some(step)), _) => format!("hotspots --interval {} --count 1", interval_words(step)),
+            (_, true) => format!("hotspots --interval {}", interval_words(interval)),
+            _ => "show counters".to_owned(),
+        })
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        empty_words(&known.watch)
+    }
+}

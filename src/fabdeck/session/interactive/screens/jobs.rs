@@ -1,0 +1,292 @@
+//! Jobs: those on several switches, the channels that their paths load, and what sar would make of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::details::{Line, Whole};
+use super::screen::{Entered, Screen, ScreenId};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::running_jobs::{command, gone_line, lost_line};
+use crate::session::interactive::state::State;
+use crate::session::interactive::table::Table;
+use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
+use crate::session::{
+    JobGains, JobRows, JobSeen, JobThen, Listing, Look, WeighedJobs, change_in_hundred, printed_of_jobs,
+};
+use fabdeck_fabric::{ChannelId, NodeId, PortId, Resolved};
+use fabdeck_files::slurm::{compress, host_name};
+use fabdeck_routing::analysis::Effective;
+
+/// So many channels of a job are named.
+const NAMED: usize = 10;
+
+/// How many channels carry so many paths, where that is known.
+type Histogram = Option<BTreeMap<u64, usize>>;
+
+/// How jobs are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum JobView {
+    #[default]
+    Jobs,
+    /// The channels of the job under the cursor, by how many of its paths they carry (dissertation, figure 5.11).
+    Histogram,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobsScreen {
+    pub view: JobView,
+    table: Table,
+    weighed: Option<(Arc<WeighedJobs>, Arc<Look>)>,
+    /// Which jobs of these have rows.
+    jobs: Vec<usize>,
+    seen: Vec<JobSeen>,
+    then: Vec<Option<JobThen>>,
+}
+
+impl JobsScreen {
+    fn gains(&self) -> JobGains<'_> {
+        JobGains { now: JobRows(&self.seen), then: &self.then }
+    }
+
+    /// The job under the cursor, by its place in the map.
+    fn job(&self) -> Option<usize> {
+        self.jobs.get(self.table.row()?).copied()
+    }
+
+    /// The name of the job under the cursor, and the two sets of loads of its channels.
+    pub fn histograms(&self) -> Option<(&str, [Histogram; 2])> {
+        let (weighed, _) = self.weighed.as_ref()?;
+        let job = self.job()?;
+        let histogram = |of: Option<&Effective>| of.map(Effective::histogram);
+        Some((weighed.name(job)?, [histogram(weighed.now(job)), histogram(weighed.then(job))]))
+    }
+
+    fn rows(&mut self, weighed: &WeighedJobs) {
+        let size = |job: usize| weighed.now(job).or(weighed.then(job));
+        let several = |job: &usize| size(*job).is_some_and(Effective::is_multi_switch);
+        let mut jobs: Vec<usize> = (0..weighed.jobs.iter().len()).filter(several).collect();
+        // Equals stay in the order of their names.
+        jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
+        let names: Vec<&String> = weighed.jobs.iter().map(|(name, _)| name).collect();
+        self.seen = jobs.iter().map(|job| seen(weighed, *job, names[*job])).collect();
+        self.then = jobs.iter().map(|job| weighed.then(*job).map(JobThen::from)).collect();
+        self.jobs = jobs;
+    }
+}
+
+fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
+    let now = weighed.now(job);
+    let size = now.or(weighed.then(job));
+    JobSeen {
+        job: name.to_owned(),
+        hosts: size.map_or(0, |size| size.hosts),
+        ports: size.map_or(0, |size| size.ports),
+        missing: weighed.placed.missing.get(name).copied().unwrap_or(0),
+        switches: size.map_or(0, |size| size.switches),
+        links: now.map(Effective::links),
+        max: now.map(|now| now.max),
+        dark_fiber: now.map(|now| now.dark_fiber),
+        lost: now.map(|now| now.lost),
+    }
+}
+
+/// All channels between switches in so many cells, each as hot as its hottest; 0 where no path of a job goes, and 7 the
+/// most of both.
+pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2] {
+    let over = [&weighed.in_force, &weighed.proposed];
+    let top = over.into_iter().flatten().map(|over| over.metrics.max).max().unwrap_or(0).max(1);
+    let channels = weighed.channels.len();
+    let cells = cells.min(channels);
+    over.map(|over| {
+        let over = over.as_ref()?;
+        let mut steps = vec![0; cells];
+        for (ChannelId(channel), paths) in &over.loads.all.loads {
+            // A screen may have no room for a cell.
+            let Some(cell) = steps.get_mut(*channel as usize * cells / channels) else { continue };
+            *cell = (*cell).max(1 + (paths * 6 / top) as u8);
+        }
+        Some(steps)
+    })
+}
+
+/// All that is known of the job under the cursor.
+pub fn job_detail(state: &State) -> Option<Whole> {
+    let screen = &state.screens.jobs;
+    let (weighed, look) = screen.weighed.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
+    let job = screen.job()?;
+    let (name, ports) = weighed.jobs.iter().nth(job)?;
+    let (now, then) = (weighed.now(job), weighed.then(job));
+    let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];
+    let missing = weighed.placed.missing.get(name);
+    pairs.extend(
+        missing
+            .map(|missing| ("missing", format!("{missing} of its hosts are not in the fabric for certain"))),
+    );
+    pairs.push(("switches", switches(look, ports.iter().copied())));
+    pairs.extend(figures(now, then));
+    pairs.extend(busiest("busiest", weighed, look, now));
+    pairs.extend(busiest("with sar", weighed, look, then));
+    Some(Whole { title: format!("Job {name}"), pairs, ports: Vec::new() })
+}
+
+/// As Slurm writes them.
+fn hosts(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
+    let name = |port: PortId| {
+        let name = look.name(look.fabric().port(port).node);
+        host_name(name).unwrap_or_else(|| name.to_owned())
+    };
+    let mut names: Vec<String> = ports.map(name).collect();
+    names.sort();
+    names.dedup();
+    format!("{}: {}", names.len(), compress(&names))
+}
+
+fn switches(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
+    let fabric = look.fabric();
+    let nodes = ports.filter_map(|port| Some(fabric.port(fabric.port(port).peer?).node));
+    let nodes: std::collections::BTreeSet<NodeId> = nodes.collect();
+    let names: Vec<String> = nodes.iter().map(|node| look.told_apart(*node).into_owned()).collect();
+    format!("{}: {}", names.len(), names.join(", "))
+}
+
+fn figures(now: Option<&Effective>, then: Option<&Effective>) -> Vec<Line> {
+    let told = |of: &dyn Fn(&Effective) -> String| {
+        let now = now.map_or_else(|| "not known without forwarding tables".to_owned(), of);
+        then.map_or(now.clone(), |then| format!("{now} -> {}", of(then)))
+    };
+    let change = now.zip(then).and_then(|(now, then)| change_in_hundred(now.max as f64, then.max as f64));
+    let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
+    vec![
+        ("max EFI", told(&|job| job.max.to_string()) + &change),
+        ("links", told(&|job| job.links().to_string())),
+        ("dark fiber", told(&|job| format!("{:.1} %", job.dark_fiber))),
+    ]
+}
+
+/// The channels that carry the most of its paths, the first under a label.
+fn busiest(label: &'static str, weighed: &WeighedJobs, look: &Look, job: Option<&Effective>) -> Vec<Line> {
+    let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
+    loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
+    let words = |(channel, paths): &(ChannelId, u64)| {
+        let port = *weighed.channels.get(channel.index())?;
+        let peer = look.fabric().port(port).peer?;
+        Some(format!("{paths} paths {} to {}", look.port_told_apart(port), look.port_told_apart(peer)))
+    };
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(loads.iter().take(NAMED).filter_map(words)).collect()
+}
+
+impl Screen for JobsScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        vec![if self.view == JobView::Jobs { "jobs" } else { "histogram" }.to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        self.weighed.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
+    }
+
+    /// What is wrong, who says so, the figures, and the channels as a strip for each set of routes.
+    fn rows_above(&self, known: &Known) -> u16 {
+        let trouble = u16::from(trouble(known).is_some());
+        let Some(weighed) = &known.jobs.weighed else { return trouble };
+        let outdated = u16::from(known.jobs.is_outdated());
+        let lost = u16::from(lost_line(weighed).is_some());
+        let gone = u16::from(gone_line(known).is_some());
+        trouble
+            + outdated
+            + 2
+            + lost
+            + gone
+            + u16::from(weighed.in_force.is_some())
+            + u16::from(weighed.proposed.is_some())
+    }
+
+    fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
+        None
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        match self.job() {
+            Some(_) => Entered::Show,
+            None => Entered::Nothing("no job on several switches is known; :jobs FILE names some"),
+        }
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        self.job().is_some()
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        std::mem::take(&mut self.view) != JobView::Jobs
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        self.view = if self.view == JobView::Jobs { JobView::Histogram } else { JobView::Jobs };
+        Ok(())
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        let now = known.jobs.weighed.clone().zip(known.jobs.look().cloned());
+        let same =
+            |(held, _): &(Arc<WeighedJobs>, _), (now, _): &(Arc<WeighedJobs>, _)| Arc::ptr_eq(held, now);
+        let unchanged = match (&self.weighed, &now) {
+            (Some(held), Some(now)) => same(held, now),
+            (held, now) => held.is_none() && now.is_none(),
+        };
+        if unchanged {
+            return;
+        }
+        let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
+        match &now {
+            Some((weighed, _)) => self.rows(weighed),
+            None => (self.jobs, self.seen, self.then) = Default::default(),
+        }
+        self.weighed = now;
+        let mut table = std::mem::take(&mut self.table);
+        table.refresh(&self.gains());
+        if let Some(row) = self.seen.iter().position(|seen| Some(&seen.job) == here.as_ref()) {
+            table.put_on(row);
+        }
+        self.table = table;
+    }
+
+    fn command(&self, known: &Known) -> Option<String> {
+        command(known)
+    }
+
+    fn why_no_command(&self) -> &'static str {
+        ": nobody was named who knows the jobs (:jobs FILE)"
+    }
+
+    fn is_printed(&self) -> bool {
+        let sort = self.table.sort.as_ref().map_or("", |(column, _)| column);
+        printed_of_jobs(sort) && printed_of_jobs(&self.table.filter)
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+        match (knower(known), heard(known), trouble(known)) {
+            (Knower::Named(_), None, Some(_)) => "no list of jobs came yet; it is asked for again",
+            (_, Some(_), _) => "what the jobs make of channels is being counted",
+            (Knower::Named(_), None, None) => "whoever knows the jobs is being asked",
+            (Knower::Recorded(_), None, _) => "nobody had said by then which jobs ran; a later moment may know more",
+            (Knower::Nobody, None, _) if recorded => {
+                "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or nothing was heard by \
+                 then. :jobs FILE reads a list (a host and its job on each line, or what squeue prints)."
+            }
+            (Knower::Nobody, None, _) => {
+                "Nobody was named who knows which jobs run. :jobs FILE reads a list (a host and its job on each line, or what \
+                 squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration does so for good."
+            }
+        }
+        .to_owned()
+    }
+}

@@ -1,0 +1,217 @@
+//! Lanes: which flows are on the slow lane, would go there or come back, and how the tables on their ways stand.
+
+use std::sync::Arc;
+
+use super::details::Whole;
+use super::screen::{Entered, Screen, ScreenId};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::slow_lanes::lanes_head;
+use crate::session::interactive::state::State;
+use crate::session::interactive::table::Table;
+use crate::session::{
+    FlowRows, LaneStanding, LaneState, Listing, Look, TableRows, TableStanding, levels_word, standing_word,
+};
+use fabdeck_change::Follows;
+use fabdeck_fabric::{Lid, PortId, Resolved};
+
+/// What is listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LaneView {
+    #[default]
+    Flows,
+    Tables,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct LanesScreen {
+    pub view: LaneView,
+    flows: Table,
+    tables: Table,
+    /// How lanes stand, and the look that ports are numbered by.
+    state: Option<(Arc<LaneState>, Arc<Look>)>,
+    rows: Vec<(usize, Option<usize>)>,
+    table_rows: Vec<usize>,
+}
+
+impl LanesScreen {
+    fn flow_rows(&self) -> Option<FlowRows<'_>> {
+        Some(FlowRows { state: &self.state.as_ref()?.0, rows: &self.rows })
+    }
+
+    fn tables(&self) -> Option<TableRows<'_>> {
+        let (state, look) = self.state.as_ref()?;
+        Some(TableRows { look, state, rows: &self.table_rows })
+    }
+
+    /// The host of a flow, or the hot-spot.
+    fn port_of_flow(&self, row: usize, look: &Look) -> Option<PortId> {
+        let (spot, flow) = self.flow_rows()?.of(row)?;
+        let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
+        flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
+    }
+}
+
+/// All that is known of the flow or the table under the cursor.
+pub fn lane_detail(state: &State) -> Option<Whole> {
+    let screen = &state.screens.lanes;
+    let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
+    match screen.view {
+        LaneView::Flows => flow_detail(screen, row),
+        LaneView::Tables => table_detail(screen, row),
+    }
+}
+
+fn flow_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
+    let (spot, flow) = screen.flow_rows()?.of(row)?;
+    let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
+    let standing = flow.map_or(spot.standing, |flow| flow.standing);
+    pairs.push(("state", standing_words(standing).to_owned()));
+    pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
+    pairs.extend(spot.congestion.map(|ticks| ("waits", format!("{ticks:.0} ticks/s at its switch"))));
+    if let Some(flow) = flow {
+        pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
+        pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
+    }
+    let title = match flow {
+        Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
+        None => format!("To {}", spot.port.name),
+    };
+    Some(Whole { title, pairs, ports: Vec::new() })
+}
+
+fn standing_words(standing: LaneStanding) -> &'static str {
+    match standing {
+        LaneStanding::Proposed => "would go to the slow lane; a holds that against the fabric and asks",
+        LaneStanding::InForce => "on the slow lane",
+        LaneStanding::Cooling => {
+            "on the slow lane, and its hot-spot is none any more: it would come back (a)"
+        }
+        LaneStanding::Partly => "some of its flows are on the slow lane, others would go there (a)",
+        LaneStanding::Untold => {
+            "on the slow lane; whether its hot-spot is still one is not known, so it stays"
+        }
+    }
+}
+
+fn follows_words(follows: Follows) -> &'static str {
+    match follows {
+        Follows::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
+        Follows::Queries => {
+            "it has no agent: open connections stay as they are, and new ones get the other level only where OpenSM's \
+             policy says so (apply --via opensm)"
+        }
+        Follows::Unknown => {
+            "whether it has an agent could not be asked: open connections may stay as they are"
+        }
+    }
+}
+
+fn table_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
+    let tables = screen.tables()?;
+    let (table, look) = (tables.of(row)?, tables.look);
+    let mut pairs =
+        vec![("table", table.table.clone()), ("state", standing_word(&table.standing).to_owned())];
+    match &table.standing {
+        TableStanding::AsShould => {}
+        TableStanding::Differs { held, wanted } => {
+            pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
+        }
+        TableStanding::Cannot(why) => pairs.push(("because", why.clone())),
+    }
+    Some(Whole { title: look.port_told_apart(table.port), pairs, ports: Vec::new() })
+}
+
+impl Screen for LanesScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        vec![if self.view == LaneView::Flows { "flows" } else { "tables" }.to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        if self.view == LaneView::Flows { &self.flows } else { &self.tables }
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        if self.view == LaneView::Flows { &mut self.flows } else { &mut self.tables }
+    }
+
+    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        // Without a row there is more to say than that.
+        match self.view {
+            LaneView::Flows if self.rows.is_empty() => None,
+            LaneView::Tables if self.table_rows.is_empty() => None,
+            LaneView::Flows => Some(Box::new(self.flow_rows()?)),
+            LaneView::Tables => Some(Box::new(self.tables()?)),
+        }
+    }
+
+    fn rows_above(&self, known: &Known) -> u16 {
+        lanes_head(known).len() as u16
+    }
+
+    fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
+        let (_, look) = self.state.as_ref()?;
+        let port = match self.view {
+            LaneView::Flows => self.port_of_flow(row, look)?,
+            LaneView::Tables => self.tables()?.of(row)?.port,
+        };
+        Resolved::Port(port).in_another(look.fabric(), known.look.as_ref()?.fabric())
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        match self.table().row() {
+            Some(_) => Entered::Show,
+            None => Entered::Nothing("nothing is on a slow lane or would go there"),
+        }
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        self.table().row().is_some()
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        self.view = if self.view == LaneView::Flows { LaneView::Tables } else { LaneView::Flows };
+        Ok(())
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        let lanes = &known.lanes;
+        self.state = lanes.state.clone().zip(lanes.look().cloned()).or(self.state.take());
+        let Some((state, look)) = self.state.clone() else { return };
+        self.rows = FlowRows::rows(&state);
+        self.flows.refresh(&FlowRows { state: &state, rows: &self.rows });
+        self.table_rows = TableRows::rows(&state);
+        self.tables.refresh(&TableRows { look: &look, state: &state, rows: &self.table_rows });
+    }
+
+    fn command(&self, known: &Known) -> Option<String> {
+        Some(match known.watch.reading {
+            Some(_) => "lanes propose".to_owned(),
+            None => "lanes".to_owned(),
+        })
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        let lanes = &known.lanes;
+        match (&lanes.trouble, known.tables, self.state.is_some(), self.view) {
+            (Some(_), ..) => "how lanes stand could not be read; it is tried again",
+            (None, false, ..) => "without forwarding tables nobody knows which ways flows take",
+            (None, true, false, _) => "the tables of lanes are being read",
+            (None, true, true, LaneView::Tables) => {
+                "no flow is on a slow lane or would go there, so no table has to hold anything for one"
+            }
+            (None, true, true, LaneView::Flows) => {
+                "an adapter that takes in slower than packets come holds up flows that do not go there: as soon as one does \
+                 (Hot-spots, 5, shows it), the flows to it stand here, to be moved to a lane of their own"
+            }
+        }
+        .to_owned()
+    }
+}

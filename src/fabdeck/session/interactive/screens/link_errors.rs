@@ -1,0 +1,105 @@
+//! The error counters of a cable, line by line: each counter with its value at both ends, and by how much it grew.
+//!
+//! ```text
+//! errors   rack2-leaf[3], node10 mlx5_0[1]; growth in 42 s
+//!          SymbolErrorCounter: 20 +3 | 0 +0
+//!          LinkDownedCounter: 0 +0 | 0 +0
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::details::Line;
+use crate::session::interactive::known::Known;
+use crate::session::{Look, digits_in_groups, span_words};
+use fabdeck_fabric::counters::{Growth, growth_between, port_of};
+use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep};
+use fabdeck_fabric::{LinkId, PortId};
+
+/// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
+type Forms = (Counter, Counter);
+
+/// What a port counted now, and at the sweep from which growth is told.
+struct PortCounts<'s> {
+    now: Option<&'s CounterValues>,
+    before: Option<&'s CounterValues>,
+}
+
+/// The error counters of both ends of a link; nothing where no counters were read.
+pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
+    let link = look.fabric().link(id);
+    let (first, after) = (known.watch.first.as_deref(), known.watch.weighed.as_ref());
+    let after = after.map(|weighed| weighed.after.as_ref());
+    let ends = [link.a, link.b].map(|port| PortCounts {
+        now: after.and_then(|sweep| of_sweep(look, sweep, port)).or_else(|| of_look(look, port)),
+        before: first.and_then(|sweep| of_sweep(look, sweep, port)),
+    });
+    let mut forms = error_counters(ends.iter().filter_map(|end| end.now));
+    if forms.is_empty() {
+        return Vec::new();
+    }
+    // Details may have room for some lines only: what counted something comes first.
+    forms.sort_by_key(|(narrow, wide)| {
+        let counted = |end: &PortCounts<'_>| Some(end.now?.figure(narrow, wide)?.value);
+        ends.iter().all(|end| counted(end).unwrap_or(0) == 0)
+    });
+    let names = [link.a, link.b].map(|port| look.port_name(port)).join(", ");
+    let span = first.zip(after).map(|(first, after)| after.began.saturating_sub(first.began).as_secs());
+    let span = span.filter(|span| *span > 0);
+    let growth = span.map_or_else(String::new, |span| format!("; growth in {}", span_words(span as i64)));
+    let header = ("errors", format!("{names}{growth}"));
+    let line = |(narrow, wide): &Forms| {
+        let cells = ends.each_ref().map(|end| cell(end, (narrow, wide), span.is_some()));
+        let name = narrow.name();
+        // Tools print both forms under one name.
+        ("", format!("{}: {} | {}", name.strip_suffix("Ext").unwrap_or(name), cells[0], cells[1]))
+    };
+    std::iter::once(header).chain(forms.iter().map(line)).collect()
+}
+
+/// `1,020 +3`: the value and its growth, `?` where the device has no such counter; `>=` where it is at its maximum.
+fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth: bool) -> String {
+    let Some(figure) = end.now.and_then(|now| now.figure(narrow, wide)) else { return "?".to_owned() };
+    let least = if figure.saturated { ">=" } else { "" };
+    let grew = end.before.zip(end.now).filter(|_| with_growth);
+    let grew = grew.map(|(before, now)| match growth_between(narrow, wide, before, now) {
+        Growth::By(count) => format!(" +{}", digits_in_groups(count)),
+        Growth::AtLeast(count) | Growth::Cleared(count) => format!(" +{} or more", digits_in_groups(count)),
+        Growth::Stuck | Growth::NoCount | Growth::Absent => " +?".to_owned(),
+    });
+    format!("{least}{}{}", digits_in_groups(figure.value), grew.unwrap_or_default())
+}
+
+/// The error counters that any of the samples has, by the name of the narrow form where there is one.
+fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<Forms> {
+    let mut forms: BTreeMap<Counter, Counter> = BTreeMap::new();
+    let counters = samples.flat_map(|values| values.iter().map(|(counter, _)| counter));
+    for counter in counters.filter(|counter| counter.kind() == Some(CounterKind::Error)) {
+        let wide = counter.clone().extended();
+        let narrow = forms.entry(wide.clone()).or_insert_with(|| counter.clone());
+        if counter != wide {
+            *narrow = counter;
+        }
+    }
+    let mut forms: Vec<Forms> = forms.into_iter().map(|(wide, narrow)| (narrow, wide)).collect();
+    forms.sort();
+    forms
+}
+
+fn of_sweep<'s>(look: &Look, sweep: &'s Sweep, port: PortId) -> Option<&'s CounterValues> {
+    of_samples(look, &sweep.samples, port)
+}
+
+fn of_look(look: &Look, port: PortId) -> Option<&CounterValues> {
+    of_samples(look, &look.observation.counters, port)
+}
+
+fn of_samples<'s>(look: &Look, samples: &'s [CounterSample], port: PortId) -> Option<&'s CounterValues> {
+    let held = look.fabric().port(port);
+    let node = look.fabric().node(held.node).guid();
+    // Most samples are told apart by what is in them, without a look into the fabric.
+    let may_be = |sample: &&CounterSample| {
+        sample.port == Some(held.number) && sample.node.is_none_or(|guid| guid == node)
+    };
+    let found = samples.iter().filter(may_be).find(|sample| port_of(look.fabric(), sample) == Some(port));
+    found.map(|sample| &sample.values)
+}

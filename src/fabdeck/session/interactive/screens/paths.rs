@@ -1,0 +1,217 @@
+//! Paths: two ports, and the hops between them under the tables in force or under a proposal; or a cable, and who
+//! uses it.
+
+use super::screen::{Entered, Screen};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::prompt::Purpose;
+use crate::session::interactive::table::Table;
+use crate::session::interactive::words::as_here;
+use crate::session::{LidChoice, Listing, Trace, User, endpoint, user_rows, users};
+use fabdeck_fabric::{LinkId, Resolved};
+use fabdeck_routing::{ENGINES, Engine};
+
+#[derive(Debug, Default)]
+pub struct PathsScreen {
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// The proposal that is followed; the tables in force when there is none.
+    pub under: Option<&'static Engine>,
+    pub trace: Option<Trace>,
+    /// Why there is no trace.
+    pub problem: Option<String>,
+    /// A cable whose users are shown instead of a path.
+    pub users: Option<LinkId>,
+    user_rows: Vec<User>,
+    table: Table,
+}
+
+impl PathsScreen {
+    pub fn set(&mut self, purpose: Purpose, text: String, known: &Known) {
+        match purpose {
+            Purpose::From => self.from = Some(text),
+            _ => self.to = Some(text),
+        }
+        self.users = None;
+        self.table = Table::default();
+        self.follow(known);
+    }
+
+    pub fn show_users(&mut self, link: LinkId, known: &Known) {
+        self.users = Some(link);
+        self.table = Table::default();
+        self.list_users(known);
+    }
+
+    fn list_users(&mut self, known: &Known) {
+        let (Some(link), Some(look)) = (self.users.filter(|_| known.tables), &known.look) else {
+            self.users = None;
+            return;
+        };
+        // Paths that are being indexed again are worth waiting for.
+        self.user_rows = known.paths.as_ref().map_or_else(Vec::new, |paths| user_rows(look, paths, link));
+        self.table.refresh(&users(look, &self.user_rows));
+    }
+
+    /// The first mark that the way meets.
+    pub fn struck(&self, known: &Known) -> Option<String> {
+        let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
+        let fabric = look.fabric();
+        let mut along = trace.hops.iter().flat_map(|hop| {
+            let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
+            let link = port.and_then(|port| fabric.port(port).link);
+            [Some(Resolved::Node(hop.node)), link.map(Resolved::Link)].into_iter().flatten()
+        });
+        along.find_map(|what| known.mark_of(what)).and_then(|mark| known.element(mark))
+    }
+
+    fn follow(&mut self, known: &Known) {
+        (self.trace, self.problem) = (None, None);
+        match self.traced(known) {
+            Ok(trace) => self.trace = trace,
+            Err(problem) => self.problem = Some(problem),
+        }
+        if let (Some(trace), Some(look)) = (&self.trace, &known.look) {
+            self.table.refresh(&*trace.listing(look));
+        }
+    }
+
+    fn traced(&self, known: &Known) -> Result<Option<Trace>, String> {
+        let (Some(look), Some(from)) = (&known.look, &self.from) else { return Ok(None) };
+        let end = |text: &str| endpoint(look, text).map_err(|error| as_here(&error.to_string()));
+        // A name that nobody bears is no beginning, whatever the end will be.
+        let from = end(from)?;
+        let Some(to) = &self.to else { return Ok(None) };
+        let to = end(to)?;
+        let trace = match self.under.and_then(|engine| known.proposal(engine)) {
+            Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
+            None => match known.no_tables() {
+                Some(why) => return Err(why.to_owned()),
+                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Base),
+            },
+        };
+        trace.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// What is followed, in words.
+    pub fn under_title(&self) -> String {
+        self.under
+            .map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
+    }
+}
+
+impl Screen for PathsScreen {
+    fn crumbs(&self, known: &Known) -> Vec<String> {
+        match self.users.and_then(|link| known.element(Resolved::Link(link))) {
+            Some(link) => vec!["users".to_owned(), link],
+            None => vec![self.under_title()],
+        }
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        let look = known.look.as_deref()?;
+        match self.users {
+            Some(_) => Some(Box::new(users(look, &self.user_rows))),
+            None => Some(self.trace.as_ref()?.listing(look)),
+        }
+    }
+
+    /// From, to, and the verdict.
+    fn rows_above(&self, _: &Known) -> u16 {
+        4
+    }
+
+    fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
+        let fabric = known.look.as_deref()?.fabric();
+        if self.users.is_some() {
+            let port = fabric.port_by_lid(self.user_rows.get(row)?.over.lid)?;
+            return Some(Resolved::Node(fabric.port(port).node));
+        }
+        let hop = self.trace.as_ref()?.hops.get(row)?;
+        let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
+        let link = port.and_then(|port| fabric.port(port).link);
+        Some(link.map_or(Resolved::Node(hop.node), Resolved::Link))
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        if self.users.is_some() {
+            return Entered::Nothing("t follows a path that begins here; Esc shows the path again");
+        }
+        match self.from {
+            None => Entered::Ask(Purpose::From),
+            Some(_) => Entered::Ask(Purpose::To),
+        }
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        self.users.is_none()
+    }
+
+    fn has_views(&self, known: &Known) -> bool {
+        self.users.is_none() && ENGINES.iter().any(|engine| known.proposal(engine).is_some())
+    }
+
+    fn out(&mut self, known: &Known) -> bool {
+        let shown = self.users.take().is_some();
+        if shown {
+            self.table = Table::default();
+            self.follow(known);
+        }
+        shown
+    }
+
+    /// The tables in force, then each proposal there is.
+    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
+        let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
+        let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
+        if views.len() < 2 || self.users.is_some() {
+            return Err("there are no other routes to follow: p on What-if asks engines for some");
+        }
+        let same =
+            |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
+        let at = views.iter().position(same).unwrap_or(0);
+        let by = if forward { 1 } else { views.len() - 1 };
+        self.under = views[(at + by) % views.len()];
+        self.follow(known);
+        Ok(())
+    }
+
+    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+        self.users = match self.users.map(|link| again(Resolved::Link(link))) {
+            Some(Some(Resolved::Link(link))) => Some(link),
+            _ => None,
+        };
+        self.table.selected = self.table.selected.iter().filter_map(|what| again(*what)).collect();
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        self.under = self.under.filter(|engine| known.proposal(engine).is_some());
+        match self.users {
+            Some(_) => self.list_users(known),
+            None => self.follow(known),
+        }
+    }
+
+    fn command(&self, known: &Known) -> Option<String> {
+        let quoted = crate::session::interactive::quoted;
+        if let Some(link) = self.users {
+            return Some(format!("show users {}", quoted(&known.element(Resolved::Link(link))?)));
+        }
+        Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
+    }
+
+    fn why_no_command(&self) -> &'static str {
+        ": a path needs two ends; Enter asks for them"
+    }
+
+    fn when_empty(&self, _: &Known) -> String {
+        "Enter asks where a path begins, then where it ends; t on any screen begins one there".to_owned()
+    }
+}

@@ -1,0 +1,170 @@
+//! Timeline: what happened when, and where in it one is.
+
+use super::details::Whole;
+use super::screen::{Entered, Screen, ScreenId};
+use crate::session::Listing;
+use crate::session::interactive::frame::{DETAILS_FROM, Size};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::state::State;
+use crate::session::interactive::table::Table;
+use crate::session::interactive::timeline::{COUNTERS, EventRow, Events, rows};
+use fabdeck_fabric::Resolved;
+
+#[derive(Clone, Debug, Default)]
+pub struct TimelineScreen {
+    table: Table,
+    rows: Vec<EventRow>,
+    /// Which timeline they are of, with which marks, by which names, and where it stood.
+    of: Option<(usize, u64, usize)>,
+    place: Option<usize>,
+    /// The event that the cursor of time led to.
+    led: Option<EventRow>,
+}
+
+impl TimelineScreen {
+    /// The event under the cursor.
+    pub fn event(&self) -> Option<&EventRow> {
+        self.rows.get(self.table.row()?)
+    }
+
+    /// The list goes along with the cursor of time: it stands on the last thing up to there.
+    fn follow(&mut self, place: usize) {
+        if self.place.replace(place) == Some(place) {
+            return;
+        }
+        let rows = self.table.selection.rows.iter();
+        let last = rows.filter(|row| self.rows[**row].place <= place).count();
+        self.table.to(last.saturating_sub(1));
+        self.led = self.event().cloned();
+    }
+}
+
+/// From this height on there is room for a text below the list.
+const ROOMY: u16 = 20;
+
+/// All that is known of the event under the cursor.
+pub fn event_detail(state: &State) -> Option<Whole> {
+    let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
+    let playback = state.known.playback.as_ref()?;
+    let count = playback.timeline().times.len();
+    let by = match row.by {
+        COUNTERS => "counters: derived from what is recorded, as a watch would have said it".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut pairs = vec![
+        ("what", row.text.clone()),
+        ("time", format!("{} {}", playback.timeline().date(row.at), row.time)),
+        ("moment", format!("{} of {count}; Enter shows it on all screens", row.place + 1)),
+        ("by", by),
+    ];
+    pairs.extend(row.command.clone().map(|line| ("command", line)));
+    Some(Whole { title: row.label.to_owned(), pairs, ports: Vec::new() })
+}
+
+impl Screen for TimelineScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
+        Some(Box::new(Events(&self.rows)))
+    }
+
+    /// The clock, signs of events, the bar, the pointer below it, what happened here, and how much there is.
+    fn rows_above(&self, known: &Known) -> u16 {
+        if self.listing(known).is_some() { 6 } else { 0 }
+    }
+
+    /// The whole text of the event under the cursor, where no details stand beside the list.
+    fn rows_below(&self, known: &Known, size: Size) -> u16 {
+        const TEXT: u16 = 3;
+        let room = size.width < DETAILS_FROM && size.height >= ROOMY;
+        if room && self.listing(known).is_some() { TEXT } else { 0 }
+    }
+
+    fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
+        None
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        match self.table.row().and_then(|row| self.rows.get(row)) {
+            Some(row) => Entered::ToMoment(row.place),
+            None => Entered::Nothing("there is nothing to go to"),
+        }
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        self.table.row().is_some()
+    }
+
+    fn has_views(&self, _: &Known) -> bool {
+        false
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        Err("the timeline is shown in one way only")
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        let (Some(playback), Some(look)) = (&known.playback, &known.look) else {
+            (self.rows, self.of, self.place) = (Vec::new(), None, None);
+            self.table.show_rows(Default::default(), None);
+            return;
+        };
+        let of = (
+            std::sync::Arc::as_ptr(playback.timeline()) as usize,
+            playback.changed,
+            std::sync::Arc::as_ptr(look) as usize,
+        );
+        if self.of.replace(of) != Some(of) {
+            let here = self.event().cloned();
+            self.rows = rows(playback, look);
+            self.table.refresh(&Events(&self.rows));
+            // Who moved the cursor has it stay on its event where others come before it; else it stays at its time.
+            let moved = here.filter(|here| self.led.as_ref() != Some(here));
+            match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
+                Some(row) => self.table.put_on(row),
+                None => self.place = None,
+            }
+        }
+        self.follow(playback.place());
+    }
+
+    fn command(&self, _: &Known) -> Option<String> {
+        None
+    }
+
+    fn why_no_command(&self) -> &'static str {
+        "; 'fabdeck capture info FILE' says what a capture holds, and the other screens have lines with --at"
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        match known.watch.possible() {
+            true => "The Timeline goes back in time: it lists what happened since the watch began (news, traps, hot-spots, \
+                     errors, notes, what you did), and shows all screens as they were then. This is live: Space pauses \
+                     it here, and the watch goes on behind the pause; then [ and ] step, n and N go from event to event, \
+                     L goes back to live. i writes a note into it."
+                .to_owned(),
+            false => "this source has no past: 'fabdeck record' writes down what happens to a live fabric, and \
+                      --source FILE.fdcap plays it"
+                .to_owned(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The engines as rows: the comparison of the command line, and how far each of them is.
+
+use std::borrow::Cow;
+
+use crate::session::interactive::known::{Known, Proposed};
+use crate::session::{Column, Comparison, EngineRow, Kind, Listing, Value};
+use fabdeck_routing::{ENGINES, Engine};
+
+/// What is compared, what matters most first: as many as a screen has room for are seen.
+const ORDER: [&str; 16] = [
+    "engine",
+    "state",
+    "lost",
+    "deadlock_free",
+    "transition",
+    "lanes",
+    "max_efi",
+    "jobs_max",
+    "jobs_dark_fiber",
+    "longest",
+    "seconds",
+    "moved",
+    "switches",
+    "entries",
+    "blocks",
+    "dark_fiber",
+];
+
+static STATE: Column = Column::new(
+    Cow::Borrowed("state"),
+    Cow::Borrowed("STATE"),
+    Kind::Text,
+    Cow::Borrowed(
+        "not asked, waiting for another, under way, refused, clean, or with findings; (old): asked with other jobs than those of now",
+    ),
+);
+
+/// Where engines were asked with jobs.
+static JOBS: [Column; 2] = [
+    when_known(
+        Kind::Number,
+        "jobs_max",
+        "JOBS EFI",
+        "effective edge forwarding index: the most paths within jobs over one channel",
+    ),
+    when_known(
+        Kind::Decimal,
+        "jobs_dark_fiber",
+        "JOBS DARK",
+        "percent of channels that no path within a job crosses",
+    ),
+];
+
+const fn when_known(kind: Kind, id: &'static str, title: &'static str, about: &'static str) -> Column {
+    let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
+    let mut column = Column::new(id, title, kind, about);
+    (column.shown, column.when_known, column.largest_first) = (false, true, true);
+    column
+}
+
+/// Where a column is from.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    Comparison(usize),
+    State,
+    JobsMax,
+    JobsDark,
+}
+
+/// Every engine of the registry, asked or not.
+#[derive(Debug)]
+pub struct Engines {
+    comparison: Comparison,
+    /// The columns in their order.
+    columns: Vec<(Column, Origin)>,
+    states: Vec<&'static str>,
+}
+
+impl Engines {
+    pub fn new(known: &Known) -> Self {
+        let row = |engine: &&Engine| match known.proposed.get(engine.id) {
+            Some(Proposed::Done { row, .. }) => row.as_ref().clone(),
+            _ => EngineRow::unasked(engine.id),
+        };
+        let comparison = Comparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect());
+        let of_comparison =
+            |id: &str| (0..comparison.column_count()).find(|at| comparison.column(*at).id == id);
+        let column = |id: &&str| match of_comparison(id) {
+            Some(at) => (Column { shown: true, ..comparison.column(at).clone() }, Origin::Comparison(at)),
+            None if *id == JOBS[0].id => (JOBS[0].clone(), Origin::JobsMax),
+            None if *id == JOBS[1].id => (JOBS[1].clone(), Origin::JobsDark),
+            None => (STATE.clone(), Origin::State),
+        };
+        Self {
+            columns: ORDER.iter().map(column).collect(),
+            comparison,
+            states: ENGINES.iter().map(|engine| state(known, engine)).collect(),
+        }
+    }
+}
+
+impl Default for Engines {
+    fn default() -> Self {
+        Self::new(&Known::default())
+    }
+}
+
+/// In a word.
+pub fn state(known: &Known, engine: &Engine) -> &'static str {
+    match known.proposed.get(engine.id) {
+        None => "-",
+        Some(Proposed::Waiting) => "waiting",
+        Some(Proposed::Under(_)) => "under way",
+        Some(Proposed::Done { outcome: Err(_), .. }) => "refused",
+        Some(Proposed::Done { outcome: Ok(proposal), row }) => {
+            let others = row.jobs.is_some() && known.jobs.others_run();
+            match (proposal.report.findings(), others) {
+                (true, true) => "findings (old)",
+                (true, false) => "findings",
+                (false, true) => "clean (old)",
+                (false, false) => "clean",
+            }
+        }
+    }
+}
+
+impl Listing for Engines {
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at].0
+    }
+
+    fn row_count(&self) -> usize {
+        self.states.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let jobs = self.comparison.rows().get(row).and_then(|row| row.jobs.as_ref());
+        match self.columns[column].1 {
+            Origin::Comparison(at) => self.comparison.cell(row, at),
+            Origin::State => Value::text(self.states[row]),
+            Origin::JobsMax => jobs.map(|jobs| jobs.max).into(),
+            Origin::JobsDark => jobs.map_or(Value::Missing, |jobs| Value::tenths(jobs.dark_fiber)),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "there is no engine"
+    }
+}

@@ -1,0 +1,61 @@
+//! The marks as rows.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::session::interactive::known::Known;
+use crate::session::{Column, Kind, Listing, Value};
+use fabdeck_fabric::Resolved;
+
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
+        Column::new(id.into(), title.into(), kind, about.into())
+    };
+    let amount = |id, title, about| Column { largest_first: true, ..column(id, title, Kind::Number, about) };
+    vec![
+        column("element", "MARKED AS FAILED", Kind::Text, "the element"),
+        amount("pairs", "LOST ALONE", "pairs that this mark takes by itself, until rerouted"),
+    ]
+});
+
+/// Marks in the order in which they lie in the fabric.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    pub marks: Vec<(Resolved, String, Option<u64>)>,
+}
+
+impl Marks {
+    pub fn new(known: &Known) -> Self {
+        let elements = known.cost.iter().flat_map(|cost| &cost.lost.elements);
+        let pairs: BTreeMap<Resolved, u64> = elements.map(|element| (element.what, element.pairs)).collect();
+        let alone = |what: Resolved| pairs.get(&what).copied();
+        let mark = |what| (what, known.element(what).unwrap_or_default(), alone(what));
+        Self { marks: known.marks.iter().map(mark).collect() }
+    }
+}
+
+impl Listing for Marks {
+    fn column_count(&self) -> usize {
+        COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.marks.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let (_, element, pairs) = &self.marks[row];
+        match column {
+            0 => Value::text(element),
+            _ => (*pairs).into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "nothing is marked: f on any screen marks what the cursor is on"
+    }
+}

@@ -1,0 +1,84 @@
+//! What can be said of an engine, and of what the marks cost, line by line.
+
+use crate::session::interactive::known::{Known, Proposed};
+use crate::session::interactive::screens::details::Line;
+use crate::session::{
+    JobFigures, NO_TABLES, Proposal, counted, groups_line, job_figures_words, report_lines,
+};
+use fabdeck_routing::Engine;
+
+/// What the marks cost until somebody reroutes, groups included.
+pub fn loss_lines(known: &Known) -> Vec<Line> {
+    let mut lines = vec![("marked", counted(known.marks.len(), "element", "elements"))];
+    if let Some(cost) = &known.cost {
+        lines.push(("lost", cost.lost_words()));
+        lines.push(("for good", cost.for_good_words()));
+    }
+    let groups = known.groups.as_ref().map(groups_line);
+    lines.push((
+        "groups",
+        groups.unwrap_or_else(|| "not known: no switch told its multicast table".to_owned()),
+    ));
+    lines
+}
+
+/// What the jobs that it was asked with make of its routes, and of the tables in force.
+fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
+    let asked = ("asked with", asked_with(known));
+    let Some(then) = then else { return vec![asked] };
+    let weighed = known.jobs.weighed.as_ref().filter(|weighed| *weighed.jobs == *known.jobs.asked_with);
+    let now = weighed.and_then(|weighed| weighed.in_force.as_ref()).map(|over| over.metrics.into());
+    let now = now.map(|now: JobFigures| ("jobs now", job_figures_words(&now)));
+    [asked].into_iter().chain(now).chain([("jobs then", job_figures_words(then))]).collect()
+}
+
+/// The jobs that it was asked with, and whether they are those that are known now.
+fn asked_with(known: &Known) -> String {
+    let jobs = &known.jobs;
+    let mut words = match jobs.asked_with.is_empty() {
+        true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
+        false => jobs.asked_words.clone(),
+    };
+    if jobs.others_run() {
+        words.push_str("; others are known now, p asks with them");
+    }
+    words
+}
+
+/// How much a proposal changes, where tables in force are known.
+fn change_words(known: &Known, proposal: &Proposal) -> String {
+    if !known.tables {
+        return format!("{NO_TABLES}, so what would change is not known");
+    }
+    let difference = &proposal.difference;
+    format!(
+        "{} entries in {} blocks on {}; {} pairs move",
+        difference.entries,
+        difference.blocks,
+        counted(difference.switches as usize, "switch", "switches"),
+        difference.moved_pairs
+    )
+}
+
+/// The certificate of what an engine proposes, and what it takes to get there.
+pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
+    let Some(Proposed::Done { outcome, row }) = known.proposed.get(engine.id) else {
+        let state = super::engines::state(known, engine);
+        return vec![(
+            "state",
+            if state == "-" { "not asked: p asks all of them" } else { state }.to_owned(),
+        )];
+    };
+    let proposal = match outcome {
+        Err(refusal) => return vec![("refused", refusal.to_string())],
+        Ok(proposal) => proposal,
+    };
+    let mut lines = report_lines(&proposal.report);
+    lines.push(("changes", change_words(known, proposal)));
+    lines.extend(job_lines(known, row.jobs.as_ref()));
+    lines.extend(proposal.transition.lines());
+    lines.push(("ran", proposal.ran.sentence(engine)));
+    lines.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
+    lines.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines
+}

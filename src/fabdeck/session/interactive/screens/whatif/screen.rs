@@ -1,0 +1,159 @@
+//! Two lists, one at a time: engines and marks; and the page of one engine.
+
+use super::engines::Engines;
+use super::marks::Marks;
+use crate::session::Listing;
+use crate::session::interactive::known::{Known, Proposed};
+use crate::session::interactive::screens::screen::{Entered, Screen};
+use crate::session::interactive::table::Table;
+use fabdeck_fabric::Resolved;
+use fabdeck_routing::{ENGINES, Engine};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WhatifPane {
+    #[default]
+    Engines,
+    Marks,
+}
+
+#[derive(Debug, Default)]
+pub struct WhatifScreen {
+    pub pane: WhatifPane,
+    /// The engine whose page is open.
+    pub page: Option<&'static Engine>,
+    /// How far that page is scrolled.
+    pub top: usize,
+    marks: Marks,
+    marks_table: Table,
+    engines: Engines,
+    engines_table: Table,
+}
+
+impl WhatifScreen {
+    /// The engine under the cursor.
+    pub fn engine(&self) -> Option<&'static Engine> {
+        self.page.or_else(|| ENGINES.get(self.engines_table.row()?))
+    }
+}
+
+impl Screen for WhatifScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        let pane = match self.pane {
+            WhatifPane::Engines => "engines",
+            WhatifPane::Marks => "marks",
+        };
+        let page = self.page.map(|engine| engine.id.to_owned());
+        std::iter::once(pane.to_owned()).chain(page).collect()
+    }
+
+    fn table(&self) -> &Table {
+        match self.pane {
+            WhatifPane::Engines => &self.engines_table,
+            WhatifPane::Marks => &self.marks_table,
+        }
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        match self.pane {
+            WhatifPane::Engines => &mut self.engines_table,
+            WhatifPane::Marks => &mut self.marks_table,
+        }
+    }
+
+    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        Some(match self.pane {
+            WhatifPane::Engines => Box::new(Borrowed(&self.engines)),
+            WhatifPane::Marks => Box::new(Borrowed(&self.marks)),
+        })
+    }
+
+    /// What is marked, what is lost, what that compares with, and a blank.
+    fn rows_above(&self, _: &Known) -> u16 {
+        if self.page.is_some() { 0 } else { 5 }
+    }
+
+    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+        match self.pane {
+            WhatifPane::Engines => None,
+            WhatifPane::Marks => self.marks.marks.get(row).map(|(what, ..)| *what),
+        }
+    }
+
+    fn enter(&mut self, known: &Known) -> Entered {
+        match self.pane {
+            WhatifPane::Marks => Entered::Nothing("f takes the mark away"),
+            WhatifPane::Engines => {
+                let engine = self.engines_table.row().and_then(|row| ENGINES.get(row));
+                match engine
+                    .filter(|engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. })))
+                {
+                    Some(engine) => {
+                        (self.page, self.top) = (Some(engine), 0);
+                        Entered::Done
+                    }
+                    None => Entered::Nothing("this engine was not asked yet: p asks all of them"),
+                }
+            }
+        }
+    }
+
+    fn can_enter(&self, known: &Known) -> bool {
+        let done = |engine: &Engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }));
+        self.page.is_none() && self.pane == WhatifPane::Engines && self.engine().is_some_and(done)
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        self.page.take().is_some()
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        self.page = None;
+        self.pane = match self.pane {
+            WhatifPane::Engines => WhatifPane::Marks,
+            WhatifPane::Marks => WhatifPane::Engines,
+        };
+        Ok(())
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        self.marks = Marks::new(known);
+        self.marks_table.refresh(&self.marks);
+        self.engines = Engines::new(known);
+        self.engines_table.refresh(&self.engines);
+        let done = |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }));
+        self.page = self.page.filter(|engine| done(engine));
+    }
+
+    fn command(&self, _: &Known) -> Option<String> {
+        Some("whatif".to_owned())
+    }
+
+    fn when_empty(&self, _: &Known) -> String {
+        "nothing is marked: f on any screen marks what the cursor is on".to_owned()
+    }
+}
+
+/// A listing that lives elsewhere.
+struct Borrowed<'s, L>(&'s L);
+
+impl<L: Listing> Listing for Borrowed<'_, L> {
+    fn column_count(&self) -> usize {
+        self.0.column_count()
+    }
+
+    fn column(&self, at: usize) -> &crate::session::Column {
+        self.0.column(at)
+    }
+
+    fn row_count(&self) -> usize {
+        self.0.row_count()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> crate::session::Value<'_> {
+        self.0.cell(row, column)
+    }
+
+    fn when_empty(&self) -> &str {
+        self.0.when_empty()
+    }
+}

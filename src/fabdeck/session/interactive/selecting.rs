@@ -1,0 +1,110 @@
+//! Which rows of a list are seen, and in which order. Of a list that is too long to be gone through between two frames
+//! that is work behind the screen: the rows that were seen stay until the new ones are known.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::effect::{Job, Selecting};
+use super::screens::ScreenId;
+use super::state::State;
+use crate::session::{Columns, Selection, typed_guid};
+use fabdeck_fabric::{NodeId, PortId};
+
+/// A list of so many rows is gone through behind the screen.
+pub const MANY: usize = 20_000;
+
+/// Filters the list of the screen.
+pub fn set_filter(state: &mut State, text: String) {
+    let names = bearer_names(state, &text);
+    let table = state.current_mut().0.table_mut();
+    (table.filter, table.names) = (text, names);
+    select(state, false);
+}
+
+/// What a list calls the node whose GUID a filter asks for, or the GUID of one of its ports. Where only switches are
+/// listed it is the switches that the node hangs on. A name that several nodes bear tells nothing: rows with GUIDs do.
+fn bearer_names(state: &State, filter: &str) -> Vec<String> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let fabric = look.fabric();
+    let bearer = |guid| {
+        let of_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
+        fabric.node_by_guid(guid).or_else(of_port)
+    };
+    let nodes: Vec<NodeId> = filter.split(',').filter_map(typed_guid).filter_map(bearer).collect();
+    let listed = |node: NodeId| -> Vec<NodeId> {
+        if fabric.node(node).is_switch() || !state.current().lists_switches() {
+            return vec![node];
+        }
+        let peers = fabric.ports_of(node).filter_map(|(_, port)| port.peer);
+        peers.map(|peer| fabric.port(peer).node).collect()
+    };
+    let single = |node: &NodeId| look.names.bearers(look.name(*node)).len() < 2;
+    let jobs = nodes.iter().flat_map(|node| jobs_on(state, *node));
+    let own = nodes.iter().copied().flat_map(listed).filter(single).map(|node| look.name(node).to_owned());
+    own.chain(jobs).collect()
+}
+
+/// The jobs that run on a node, where the list is one of jobs.
+fn jobs_on(state: &State, node: NodeId) -> Vec<String> {
+    let (ScreenId::Jobs, Some(look), Some(weighed)) = (state.screen, state.look(), &state.known.jobs.weighed)
+    else {
+        return Vec::new();
+    };
+    let on = |ports: &BTreeSet<PortId>| ports.iter().any(|port| look.fabric().port(*port).node == node);
+    weighed.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
+}
+
+/// Makes the rows of the screen's list what its filter and its order say; the cursor stays on its row, or goes to the
+/// first.
+pub fn select(state: &mut State, to_first: bool) {
+    // Another screen may wait for rows of its own.
+    let title = format!("going through the rows of {}", state.screen.title().title);
+    let earlier = state.tasks.running().iter().find(|task| task.title == title).map(|task| task.id);
+    if let Some(task) = earlier {
+        state.tasks.end(task);
+        state.wanted.push(super::effect::Effect::Cancel(task));
+    }
+    let many = state.many;
+    let long = state.current().kept_rows().filter(|rows| rows.count() >= many).cloned();
+    if let (Some(rows), Some(look)) = (long, state.known.look.clone()) {
+        let query = state.current().table().query();
+        // What cannot be read is said at once.
+        if query.check(&*rows.listing(&look)).is_ok() {
+            let screen = state.screen;
+            let job = Job::Select { look, selecting: Selecting { screen, rows, query, to_first } };
+            let (_, effect) = state.begin(title, job);
+            state.wanted.push(effect);
+            return;
+        }
+    }
+    let (screen, known) = state.current_mut();
+    let mut table = std::mem::take(screen.table_mut());
+    if let Some(listing) = screen.listing(known) {
+        table.refresh(&*listing);
+    }
+    if to_first {
+        table.to(0);
+    }
+    *screen.table_mut() = table;
+    screen.filtered(known);
+}
+
+/// The rows are known. Those of a list that is another by now are let go.
+pub fn selected(state: &mut State, selecting: &Selecting, selection: Selection) {
+    let screen = state.screens.get_mut(selecting.screen);
+    let same = screen.kept_rows().is_some_and(|rows| Arc::ptr_eq(rows, &selecting.rows));
+    let table = screen.table_mut();
+    if same {
+        table.show_rows(selection, None);
+        if selecting.to_first {
+            table.to(0);
+        }
+    }
+}
+
+impl Selecting {
+    pub fn run(&self, look: &crate::session::Look) -> Selection {
+        // It was read before the work began.
+        self.query.select(&*self.rows.listing(look), Columns::Shown).unwrap_or_default()
+    }
+}

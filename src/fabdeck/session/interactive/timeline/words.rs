@@ -1,0 +1,190 @@
+//! Where in time one is, in words and as a bar.
+
+use super::deriving::Derivation;
+use super::playback::{Playback, Standing};
+use super::rows::EventKind;
+use crate::session::interactive::known::Known;
+use crate::session::interactive::state::State;
+use crate::session::{Look, counted, news_label, news_text, news_word};
+use fabdeck_files::capture::Told;
+
+/// For the header: `02:13:40 stands`.
+pub fn replay_word(known: &Known) -> Option<String> {
+    let playback = known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
+    let clock = playback.timeline().clock(playback.time());
+    Some(format!("{clock} {}", standing_word(playback)))
+}
+
+fn standing_word(playback: &Playback) -> String {
+    match (&playback.standing, playback.plays()) {
+        (Standing::Gap { .. }, false) => "gap".to_owned(),
+        (Standing::Damage(_), false) => "damaged".to_owned(),
+        (_, true) => match playback.speed.times() {
+            Some(times) => format!("plays {times}x"),
+            None => "plays".to_owned(),
+        },
+        (Standing::Moment, false) => "stands".to_owned(),
+    }
+}
+
+/// For the head of the Timeline: the time in full, which moment of how many, and whether it plays.
+pub fn clock_words(playback: &Playback) -> String {
+    let timeline = playback.timeline();
+    let time = playback.time();
+    format!(
+        "{} {}  moment {} of {}",
+        timeline.date(time),
+        timeline.exact_clock(time),
+        playback.place() + 1,
+        timeline.times.len()
+    )
+}
+
+pub fn standing_words(playback: &Playback) -> String {
+    let speed = playback.speed.word();
+    let stands = match (&playback.standing, playback.plays()) {
+        (_, true) => return format!("plays {speed}"),
+        (Standing::Moment, false) => "stands",
+        (Standing::Gap { .. }, false) => "in a gap",
+        (Standing::Damage(_), false) => "cannot be read",
+    };
+    format!("{stands}, speed {speed}")
+}
+
+/// What happened at the moment that the cursor stands at.
+pub fn here_words(known: &Known) -> (String, bool) {
+    let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return Default::default() };
+    let timeline = playback.timeline();
+    match &playback.standing {
+        Standing::Gap { from, to } => {
+            let words =
+                format!("nothing was recorded from {} to {}", timeline.clock(*from), timeline.clock(*to));
+            return (words, true);
+        }
+        Standing::Damage(damage) => return (damage.clone(), true),
+        Standing::Moment => {}
+    }
+    let here = playback.happened().filter(|happened| happened.place == playback.place());
+    let told: Vec<_> = here.map(|happened| happened_words(look, &happened.told)).collect();
+    let trouble = told.iter().any(|(.., trouble)| *trouble);
+    let words: Vec<String> = told.into_iter().map(|(label, text, _)| format!("{label}: {text}")).collect();
+    match words.is_empty() {
+        true => ("nothing happened at this moment".to_owned(), false),
+        false => (words.join("; "), trouble),
+    }
+}
+
+/// A label, what it says, and whether somebody should look at it.
+pub fn happened_words(look: &Look, told: &Told) -> (&'static str, String, bool) {
+    match told {
+        Told::News(news) => (news_label(news_word(news)), news_text(look, news), news.is_trouble()),
+        Told::Note(text) => ("note", text.split_whitespace().collect::<Vec<_>>().join(" "), false),
+        Told::Action(acted) => ("action", acted.what.clone(), false),
+        Told::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
+        Told::Changed => {
+            ("changed", "the fabric, its tables or its names are otherwise from here on".to_owned(), false)
+        }
+        Told::Later(word) => ("later", format!("'{word}' is news of a later version of fabdeck"), false),
+        Told::LeftOut(count) => {
+            let many = counted(*count, "note, action or news", "notes, actions and news");
+            ("left out", format!("{many} of this moment are left out: the list is full"), false)
+        }
+        Told::SetBack(ms) => {
+            ("clock", format!("the recorder's clock was set back by {}.{:03} s", ms / 1000, ms % 1000), false)
+        }
+    }
+}
+
+/// The time of the moment on the screens as `--at` takes it; `None` where a clock that was set back makes it mean another,
+/// and where no file has it.
+pub fn shown_stamp(state: &State) -> Option<String> {
+    let playback = state.known.playback.as_ref().filter(|playback| playback.live.is_none())?;
+    let (timeline, shown) = (playback.timeline(), playback.shown?);
+    let time = *timeline.times.get(shown)?;
+    let latest = timeline.times.iter().enumerate().filter(|(_, other)| **other <= time);
+    let meant = latest.max_by_key(|(at, other)| (**other, *at)).map(|(at, _)| at);
+    (meant == Some(shown)).then(|| timeline.stamp(time))
+}
+
+/// What of a recording a column of the time bar stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimeMark {
+    /// Nothing was recorded.
+    #[default]
+    Gap,
+    Recorded,
+    Damaged,
+}
+
+/// The time bar: of each column what was recorded and the worst that happened, and where the cursor stands.
+pub fn bar(playback: &Playback, width: usize) -> (Vec<(TimeMark, Option<EventKind>)>, usize) {
+    let timeline = playback.timeline();
+    let count = timeline.times.len();
+    let mut columns = vec![(TimeMark::Gap, None::<EventKind>); width];
+    if width == 0 || count == 0 {
+        return (columns, 0);
+    }
+    // Time that a clock was set back by is no room.
+    let mut elapsed = vec![0i64; count];
+    for at in 1..count {
+        let step = timeline.times[at].saturating_sub(timeline.times[at - 1]).max(0);
+        elapsed[at] = elapsed[at - 1].saturating_add(step);
+    }
+    let whole = i128::from(elapsed[count - 1].max(1));
+    let column = |at: usize| (i128::from(elapsed[at]) * (width as i128 - 1) / whole) as usize;
+    for at in 0..count {
+        let (from, to) = (column(at), column((at + 1).min(count - 1)));
+        let gap = at + 1 < count && timeline.gap_before(at + 1);
+        let to = if gap { from } else { to };
+        let damaged = playback.cursor.store().damage(at).is_some();
+        for (mark, _) in &mut columns[from..=to.max(from)] {
+            *mark = match (damaged, *mark) {
+                (true, _) | (_, TimeMark::Damaged) => TimeMark::Damaged,
+                _ => TimeMark::Recorded,
+            };
+        }
+    }
+    let bookmarks = playback.bookmarks.iter().map(|place| (*place, EventKind::Bookmark));
+    let happened = playback.happened().map(|happened| (happened.place, EventKind::of(&happened.told)));
+    for (place, kind) in happened.chain(bookmarks) {
+        let (_, worst) = &mut columns[column(place.min(count - 1))];
+        *worst = Some(worst.map_or(kind, |worst| worst.min(kind)));
+    }
+    (columns, column(playback.place().min(count - 1)))
+}
+
+/// Moments, gaps and what cannot be read, in a sentence.
+pub fn held_words(playback: &Playback) -> String {
+    let timeline = playback.timeline();
+    let gaps = (1..timeline.times.len()).filter(|at| timeline.gap_before(*at)).count();
+    let track = playback.cursor.store();
+    let damaged = (0..timeline.times.len()).filter(|at| track.damage(*at).is_some()).count();
+    let derived = playback.derivation.as_ref();
+    let found = derived.map_or(0, |derived| derived.found);
+    let mut words = counted(playback.happened().count() - found, "event", "events");
+    if let Some(derived) = derived {
+        words.push_str(&format!(", {}", derived_words(derived, timeline.times.len())));
+    }
+    if gaps > 0 {
+        words.push_str(&format!(", {}", counted(gaps, "gap", "gaps")));
+    }
+    if damaged > 0 {
+        words.push_str(&format!(", {damaged} cannot be read"));
+    }
+    if !playback.bookmarks.is_empty() {
+        words.push_str(&format!(", {}", counted(playback.bookmarks.len(), "bookmark", "bookmarks")));
+    }
+    words
+}
+
+/// What came of going through the counters, and how far that is.
+fn derived_words(derivation: &Derivation, count: usize) -> String {
+    let Derivation { found, done, stopped, .. } = derivation;
+    match (*done >= count, stopped) {
+        (true, _) => format!("{found} derived from counters"),
+        (false, true) => format!("{found} derived from counters up to moment {done}"),
+        (false, false) => {
+            format!("{found} derived from counters so far ({}%, Esc stops)", done * 100 / count.max(1))
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! How sweeps follow each other. A sweep is asked for at a tick, its result enters the state in `swept`, what it comes to
+//! in `judged`; a look begins the series anew.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::changes;
+use super::history::History;
+use super::judge::{Judging, Reading};
+use super::sweep::Swept;
+use super::watched::{Under, Watch, Weighed};
+use crate::session::Look;
+use crate::session::interactive::ailing::Ailing;
+use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::entering;
+use crate::session::interactive::forward;
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::screens::Screen;
+use crate::session::interactive::state::{Loading, State};
+use crate::session::interactive::tasks::TaskId;
+use crate::session::interactive::timeline;
+use fabdeck_fabric::observe::Sweep;
+
+/// From here on it is said that a sweep takes long: so many intervals, and this at least.
+const LONG_INTERVALS: u64 = 10;
+const LONG_MS: u64 = 30_000;
+
+/// Of a sweep without a sample.
+pub const SILENT: &str = "FD-6320: none of the ports that were asked answered";
+
+fn long_ms(watch: &Watch) -> u64 {
+    (watch.settings.interval_ms * LONG_INTERVALS).max(LONG_MS)
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let watch = &state.known.watch;
+    match watch.under {
+        Some(under) if under.told => None,
+        Some(under) => Some(under.begun_ms + long_ms(watch)),
+        None => rests(state).then_some(watch.due_ms),
+    }
+}
+
+/// Nothing of it is under way, and nothing is against the next sweep but time.
+fn rests(state: &State) -> bool {
+    let watch = &state.known.watch;
+    let idle = watch.under.is_none() && watch.judging.is_none();
+    idle && watch.possible() && !watch.paused && state.loading == Loading::Done
+}
+
+/// Time went by.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let now = state.now_ms;
+    let long = long_ms(&state.known.watch);
+    if let Some(under) = &mut state.known.watch.under {
+        if !under.told && now >= under.begun_ms + long {
+            under.told = true;
+            let seconds = (now - under.begun_ms) / 1000;
+            let text =
+                format!("counters are being read since {seconds} s; what is shown is of the sweep before");
+            state.say(Severity::Warning, text);
+        }
+        return Vec::new();
+    }
+    if !rests(state) || now < state.known.watch.due_ms {
+        return Vec::new();
+    }
+    let watch = &mut state.known.watch;
+    let interval = Duration::from_millis(watch.settings.interval_ms);
+    // In a simulator waiting takes no time: there it is this that lets time pass.
+    let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
+    let (task, effect) = state.begin_quiet("reading counters", Job::Sweep { not_before });
+    state.known.watch.under = Some(Under { task, begun_ms: now, told: false });
+    vec![effect]
+}
+
+/// The one place where a sweep enters the state.
+pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
+    let now = state.now_ms;
+    let watch = &mut state.known.watch;
+    let begun_ms = watch.under.take().map_or(now, |under| under.begun_ms);
+    let took = now.saturating_sub(begun_ms);
+    // A sweep that takes long leaves the fabric alone for as long.
+    watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
+    let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| moved(state, swept));
+    let watch = &mut state.known.watch;
+    let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
+    let result = match result {
+        Ok(swept) if silent(&swept.sweep) => Err(SILENT.to_owned()),
+        other => other,
+    };
+    let after = match result {
+        Err(error) => {
+            if watch.trouble.replace(error.clone()).is_none() {
+                state.say(
+                    Severity::Warning,
+                    format!("counters could not be read, which is tried again, and r looks anew: {error}"),
+                );
+            }
+            return effects;
+        }
+        Ok(swept) => {
+            swept.unreported.into_iter().for_each(|text| state.say(Severity::Warning, text));
+            swept.sweep
+        }
+    };
+    let watch = &mut state.known.watch;
+    if watch.sweeps == 0 {
+        watch.since_ms = now;
+    }
+    watch.sweeps += 1;
+    (watch.last_began, watch.swept_ms) = (Some(after.began), begun_ms);
+    let first = watch.errors_since(&after);
+    let before = watch.before.replace(after.clone());
+    if watch.trouble.take().is_some() {
+        state.say(Severity::Said, "counters are read again");
+    }
+    let judging = |before| judge(state, first.clone(), before, after.clone(), now);
+    effects.extend(before.into_iter().flat_map(judging));
+    effects
+}
+
+/// What moved is said at once. Engines at work are not begun again at every sweep: as long as they take the fabric stays
+/// as it was.
+fn moved(state: &mut State, swept: &Swept) -> Vec<Effect> {
+    let held = state.known.watch.held.take();
+    let look = swept.look.clone().or(held);
+    if let Some(look) = look.as_ref().or(state.known.look.as_ref()) {
+        let news = changes::news(look, &swept.sweep.news);
+        news.into_iter().for_each(|(severity, text)| state.say(severity, text));
+    }
+    match look {
+        None => Vec::new(),
+        Some(look) if forward::engines_at_work(state) => {
+            if swept.look.is_some() {
+                state.say(
+                    Severity::Warning,
+                    "engines go on with the fabric as it was; what moved comes after them",
+                );
+            }
+            state.known.watch.held = Some(look);
+            Vec::new()
+        }
+        Some(look) => follow(state, look),
+    }
+}
+
+/// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: the history takes these,
+/// and the verdict is let go; sweeps know ports by their GUIDs.
+fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
+    let before = state.known.look.clone();
+    let effects = forward::replaced(state, look);
+    let watch = &mut state.known.watch;
+    let (history, reading) = (std::mem::take(&mut watch.history), watch.reading.take());
+    if !carry_over(state, before.as_deref(), history, reading) {
+        state.known.watch.weighed = None;
+    }
+    effects
+}
+
+/// Takes over what an earlier look came to: its history by the numbers that ports have now, and its verdict where these
+/// are the same; whether they are.
+fn carry_over(
+    state: &mut State,
+    before: Option<&Look>,
+    history: History,
+    reading: Option<Arc<Reading>>,
+) -> bool {
+    let (Some(before), Some(look)) = (before, state.known.look.clone()) else { return true };
+    let alike = before.fabric().is_numbered_like(look.fabric());
+    let watch = &mut state.known.watch;
+    watch.history = history.carried_over(before.fabric(), look.fabric());
+    watch.reading = reading.filter(|_| alike);
+    match watch.reading.clone() {
+        Some(reading) => state.screens.hotspots.judged(&reading, &state.known),
+        None => state.screens.hotspots.begin_anew(&state.known),
+    }
+    alike
+}
+
+/// Asks what two sweeps come to; errors are told since the first.
+pub fn judge(
+    state: &mut State,
+    first: Arc<Sweep>,
+    before: Arc<Sweep>,
+    after: Arc<Sweep>,
+    at_ms: u64,
+) -> Vec<Effect> {
+    let Some(look) = state.known.look.clone() else { return Vec::new() };
+    let (links, hot) = (&state.screens.links, &state.screens.hotspots);
+    let Some(rows) = links.kept_rows().cloned() else { return Vec::new() };
+    let weighed = Weighed {
+        first: first.clone(),
+        before: before.clone(),
+        after: after.clone(),
+        history: state.known.watch.history.clone(),
+        at_ms,
+    };
+    let judging = Judging {
+        links: (rows, links.table().query()),
+        ports: hot.all_ports().query(),
+        look,
+        first,
+        before,
+        after,
+        thresholds: state.known.watch.settings.thresholds.clone(),
+        history: state.known.watch.history.clone(),
+        earlier: state.known.watch.reading.clone(),
+        at_ms,
+    };
+    let (task, effect) = state.begin_quiet("judging counters", Job::Judge(Box::new(judging)));
+    state.known.watch.judging = Some(task);
+    (state.known.watch.weighed, state.known.watch.again) = (Some(weighed), false);
+    vec![effect]
+}
+
+/// The rows that loads stand in are others now: the same sweeps are judged once more, and what changed is said once.
+pub fn judge_again(state: &mut State) -> Vec<Effect> {
+    let Some(Weighed { first, before, after, history, at_ms }) = state.known.watch.weighed.clone() else {
+        return Vec::new();
+    };
+    let unsaid = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
+    state.known.watch.history = history;
+    let mut effects = judge(state, first, before, after, at_ms);
+    state.known.watch.again = unsaid.is_none();
+    effects.extend(unsaid.map(Effect::Cancel));
+    effects
+}
+
+/// What two sweeps came to.
+pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    if watch.judging != Some(task) {
+        return Vec::new();
+    }
+    watch.judging = None;
+    watch.history.push(reading.at_ms, reading.levels.clone());
+    watch.reading = Some(reading.clone());
+    state.screens.links.weighed(&reading, &state.known);
+    state.screens.hotspots.judged(&reading, &state.known);
+    if let Some(ailing) = Ailing::of(&state.known) {
+        state.known.ailing = ailing;
+        forward::refresh(state);
+    }
+    // Of a moment that somebody went to, the one before is not what was shown before.
+    let silent = state.known.watch.recorded || state.known.watch.again;
+    let changes: &[_] = if silent { &[] } else { &reading.changes };
+    for (severity, text) in changes {
+        state.say(*severity, text.clone());
+    }
+    Vec::new()
+}
+
+/// Whether what sweeps come to is being worked out.
+pub fn is_judging(state: &State) -> bool {
+    state.known.watch.judging.is_some()
+}
+
+/// Another look may have other ports, and other counters: sweeps are compared with those that follow it. What was watched
+/// before stays: its history, its verdict until the next, and what is recorded of it with its bookmarks.
+pub fn first_after_look(state: &mut State, before: Option<Arc<Look>>) -> Vec<Effect> {
+    let mut effects = let_go(state);
+    effects.extend(timeline::let_go(state));
+    let live = state.look().map(|look| look.observation.reading.is_some());
+    let swept = state.known.watch.sweeps > 0;
+    let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
+    // A recording is looked at again as a whole.
+    let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+    let next = Watch { settings, paused, live, recorded, due_ms: state.now_ms, ..Watch::default() };
+    let earlier = std::mem::replace(&mut state.known.watch, next);
+    if live == Some(false) {
+        state.screens.hotspots.begin_anew(&state.known);
+        effects.extend(timeline::begin(state));
+        return effects;
+    }
+    let paused = state.known.playback.take();
+    paused.iter().for_each(|paused| timeline::keep_bookmarks(state, paused));
+    // Behind a pause it is the watch before it that goes on.
+    let (before, earlier) = match timeline::behind(paused.as_ref()) {
+        Some((look, watch)) => (Some(look.clone()), (watch.history.clone(), watch.reading.clone())),
+        None => (before, (earlier.history, earlier.reading)),
+    };
+    carry_over(state, before.as_deref(), earlier.0, earlier.1);
+    if swept && live == Some(true) {
+        effects.extend(entering::looked_again(state, paused.is_some()));
+    }
+    effects
+}
+
+/// Pauses, or goes on.
+pub fn toggle(state: &mut State) -> Vec<Effect> {
+    let (now, interval) =
+        (state.now_ms, super::words::interval_words(state.known.watch.settings.interval_ms));
+    let watch = &mut state.known.watch;
+    watch.paused = !watch.paused;
+    if watch.paused {
+        state.say(Severity::Said, "counters are not read any more: W resumes");
+        return let_go(state);
+    }
+    watch.before = None;
+    watch.history.gap(now);
+    watch.due_ms = now;
+    state.say(Severity::Said, format!("counters are read again every {interval}"));
+    Vec::new()
+}
+
+/// Ends what is under way. What a sweep had read by then is of no use.
+pub fn let_go(state: &mut State) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    let tasks = watch.under.take().map(|under| under.task).into_iter().chain(watch.judging.take());
+    let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
+    ended.into_iter().map(Effect::Cancel).collect()
+}

@@ -1,0 +1,154 @@
+//! What every port did in the last sweeps, a byte a port and sweep: how long it waited and how much of its link it used,
+//! each in eight steps.
+//!
+//! A full subnet has 131,712 ports: 120 sweeps of it take 16 MB.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::session::UNTOLD;
+use fabdeck_fabric::counters::PortRates;
+use fabdeck_fabric::{Fabric, PortId, Resolved};
+
+/// How many sweeps are kept.
+pub const KEPT: usize = 120;
+
+/// Both steps of every port, waiting in the upper half of its byte.
+pub type Levels = Arc<[u8]>;
+
+/// The latest sweeps, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    columns: VecDeque<(u64, Levels)>,
+}
+
+impl History {
+    pub fn push(&mut self, at_ms: u64, levels: Levels) {
+        if self.columns.len() == KEPT {
+            self.columns.pop_front();
+        }
+        self.columns.push_back((at_ms, levels));
+    }
+
+    /// Nobody watched for a while.
+    pub fn gap(&mut self, at_ms: u64) {
+        if self.columns.back().is_some_and(|(_, levels)| !levels.is_empty()) {
+            self.push(at_ms, Arc::default());
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The same history by the port numbers of another snapshot of the fabric. A port that was not there before has none.
+    pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> Self {
+        if from.is_numbered_like(to) {
+            return self.clone();
+        }
+        let earlier = |(port, _)| match Resolved::Port(port).in_another(to, from) {
+            Some(Resolved::Port(port)) => Some(port),
+            _ => None,
+        };
+        let earlier: Vec<Option<PortId>> = to.ports().map(earlier).collect();
+        let renumbered = |levels: &Levels| -> Levels {
+            let level = |port: &Option<PortId>| port.and_then(|port| levels.get(port.index()).copied());
+            earlier.iter().map(|port| level(port).unwrap_or(NOBODY)).collect()
+        };
+        let column = |(at_ms, levels): &(u64, Levels)| {
+            (*at_ms, if levels.is_empty() { Levels::default() } else { renumbered(levels) })
+        };
+        Self { columns: self.columns.iter().map(column).collect() }
+    }
+
+    /// When the oldest of the last so many sweeps was.
+    pub fn oldest_ms(&self, most: usize) -> Option<u64> {
+        self.columns.get(self.columns.len().saturating_sub(most)).map(|(at_ms, _)| *at_ms)
+    }
+
+    /// Steps of waiting and of use of one port in the last sweeps, oldest first.
+    pub fn of(&self, port: PortId, most: usize) -> impl Iterator<Item = (u8, u8)> {
+        let skipped = self.columns.len().saturating_sub(most);
+        let byte = move |(_, levels): &(u64, Levels)| levels.get(port.index()).copied();
+        self.columns.iter().skip(skipped).map(move |column| byte(column).map_or((UNTOLD, UNTOLD), both))
+    }
+}
+
+/// Waiting, and use of the link.
+pub fn both(byte: u8) -> (u8, u8) {
+    (byte >> 4, byte & 15)
+}
+
+/// The byte of a port.
+pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
+    let by_ticks = || rates.congestion().map(|ticks| waiting_level(ticks, threshold));
+    let waited = rates.time_waited().map(waited_level).or_else(by_ticks).unwrap_or(UNTOLD);
+    let used = rates.utilisation().map_or(UNTOLD, used_level);
+    (waited << 4) | used
+}
+
+/// What no sweep has told.
+pub const NOBODY: u8 = (UNTOLD << 4) | UNTOLD;
+
+/// Sevenths of the time, begun ones counted; 0 where a list says 0 %.
+fn waited_level(part: f64) -> u8 {
+    match part {
+        part if (part * 100.0).round() < 1.0 => 0,
+        part => (part * 7.0).ceil().clamp(1.0, 7.0) as u8,
+    }
+}
+
+/// Where the length of a tick is not known: up to 3 within the threshold, from 4 on above it.
+fn waiting_level(ticks: f64, threshold: f64) -> u8 {
+    let part = ticks / threshold.max(1.0);
+    match () {
+        () if ticks <= 0.0 => 0,
+        () if part <= 0.01 => 1,
+        () if part <= 0.1 => 2,
+        () if part <= 1.0 => 3,
+        () if part <= 3.0 => 4,
+        () if part <= 10.0 => 5,
+        () if part <= 30.0 => 6,
+        () => 7,
+    }
+}
+
+/// Eighths of a link.
+pub fn used_level(used: f64) -> u8 {
+    (used.clamp(0.0, 0.999) * 8.0) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_seen_as_one() {
+        let steps = [0.0, 500.0, 5_000.0, 100_000.0, 100_001.0, 400_000.0, 2_000_000.0, 9e9];
+        let levels: Vec<u8> = steps.into_iter().map(|ticks| waiting_level(ticks, 100_000.0)).collect();
+        assert_eq!(levels, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!([0.0, 0.124, 0.5, 1.0, 1.3].map(used_level), [0, 0, 4, 7, 7]);
+    }
+
+    #[test]
+    fn waiting_scales_with_the_share_of_time() {
+        let parts = [0.0, 0.0049, 0.005, 0.1, 0.15, 0.49, 0.58, 0.86, 1.0];
+        assert_eq!(parts.map(waited_level), [0, 0, 1, 1, 2, 4, 5, 7, 7]);
+    }
+
+    #[test]
+    fn the_latest_are_kept_and_a_gap_is_one_column() {
+        let mut history = History::default();
+        history.gap(0);
+        assert!(history.is_empty(), "before the first there is no gap");
+        for at in 0..KEPT as u64 + 2 {
+            history.push(at, Arc::from([(at % 8) as u8]));
+        }
+        assert_eq!((history.oldest_ms(KEPT), history.oldest_ms(2)), (Some(2), Some(KEPT as u64)));
+        history.gap(1000);
+        history.gap(1001);
+        let seen: Vec<(u8, u8)> = history.of(PortId(0), 2).collect();
+        assert_eq!(seen, [(0, 1), (UNTOLD, UNTOLD)]);
+        assert_eq!(history.of(PortId(7), 3).collect::<Vec<_>>(), [(UNTOLD, UNTOLD); 3]);
+    }
+}

@@ -1,0 +1,125 @@
+//! How the watch goes, in words.
+
+use super::watched::Watch;
+use crate::session::counted;
+use crate::session::hotspots::quiet_words;
+use crate::session::interactive::timeline::Alone;
+use fabdeck_fabric::counters::{Contributor, HotSpots, Role};
+
+/// For the header; nothing where nothing can be watched.
+pub fn header_word(watch: &Watch) -> Option<String> {
+    match (watch.possible(), watch.paused) {
+        (false, _) => None,
+        (true, true) => Some("paused".to_owned()),
+        (true, false) => {
+            let failing = if watch.trouble.is_some() { " failing" } else { "" };
+            Some(format!("watch {}{failing}", interval_words(watch.settings.interval_ms)))
+        }
+    }
+}
+
+/// `5s`, `500ms`: as the configuration and `--interval` have it.
+pub fn interval_words(ms: u64) -> String {
+    if ms.is_multiple_of(1000) { format!("{}s", ms / 1000) } else { format!("{ms}ms") }
+}
+
+/// What an empty list of verdicts has to say.
+pub fn empty_words(watch: &Watch) -> String {
+    const ONE: &str = "this source has one reading of counters only; two that were written down are compared by \
+                       hotspots --before FILE --after FILE --seconds N";
+    match () {
+        () if watch.live.is_none() => "the source is still being read".to_owned(),
+        () if watch.recorded && watch.reading.is_none() => alone_words(watch.alone).to_owned(),
+        () if watch.live == Some(false) && !watch.recorded => ONE.to_owned(),
+        () if watch.settings.interval_ms == 0 && !watch.recorded => {
+            "nobody watches: interval under [watch] in the configuration is 0s".to_owned()
+        }
+        () if watch.paused && watch.reading.is_none() => "paused: W resumes".to_owned(),
+        () if let Some(trouble) = &watch.trouble
+            && watch.reading.is_none() =>
+        {
+            format!("the counters could not be read: {trouble}; it is tried again")
+        }
+        () if watch.sweeps == 0 => "first sweep is being read".to_owned(),
+        () if watch.reading.is_none() => {
+            let interval = interval_words(watch.settings.interval_ms);
+            format!("the first sweep is there; the second, {interval} later, brings a verdict")
+        }
+        () => {
+            let untold = watch.reading.as_ref().map_or(0, |reading| reading.watched.verdict.untold.len());
+            let told = match untold {
+                0 => quiet_words(&watch.settings.thresholds),
+                some => format!(
+                    "{}; of the others none waits above {} ticks/s",
+                    counted(
+                        some,
+                        "port of which nobody knows whether it waits",
+                        "ports of which nobody knows whether they wait",
+                    ),
+                    watch.settings.thresholds.congestion
+                ),
+            };
+            format!("{told}; {}", since(watch))
+        }
+    }
+}
+
+/// Why a moment of a recording has no verdict.
+fn alone_words(alone: Option<Alone>) -> &'static str {
+    match alone {
+        Some(Alone::First) => "this is the first moment: a verdict takes two, ] goes on",
+        Some(Alone::Gap) => "nothing was recorded right before this moment: a verdict takes two, ] goes on",
+        Some(Alone::Damage) => "the moment before cannot be read: a verdict takes two, ] goes on",
+        None => "the moment is being read",
+    }
+}
+
+/// The line above the list: what the verdict comes to.
+pub fn head_words(watch: &Watch) -> String {
+    let Some(reading) = &watch.reading else { return String::new() };
+    let verdict = &reading.watched.verdict;
+    let (hot, held, way) = (verdict.hot_spots.len(), verdict.held_up.len(), verdict.on_the_way.len());
+    let bad = reading.in_trouble;
+    let parts = [
+        (hot, counted(hot, "hot-spot", "hot-spots")),
+        (held, format!("{held} held up{}", told_apart(&verdict.held_up))),
+        (way, format!("{way} {}", way_word(verdict))),
+        (bad, format!("{bad} with link errors")),
+        (verdict.untold.len(), format!("{} untold", verdict.untold.len())),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    let parts = if parts.is_empty() { "quiet".to_owned() } else { parts.join(", ") };
+    format!("{parts}; {}", since(watch))
+}
+
+fn way_word(verdict: &HotSpots) -> &'static str {
+    match (verdict.stands_still(), verdict.links_too_narrow()) {
+        (true, _) => "standing still",
+        (false, true) => "too narrow",
+        (false, false) => "on the way",
+    }
+}
+
+/// Of those that are held up, who is known to be what.
+fn told_apart(held: &[Contributor]) -> String {
+    let count = |is: fn(&Role) -> bool| held.iter().filter(|held| is(&held.role)).count();
+    let contributors = count(|role| matches!(role, Role::Contributor(_)));
+    let victims = count(|role| matches!(role, Role::Victim { .. }));
+    let parts = [
+        (contributors, counted(contributors, "contributor", "contributors")),
+        (victims, counted(victims, "victim", "victims")),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// Times are those of the message log.
+fn since(watch: &Watch) -> String {
+    if watch.before_look() {
+        return "as it was before the source was read again".to_owned();
+    }
+    let count = usize::try_from(watch.sweeps).unwrap_or(usize::MAX);
+    format!("{} since {} s", counted(count, "sweep", "sweeps"), watch.since_ms / 1000)
+}

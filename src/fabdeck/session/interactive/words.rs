@@ -1,0 +1,69 @@
+//! Words of a line: blanks part them, quotes keep them together, as a shell has it.
+
+use fabdeck_fabric::LISTED_BY;
+
+/// A word and where it begins.
+type Word = (usize, String);
+
+/// Words with the place where each begins. A blank at the end begins a word that is still empty; a quote that is not
+/// closed goes to the end, for somebody is still typing.
+pub fn words(text: &str) -> Vec<Word> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<Word>, None);
+    let mut signs = text.char_indices();
+    while let Some((at, sign)) = signs.next() {
+        match (quote, sign) {
+            (None, sign) if sign.is_whitespace() => words.extend(word.take()),
+            (Some(open), sign) if open == sign => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(sign);
+                word.get_or_insert((at, String::new()));
+            }
+            (None | Some('"'), '\\') => {
+                let (_, held) = word.get_or_insert((at, String::new()));
+                held.extend(signs.next().map(|(_, sign)| sign));
+            }
+            (_, sign) => word.get_or_insert((at, String::new())).1.push(sign),
+        }
+    }
+    words.push(word.unwrap_or((text.len(), String::new())));
+    words
+}
+
+/// What is wrong with a name, as it is said where one presses keys and types no commands.
+pub fn as_here(problem: &str) -> String {
+    problem.replace(LISTED_BY, "Tab completes names while one is typed, and the screen Fabric lists them")
+}
+
+/// A text as one word.
+pub fn one_word(text: &str) -> String {
+    let plain = |sign: char| !sign.is_whitespace() && !"'\"\\".contains(sign);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        words(text).into_iter().map(|(_, word)| word).collect()
+    }
+
+    #[test]
+    fn names_with_blanks_are_one_word() {
+        assert_eq!(read("a b"), ["a", "b"]);
+        assert_eq!(read("\"node01 mlx5_0\" 'b c"), ["node01 mlx5_0", "b c"]);
+        assert_eq!(read("a "), ["a", ""]);
+        assert_eq!(read(""), [""]);
+        assert_eq!(words("\"a b\"  c").last(), Some(&(7, "c".to_owned())));
+    }
+
+    #[test]
+    fn what_is_quoted_reads_back() {
+        for text in ["plain", "a b", "it's", "say \"so\"", "back\\slash", "a\\ b"] {
+            assert_eq!(read(&one_word(text)), [text], "{text}");
+        }
+    }
+}

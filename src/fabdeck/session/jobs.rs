@@ -1,0 +1,189 @@
+//! The jobs that run, and what the tables in force make of them (dissertation, definitions 5.1 and 5.2).
+
+use serde::Serialize;
+
+use super::loads::{JobFigures, JobReport, job_rows};
+use super::weighed_jobs::most_lids;
+use super::wording::judged_lid_words;
+use super::{Look, counted, lost_words};
+use fabdeck_fabric::Faults;
+use fabdeck_fabric::observe::Place;
+use fabdeck_files::jobs::Placed;
+use fabdeck_routing::Problem;
+
+/// A job on the fabric. What is of paths is not known without tables.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobSeen {
+    pub job: String,
+    pub hosts: usize,
+    /// Of these hosts, to which paths lead.
+    pub ports: usize,
+    /// Hosts of its that are not on the fabric for certain.
+    pub missing: usize,
+    pub switches: usize,
+    pub links: Option<usize>,
+    /// The effective edge forwarding index.
+    pub max: Option<u64>,
+    pub dark_fiber: Option<f64>,
+    /// Ordered pairs without a path.
+    pub lost: Option<u64>,
+}
+
+/// All of them together.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JobTotals {
+    /// Jobs of the list, and those that have a host in the fabric.
+    pub listed: usize,
+    pub placed: usize,
+    /// Of these, those on several switches.
+    pub multi_switch: usize,
+    /// Hosts that are on the fabric, each once.
+    pub hosts: usize,
+    /// Of these, those with several jobs.
+    pub shared: usize,
+    /// Hosts of the list that the fabric does not have, and those that it has several of.
+    pub not_found: usize,
+    pub ambiguous: usize,
+    /// What paths within jobs make of channels; null without tables.
+    pub links: Option<usize>,
+    pub max: Option<u64>,
+    pub mean: Option<f64>,
+    pub mean_max: Option<f64>,
+    pub mean_links: Option<f64>,
+    pub dark_fiber: Option<f64>,
+    /// Ordered pairs within jobs that have no path.
+    pub lost: Option<u64>,
+    /// The first of both kinds of other hosts, and how many more there are.
+    pub missing_hosts: Vec<MissingHost>,
+    pub missing_hosts_more: usize,
+}
+
+/// A host of the list that is not on the fabric for certain.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct MissingHost {
+    pub host: String,
+    /// The first of its jobs.
+    pub jobs: Vec<String>,
+    /// The hosts of the fabric that its name fits; none where there is none like it.
+    pub fits: Vec<String>,
+}
+
+/// So many hosts that are not there are listed, with so many of their jobs.
+const MISSING: usize = 1000;
+const THEIR_JOBS: usize = 20;
+
+fn missing_hosts(placed: &Placed) -> Vec<MissingHost> {
+    let unknown = placed.unknown.iter().map(|host| (host, Vec::new()));
+    let ambiguous = placed.ambiguous.iter().map(|(host, fits)| (host, fits.clone()));
+    let told = |(host, fits): (&String, Vec<String>)| MissingHost {
+        jobs: placed.missing_in.get(host).into_iter().flatten().take(THEIR_JOBS).cloned().collect(),
+        host: host.clone(),
+        fits,
+    };
+    unknown.chain(ambiguous).take(MISSING).map(told).collect()
+}
+
+/// Ports of hosts have several LIDs, and figures of jobs are of one of them a pair.
+pub const JUDGED_LIDS: &str = "FN-708";
+
+/// Notes which of several LIDs of a port the figures of jobs are of.
+pub fn note_judged_lids(look: &mut Look) {
+    let faults = Faults::new();
+    let most = most_lids(&Problem::new(look.fabric(), &faults));
+    if most > 1 {
+        let place = Place::file(look.source.clone());
+        look.observation.notes.add(JUDGED_LIDS, place, || {
+            format!("the LIDs that figures of jobs are of: {}", judged_lid_words(most))
+        });
+    }
+}
+
+/// Jobs under the tables of a look: those with the most paths over a channel first, equals by name.
+pub fn jobs_seen(look: &Look, placed: &Placed) -> (Vec<JobSeen>, JobTotals) {
+    let tables = &look.observation.tables;
+    let known = tables.has_forwarding();
+    let (report, rows) = job_rows(look, tables, &placed.jobs);
+    let seen = rows.into_iter().map(|row| JobSeen {
+        missing: placed.missing.get(&row.job).copied().unwrap_or(0),
+        job: row.job,
+        hosts: row.hosts,
+        ports: row.ports,
+        switches: row.switches,
+        links: known.then_some(row.links),
+        max: known.then_some(row.max),
+        dark_fiber: known.then_some(row.dark_fiber),
+        lost: known.then_some(row.lost),
+    });
+    let JobReport { count, hosts, links, mean, figures, .. } = report;
+    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = figures;
+    let missing_hosts = missing_hosts(placed);
+    let totals = JobTotals {
+        listed: placed.listed,
+        placed: count,
+        multi_switch,
+        hosts,
+        shared: placed.shared.len(),
+        not_found: placed.unknown.len(),
+        ambiguous: placed.ambiguous.len(),
+        links: known.then_some(links),
+        max: known.then_some(max),
+        mean: known.then_some(mean),
+        mean_max: known.then_some(mean_max),
+        mean_links: known.then_some(mean_links),
+        dark_fiber: known.then_some(dark_fiber),
+        lost: known.then_some(lost),
+        missing_hosts_more: placed.unknown.len() + placed.ambiguous.len() - missing_hosts.len(),
+        missing_hosts,
+    };
+    (seen.collect(), totals)
+}
+
+impl JobTotals {
+    /// Lines for people.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let Self { listed, placed, multi_switch, hosts, not_found, ambiguous, .. } = self;
+        let of = if listed == placed { String::new() } else { format!(" of {listed}") };
+        let hosts = counted(*hosts, "host", "hosts");
+        let mut lines =
+            vec![("jobs", format!("{placed}{of} on {hosts}, {multi_switch} of them on several switches"))];
+        if not_found + ambiguous > 0 {
+            let not_found = counted(*not_found, "is not in the fabric", "are not in the fabric");
+            let ambiguous = counted(*ambiguous, "fits several there", "fit several there");
+            lines.push(("other hosts", format!("{not_found}, {ambiguous}")));
+        }
+        let (Some(max), Some(mean_max), Some(links), Some(dark)) =
+            (self.max, self.mean_max, self.links, self.dark_fiber)
+        else {
+            lines.push((
+                "paths",
+                "not known: the source has no forwarding tables (--assume ENGINE)".to_owned(),
+            ));
+            return lines;
+        };
+        let mean_links = self.mean_links.unwrap_or_default();
+        lines.push((
+            "effective EFI",
+            format!("{max} at most, in the mean {mean_max:.1} of a job on several switches"),
+        ));
+        lines.push((
+            "links used",
+            format!("{links} by all jobs, in the mean {mean_links:.1} by one on several switches"),
+        ));
+        lines.push(("dark fiber", format!("{dark:.1} %")));
+        lines.extend(self.lost.and_then(lost_words).map(|words| ("lost", words)));
+        lines
+    }
+
+    /// Every host of the list that is not on the fabric, for who asks for more.
+    pub fn missing_lines(&self) -> Vec<(&'static str, String)> {
+        let label = |host: &MissingHost| if host.fits.is_empty() { "not found" } else { "fits several" };
+        let told = |host: &MissingHost| {
+            let fits =
+                if host.fits.is_empty() { String::new() } else { format!(" ({})", host.fits.join(", ")) };
+            (label(host), format!("{}{fits}, of {}", host.host, host.jobs.join(", ")))
+        };
+        let more =
+            (self.missing_hosts_more > 0).then(|| ("", format!("and {} more", self.missing_hosts_more)));
+        self.missing_hosts.iter().map(told).chain(more).collect()
+    }
+}

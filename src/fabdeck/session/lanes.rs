@@ -1,0 +1,372 @@
+//! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
+
+use std::borrow::Cow;
+
+use super::Look;
+use super::check::{Names, Report, check, held, report, unread_tables};
+use fabdeck_fabric::observe::PolicyLevels;
+use fabdeck_fabric::{Faults, Lane, Lanes, Levels, Lid, PortId, Routes, ServiceLevel, Tables};
+use fabdeck_routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
+use fabdeck_routing::{Problem, Pulse, Refusal, Request};
+
+/// How many ports that drop packets are named.
+const LISTED: usize = 10;
+
+/// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
+/// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
+pub const LEVEL_ASSUMED: &str = "level 0 assumed";
+
+/// How the levels of paths are known where a QoS policy sets them.
+pub const POLICY: &str = "QoS policy";
+
+/// What is known of the service levels that packets are sent on.
+#[derive(Clone, Copy, Debug)]
+pub enum Sent<'a> {
+    /// Several are in use, or may be, and which path is on which is not known.
+    Unknown,
+    /// Nothing says that more than level 0 is in use. Levels of assumed tables and of plans count.
+    Unsaid,
+    /// All on level 0.
+    One,
+    /// As path records say: of every pair, or of some sources of each switch.
+    Records { levels: &'a Levels, every: bool },
+}
+
+/// What is known of the lanes of the paths in force.
+enum Known<'a> {
+    /// One for each (switch, LID), and how it is known.
+    Whole(Lanes, &'static str),
+    /// Levels, which have to be followed hop by hop.
+    Partly(Cow<'a, Levels>, &'static str),
+    Unknown,
+}
+
+/// The one place that says how lanes are known, for every command.
+fn known<'a>(
+    look: &Look,
+    problem: &Problem<'_>,
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    switches: bool,
+    sent: Sent<'a>,
+) -> Known<'a> {
+    let (levels, from) = match (sent, &look.routes) {
+        (Sent::Unknown, _) => return Known::Unknown,
+        (Sent::One, _) if !mapping.any() => return Known::Whole(Lanes::One, "one"),
+        (Sent::One, _) => (Cow::Owned(Levels::One(ServiceLevel::default())), "one"),
+        (_, Some(held)) => {
+            let from = if look.assumed.is_some() { "assumed" } else { "plan" };
+            return Known::Whole(relaid(held, routes), from);
+        }
+        (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
+            match by_policy(look, policy) {
+                Some(levels) => (Cow::Owned(levels), POLICY),
+                None => return Known::Unknown,
+            }
+        }
+        (Sent::Unsaid, None) if !mapping.any() => return Known::Whole(Lanes::One, LEVEL_ASSUMED),
+        (Sent::Unsaid, None) => {
+            let lane = mapping.everywhere(problem, 0);
+            let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
+            if let Some(lane) = alike {
+                return Known::Whole(all_on(lane, routes), "SL2VL tables");
+            }
+            (Cow::Owned(Levels::One(ServiceLevel::default())), LEVEL_ASSUMED)
+        }
+        (Sent::Records { levels, every: false }, None) => (Cow::Borrowed(levels), "path records, sampled"),
+        (Sent::Records { levels, every: true }, None) => (Cow::Borrowed(levels), "path records, every pair"),
+    };
+    match as_routes(problem, routes, mapping, &levels, switches) {
+        Some(lanes) => Known::Whole(lanes, from),
+        None => Known::Partly(levels, from),
+    }
+}
+
+/// Judges tables in force.
+pub fn check_in_force(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    switches: bool,
+    sent: Sent<'_>,
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let fabric = look.fabric();
+    let problem = Problem::new(fabric, faults);
+    let parts = look.partitions.as_ref();
+    let mapping = Mapping::new(&problem, tables);
+    let scope = |lanes| Scope { switches, lanes };
+    let unread = unread_tables(&problem, tables);
+    let mut routes = held(look, tables);
+    let (levels, from) = match known(look, &problem, &routes, &mapping, switches, sent) {
+        Known::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
+        Known::Whole(lanes, from) => {
+            routes.lanes = lanes;
+            let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
+            let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
+            let report = Report { lanes_from: from, lane_limits, ..report(look, &problem, &certificate) };
+            return Ok(report.without(unread));
+        }
+        Known::Partly(levels, from) => (levels, from),
+    };
+    followed((look, &problem), &routes, &mapping, switches, (&levels, from), pulse)
+        .map(|report| report.without(unread))
+}
+
+/// Judges tables over levels that were worked out; `from` says how those in force were known.
+pub(super) fn check_levels(
+    look: &Look,
+    tables: &Tables,
+    (levels, from): (&Levels, &'static str),
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let faults = Faults::default();
+    let problem = Problem::new(look.fabric(), &faults);
+    let mapping = Mapping::new(&problem, tables);
+    let routes = held(look, tables);
+    let report = followed((look, &problem), &routes, &mapping, false, (levels, from), pulse)?;
+    Ok(report.without(unread_tables(&problem, tables)))
+}
+
+/// Levels followed hop by hop.
+fn followed(
+    (look, problem): (&Look, &Problem<'_>),
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    switches: bool,
+    (levels, from): (&Levels, &'static str),
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
+    let certificate = certify_among(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
+    let served = serve(problem, routes, switches, mapping, levels, pulse)?;
+    let names = Names { look, problem };
+    let said = matches!(levels, Levels::One(_));
+    Ok(joined(report(look, problem, &certificate), &served, &names, (from, said)))
+}
+
+/// The levels of the paths in force, and how they are known.
+pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a, Levels>, &'static str)> {
+    match (sent, &look.routes) {
+        (Sent::Unknown, _) => None,
+        (Sent::Unsaid, None) => {
+            Some((Cow::Owned(by_policy(look, look.observation.policy.as_ref()?)?), POLICY))
+        }
+        (Sent::One, _) => Some((Cow::Owned(Levels::One(ServiceLevel::default())), "one")),
+        (_, Some(held)) => {
+            let from = if look.assumed.is_some() { "assumed" } else { "plan" };
+            Some((Cow::Owned(levels_of(look, held)), from))
+        }
+        (Sent::Records { levels, every }, None) => {
+            let from = if every { "path records, every pair" } else { "path records, sampled" };
+            Some((Cow::Borrowed(levels), from))
+        }
+    }
+}
+
+/// The levels that a QoS policy sets, by LID; `None` where its rules leave them open. A policy that gives every port
+/// of the fabric level 0 says that all paths have it.
+pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
+    let PolicyLevels::ByDestination(by_guid) = policy else { return None };
+    let one = Levels::One(ServiceLevel::default());
+    let mut levels = one.clone();
+    levels.spread(look.fabric().top_lid());
+    if let Levels::ByLid(bits) = &mut levels {
+        for (_, port) in look.fabric().ports() {
+            let level = port.facts.guid.and_then(|guid| by_guid.get(&guid));
+            let (Some(level), Some(base)) = (level, port.facts.lid) else { continue };
+            let lids = base.index()..base.index() + usize::from(port.facts.lmc.lids());
+            bits.get_mut(lids).into_iter().flatten().for_each(|bits| *bits = 1 << level);
+        }
+    }
+    Some(if levels.all() <= 1 { one } else { levels })
+}
+
+/// Of routes that were computed here the level is the number of the lane.
+pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
+    let (switches, top) = (look.fabric().switch_count(), look.fabric().top_lid());
+    if let (Lanes::One | Lanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
+        let level = |at: u32| Lid::new(at).map_or(0, |lid| 1 << held.lane(0, lid).value());
+        let told = |at: usize| if at < held.stride() { level(at as u32) } else { 0 };
+        return Levels::ByLid((0..=top.index()).map(told).collect());
+    }
+    let mut levels = Levels::unsaid(switches, top);
+    for switch in 0..switches as u32 {
+        for lid in (1..held.stride() as u32).filter_map(Lid::new) {
+            let level = ServiceLevel::new(held.lane(switch, lid).value().into());
+            levels.add(switch, lid, level.unwrap_or_default());
+        }
+    }
+    levels
+}
+
+/// The lanes of the paths in force as routes hold them, and how they are known; `None` with the reason where they are
+/// not, or are not one for each (switch, LID).
+pub(super) fn lanes_in_force(
+    look: &Look,
+    problem: &Problem<'_>,
+    tables: &Tables,
+    old: &Routes,
+    switches: bool,
+    sent: Sent<'_>,
+) -> (Option<Lanes>, &'static str) {
+    match known(look, problem, old, &Mapping::new(problem, tables), switches, sent) {
+        Known::Whole(lanes, from) => (Some(lanes), from),
+        Known::Partly(..) => (None, "unknown: not one for each switch and LID"),
+        Known::Unknown => (None, "unknown"),
+    }
+}
+
+fn all_on(lane: u8, routes: &Routes) -> Lanes {
+    match lane {
+        0 => Lanes::One,
+        _ => Lanes::ByDestination { lanes: lane + 1, lane: vec![lane; routes.stride()] },
+    }
+}
+
+/// The lanes of some routes for rows as others have them.
+pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
+    match &held.lanes {
+        Lanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
+            let row = |row: &[u8]| {
+                let mut row = row.to_vec();
+                row.resize(rows.stride(), 0);
+                row
+            };
+            Lanes::ByPair { lanes: *lanes, lane: lane.chunks(held.stride()).flat_map(row).collect() }
+        }
+        other => other.clone(),
+    }
+}
+
+/// The lanes of paths as routes hold them, where a level is on one lane wherever it goes and the sources of a switch
+/// agree; the certificate needs no more than that.
+fn as_routes(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    levels: &Levels,
+    switches: bool,
+) -> Option<Lanes> {
+    let mut lane_of = [0u8; 16];
+    for level in (0..16u8).filter(|level| levels.all() >> level & 1 == 1) {
+        lane_of[usize::from(level)] = mapping.everywhere(problem, level)?;
+    }
+    let lanes = lane_of.iter().max().map_or(1, |top| top + 1);
+    match levels {
+        Levels::One(level) => {
+            let lane = lane_of[usize::from(level.value())];
+            Some(Lanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
+        }
+        Levels::ByLid(_) | Levels::BySwitch { .. } => {
+            let mut all = vec![0u8; routes.stride() * routes.switch_count()];
+            for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
+                let here = problem.behind(switch);
+                let sources = switches || here.iter().any(|end| !end.is_switch());
+                let wanted = problem.destinations().iter().filter(|end| switches || !end.is_switch());
+                for end in wanted.filter(|_| sources) {
+                    let bits = levels.of(switch, end.lid);
+                    match (bits.count_ones(), row.get_mut(end.lid.index())) {
+                        (1, Some(lane)) => *lane = lane_of[bits.trailing_zeros() as usize],
+                        // Where there is one source, it sends nothing to itself.
+                        (0, _) if here.contains(end) => {}
+                        _ => return None,
+                    }
+                }
+            }
+            Some(Lanes::ByPair { lanes, lane: all })
+        }
+    }
+}
+
+/// A certificate as if all paths shared one lane, with what is true of their lanes. Where somebody said the one level of
+/// all paths, a switch that did not tell its tables is taken to leave it on the lane of its number, as if no switch had
+/// told any: a circle then may close, while that none does is not known.
+fn joined(
+    base: Report,
+    served: &Served,
+    names: &Names<'_, '_>,
+    (from, said): (&'static str, bool),
+) -> Report {
+    let acyclic = base.cycle.is_none();
+    let circle = served.circle.as_ref().filter(|_| said || served.untold.is_empty());
+    let verdict = match () {
+        // On one lane there is no cycle, so there is none on any.
+        () if acyclic => Some(true),
+        () if circle.is_some() => Some(false),
+        () => served.whole().then_some(true),
+    };
+    let single = |lane: Lane| circle.is_some_and(|circle| circle.hops.iter().all(|(_, on)| *on == lane));
+    let lane = circle.and_then(|circle| circle.hops.first()).map(|(_, lane)| *lane);
+    let hops = circle.map(|circle| {
+        let named = |(channel, on): &(_, Lane)| match lane.is_some_and(single) {
+            true => names.channel(*channel),
+            false => format!("{} on lane {}", names.channel(*channel), on.value()),
+        };
+        circle.hops.iter().map(named).collect()
+    });
+    let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
+    // What closes a cycle if all shared a lane shows why nothing is known, and nothing where it is.
+    let unclear = verdict.is_none();
+    let limits = served.limits.iter().take(LISTED);
+    Report {
+        lanes: served.lanes.len().max(1),
+        lanes_from: from,
+        lane_limits: limits
+            .map(|limit| limit_text(names.look, limit.port, limit.lane, limit.paths))
+            .collect(),
+        limited_paths: served.limits.iter().map(|limit| limit.paths).sum(),
+        unsaid_paths: served.unsaid,
+        untold_switches: served.untold.len() as u64,
+        deadlock_free: verdict.filter(|_| base.adaptive_routing.is_none()),
+        cycle: if unclear { base.cycle } else { hops },
+        cycle_paths: if unclear { base.cycle_paths } else { paths },
+        cycle_lane: if unclear { base.cycle_lane } else { lane.map(Lane::value) },
+        ..base
+    }
+}
+
+/// `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
+fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
+    let name = look.port_told_apart(port);
+    if lane == Lane::MAX {
+        return format!("port {name} drops {paths} paths: their service level is mapped to lane 15");
+    }
+    let lanes = room(look.fabric(), port);
+    let word = if lanes == 1 { "lane" } else { "lanes" };
+    format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
+}
+
+/// A request with the lanes that an engine may use.
+#[derive(Debug)]
+pub struct Capped {
+    pub request: Request,
+    /// Data lanes that adapters are supposed to have, as no port of theirs says how many.
+    pub supposed: Option<u8>,
+    /// Names the first port that has fewest, where it has fewer than were asked for.
+    pub remark: Option<String>,
+}
+
+/// What an engine may use: no more lanes than every port on the way has, and no more than adapters are supposed to have
+/// where none of their ports says it.
+pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
+    let supposed = request.supposed_lanes.filter(|_| !problem.knows_adapter_lanes());
+    let given = request.lanes.min(supposed.unwrap_or(request.lanes));
+    let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
+    let lanes = short.map_or(given, |(lanes, _)| lanes);
+    let remark = short.map(|(_, port)| {
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.port_told_apart(port))
+    });
+    Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
+}
+
+/// The port that routes ask too many lanes of, where they use more than every port on the way has.
+pub(super) fn beyond_limit(look: &Look, problem: &Problem<'_>, used: &[u8]) -> Vec<String> {
+    let top = used.iter().max().map_or(0, |lane| lane + 1);
+    let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);
+    let text = |(lanes, port)| {
+        let word = if lanes == 1 { "lane" } else { "lanes" };
+        format!("port {} has {lanes} {word} and the routes use {top}", look.port_told_apart(port))
+    };
+    short.map(text).into_iter().collect()
+}

@@ -1,0 +1,155 @@
+//! One look at a fabric, with the names in use: what every table, trace and screen reads.
+
+use std::borrow::Cow;
+
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{
+    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port, PortFacts, PortId,
+    PortState, Routes,
+};
+
+/// An observation, how its source is called, and the names of its nodes.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub observation: Observation,
+    pub names: Names,
+    /// The engine whose tables are assumed, where the source has none.
+    pub assumed: Option<&'static str>,
+    /// Routes with their lanes, where the tables of the observation were computed here: assumed, or those of a plan.
+    pub routes: Option<Routes>,
+    /// Who may talk to whom, where an operator said it; else all to all.
+    pub partitions: Option<Partitions>,
+    /// What nodes are called by the operator and by the source.
+    map: NameMap,
+}
+
+impl Look {
+    /// `own` are the operator's names; they win over those that came with the source.
+    pub fn new(source: impl Into<String>, observation: Observation, own: &NameMap) -> Self {
+        let mut map = observation.names.clone();
+        map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
+        map.hosts.clone_from(&own.hosts);
+        let names = Names::new(&observation.fabric, &map);
+        let source = source.into();
+        Self { source, observation, names, assumed: None, routes: None, partitions: None, map }
+    }
+
+    /// The fabric of the observation is another one now, as a sweep left it: its nodes get their names.
+    pub fn moved(&mut self) {
+        self.names = Names::new(&self.observation.fabric, &self.map);
+    }
+
+    pub fn fabric(&self) -> &Fabric {
+        &self.observation.fabric
+    }
+
+    /// The GUID of the subnet manager's port, where one was seen.
+    pub fn manager(&self) -> Option<Guid> {
+        self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
+    }
+
+    /// The adapter and port that a live fabric is seen from, as a source names them: `umad:mlx5_0:1`.
+    pub fn device(&self) -> Option<String> {
+        let from = &self.observation.reading.as_ref()?.from;
+        self.source.starts_with("umad").then(|| format!("umad:{}", from.replacen(" port ", ":", 1)))
+    }
+
+    pub fn name(&self, node: NodeId) -> &str {
+        self.names.of(node)
+    }
+
+    /// A name that tells a node apart: beside one that several bear stands where it hangs, or else its GUID.
+    pub fn told_apart(&self, node: NodeId) -> Cow<'_, str> {
+        let name = self.name(node);
+        match self.names.bearers(name) {
+            [] | [_] => Cow::Borrowed(name),
+            _ => Cow::Owned(match self.hangs_on(self.fabric().ports_of(node).map(|(id, _)| id)) {
+                Some(place) => format!("{name} at {place}"),
+                None => format!("{name} {}", self.fabric().node(node).guid()),
+            }),
+        }
+    }
+
+    /// The same of a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
+    pub fn port_told_apart(&self, port: PortId) -> String {
+        let Port { node, number, .. } = *self.fabric().port(port);
+        let name = self.name(node);
+        match self.names.bearers(name) {
+            [] | [_] => self.port_name(port),
+            _ => match self.hangs_on(std::iter::once(port)) {
+                Some(place) => format!("{name}[{number}] at {place}"),
+                None => format!("{name} {}[{number}]", self.fabric().node(node).guid()),
+            },
+        }
+    }
+
+    /// The port of a switch with a name of its own that one of these ports of an adapter is cabled to.
+    fn hangs_on(&self, ports: impl Iterator<Item = PortId>) -> Option<String> {
+        let fabric = self.fabric();
+        let alone = |peer: &PortId| {
+            let node = fabric.port(*peer).node;
+            fabric.node(node).is_switch() && self.names.bearers(self.name(node)).len() == 1
+        };
+        let of_adapter = |port: &PortId| !fabric.node(fabric.port(*port).node).is_switch();
+        ports
+            .filter(of_adapter)
+            .filter_map(|port| fabric.peer(port))
+            .find(alone)
+            .map(|peer| self.port_name(peer))
+    }
+
+    /// How many ports a node has; `None` where nobody but its peer spoke of it.
+    pub fn port_count(&self, node: NodeId) -> Option<u8> {
+        let facts = &self.fabric().node(node).facts;
+        // Who fell silent said it before.
+        Some(facts.port_count).filter(|count| facts.answered || *count > 0)
+    }
+
+    /// The width of a cable: the lesser one where its ends disagree, for no more than that gets through.
+    pub fn width_in_use(&self, link: LinkId) -> Option<LinkWidth> {
+        lesser(self.ends(link).map(|facts| facts.width))
+    }
+
+    /// The speed of a cable, by the same rule.
+    pub fn speed_in_use(&self, link: LinkId) -> Option<LinkSpeed> {
+        lesser(self.ends(link).map(|facts| facts.speed))
+    }
+
+    /// Whether a cable runs below what both of its ends can do; `None` when they do not tell.
+    pub fn degraded(&self, link: LinkId) -> Option<bool> {
+        let ends = self.ends(link);
+        let width = below(self.width_in_use(link), ends.map(|facts| facts.width_supported));
+        let speed = below(self.speed_in_use(link), ends.map(|facts| facts.speed_supported));
+        match (width, speed) {
+            (None, None) => None,
+            _ => Some(width == Some(true) || speed == Some(true)),
+        }
+    }
+
+    /// Whether an end of a cable says that it is down.
+    pub fn is_down(&self, link: LinkId) -> bool {
+        self.ends(link).iter().any(|facts| facts.state == Some(PortState::Down))
+    }
+
+    fn ends(&self, link: LinkId) -> [&PortFacts; 2] {
+        let link = self.fabric().link(link);
+        [link.a, link.b].map(|port| &self.fabric().port(port).facts)
+    }
+
+    /// `leaf0[3]`, as elements write a port.
+    pub fn port_name(&self, port: PortId) -> String {
+        let port = self.fabric().port(port);
+        format!("{}[{}]", self.name(port.node), port.number)
+    }
+}
+
+fn lesser<T: Ord>(ends: [Option<T>; 2]) -> Option<T> {
+    ends.into_iter().flatten().min()
+}
+
+fn below<T: Ord>(used: Option<T>, [a, b]: [Option<T>; 2]) -> Option<bool> {
+    let possible = a?.min(b?);
+    used.map(|used| used < possible)
+}

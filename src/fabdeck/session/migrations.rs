@@ -1,0 +1,372 @@
+//! A plan of dFtree's moves: routes stay as they are, tables on the way get slow twins of the lanes in use, and hosts are told.
+//!
+//! Whether packets can wait for each other in a circle is judged with every flow to a hot-spot on both of its levels, over the
+//! tables after: nobody knows who moves when, and who has no agent stays.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::lanes::{Sent, check_in_force, check_levels, levels_of};
+use super::slow_lanes::{Unmoved, Worked, is_there, migrations, worked};
+use super::whatif::in_force;
+use super::wording::adaptive_words;
+use super::written_plan::findings;
+use super::{Look, Made, Report, UnwrittenPlan, counted};
+use fabdeck_change::{
+    CutOff, Fingerprint, Follows, Migration, Plan, PlanLanes, PlanPort, SCHEMA, Scope, Standing, Towards,
+    TransitionReport, Write,
+};
+use fabdeck_fabric::{Fabric, Faults, Lid, ServiceLevel, Tables, VlWeight};
+use fabdeck_mad::SlToVl;
+use fabdeck_mad::access::Part;
+use fabdeck_routing::lanes::{Gone, Moved, Moves, Prepared};
+use fabdeck_routing::{NoPulse, Refusal};
+
+/// What such a plan gives as its engine.
+pub const DFTREE: &str = "dftree";
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum UnmigratedPlan {
+    #[error(transparent)]
+    Unmoved(#[from] Unmoved),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Plan(#[from] UnwrittenPlan),
+}
+
+/// The plan of these moves. `agents`: of which hosts it is known whether one of theirs is subscribed.
+pub fn migration_plan(
+    look: &Look,
+    moves: &Moves,
+    agents: &[(Lid, Option<bool>)],
+    sent: Sent<'_>,
+    made: Made,
+) -> Result<Plan, UnmigratedPlan> {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let worked = match worked(look, moves, sent) {
+        Ok(worked) => Some(worked),
+        // What only goes back needs no slow lane.
+        Err(_) if moves.any() && moves.spots.iter().all(|spot| spot.joins.is_empty()) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let migrations = migrations(look, moves, agents, worked.as_ref())?;
+    let writes = match &worked {
+        Some(worked) => writes(look, &worked.prepared)?,
+        None => Vec::new(),
+    };
+    // Tables on ways of flows that are on the slow lane may want writing though nobody moves.
+    if migrations.is_empty() && writes.is_empty() {
+        return Err(Unmoved::Nothing.into());
+    }
+    let faults = Faults::default();
+    let standing = Standing::new(fabric, &faults, look.manager());
+    let name = |id| look.name(id).to_owned();
+    let mut routes = in_force(look, tables, &faults);
+    if let Some(worked) = &worked {
+        routes.lanes = worked.lanes(look, routes.stride());
+    }
+    let mut plan = Plan {
+        schema: SCHEMA.to_owned(),
+        source: look.source.clone(),
+        assumed: look.assumed.map(str::to_owned),
+        engine: DFTREE.to_owned(),
+        failed: Vec::new(),
+        scope: Scope::default(),
+        created: made.created,
+        author: made.author,
+        fingerprint: Fingerprint::of(&standing, tables).with_lanes(&standing, tables),
+        names: Plan::names_of(fabric, &name),
+        lanes: PlanLanes::of(&standing, &routes),
+        certificate: serde_json::Value::Null,
+        impact: impact(&migrations),
+        jobs: serde_json::Value::Null,
+        transition: TransitionReport::default(),
+        cut_off: CutOff::default(),
+        findings: Vec::new(),
+        migrations,
+        phases: None,
+        writes,
+        hash: String::new(),
+    };
+    plan.cover_adapters(&standing, tables);
+    let after = plan.outcome(fabric, tables);
+    let report = judged(look, moves, (worked.as_ref(), sent), &after)?;
+    plan.transition = transition(look, moves, &report, worked.as_ref())?;
+    // Its levels are followed hop by hop, on whatever lanes they are.
+    plan.findings = findings(&report, &plan.transition, Some(&[]));
+    plan.findings.extend(left_behind(&plan.migrations));
+    plan.findings.extend(look.observation.adaptive.map(|adaptive| {
+        let why = adaptive_words(adaptive.unknown());
+        format!("{why}, so packets may take ways on which no slow lane is prepared")
+    }));
+    plan.certificate = serde_json::to_value(&report).map_err(UnwrittenPlan::from)?;
+    Ok(plan)
+}
+
+/// Flows of changes that stand, as these name them.
+struct Held<'a> {
+    hot_spot: &'a PlanPort,
+    fast: ServiceLevel,
+    slow: ServiceLevel,
+    hosts: Vec<&'a PlanPort>,
+}
+
+/// What flows of changes that stand come to: who is on the slow lane now. The oldest first.
+///
+/// Ports are those of the plans by GUID and LID: with another LID, or without its port, an end is gone, and who has the LID
+/// now is somebody else.
+pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
+    let same = |a: &PlanPort, b: &PlanPort| (a.lid, &a.guid) == (b.lid, &b.guid);
+    let mut all: Vec<Held<'_>> = Vec::new();
+    for migration in migrations {
+        let level = |level: u8| ServiceLevel::new(level.into());
+        let (Some(fast), Some(slow)) = (level(migration.fast), level(migration.slow)) else { continue };
+        let hosts: BTreeSet<&PlanPort> = migration.flows.iter().map(|flow| &flow.host).collect();
+        let ids: BTreeSet<(u16, &str)> = hosts.iter().map(|host| (host.lid, host.guid.as_str())).collect();
+        // A host has one level to a LID.
+        for held in all.iter_mut().filter(|held| same(held.hot_spot, &migration.hot_spot)) {
+            held.hosts.retain(|host| !ids.contains(&(host.lid, host.guid.as_str())));
+        }
+        if migration.towards == Towards::Slow {
+            let hot_spot = &migration.hot_spot;
+            let mut known = all.iter_mut();
+            let known =
+                known.find(|held| same(held.hot_spot, hot_spot) && (held.fast, held.slow) == (fast, slow));
+            match known {
+                Some(held) => held.hosts.extend(hosts),
+                None => all.push(Held { hot_spot, fast, slow, hosts: hosts.into_iter().collect() }),
+            }
+        }
+    }
+    all.iter().flat_map(|held| resolved(fabric, held)).collect()
+}
+
+/// Those flows that are there, and those of which an end is gone.
+fn resolved(fabric: &Fabric, held: &Held<'_>) -> Vec<Moved> {
+    let Some(hot_spot) = Lid::new(held.hot_spot.lid.into()) else { return Vec::new() };
+    let is_hot_spot_there = is_there(fabric, held.hot_spot);
+    let flows = |gone: Option<Gone>| {
+        let wanted = held.hosts.iter().filter(|host| match gone {
+            Some(Gone::HotSpot) => true,
+            Some(Gone::Hosts) => !is_there(fabric, host),
+            None => is_there(fabric, host),
+        });
+        let hosts = wanted.filter_map(|host| Lid::new(host.lid.into())).collect();
+        Moved { hot_spot, fast: held.fast, slow: held.slow, hosts, gone }
+    };
+    let mut all = match is_hot_spot_there {
+        true => vec![flows(None), flows(Some(Gone::Hosts))],
+        false => vec![flows(Some(Gone::HotSpot))],
+    };
+    all.retain(|flows| !flows.hosts.is_empty());
+    all
+}
+
+/// The certificate with whoever moves on both levels; where nothing is known of levels, that of the tables in force.
+fn judged(
+    look: &Look,
+    moves: &Moves,
+    (worked, sent): (Option<&Worked<'_>>, Sent<'_>),
+    after: &Tables,
+) -> Result<Report, Refusal> {
+    match worked {
+        Some(worked) => {
+            let either = worked.either(look, moves);
+            check_levels(look, after, (&either, worked.from), &NoPulse)
+        }
+        None => check_in_force(look, after, &Faults::default(), false, sent, &NoPulse),
+    }
+}
+
+/// The certificate of such a plan over the tables after it, once more: from what the plan says of levels.
+pub(super) fn judged_again(look: &Look, plan: &Plan, after: &Tables) -> Result<Report, Refusal> {
+    let routes = plan.routes(look.fabric(), after);
+    let mut levels = levels_of(look, &routes);
+    for migration in &plan.migrations {
+        let Some(lid) = Lid::new(migration.hot_spot.lid.into()) else { continue };
+        let level = |level: u8| ServiceLevel::new(level.into()).map_or(0, |level| 1u16 << level.value());
+        let both = level(migration.fast) | level(migration.slow);
+        // Of hosts that have another pair of levels the plan has another migration.
+        levels.change(lid, |told| if told & both == 0 { told } else { told | both });
+    }
+    let report = check_levels(look, after, (&levels, "plan"), &NoPulse)?;
+    // Of hot-spots whose flows stay on the slow lane the plan has one level alone; its certificate was over both.
+    let made = plan.certificate["deadlock_free"].as_bool();
+    let free = report.deadlock_free.filter(|free| !free || made == Some(true)).or(made.filter(|made| !made));
+    Ok(Report { deadlock_free: free, ..report })
+}
+
+/// Routes stay; what changes are lanes, and packets on old and new ones are in one certificate. A circle in it is there
+/// before, or is the slow twin of one that is: fast levels keep their lanes, and slow ones lie above them. That holds as far
+/// as flows which are on the slow lane now are on the twins as well; while their tables are written, packets may be on either.
+fn transition(
+    look: &Look,
+    moves: &Moves,
+    report: &Report,
+    worked: Option<&Worked<'_>>,
+) -> Result<TransitionReport, Refusal> {
+    const STAY: &str = "routes stay as they are";
+    const APART: &str = "and no flow waits on a fast lane and on a slow one";
+    const MIXES: &str = "flows are on the slow lane whose tables are not as it needs them, and until these are written their \
+                         packets may wait on fast lanes too";
+    let apart = worked.is_some_and(|worked| worked.are_apart(look, moves));
+    // That there is one is looked up all the same.
+    let before = match worked.filter(|_| apart && report.deadlock_free == Some(false)) {
+        Some(Worked { fast, from, .. }) => {
+            check_levels(look, &look.observation.tables, (fast, from), &NoPulse)?.deadlock_free == Some(false)
+        }
+        None => false,
+    };
+    let mixes = worked.is_some() && !apart;
+    let (safe, reason) = match report.deadlock_free {
+        Some(true) if mixes && report.whatever_lanes => {
+            (Some(true), STAY.to_owned() + ", and nothing waits in a circle on any lanes")
+        }
+        Some(true) if mixes => (None, MIXES.to_owned()),
+        Some(true) => (Some(true), format!("{STAY}, {APART}")),
+        Some(false) if before => (
+            Some(true),
+            format!("{STAY}, {APART}; a circle is there before, or is the slow twin of one that is"),
+        ),
+        Some(false) => (Some(false), String::new()),
+        None => (None, "whether packets can wait for each other in a circle is not known".to_owned()),
+    };
+    let (cycle, cycle_paths, cycle_lane) = match safe {
+        Some(true) => (None, None, None),
+        _ => {
+            let paths = |paths: &Vec<String>| paths.iter().map(|path| format!("path {path}")).collect();
+            (report.cycle.clone(), report.cycle_paths.as_ref().map(paths), report.cycle_lane)
+        }
+    };
+    Ok(TransitionReport {
+        safe,
+        reason: Some(reason).filter(|reason| !reason.is_empty()),
+        old_lanes: worked.map_or("unknown", |worked| worked.from).to_owned(),
+        cycle,
+        cycle_paths,
+        cycle_lane,
+        ..TransitionReport::default()
+    })
+}
+
+fn impact(migrations: &[Migration]) -> serde_json::Value {
+    let flows = |towards| {
+        let wanted = migrations.iter().filter(move |migration| migration.towards == towards);
+        wanted.map(|migration| migration.flows.len()).sum::<usize>()
+    };
+    let follows = |follows| hosts(migrations, Some(follows));
+    json!({
+        "changed_entries": 0, "changed_blocks": 0, "changed_switches": 0, "moved_pairs": 0,
+        "changed_lanes": flows(Towards::Slow) + flows(Towards::Fast),
+        "to_slow": flows(Towards::Slow), "to_fast": flows(Towards::Fast),
+        "hosts": hosts(migrations, None), "hosts_with_agent": follows(Follows::Agent),
+        "hosts_without_agent": follows(Follows::Queries), "hosts_not_known": follows(Follows::Unknown),
+    })
+}
+
+/// How many hosts have flows that move, those alone that follow in this way.
+fn hosts(migrations: &[Migration], follows: Option<Follows>) -> usize {
+    let flows = migrations.iter().flat_map(|migration| &migration.flows);
+    let wanted = flows.filter(|flow| follows.is_none_or(|follows| flow.follows == follows));
+    wanted.map(|flow| flow.host.lid).collect::<BTreeSet<_>>().len()
+}
+
+/// What does not follow by itself.
+fn left_behind(migrations: &[Migration]) -> Vec<String> {
+    let all = counted(hosts(migrations, None), "host", "hosts");
+    let mut found = Vec::new();
+    let without = hosts(migrations, Some(Follows::Queries));
+    if without > 0 {
+        let has = if without == 1 { "has" } else { "have" };
+        found.push(format!(
+            "{without} of {all} {has} no agent: their open connections stay on the lane that they are on"
+        ));
+    }
+    let unknown = hosts(migrations, Some(Follows::Unknown));
+    if unknown > 0 {
+        found.push(format!("whether {unknown} of {all} have an agent is not known: open connections may stay on the lane that they are on"));
+    }
+    found
+}
+
+/// The exact writes, node by node. What stands as it should is not written.
+fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
+    if let Some(refused) = prepared.refused() {
+        return Err(Unmoved::refused(look, refused));
+    }
+    let fabric = look.fabric();
+    let mut all = Vec::new();
+    for (hop, row) in &prepared.rows {
+        let Some(row) = row.as_ref().ok().filter(|row| row.held != row.wanted) else { continue };
+        let part = Part::Lanes([hop.from.value(), hop.to.value()]);
+        let bytes = |row| SlToVl::of(row).pairs.to_vec();
+        all.push((hop.node, part, bytes(row.held), bytes(row.wanted)));
+    }
+    for (port, weights) in &prepared.weights {
+        let Ok(weights) = weights else { continue };
+        let at = fabric.port(*port);
+        let (held, wanted) = (&weights.held, &weights.wanted);
+        for (place, held, wanted) in [(1, &held.low, &wanted.low), (3, &held.high, &wanted.high)] {
+            for second in 0..2u8 {
+                let (held, wanted) = (block(held, second), block(wanted, second));
+                if held != wanted {
+                    let part = Part::Arbitration([at.number.value(), place + second]);
+                    all.push((at.node, part, held, wanted));
+                }
+            }
+        }
+    }
+    all.sort_by_key(|(node, part, ..)| (*node, *part));
+    let write = |(node, part, old, new): (_, _, Vec<u8>, Vec<u8>)| {
+        let node = fabric.node(node);
+        let of = if node.is_switch() { Write::of_switch } else { Write::of_adapter };
+        of(node.guid(), part, &old, &new)
+    };
+    Ok(all.into_iter().map(write).collect())
+}
+
+/// 32 turns of a table: the first of them, or those behind.
+fn block(table: &[VlWeight], second: u8) -> Vec<u8> {
+    const TURNS: usize = 32;
+    let held = table.iter().skip(usize::from(second) * TURNS).take(TURNS);
+    let mut bytes: Vec<u8> = held.flat_map(|entry| [entry.lane.value(), entry.weight]).collect();
+    bytes.resize(2 * TURNS, 0);
+    bytes
+}
+
+/// What moves where, and who of the hosts follows: a line for each hot-spot and direction. Of a plan of dFtree that moves
+/// nobody, what it is for.
+pub fn migration_lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    if plan.migrations.is_empty() && plan.engine == DFTREE {
+        return vec![(
+            "moves",
+            "no flow: tables on the ways of flows on the slow lane are put right".to_owned(),
+        )];
+    }
+    plan.migrations.iter().map(|migration| ("moves", migration_words(migration))).collect()
+}
+
+pub(super) fn migration_words(migration: &Migration) -> String {
+    let Migration { towards, hot_spot, fast, slow, flows } = migration;
+    let (lane, level) = match towards {
+        Towards::Slow => ("to the slow lane", slow),
+        Towards::Fast => ("back to the fast lane", fast),
+    };
+    let count = |follows| flows.iter().filter(|flow| flow.follows == follows).count();
+    let told = [
+        (Follows::Agent, "by their agents"),
+        (
+            Follows::Queries,
+            "without an agent: new path queries through OpenSM's policy alone, open connections stay",
+        ),
+        (Follows::Unknown, "with no word of an agent: open connections may stay"),
+    ];
+    let told = told.map(|(follows, words)| (count(follows), words));
+    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    let flows = counted(flows.len(), "flow", "flows");
+    let (name, lid) = (&hot_spot.name, hot_spot.lid);
+    format!("{flows} to {name} (LID {lid}) {lane}, level {level}; {}", told.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,291 @@
+//! What changed in a fabric while it was watched, in words.
+
+use super::hotspots::shorten;
+use super::{Look, counted};
+use fabdeck_fabric::observe::{
+    ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News, Rate,
+};
+use fabdeck_fabric::{Arbitration, Guid, Lid, PortNum, VlWeight};
+
+/// What kind of news it is, as JSON and logs have it.
+pub fn news_word(news: &News) -> &'static str {
+    match news {
+        News::LinkDown { .. } => "link-down",
+        News::LinkUp { .. } => "link-up",
+        News::Recabled { .. } => "recabled",
+        News::RateChanged { .. } => "rate-changed",
+        News::LinkFlapped { .. } => "link-flapped",
+        News::Trap { .. } => "trap",
+        News::ManagerChanged { .. } => "manager-changed",
+        News::NodeAppeared { .. } => "node-appeared",
+        News::NodeSilent { .. } => "node-silent",
+        News::NodeAnswers { .. } => "node-answers",
+        News::TableDrift { .. } => "table-drift",
+        News::GroupDrift { .. } => "group-drift",
+        News::LanesDrift { .. } => "lanes-drift",
+        News::ArbitrationDrift { .. } => "arbitration-drift",
+        News::JobsChanged { .. } => "jobs-changed",
+        News::JobsSilent { .. } => "jobs-silent",
+    }
+}
+
+/// Every word, in the order in which they are told.
+pub const NEWS_WORDS: &[&str] = &[
+    "trap",
+    "link-down",
+    "recabled",
+    "rate-changed",
+    "link-flapped",
+    "node-silent",
+    "manager-changed",
+    "table-drift",
+    "group-drift",
+    "lanes-drift",
+    "arbitration-drift",
+    "jobs-silent",
+    "jobs-changed",
+    "link-up",
+    "node-appeared",
+    "node-answers",
+];
+
+/// A label and what it says, line by line; of each kind the first `most`.
+pub fn news_lines(look: &Look, news: &[News], most: usize) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    for word in NEWS_WORDS {
+        let all: Vec<&News> = news.iter().filter(|news| news_word(news) == *word).collect();
+        shorten(&mut lines, news_label(word), &all, most, |news| news_text(look, news));
+    }
+    lines
+}
+
+/// The same for people.
+pub fn news_label(word: &str) -> &'static str {
+    match word {
+        "trap" => "trap",
+        "link-down" => "link down",
+        "recabled" => "recabled",
+        "rate-changed" => "rate",
+        "link-flapped" => "flapped",
+        "manager-changed" => "manager",
+        "node-silent" => "silent",
+        "table-drift" => "tables",
+        "group-drift" => "groups",
+        "lanes-drift" => "lanes",
+        "arbitration-drift" => "arbitration",
+        "jobs-changed" | "jobs-silent" => "jobs",
+        "link-up" => "link up",
+        "node-appeared" => "new",
+        _ => "answers",
+    }
+}
+
+/// One of them, without its label.
+pub fn news_text(look: &Look, news: &News) -> String {
+    let link = |a: &End, b: &End| format!("{} to {}", end_name(look, *a), end_name(look, *b));
+    match news {
+        News::LinkDown { a, b } | News::LinkUp { a, b } => link(a, b),
+        News::Recabled { at, before, now } => format!(
+            "{} leads to {} now, and led to {} before",
+            end_name(look, *at),
+            end_name(look, *now),
+            end_name(look, *before)
+        ),
+        News::RateChanged { a, b, before, now } => {
+            format!("{}: {} now, {} before", link(a, b), rate_words(now), rate_words(before))
+        }
+        News::LinkFlapped { a, b, downed, recovered } => {
+            let times = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times");
+            let told = match (downed, recovered) {
+                (0, mended) => format!("mended itself {} without going down", times(*mended)),
+                (fell, 0) => format!("went down and came back {}", times(*fell)),
+                (fell, mended) => {
+                    format!("went down and came back {}, and mended itself {}", times(*fell), times(*mended))
+                }
+            };
+            format!("{} {told} since the last sweep", link(a, b))
+        }
+        News::ManagerChanged { before, now } => {
+            format!("{} now, {} before", told_words(look, now), told_words(look, before))
+        }
+        trap @ News::Trap { .. } => trap_words(look, trap),
+        News::NodeAppeared { node } => node_name(look, *node),
+        News::NodeSilent { node } => format!("{} does not answer any more", node_name(look, *node)),
+        News::NodeAnswers { node } => format!("{} answers again", node_name(look, *node)),
+        News::TableDrift { switch, blocks, entries, first, manager } => {
+            let blocks: Vec<String> = blocks.iter().map(u16::to_string).collect();
+            format!(
+                "{} forwards {} otherwise than when its table was last read, in {} {}: {}",
+                node_name(look, *switch),
+                counted(*entries, "LID", "LIDs"),
+                if blocks.len() == 1 { "block" } else { "blocks" },
+                blocks.join(", "),
+                named_words(look, (*entries, first), *manager, entry_words),
+            )
+        }
+        News::GroupDrift { switch, entries, first, manager } => format!(
+            "{} forwards {} otherwise than when its table was last read: {}",
+            node_name(look, *switch),
+            counted(*entries, "group", "groups"),
+            named_words(look, (*entries, first), *manager, group_words),
+        ),
+        News::LanesDrift { node, entries, first, manager } => format!(
+            "{} puts service levels on other lanes than when its tables were last read, over {}: {}",
+            node_name(look, *node),
+            counted(*entries, "pair of ports", "pairs of ports"),
+            named_words(look, (*entries, first), *manager, lanes_words),
+        ),
+        News::ArbitrationDrift { node, entries, first, manager } => format!(
+            "{} weighs lanes otherwise than when its tables were last read, at {}: {}",
+            node_name(look, *node),
+            counted(*entries, "port", "ports"),
+            named_words(look, (*entries, first), *manager, arbitration_words),
+        ),
+        News::JobsChanged { began: 0, ended: 0, running } => {
+            format!("{running} run, on other hosts or told again")
+        }
+        News::JobsChanged { began, ended, running } => {
+            format!("{began} began and {ended} ended, {running} run")
+        }
+        News::JobsSilent { why } => format!("nobody says any more which run: {why}"),
+    }
+}
+
+/// What a trap says, about whom, and who issued it.
+fn trap_words(look: &Look, news: &News) -> String {
+    let News::Trap { number, issuer, producer, lid, port, guid, node } = news else { return String::new() };
+    let issuer = issuer.map_or_else(String::new, |lid| format!(" at LID {lid}"));
+    let port = port.map(|port| format!("port {port}"));
+    let lid = lid.map(|lid| format!("LID {lid}"));
+    let guid = guid.map(|guid| guid.to_string());
+    let node = node.map(|node| node_name(look, node));
+    let about: Vec<String> = [node, port, lid, guid].into_iter().flatten().collect();
+    let about = if about.is_empty() { String::new() } else { format!(": {}", about.join(", ")) };
+    format!("{number}, {}{about}; issued by {}{issuer}", trap_name(*number), producer_word(*producer))
+}
+
+/// What a trap of this number says (IBA 13.4.8, 14.2.5).
+pub fn trap_name(number: u16) -> &'static str {
+    match number {
+        64 => "a port is in service",
+        65 => "a port is out of service",
+        66 => "a multicast group is new",
+        67 => "a multicast group is gone",
+        68 => "unpath",
+        69 => "repath",
+        128 => "the state of a link changed",
+        129 => "a link has many errors",
+        130 => "buffers overran",
+        131 => "flow control does not come",
+        144 => "a port says something else of itself",
+        145 => "a system has another GUID",
+        256 => "a wrong M_Key",
+        257 | 259 => "a wrong P_Key",
+        258 => "a wrong Q_Key",
+        _ => "of no meaning that is known here",
+    }
+}
+
+/// What kind of thing issues traps.
+pub fn producer_word(producer: u32) -> &'static str {
+    match producer {
+        1 => "adapter",
+        2 => "switch",
+        3 => "router",
+        4 => "manager",
+        _ => "other",
+    }
+}
+
+/// The first of what differs, and who may have done it.
+fn named_words<T>(
+    look: &Look,
+    (entries, first): (usize, &[T]),
+    manager: Option<Lid>,
+    words: impl Fn(&T) -> String,
+) -> String {
+    let named: Vec<String> = first.iter().map(words).collect();
+    let more = if entries > first.len() { "; and others" } else { "" };
+    format!("{}{more}; {}", named.join("; "), manager_words(look, manager))
+}
+
+fn entry_words(entry: &ChangedEntry) -> String {
+    let port =
+        |port: Option<PortNum>| port.map_or_else(|| "nowhere".to_owned(), |port| format!("port {port}"));
+    format!("LID {} to {}, before to {}", entry.lid, port(entry.now), port(entry.before))
+}
+
+fn group_words(group: &ChangedGroup) -> String {
+    let ports = |ports: &[PortNum]| match ports {
+        [] => "to no port".to_owned(),
+        ports => format!("to {}", ports.iter().map(PortNum::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    format!("group 0x{:04x} {}, before {}", group.group, ports(&group.now), ports(&group.before))
+}
+
+fn lanes_words(lanes: &ChangedLanes) -> String {
+    format!(
+        "port {} to {}: {}, before {} (service levels 0 to 15)",
+        lanes.from, lanes.to, lanes.now, lanes.before
+    )
+}
+
+fn arbitration_words(changed: &ChangedArbitration) -> String {
+    let words = |table: &Arbitration| {
+        format!("high {}, low {}", weights_words(&table.high), weights_words(&table.low))
+    };
+    format!("port {}: {}; before {}", changed.port, words(&changed.now), words(&changed.before))
+}
+
+/// Lane and weight, as far as there are any.
+pub(crate) fn weights_words(entries: &[VlWeight]) -> String {
+    match entries {
+        [] => "-".to_owned(),
+        some => {
+            let each = some.iter().map(|entry| format!("{}:{}", entry.lane.value(), entry.weight));
+            each.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn manager_words(look: &Look, manager: Option<Lid>) -> String {
+    let Some(lid) = manager else { return "no subnet manager is known".to_owned() };
+    let port = look.fabric().port_by_lid(lid).map(|port| format!(", {}", look.port_name(port)));
+    format!("the subnet manager is at LID {lid}{}", port.unwrap_or_default())
+}
+
+/// The name of the port that the subnet manager is said to be at.
+pub(crate) fn manager_port(look: &Look, told: &ManagerTold) -> Option<String> {
+    let by_guid = told.manager.as_ref().and_then(|manager| look.fabric().port_by_guid(manager.guid));
+    let port = by_guid.or_else(|| look.fabric().port_by_lid(told.lid?));
+    port.map(|port| look.port_name(port))
+}
+
+fn told_words(look: &Look, told: &ManagerTold) -> String {
+    let Some(lid) = told.lid else { return "no subnet manager".to_owned() };
+    let port = manager_port(look, told).map_or_else(String::new, |port| format!(" ({port})"));
+    let says = match &told.manager {
+        None => "does not answer".to_owned(),
+        Some(manager) => {
+            let priority = manager.priority.map(|priority| format!("priority {priority}"));
+            [manager.state.clone(), priority].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+    };
+    format!("LID {lid}{port} {says}")
+}
+
+fn rate_words((width, speed): &Rate) -> String {
+    let width = width.map_or("?", |width| width.word());
+    format!("{width} {}", speed.map_or("?", |speed| speed.word()))
+}
+
+pub(crate) fn node_name(look: &Look, guid: Guid) -> String {
+    match look.fabric().node_by_guid(guid) {
+        Some(node) => look.told_apart(node).into_owned(),
+        None => guid.to_string(),
+    }
+}
+
+pub(crate) fn end_name(look: &Look, (guid, port): End) -> String {
+    format!("{}[{port}]", node_name(look, guid))
+}

@@ -1,0 +1,53 @@
+//! The jobs of a recording at one of its moments: how old their list is, in words.
+
+use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{Offset, TimeZone};
+
+use super::Look;
+use fabdeck_fabric::observe::JobsHeard;
+
+/// Jobs of a capture, with the moment that they were looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedJobs<'l> {
+    pub said: &'l JobsHeard,
+    /// The moment, by the recorder's clock.
+    at: Option<(Timestamp, Offset)>,
+}
+
+impl<'l> RecordedJobs<'l> {
+    pub fn of(look: &'l Look) -> Option<Self> {
+        let said = look.observation.jobs.as_deref()?;
+        let at = look.observation.time.as_deref().and_then(|text| {
+            let offset = Pieces::parse(text).ok()?.to_numeric_offset()?;
+            Some((text.parse().ok()?, offset))
+        });
+        Some(Self { said, at })
+    }
+
+    /// When the list was heard, or heard last where nobody says anything since.
+    pub fn heard(&self) -> Option<String> {
+        let offset = self.at.map_or(Offset::UTC, |(_, offset)| offset);
+        let heard = Timestamp::from_millisecond(self.said.heard?).ok()?.to_zoned(TimeZone::fixed(offset));
+        Some(heard.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
+    }
+
+    /// How long before the moment that was.
+    pub fn age_seconds(&self) -> Option<u64> {
+        let (at, _) = self.at?;
+        let passed = at.as_millisecond().saturating_sub(self.said.heard?);
+        Some(u64::try_from(passed).unwrap_or(0) / 1000)
+    }
+
+    /// For people.
+    pub fn words(&self) -> String {
+        let age = self.age_seconds().map(|age| format!(", {age} s before")).unwrap_or_default();
+        match (self.heard(), &self.said.silent) {
+            (Some(heard), None) => format!("recorded; heard at {heard}{age}, and no other since"),
+            (Some(heard), Some(why)) => {
+                format!("recorded; heard at {heard}{age}, and no list since: {why}")
+            }
+            (None, why) => format!("none was heard: {}", why.as_deref().unwrap_or_default()),
+        }
+    }
+}

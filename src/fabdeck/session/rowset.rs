@@ -1,0 +1,102 @@
+//! The rows of a view, kept: a screen draws a window of them many times, and making them takes a walk over the fabric.
+
+use super::views::{
+    Cable, HOST_FIELDS, HOT_FIELDS, HostPort, HotPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows,
+    link_rows,
+};
+use super::{Listing, Look, Rows};
+use fabdeck_fabric::{NodeId, PortId, Resolved};
+use fabdeck_routing::analysis::Paths;
+
+/// Rows by what they are about.
+#[derive(Clone, Debug)]
+pub enum Rowset {
+    Switches(Vec<NodeId>),
+    Hosts(Vec<HostPort>),
+    Links(Vec<Cable>),
+    Ports(Vec<PortId>),
+    /// Ports under watch.
+    Hot(Vec<HotPort>),
+}
+
+impl Default for Rowset {
+    fn default() -> Self {
+        Self::Switches(Vec::new())
+    }
+}
+
+impl Rowset {
+    pub fn switches(look: &Look) -> Self {
+        Self::Switches(look.fabric().switches().map(|(id, _)| id).collect())
+    }
+
+    pub fn hosts(look: &Look) -> Self {
+        Self::Hosts(host_rows(look))
+    }
+
+    pub fn links(look: &Look, paths: Option<&Paths>) -> Self {
+        Self::Links(link_rows(look, paths))
+    }
+
+    /// The ports of one node, whether they have a cable or not.
+    pub fn ports_of(look: &Look, node: NodeId) -> Self {
+        Self::Ports(look.fabric().ports_of(node).map(|(id, _)| id).collect())
+    }
+
+    pub fn listing<'l>(&'l self, look: &'l Look) -> Box<dyn Listing + 'l> {
+        match self {
+            Self::Switches(rows) => Box::new(Rows {
+                look,
+                fields: SWITCH_FIELDS,
+                rows: rows.into(),
+                when_empty: "the fabric has no switch",
+            }),
+            Self::Hosts(rows) => Box::new(Rows {
+                look,
+                fields: HOST_FIELDS,
+                rows: rows.into(),
+                when_empty: "the fabric has no host",
+            }),
+            Self::Links(rows) => Box::new(Rows {
+                look,
+                fields: LINK_FIELDS,
+                rows: rows.into(),
+                when_empty: "the fabric has no cable",
+            }),
+            Self::Ports(rows) => Box::new(Rows {
+                look,
+                fields: PORT_FIELDS,
+                rows: rows.into(),
+                when_empty: "nobody spoke of its ports",
+            }),
+            Self::Hot(rows) => Box::new(Rows {
+                look,
+                fields: HOT_FIELDS,
+                rows: rows.into(),
+                when_empty: "no port has a cable",
+            }),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Switches(rows) => rows.len(),
+            Self::Hosts(rows) => rows.len(),
+            Self::Links(rows) => rows.len(),
+            Self::Ports(rows) => rows.len(),
+            Self::Hot(rows) => rows.len(),
+        }
+    }
+
+    /// The element that a row is about.
+    pub fn what(&self, row: usize) -> Option<Resolved> {
+        match self {
+            Self::Switches(rows) => rows.get(row).map(|id| Resolved::Node(*id)),
+            Self::Hosts(rows) => rows.get(row).map(|host| Resolved::Node(host.node)),
+            Self::Links(rows) => rows.get(row).map(|cable| Resolved::Link(cable.link)),
+            Self::Ports(rows) => rows.get(row).map(|id| Resolved::Port(*id)),
+            Self::Hot(rows) => rows.get(row).map(|hot| Resolved::Port(hot.port)),
+        }
+    }
+}

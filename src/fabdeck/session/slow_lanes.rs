@@ -1,0 +1,565 @@
+//! What dFtree's moves come to on a fabric: flows by name with their levels, the tables that the ways need, and how far those in
+//! force are from them. A plan and the screens read the same here.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::Look;
+use super::lanes::{Sent, levels_in_force};
+use fabdeck_change::{Follows, Migration, PlanFlow, PlanPort, Towards};
+use fabdeck_fabric::{
+    Arbitration, Fabric, Guid, Lane, Lanes, Levels, Lid, PortId, ServiceLevel, Sl2Vl, VlWeight, levels_in,
+};
+use fabdeck_routing::lanes::{
+    Gone, Hop, Moved, Moves, Phase, Prepared, Refused, SpotMoves, Twins, fast_levels, lids_of, prepare, ways,
+};
+
+/// Why there is no plan of moves.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unmoved {
+    #[error("FD-7951: there is nothing to move: no flow goes to a slow lane or comes back from one")]
+    Nothing,
+    #[error(
+        "FD-7952: the service levels that paths are on are not known, and slow ones lie above them; --lanes-in-force says them, \
+         or has path records asked for"
+    )]
+    Levels,
+    #[error(
+        "FD-7953: hosts on switch {hosts} have no level in common to {hot_spot}, or none that anybody said; --lanes-in-force exact asks for all"
+    )]
+    Apart { hosts: String, hot_spot: String },
+    /// With a code of its own.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Unmoved {
+    pub(super) fn refused(look: &Look, refused: Refused) -> Self {
+        Self::Refused(refused_words(look, refused))
+    }
+}
+
+/// What is worked out once for a plan and for screens.
+pub(super) struct Worked<'a> {
+    pub fast: Cow<'a, Levels>,
+    /// How the levels are known.
+    pub from: &'static str,
+    pub twins: Twins,
+    pub prepared: Prepared,
+    /// LIDs of hot-spots whose flows are slow afterwards.
+    pub slow: Vec<Lid>,
+}
+
+/// Twins, and what the ways to all hot-spots that stay or become such have to hold.
+pub(super) fn worked<'a>(look: &Look, moves: &Moves, sent: Sent<'a>) -> Result<Worked<'a>, Unmoved> {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let (levels, from) = levels_in_force(look, sent).ok_or(Unmoved::Levels)?;
+    let moved: Vec<&Moved> = moves.moved().collect();
+    // Of a hot-spot that is there a manager may give the slow level still, though the hosts that moved are gone.
+    let gone = moves.gone.iter().filter(|flows| flows.gone == Some(Gone::Hosts));
+    let told: Vec<&Moved> = moved.iter().copied().chain(gone).collect();
+    let fast = match told.is_empty() {
+        true => levels,
+        false => Cow::Owned(fast_levels(&levels, &told)),
+    };
+    let refused = |refused| Unmoved::refused(look, refused);
+    let twins = Twins::of(fabric, tables, &fast, &moved).map_err(refused)?;
+    let slow = slow_lids(look, moves);
+    let ways = ways(fabric, tables, &fast, &slow).map_err(refused)?;
+    let prepared = prepare(fabric, tables, &ways, twins);
+    Ok(Worked { fast, from, twins, prepared, slow })
+}
+
+fn slow_lids(look: &Look, moves: &Moves) -> Vec<Lid> {
+    let hot = moves.spots.iter().filter(|spot| match spot.phase {
+        Phase::New => !spot.joins.is_empty(),
+        Phase::InForce | Phase::Untold => true,
+        Phase::Cooled => false,
+    });
+    hot.flat_map(|spot| lids_of(look.fabric(), spot.adapter)).collect()
+}
+
+impl Worked<'_> {
+    /// Whether the flows that are on a slow level now are on twin lanes all the way, so that no packet of theirs waits on a fast
+    /// one, and none does while the tables are written.
+    pub fn are_apart(&self, look: &Look, moves: &Moves) -> bool {
+        let (fabric, tables) = (look.fabric(), &look.observation.tables);
+        let moved: BTreeSet<Lid> = moves.moved().map(|flows| flows.hot_spot).collect();
+        let moved: Vec<Lid> = moved.into_iter().collect();
+        let Ok(ways) = ways(fabric, tables, &self.fast, &moved) else { return false };
+        let now = prepare(fabric, tables, &ways, self.twins);
+        now.rows.values().all(|row| row.as_ref().is_ok_and(|row| row.held == row.wanted))
+    }
+
+    /// The levels of paths with both the fast and the slow one to every hot-spot, also to those that have cooled down: whoever
+    /// has moved and whoever has not, in any mixture.
+    pub fn either(&self, look: &Look, moves: &Moves) -> Levels {
+        let mut both = self.fast.clone().into_owned();
+        both.spread(look.fabric().top_lid());
+        let back = moves.spots.iter().flat_map(|spot| &spot.moved).map(|flows| flows.hot_spot);
+        let hot: BTreeSet<Lid> = self.slow.iter().copied().chain(back).collect();
+        let with_twins =
+            |held| levels_in(held).fold(held, |all, level| all | 1 << self.twins.level(level).value());
+        hot.into_iter().for_each(|lid| both.change(lid, with_twins));
+        both
+    }
+
+    /// The levels of paths afterwards as routes have lanes: by destination where all switches agree.
+    pub fn lanes(&self, look: &Look, stride: usize) -> Lanes {
+        let mut up = vec![0; stride];
+        for lid in &self.slow {
+            up.get_mut(lid.index()).into_iter().for_each(|up| *up = self.twins.apart);
+        }
+        let all = look.fabric().switch_count() as u32;
+        // Where all switches agree, one of them is asked.
+        let asked = if matches!(*self.fast, Levels::BySwitch { .. }) { all } else { all.min(1) };
+        let level = |switch: u32, at: usize| {
+            let bits = Lid::new(at as u32).map_or(0, |lid| self.fast.of(switch, lid));
+            (bits != 0).then(|| bits.trailing_zeros() as u8 + up[at])
+        };
+        let mut said: Vec<Option<(u8, u8)>> = vec![None; stride];
+        for switch in 0..asked {
+            for (at, said) in said.iter_mut().enumerate() {
+                let Some(level) = level(switch, at) else { continue };
+                let (least, most) = said.unwrap_or((level, level));
+                *said = Some((least.min(level), most.max(level)));
+            }
+        }
+        let top = said.iter().flatten().map(|(_, most)| *most).max().unwrap_or(0);
+        if top == 0 {
+            return Lanes::One;
+        }
+        let lane = match said.iter().flatten().all(|(least, most)| least == most) {
+            true => {
+                let lane = said.iter().map(|said| said.map_or(0, |(level, _)| level)).collect();
+                return Lanes::ByDestination { lanes: top + 1, lane };
+            }
+            false => (0..asked).flat_map(|switch| (0..stride).map(move |at| (switch, at))),
+        };
+        let lane = lane.map(|(switch, at)| level(switch, at).unwrap_or(0)).collect();
+        Lanes::ByPair { lanes: top + 1, lane }
+    }
+}
+
+/// The flows that move, as a plan has them. `agents`: of which hosts it is known whether one of theirs is subscribed.
+pub(super) fn migrations(
+    look: &Look,
+    moves: &Moves,
+    agents: &[(Lid, Option<bool>)],
+    worked: Option<&Worked<'_>>,
+) -> Result<Vec<Migration>, Unmoved> {
+    let agents: BTreeMap<Lid, Option<bool>> = agents.iter().copied().collect();
+    let mut all = Vec::new();
+    for spot in &moves.spots {
+        match spot.phase {
+            Phase::New | Phase::InForce if !spot.joins.is_empty() => {
+                let worked = worked.ok_or(Unmoved::Levels)?;
+                for lid in lids_of(look.fabric(), spot.adapter) {
+                    all.extend(towards_slow(look, spot, lid, &agents, worked)?);
+                }
+            }
+            Phase::Cooled => all.extend(spot.moved.iter().filter_map(|moved| back(look, moved, &agents))),
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
+fn back(look: &Look, moved: &Moved, agents: &BTreeMap<Lid, Option<bool>>) -> Option<Migration> {
+    let flows: Vec<PlanFlow> = moved.hosts.iter().filter_map(|lid| flow(look, *lid, agents)).collect();
+    let hot_spot = plan_port(look, moved.hot_spot)?;
+    let (fast, slow) = (moved.fast.value(), moved.slow.value());
+    (!flows.is_empty()).then_some(Migration { towards: Towards::Fast, hot_spot, fast, slow, flows })
+}
+
+/// Flows to one LID of a hot-spot, those of one level together.
+fn towards_slow(
+    look: &Look,
+    spot: &SpotMoves,
+    lid: Lid,
+    agents: &BTreeMap<Lid, Option<bool>>,
+    worked: &Worked<'_>,
+) -> Result<Vec<Migration>, Unmoved> {
+    let fabric = look.fabric();
+    let Some(hot_spot) = plan_port(look, lid) else { return Ok(Vec::new()) };
+    let mut by_level: BTreeMap<u8, BTreeSet<Lid>> = BTreeMap::new();
+    for host in &spot.joins {
+        let own = fabric.port(*host).facts.lid;
+        let (Some(own), Some(switch)) = (own, fabric.peer(*host)) else { continue };
+        let already = |moved: &Moved| moved.hot_spot == lid && moved.hosts.contains(&own);
+        if spot.moved.iter().any(already) {
+            continue;
+        }
+        let bits = worked.fast.of(fabric.port(switch).node.0, lid);
+        if bits.count_ones() != 1 {
+            let hosts = look.told_apart(fabric.port(switch).node).into_owned();
+            return Err(Unmoved::Apart { hosts, hot_spot: hot_spot.name });
+        }
+        by_level.entry(bits.trailing_zeros() as u8).or_default().insert(own);
+    }
+    let migration = |(fast, hosts): (u8, BTreeSet<Lid>)| Migration {
+        towards: Towards::Slow,
+        hot_spot: hot_spot.clone(),
+        fast,
+        slow: fast + worked.twins.apart,
+        flows: hosts.iter().filter_map(|host| flow(look, *host, agents)).collect(),
+    };
+    Ok(by_level.into_iter().map(migration).collect())
+}
+
+fn flow(look: &Look, host: Lid, agents: &BTreeMap<Lid, Option<bool>>) -> Option<PlanFlow> {
+    let follows = match agents.get(&host).copied().flatten() {
+        Some(true) => Follows::Agent,
+        Some(false) => Follows::Queries,
+        None => Follows::Unknown,
+    };
+    Some(PlanFlow { host: plan_port(look, host)?, follows })
+}
+
+pub(super) fn plan_port(look: &Look, lid: Lid) -> Option<PlanPort> {
+    let fabric = look.fabric();
+    let port = fabric.port_by_lid(lid)?;
+    let guid = guid_of(fabric, port).to_string();
+    Some(PlanPort { guid, name: look.port_told_apart(port), lid: lid.value() })
+}
+
+/// What a port is known by in a plan.
+fn guid_of(fabric: &Fabric, port: PortId) -> Guid {
+    let at = fabric.port(port);
+    at.facts.guid.unwrap_or(fabric.node(at.node).guid())
+}
+
+/// Whether the port that a plan names has its LID still.
+pub(super) fn is_there(fabric: &Fabric, named: &PlanPort) -> bool {
+    let port = Lid::new(named.lid.into()).and_then(|lid| fabric.port_by_lid(lid));
+    port.is_some_and(|port| named.guid.parse() == Ok(guid_of(fabric, port)))
+}
+
+/// How a hot-spot or one of its flows stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum LaneStanding {
+    /// It would move, and has not yet.
+    Proposed,
+    /// It is on the slow lane.
+    InForce,
+    /// It is on the slow lane and would come back.
+    Cooling,
+    /// Of a hot-spot: some of its flows are on the slow lane, others would go there.
+    Partly,
+    /// It is on the slow lane, and whether its hot-spot is still one nobody knows.
+    Untold,
+}
+
+impl LaneStanding {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::InForce => "in force",
+            Self::Cooling => "cooling",
+            Self::Partly => "partly",
+            Self::Untold => "untold",
+        }
+    }
+}
+
+/// The flows of one host to a hot-spot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LaneFlow {
+    pub flow: PlanFlow,
+    pub standing: LaneStanding,
+}
+
+/// One LID of a hot-spot, with the flows to it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LaneSpot {
+    pub port: PlanPort,
+    pub adapter: PortId,
+    pub standing: LaneStanding,
+    /// Ticks a second that its switch waits, and the part of the time, where it is hot and that is known.
+    pub congestion: Option<f64>,
+    pub time_waited: Option<f64>,
+    /// The levels of its flows, fast and slow, where they are known; several where an engine keeps flows apart.
+    pub levels: Vec<(u8, u8)>,
+    pub flows: Vec<LaneFlow>,
+}
+
+/// How a table is against what it should be.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum TableStanding {
+    AsShould,
+    /// What stands there and what should.
+    Differs {
+        held: String,
+        wanted: String,
+    },
+    /// It is not known, or cannot be as it should: why.
+    Cannot(String),
+}
+
+/// A table of a port on the way to a hot-spot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LaneTable {
+    /// The port that packets leave at.
+    pub port: PortId,
+    /// `SL2VL from port 3`, `SL2VL`, `arbitration`.
+    pub table: String,
+    pub standing: TableStanding,
+}
+
+/// Where dFtree stands: hot-spots with their flows, and the tables on the ways to them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct LaneState {
+    pub spots: Vec<LaneSpot>,
+    /// By port. Empty where nothing is on a slow lane or would go there.
+    pub tables: Vec<LaneTable>,
+    /// Why it is not known what the tables should be.
+    pub refused: Option<String>,
+    /// Flows of changes that stand of which an end is gone.
+    pub gone: Vec<Moved>,
+}
+
+impl LaneState {
+    /// Whether a plan would do something: move flows, or write tables that those on the slow lane need.
+    pub fn wants_plan(&self) -> bool {
+        let moves = |spot: &LaneSpot| {
+            let (standing, flows) = (spot.standing, &spot.flows);
+            let proposed = flows.iter().any(|flow| flow.standing == LaneStanding::Proposed);
+            proposed || standing == LaneStanding::Cooling && !flows.is_empty()
+        };
+        self.spots.iter().any(moves) || self.wants_tables()
+    }
+
+    /// Whether flows are on the slow lane.
+    pub fn has_moved(&self) -> bool {
+        let flows = self.spots.iter().flat_map(|spot| &spot.flows);
+        let moved = [LaneStanding::InForce, LaneStanding::Untold, LaneStanding::Cooling];
+        flows.into_iter().any(|flow| moved.contains(&flow.standing))
+    }
+
+    /// Whether flows are on the slow lane whose tables differ from what it needs, and can be written.
+    pub fn wants_tables(&self) -> bool {
+        let slow = |flow: &LaneFlow| matches!(flow.standing, LaneStanding::InForce | LaneStanding::Untold);
+        let differs = |table: &LaneTable| matches!(table.standing, TableStanding::Differs { .. });
+        self.spots.iter().flat_map(|spot| &spot.flows).any(slow) && self.tables.iter().any(differs)
+    }
+
+    /// Tables that are not as they should be, or of which that is not known.
+    pub fn differing(&self) -> impl Iterator<Item = &LaneTable> {
+        self.tables.iter().filter(|table| table.standing != TableStanding::AsShould)
+    }
+}
+
+/// Where dFtree stands after the verdict over an interval; with no verdict (`Moves` of in force alone) what is in force.
+pub fn lane_state(look: &Look, moves: &Moves, agents: &[(Lid, Option<bool>)], sent: Sent<'_>) -> LaneState {
+    let agents: BTreeMap<Lid, Option<bool>> = agents.iter().copied().collect();
+    let needs = !slow_lids(look, moves).is_empty();
+    let worked = if needs { worked(look, moves, sent).map(Some) } else { Ok(None) };
+    let known = worked.as_ref().ok().and_then(Option::as_ref);
+    let spots = moves.spots.iter();
+    let spots = spots.flat_map(|spot| {
+        lids_of(look.fabric(), spot.adapter).filter_map(|lid| lane_spot(look, spot, lid, &agents, known))
+    });
+    LaneState {
+        spots: spots.collect(),
+        tables: known.map(|worked| tables(look, &worked.prepared)).unwrap_or_default(),
+        refused: worked.as_ref().err().map(ToString::to_string),
+        gone: moves.gone.clone(),
+    }
+}
+
+fn lane_spot(
+    look: &Look,
+    spot: &SpotMoves,
+    lid: Lid,
+    agents: &BTreeMap<Lid, Option<bool>>,
+    worked: Option<&Worked<'_>>,
+) -> Option<LaneSpot> {
+    let standing = match spot.phase {
+        Phase::New => LaneStanding::Proposed,
+        Phase::InForce if spot.joins.is_empty() => LaneStanding::InForce,
+        Phase::InForce => LaneStanding::Partly,
+        Phase::Cooled => LaneStanding::Cooling,
+        Phase::Untold => LaneStanding::Untold,
+    };
+    let moved = spot.moved.iter().filter(|moved| moved.hot_spot == lid);
+    let of_moved = if standing == LaneStanding::Partly { LaneStanding::InForce } else { standing };
+    let mut levels: BTreeSet<(u8, u8)> =
+        moved.clone().map(|moved| (moved.fast.value(), moved.slow.value())).collect();
+    let hosts: BTreeSet<Lid> = moved.flat_map(|moved| moved.hosts.iter().copied()).collect();
+    let joins = spot.joins.iter().filter_map(|port| {
+        let fabric = look.fabric();
+        let own = fabric.port(*port).facts.lid.filter(|own| !hosts.contains(own))?;
+        Some((own, fabric.port(fabric.peer(*port)?).node.0))
+    });
+    let joins: Vec<(Lid, u32)> = joins.collect();
+    if let Some(worked) = worked {
+        let bits = joins.iter().fold(0, |all, (_, switch)| all | worked.fast.of(*switch, lid));
+        levels.extend(levels_in(bits).map(|fast| (fast.value(), worked.twins.level(fast).value())));
+    }
+    let flows = hosts.iter().map(|host| (*host, of_moved));
+    let flows = flows.chain(joins.iter().map(|(host, _)| (*host, LaneStanding::Proposed)));
+    let flows =
+        flows.filter_map(|(host, standing)| flow(look, host, agents).map(|flow| LaneFlow { flow, standing }));
+    let mut flows: Vec<LaneFlow> = flows.collect();
+    flows.sort_by_key(|flow| flow.flow.host.lid);
+    Some(LaneSpot {
+        port: plan_port(look, lid)?,
+        adapter: spot.adapter,
+        standing,
+        congestion: spot.at.map(|at| at.congestion),
+        time_waited: spot.at.and_then(|at| at.time_waited),
+        levels: levels.into_iter().collect(),
+        flows,
+    })
+}
+
+fn tables(look: &Look, prepared: &Prepared) -> Vec<LaneTable> {
+    let fabric = look.fabric();
+    let rows = prepared.rows.iter().filter_map(|(hop, row)| {
+        let Hop { node, from, to } = *hop;
+        let table = match fabric.node(node).is_switch() {
+            true => format!("SL2VL from port {from}"),
+            false => "SL2VL".to_owned(),
+        };
+        let standing = match row {
+            Ok(row) if row.held == row.wanted => TableStanding::AsShould,
+            Ok(row) => {
+                let differ = |level: &ServiceLevel| row.held.lane(*level) != row.wanted.lane(*level);
+                let levels: Vec<ServiceLevel> = levels_in(u16::MAX).filter(differ).collect();
+                let words = |row: Sl2Vl| levels_words(row, &levels);
+                TableStanding::Differs { held: words(row.held), wanted: words(row.wanted) }
+            }
+            Err(refused) => TableStanding::Cannot(refused_words(look, *refused)),
+        };
+        Some(LaneTable { port: fabric.port_of(node, to)?, table, standing })
+    });
+    let weights = prepared.weights.iter().map(|(port, weights)| {
+        let standing = match weights {
+            Ok(weights) if weights.held == weights.wanted => TableStanding::AsShould,
+            Ok(weights) => TableStanding::Differs {
+                held: weights_words(&weights.held),
+                wanted: weights_words(&weights.wanted),
+            },
+            Err(refused) => TableStanding::Cannot(refused_words(look, *refused)),
+        };
+        LaneTable { port: *port, table: "arbitration".to_owned(), standing }
+    });
+    let mut all: Vec<LaneTable> = rows.chain(weights).collect();
+    all.sort_by_key(|table| table.port);
+    all
+}
+
+/// `level 1 on lane 0`.
+fn levels_words(row: Sl2Vl, levels: &[ServiceLevel]) -> String {
+    let word = |level: &ServiceLevel| format!("level {} on lane {}", level.value(), row.lane(*level).value());
+    levels.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// `high 0:64; low 0:64 1:64`.
+fn weights_words(held: &Arbitration) -> String {
+    let turns = |table: &[VlWeight]| {
+        let told = table.iter().filter(|entry| entry.weight > 0);
+        let words: Vec<String> =
+            told.map(|entry| format!("{}:{}", Lane::value(entry.lane), entry.weight)).collect();
+        if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
+    };
+    format!("high {}; low {}", turns(&held.high), turns(&held.low))
+}
+
+/// With its code.
+fn refused_words(look: &Look, refused: Refused) -> String {
+    let port = |port: PortId| look.port_told_apart(port);
+    let node = |node| look.told_apart(node).into_owned();
+    let lanes = |count: u8| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
+    match refused {
+        Refused::TooHigh { top } => format!(
+            "FD-7954: levels or lanes up to {top} are in use, and the slow twins of all of them would be beyond lane 14"
+        ),
+        Refused::Taken { level, lid } => format!(
+            "FD-7955: level {level} is the slow twin of another, and paths to LID {lid} are on it; give it to no partition and no \
+             policy"
+        ),
+        Refused::OtherTwins { hot_spot, slow, twin } => format!(
+            "FD-7955: flows to LID {hot_spot} are on level {slow} as their slow one, and with the levels in use now that would be \
+             {twin}; take these flows back first (lanes propose --back)"
+        ),
+        Refused::Lanes { port: at, has, needs } => format!(
+            "FD-7956: port {} on the way has {}, and fast and slow ones together are {needs}",
+            port(at),
+            lanes(has)
+        ),
+        Refused::Unread { switch, lid } => format!(
+            "FD-7957: where switch {} leads packets for LID {lid} is not known, so the way to the hot-spot is not known either",
+            node(switch)
+        ),
+        Refused::NoTable { node: at, from, to } => match look.fabric().node(at).is_switch() {
+            true => format!(
+                "FD-7957: the SL2VL table of switch {} from port {from} to port {to} is not known",
+                node(at)
+            ),
+            false => format!("FD-7957: the SL2VL table of port {}[{to}] is not known", node(at)),
+        },
+        Refused::NoWeights { port: at } => {
+            format!("FD-7957: the arbitration of port {} is not known", port(at))
+        }
+        Refused::NeverSends { port: at, lane } => format!(
+            "FD-7958: port {} gives lane {lane} no turn in any table of arbitration, so a slow lane like it would never send",
+            port(at)
+        ),
+        Refused::NoPlace { port: at, lane, high } => format!(
+            "FD-7958: the {} table of arbitration of port {} has no free place for lane {lane}",
+            if high { "high" } else { "low" },
+            port(at)
+        ),
+        Refused::Dropped { port: at, level, lane } => format!(
+            "FD-7958: packets on level {level} come to lane {lane} at port {}, which it does not have",
+            port(at)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::observe::Observation;
+
+    /// One level for all takes no row for each switch, and says the same as if it did.
+    #[test]
+    fn levels_afterwards_differ_from_those_in_force_at_hot_spots_alone() {
+        let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let (switches, top) = (fabric.switch_count() as u32, fabric.top_lid());
+        let stride = top.unwrap().index() + 1;
+        let lid = |at: usize| Lid::new(at as u32).unwrap();
+        let level = |at| ServiceLevel::new(at).unwrap();
+        let look = Look::new("made", Observation { fabric, ..Observation::default() }, &Default::default());
+        let rows = |other: u32| {
+            let mut rows = Levels::unsaid(switches as usize, top);
+            for (switch, at) in (0..switches).flat_map(|switch| (1..stride).map(move |at| (switch, at))) {
+                rows.add(switch, lid(at), level(if (switch, at) == (1, 4) { other } else { 0 }));
+            }
+            rows
+        };
+        let of = |fast: Levels, apart: u8| {
+            let (twins, slow) = (Twins { apart }, vec![lid(3)]);
+            let fast = Cow::Owned(fast);
+            let worked = Worked { fast, from: "one", twins, prepared: Prepared::default(), slow };
+            (worked.either(&look, &Moves::default()), worked.lanes(&look, stride))
+        };
+        let ((sparse, lanes), (dense, same)) = (of(Levels::One(level(0)), 1), of(rows(0), 1));
+        assert!(matches!(sparse, Levels::ByLid(_)) && matches!(dense, Levels::BySwitch { .. }));
+        for at in 1..stride + 2 {
+            assert_eq!(sparse.of(1, lid(at)), dense.of(1, lid(at)), "{at}");
+        }
+        let lane: Vec<u8> = (0..stride).map(|at| u8::from(at == 3)).collect();
+        assert_eq!((&lanes, &same), (&Lanes::ByDestination { lanes: 2, lane }, &lanes));
+        // Switches that do not agree have a row each.
+        let (either, Lanes::ByPair { lanes, lane }) = of(rows(1), 2) else { panic!("by pair") };
+        assert_eq!((either.of(0, lid(3)), either.of(1, lid(4)), lanes), (0b101, 0b10, 3));
+        let found = [(0, 3), (1, 3), (0, 4), (1, 4)].map(|(switch, at)| lane[switch * stride + at]);
+        assert_eq!(found, [2, 2, 0, 1]);
+        assert_eq!(of(Levels::One(level(0)), 0).1, Lanes::One);
+    }
+}

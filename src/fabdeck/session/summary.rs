@@ -1,0 +1,114 @@
+//! The numbers of a fabric.
+
+use fabdeck_fabric::{Link, NodeKind, PortState};
+
+use super::Look;
+
+/// What there is, counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    pub switches: usize,
+    /// Channel adapters, aggregation nodes of switches included.
+    pub hosts: usize,
+    /// Those of them that are aggregation nodes.
+    pub aggregation: usize,
+    pub routers: usize,
+    /// Cables, those of hosts included.
+    pub links: usize,
+    /// Cables with a switch at both ends.
+    pub switch_links: usize,
+    /// Links that are below what both of their ends can do; `None` when there are links and none tells.
+    pub degraded_links: Option<usize>,
+    /// Links with an end that says it is down, by the same rule.
+    pub down_links: Option<usize>,
+    /// Ports with a peer.
+    pub ports: usize,
+    /// Nodes that fell silent, or are known by their peer only.
+    pub unanswered: usize,
+    /// Switches whose forwarding table is known; `None` where the tables of a live fabric were not asked for.
+    pub tables: Option<usize>,
+    /// Questions to a live fabric that brought no answer.
+    pub silent: usize,
+}
+
+impl Summary {
+    pub fn of(look: &Look) -> Self {
+        let fabric = look.fabric();
+        let down = |link: &Link| {
+            let states = [link.a, link.b].map(|port| fabric.port(port).facts.state);
+            states.iter().any(Option::is_some).then(|| states.contains(&Some(PortState::Down)))
+        };
+        Self {
+            switches: fabric.switch_count(),
+            hosts: fabric.count(NodeKind::ChannelAdapter),
+            aggregation: fabric.nodes().filter(|(_, node)| node.facts.is_aggregation()).count(),
+            routers: fabric.count(NodeKind::Router),
+            links: fabric.links().len(),
+            switch_links: fabric.links().filter(|(id, _)| fabric.between_switches(*id)).count(),
+            degraded_links: told(fabric.links().map(|(id, _)| look.degraded(id))),
+            down_links: told(fabric.links().map(|(_, link)| down(link))),
+            ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
+            unanswered: fabric.nodes().filter(|(_, node)| !node.facts.answered).count(),
+            tables: told_tables(look),
+            silent: look.observation.reading.as_ref().map_or(0, |reading| reading.silent.len()),
+        }
+    }
+
+    /// Every number with its key in JSON; `None` where nobody told.
+    pub fn numbers(&self) -> [(&'static str, Option<usize>); 11] {
+        [
+            ("switches", Some(self.switches)),
+            ("hosts", Some(self.hosts)),
+            ("routers", Some(self.routers)),
+            ("links", Some(self.links)),
+            ("ports", Some(self.ports)),
+            ("switch_links", Some(self.switch_links)),
+            ("degraded_links", self.degraded_links),
+            ("down_links", self.down_links),
+            ("unanswered", Some(self.unanswered)),
+            ("tables", self.tables),
+            ("silent", Some(self.silent)),
+        ]
+    }
+
+    /// What there is, in a sentence's words.
+    pub fn sentence(&self) -> String {
+        let counted = [
+            counted(self.switches, "switch", "switches"),
+            counted(self.hosts, "host", "hosts"),
+            counted(self.links, "link", "links"),
+        ];
+        counted.join(", ")
+    }
+}
+
+/// Tables of a live fabric are read when somebody wants them.
+fn told_tables(look: &Look) -> Option<usize> {
+    let reading = look.observation.reading.as_ref();
+    let asked = reading.is_none_or(|reading| reading.phase("tables").is_some());
+    let known = || look.observation.tables.nodes.values().filter(|tables| tables.lft.is_some()).count();
+    asked.then(known)
+}
+
+/// How many say yes; `None` when there are some and nobody says anything.
+fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
+    let mut some = answers.len() == 0;
+    let mut yes = 0;
+    for answer in answers.flatten() {
+        some = true;
+        yes += usize::from(answer);
+    }
+    some.then_some(yes)
+}
+
+/// `9 switches`, `9 switches and 1 adapter`.
+pub fn devices((switches, adapters): (usize, usize)) -> String {
+    let switches = (switches > 0 || adapters == 0).then(|| counted(switches, "switch", "switches"));
+    let adapters = (adapters > 0).then(|| counted(adapters, "adapter", "adapters"));
+    switches.into_iter().chain(adapters).collect::<Vec<_>>().join(" and ")
+}
+
+/// `1 switch`, `2 switches`.
+pub fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}

@@ -1,0 +1,385 @@
+//! The path that forwarding tables give from one port to another, hop by hop.
+
+use std::collections::BTreeSet;
+
+use fabdeck_fabric::{
+    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes, Tables,
+};
+
+use super::check::leads_to_silence;
+use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
+
+/// Where a path begins or ends: a switch, or a port of an adapter or router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Traced {
+    pub node: NodeId,
+    /// `None` for a switch, which is its own terminal.
+    pub port: Option<PortId>,
+}
+
+/// A step from one node to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    pub node: NodeId,
+    /// `None` where the path ends in this node without an egress port.
+    pub egress: Option<PortNum>,
+}
+
+/// How a path ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    Arrived,
+    /// The path comes back to a switch where it has been.
+    Loop(NodeId),
+    /// The switch has a table, and no entry for the LID.
+    NoEntry(NodeId),
+    /// Nobody said what the switch holds.
+    NoTable(NodeId),
+    /// The port has no cable, or the node has no such port.
+    NoCable(NodeId, PortNum),
+    /// The port is up, and who is behind it did not answer.
+    NoAnswer(NodeId, PortNum),
+    /// One end of the cable at this port says that it is down.
+    Down(NodeId, PortNum),
+    /// It ends in a node that does not own the LID.
+    Astray(NodeId),
+}
+
+impl Ending {
+    /// A stable word for JSON; `None` when the path was found.
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Arrived => None,
+            Self::Loop(_) => Some("loop"),
+            Self::NoEntry(_) => Some("no-entry"),
+            Self::NoTable(_) => Some("no-table"),
+            Self::NoCable(..) => Some("no-cable"),
+            Self::NoAnswer(..) => Some("no-answer"),
+            Self::Down(..) => Some("down"),
+            Self::Astray(_) => Some("astray"),
+        }
+    }
+
+    /// Every word there is.
+    pub const WORDS: &[&str] = &["loop", "no-entry", "no-table", "no-cable", "no-answer", "down", "astray"];
+}
+
+/// Which of the destination's 2^LMC LIDs is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LidChoice {
+    Base,
+    One(u32),
+}
+
+/// A path as far as it goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    pub from: Traced,
+    pub to: Traced,
+    pub lid: Lid,
+    pub hops: Vec<Hop>,
+    pub ending: Ending,
+}
+
+/// Why there is nothing to trace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    #[error(transparent)]
+    Element(#[from] ElementError),
+    #[error("FD-6101: LID {0} belongs to no port of this fabric")]
+    UnknownLid(u32),
+    #[error("FD-6102: {0} is a link; a path runs between two ports")]
+    NotAPort(String),
+    #[error("FD-6103: LID {lid} is not one of '{name}', which owns {first} to {last}")]
+    ForeignLid { lid: u32, name: String, first: u32, last: u32 },
+    #[error("FD-6104: the LID of '{0}' is not known, so no table can be asked for it")]
+    NoLid(String),
+    #[error("FD-6105: '{0}' has no port with a cable")]
+    NoPort(String),
+    #[error("FD-6106: '{name}' is a {kind}; write {element}")]
+    OtherKind { name: String, kind: &'static str, element: String },
+}
+
+/// What an operator means by a text: an element, a name, a GUID or a LID. A name wins over a LID.
+pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
+    let (fabric, names) = (look.fabric(), &look.names);
+    let text = text.trim();
+    if names.bearers(text).is_empty() {
+        if let Some(lid) = lid_of(look, text) {
+            let owner = Lid::new(lid).and_then(|lid| fabric.port_by_lid(lid));
+            return at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
+        }
+        if let Ok(element) = text.parse::<Element>() {
+            return match element.resolve(fabric, names).map_err(|error| other_kind(look, error))? {
+                Resolved::Node(id) => at_node(look, id),
+                Resolved::Port(id) => at_port(look, id),
+                Resolved::Link(_) => Err(TraceError::NotAPort(text.to_owned())),
+            };
+        }
+    }
+    match names.find(fabric, text, None).as_slice() {
+        // A port's own GUID means that port, not the first of its node.
+        [id] => match port_guid(text).and_then(|guid| fabric.port_by_guid(guid)) {
+            Some(port) if fabric.port(port).node == *id && names.bearers(text).is_empty() => {
+                at_port(look, port)
+            }
+            _ => at_node(look, *id),
+        },
+        [] => {
+            let like = names.resembling(text).into_iter().map(str::to_owned).collect();
+            Err(ElementError::Unknown { kind: "node", name: text.to_owned(), like }.into())
+        }
+        several => {
+            let guids = several.iter().map(|id| fabric.node(*id).guid().to_string()).collect();
+            Err(ElementError::Ambiguous { name: text.to_owned(), guids }.into())
+        }
+    }
+}
+
+/// A name that was looked for among nodes of one kind and is borne by one of another.
+fn other_kind(look: &Look, error: ElementError) -> TraceError {
+    let ElementError::Unknown { kind: "switch" | "host" | "router", name, .. } = &error else {
+        return error.into();
+    };
+    match look.names.find(look.fabric(), name, None).first() {
+        Some(id) => TraceError::OtherKind {
+            name: name.clone(),
+            kind: look.fabric().node(*id).facts.kind.word(),
+            element: Element::of(look.fabric(), &look.names, Resolved::Node(*id)).to_string(),
+        },
+        None => error.into(),
+    }
+}
+
+/// A LID has at most five digits, or four after `0x`, as the tools print it; sixteen digits are a GUID. A short GUID
+/// that some node or port has wins.
+fn lid_of(look: &Look, text: &str) -> Option<u32> {
+    let (digits, marked) = text.strip_prefix("lid:").map_or((text, false), |digits| (digits, true));
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        let short = (1..=4).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        let free = marked || look.names.find(look.fabric(), text, None).is_empty();
+        return (short && free).then(|| u32::from_str_radix(hex, 16).ok()).flatten();
+    }
+    (digits.len() <= 5).then(|| digits.parse().ok()).flatten()
+}
+
+/// Only what `Names::find` took for a GUID can be one of a port.
+fn port_guid(text: &str) -> Option<Guid> {
+    let marked = text.starts_with("0x") || text.starts_with("0X") || text.len() == 16;
+    marked.then(|| Guid::from_hex(text).ok()).flatten()
+}
+
+fn at_port(look: &Look, id: PortId) -> Result<Traced, TraceError> {
+    let node = look.fabric().port(id).node;
+    let switch = look.fabric().node(node).is_switch();
+    Ok(Traced { node, port: (!switch).then_some(id) })
+}
+
+/// Of an adapter with several ports the first with a cable is taken: it is the port that traffic has.
+fn at_node(look: &Look, id: NodeId) -> Result<Traced, TraceError> {
+    let fabric = look.fabric();
+    if fabric.node(id).is_switch() {
+        return Ok(Traced { node: id, port: None });
+    }
+    let cabled = fabric.ports_of(id).find(|(_, port)| port.peer.is_some());
+    let (port, _) = cabled.ok_or_else(|| TraceError::NoPort(look.name(id).to_owned()))?;
+    Ok(Traced { node: id, port: Some(port) })
+}
+
+impl Traced {
+    /// `host0[1]`, or the name of a switch.
+    pub fn name(&self, look: &Look) -> String {
+        self.port.map_or_else(|| look.told_apart(self.node).into_owned(), |port| look.port_told_apart(port))
+    }
+
+    /// Other ports of the same adapter with a cable, which were not taken.
+    pub fn others(&self, look: &Look) -> usize {
+        let cabled = look.fabric().ports_of(self.node).filter(|(_, port)| port.peer.is_some()).count();
+        if self.port.is_some() { cabled.saturating_sub(1) } else { 0 }
+    }
+
+    /// Its base LID and how many it owns.
+    pub fn address(&self, look: &Look) -> Option<(Lid, u16)> {
+        let fabric = look.fabric();
+        let port = self.port.or_else(|| fabric.port_of(self.node, PortNum::MANAGEMENT))?;
+        fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lids()))
+    }
+
+    /// The LID that is meant.
+    pub fn lid(&self, look: &Look, choice: LidChoice) -> Result<Lid, TraceError> {
+        let (base, count) = self.address(look).ok_or_else(|| TraceError::NoLid(self.name(look)))?;
+        let first = u32::from(base.value());
+        let last = first + u32::from(count) - 1;
+        match choice {
+            LidChoice::Base => Ok(base),
+            LidChoice::One(lid) => Lid::new(lid)
+                .filter(|_| (first..=last).contains(&lid))
+                .ok_or_else(|| TraceError::ForeignLid { lid, name: self.name(look), first, last }),
+        }
+    }
+}
+
+impl Trace {
+    /// Follows `tables` from one end to the other.
+    pub fn follow(
+        look: &Look,
+        tables: &Tables,
+        from: Traced,
+        to: Traced,
+        choice: LidChoice,
+    ) -> Result<Self, TraceError> {
+        Self::over(look, Entries::Read(tables), from, to, choice)
+    }
+
+    /// Follows routes that were computed and are in no switch yet.
+    pub fn follow_routes(look: &Look, routes: &Routes, from: Traced, to: Traced) -> Result<Self, TraceError> {
+        Self::over(look, Entries::Computed(routes), from, to, LidChoice::Base)
+    }
+
+    fn over(
+        look: &Look,
+        entries: Entries<'_>,
+        from: Traced,
+        to: Traced,
+        choice: LidChoice,
+    ) -> Result<Self, TraceError> {
+        let lid = to.lid(look, choice)?;
+        let mut walk = Walk { look, entries, to, lid, hops: Vec::new(), seen: BTreeSet::new() };
+        let ending = walk.run(from);
+        Ok(Self { from, to, lid, hops: walk.hops, ending })
+    }
+
+    pub fn found(&self) -> bool {
+        self.ending == Ending::Arrived
+    }
+
+    /// Cables on the path.
+    pub fn links(&self) -> usize {
+        self.hops.iter().filter(|hop| hop.egress.is_some()).count()
+    }
+
+    /// How it ended, in a sentence.
+    pub fn verdict(&self, look: &Look) -> String {
+        let lid = self.lid;
+        let name = |node: NodeId| look.names.unique(look.fabric(), node);
+        match &self.ending {
+            Ending::Arrived => {
+                let links = counted(self.links(), "link", "links");
+                format!("{} (LID {lid}) is reached over {links}", self.to.name(look))
+            }
+            Ending::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
+            Ending::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),
+            Ending::NoTable(at) => format!("not known: no forwarding table of {} is at hand", name(*at)),
+            Ending::NoCable(at, port) => {
+                format!("no path: port {port} of {} leads to no cable", name(*at))
+            }
+            Ending::NoAnswer(at, port) => {
+                format!("not known: no answer from behind port {port} of {}, which is up", name(*at))
+            }
+            Ending::Down(at, port) => format!("no path: the link at port {port} of {} is down", name(*at)),
+            Ending::Astray(at) => format!("no path: LID {lid} ends in {}, which does not own it", name(*at)),
+        }
+    }
+
+    /// The hops as a table.
+    pub fn listing<'l>(&self, look: &'l Look) -> Box<dyn Listing + 'l> {
+        let rows: Vec<_> = self.hops.iter().enumerate().map(|(at, hop)| (at + 1, *hop)).collect();
+        Box::new(Rows {
+            look,
+            fields: HOP_FIELDS,
+            rows: rows.into(),
+            when_empty: "source and destination are the same port",
+        })
+    }
+}
+
+/// Where the entries are.
+#[derive(Clone, Copy)]
+enum Entries<'l> {
+    Read(&'l Tables),
+    Computed(&'l Routes),
+}
+
+impl Entries<'_> {
+    /// What a switch does with a LID; `None` when nobody said.
+    fn get(self, at: NodeId, lid: Lid) -> Option<Option<PortNum>> {
+        match self {
+            Self::Read(tables) => {
+                let entry = tables.lft(at)?.get(lid);
+                (entry.is_some() || tables.tells(at, lid)).then_some(entry)
+            }
+            Self::Computed(routes) => Some(routes.get(at.0, lid)),
+        }
+    }
+}
+
+struct Walk<'l> {
+    look: &'l Look,
+    entries: Entries<'l>,
+    to: Traced,
+    lid: Lid,
+    hops: Vec<Hop>,
+    seen: BTreeSet<NodeId>,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, from: Traced) -> Ending {
+        if from == self.to {
+            return Ending::Arrived;
+        }
+        let fabric = self.look.fabric();
+        let mut at = from.node;
+        if let Some(port) = from.port {
+            match self.cross(at, fabric.port(port).number) {
+                Ok(node) => at = node,
+                Err(ending) => return ending,
+            }
+        }
+        // Every round either ends or marks another switch as seen.
+        loop {
+            match self.step(at) {
+                Ok(node) => at = node,
+                Err(ending) => return ending,
+            }
+        }
+    }
+
+    /// Over the cable at a port; the ending when the far end is where the path ends.
+    fn cross(&mut self, node: NodeId, egress: PortNum) -> Result<NodeId, Ending> {
+        let fabric = self.look.fabric();
+        self.hops.push(Hop { node, egress: Some(egress) });
+        let here = fabric.port_of(node, egress).ok_or(Ending::NoCable(node, egress))?;
+        let silent = self.look.observation.partial() && leads_to_silence(fabric, here);
+        let nowhere = if silent { Ending::NoAnswer } else { Ending::NoCable };
+        let peer = fabric.peer(here).ok_or(nowhere(node, egress))?;
+        let down = |port: PortId| fabric.port(port).facts.state == Some(PortState::Down);
+        if down(here) || down(peer) {
+            return Err(Ending::Down(node, egress));
+        }
+        if self.to.port == Some(peer) {
+            return Err(Ending::Arrived);
+        }
+        let far = fabric.port(peer).node;
+        if fabric.node(far).facts.kind == NodeKind::Switch { Ok(far) } else { Err(Ending::Astray(far)) }
+    }
+
+    /// What one switch does with the packet.
+    fn step(&mut self, at: NodeId) -> Result<NodeId, Ending> {
+        if self.to.port.is_none() && self.to.node == at {
+            return Err(Ending::Arrived);
+        }
+        if !self.seen.insert(at) {
+            return Err(Ending::Loop(at));
+        }
+        let ended = |walk: &mut Self, ending| {
+            walk.hops.push(Hop { node: at, egress: None });
+            Err(ending)
+        };
+        match self.entries.get(at, self.lid) {
+            None => ended(self, Ending::NoTable(at)),
+            Some(None) => ended(self, Ending::NoEntry(at)),
+            Some(Some(PortNum::MANAGEMENT)) => ended(self, Ending::Astray(at)),
+            Some(Some(egress)) => self.cross(at, egress),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The two ends of a path, where a name may be that of a host with several adapters.
+
+use std::collections::VecDeque;
+
+use super::trace::{TraceError, Traced, endpoint};
+use super::{Look, counted};
+use fabdeck_fabric::{ElementError, NodeId, NodeKind, PortId};
+use fabdeck_files::slurm::host_name;
+
+/// Both ends of a path, and why these where there was a choice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceEnds {
+    pub from: Traced,
+    pub to: Traced,
+    pub choice: Option<String>,
+}
+
+/// What an operator means by two texts. Of hosts with several adapters the first pair is taken that shares a rail: no other
+/// pair has fewer switches on its way, and of those that have as few, both adapters are the same one of their host
+/// (`mlx5_2`), where rails meet at the spines.
+pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceError> {
+    let (sources, destinations) = (candidates(look, from)?, candidates(look, to)?);
+    let (mut from_end, mut to_end) = (sources[0], destinations[0]);
+    if sources.len() == 1 && destinations.len() == 1 {
+        return Ok(TraceEnds { from: from_end, to: to_end, choice: None });
+    }
+    let mut nearest = (u32::MAX, true);
+    for source in &sources {
+        let distances = distances(look, switch_of(look, *source));
+        for destination in &destinations {
+            let distance = switch_of(look, *destination).map_or(u32::MAX, |switch| distances[switch.index()]);
+            let pair = (distance, device(look, *source) != device(look, *destination));
+            if pair < nearest && source != destination {
+                (nearest, from_end, to_end) = (pair, *source, *destination);
+            }
+        }
+    }
+    let several = [(from, sources.len()), (to, destinations.len())];
+    let several = several.iter().filter(|(_, count)| *count > 1);
+    let hosts: Vec<String> = several
+        .map(|(name, count)| format!("'{name}' has {}", counted(*count, "adapter", "adapters")))
+        .collect();
+    let which = match nearest {
+        (_, false) => "the first pair on one rail (fewest switches)",
+        (_, true) => "the first pair with the fewest switches between",
+    };
+    let choice = format!(
+        "{}: traced from {} to {}, {which}; name others by GUID or port:NAME[PORT]",
+        hosts.join(", "),
+        from_end.name(look),
+        to_end.name(look)
+    );
+    Ok(TraceEnds { from: from_end, to: to_end, choice: Some(choice) })
+}
+
+/// At least one: what a text means, or all adapters of the host that it names.
+fn candidates(look: &Look, text: &str) -> Result<Vec<Traced>, TraceError> {
+    match endpoint(look, text) {
+        Err(TraceError::Element(ElementError::Ambiguous { name, guids })) => {
+            let adapters = adapters_of(look, text);
+            match adapters.is_empty() {
+                true => Err(ElementError::Ambiguous { name, guids }.into()),
+                false => Ok(adapters),
+            }
+        }
+        found => found.map(|end| vec![end]),
+    }
+}
+
+/// The cabled adapters of a host, in the order of their names; none where the text names no host.
+fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
+    let text = text.trim();
+    let name = text.strip_prefix("host:").unwrap_or(text);
+    let fabric = look.fabric();
+    let mut nodes = look.names.find(fabric, name, Some(NodeKind::ChannelAdapter));
+    // Adapters may share a description that says nothing of their host, such as mlx5_0.
+    if host_name(name).is_none() {
+        return Vec::new();
+    }
+    nodes.retain(|id| !fabric.node(*id).facts.is_aggregation());
+    nodes.sort_by_key(|id| (look.name(*id).len(), look.name(*id).to_owned(), *id));
+    nodes.iter().filter_map(|id| endpoint(look, &fabric.node(*id).guid().to_string()).ok()).collect()
+}
+
+/// Which adapter of its host it is, by what its description has behind the name of the host: `mlx5_2`, `HCA-1`.
+fn device(look: &Look, end: Traced) -> Option<&str> {
+    let name = &look.fabric().node(end.node).facts.description;
+    let host = host_name(name)?;
+    name.split_once(host.as_str()).map(|(_, rest)| rest.trim())
+}
+
+fn switch_of(look: &Look, end: Traced) -> Option<NodeId> {
+    let fabric = look.fabric();
+    match end.port {
+        None => Some(end.node),
+        Some(port) => fabric.peer(port).map(|peer| fabric.port(peer).node),
+    }
+}
+
+/// Hops from a switch to every node over other switches; `u32::MAX` where there is no way.
+fn distances(look: &Look, from: Option<NodeId>) -> Vec<u32> {
+    let fabric = look.fabric();
+    let mut hops = vec![u32::MAX; fabric.nodes().len()];
+    let mut queue = VecDeque::new();
+    if let Some(from) = from {
+        hops[from.index()] = 0;
+        queue.push_back(from);
+    }
+    while let Some(at) = queue.pop_front() {
+        let far = |(_, port): (PortId, &fabdeck_fabric::Port)| port.peer.map(|peer| fabric.port(peer).node);
+        for next in fabric.ports_of(at).filter_map(far).filter(|next| fabric.node(*next).is_switch()) {
+            if hops[next.index()] == u32::MAX {
+                hops[next.index()] = hops[at.index()] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    hops
+}

@@ -1,0 +1,376 @@
+//! Throughput of a routing under a traffic pattern, in the simulator.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::lanes::{Sent, by_policy};
+use super::whatif::in_force;
+use super::{Look, TraceError, endpoint};
+use fabdeck_fabric::{Faults, Levels, PortId, PortNum, Routes, ServiceLevel, Tables};
+use fabdeck_routing::{Engine, Problem, Pulse, Refusal, Request};
+use fabdeck_simulator::traffic::{
+    Deadlock, EndCount, Flow, Given, Latency, Load, Pattern, PortCount, Service, Settings, TrafficError,
+    TrafficRun,
+};
+
+/// Samples of the rates, and looks for a deadlock, are so far apart.
+const WINDOW_NS: u64 = 10_000;
+/// The share of the time that is left for the network to fill before anything is measured: one in so many parts.
+const WARM_UP: u64 = 10;
+
+/// The routes that packets follow, and what decides their lanes.
+#[derive(Clone, Debug)]
+pub struct Course {
+    pub routes: Arc<Routes>,
+    pub service: Service,
+    /// Tables of lanes and of arbitration.
+    pub tables: Tables,
+    /// Whose they are.
+    pub by: &'static str,
+}
+
+impl Course {
+    /// The tables in force, on the levels that somebody told; level 0 where nobody did.
+    pub fn in_force(look: &Look, faults: &Faults, sent: Sent<'_>) -> Self {
+        let mut routes = in_force(look, &look.observation.tables, faults);
+        let zero = Service::Levels(Levels::One(ServiceLevel::default()));
+        let service = match (sent, &look.routes) {
+            (Sent::Records { levels, .. }, _) => Service::Levels(levels.clone()),
+            (Sent::Unsaid, None) => match &look.observation.policy {
+                Some(policy) => by_policy(look, policy).map_or(zero, Service::Levels),
+                None => zero,
+            },
+            (Sent::Unsaid, Some(held)) => {
+                routes.lanes = super::lanes::relaid(held, &routes);
+                Service::Routes
+            }
+            _ => zero,
+        };
+        let by = look.assumed.unwrap_or("tables in force");
+        Self { routes: Arc::new(routes), service, tables: look.observation.tables.clone(), by }
+    }
+
+    /// What an engine would make of what is left; each of its lanes has the level of its number.
+    pub fn of_engine(
+        look: &Look,
+        faults: &Faults,
+        engine: &'static Engine,
+        request: &Request,
+        pulse: &dyn Pulse,
+    ) -> Result<Self, Refusal> {
+        let problem = Problem::new(look.fabric(), faults);
+        let request = super::capped(look, &problem, request).request;
+        let routes = (engine.route)(&problem, &request, pulse)?.routes;
+        Ok(Self {
+            routes: Arc::new(routes),
+            service: Service::Routes,
+            tables: Tables::default(),
+            by: engine.id,
+        })
+    }
+}
+
+/// What is to be simulated.
+#[derive(Clone, Debug)]
+pub struct TrafficAsked {
+    pub pattern: Pattern,
+    pub settings: Settings,
+    pub for_ns: u64,
+    /// End as soon as the rates have settled.
+    pub until_steady: bool,
+    /// How many hosts and flows are named, from the top and from the bottom.
+    pub rows: usize,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// The time was up.
+    Time,
+    Steady,
+    /// All that was to be sent has arrived.
+    Finished,
+    Deadlock,
+}
+
+/// An end of traffic and what it got, in Gb/s of payload.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostRate {
+    pub host: String,
+    pub received_gbps: f64,
+    pub sent_gbps: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FlowRate {
+    pub from: String,
+    pub to: String,
+    pub service_level: u8,
+    pub gbps: f64,
+}
+
+/// A port that had something to send and could not.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaitingPort {
+    pub port: String,
+    /// Of the whole time.
+    pub share: f64,
+    pub ticks: u64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LaneShare {
+    pub lane: usize,
+    /// Of the packets on all cables.
+    pub share: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HeldBuffer {
+    /// The cable that the buffer is behind: `leaf0[3] -> spine1[1]`.
+    pub channel: String,
+    pub lane: u8,
+    /// The packet at its head.
+    pub from: String,
+    pub to: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DeadlockFound {
+    /// Each waits for the next, the last for the first.
+    pub circle: Vec<HeldBuffer>,
+    pub stuck_buffers: u64,
+}
+
+/// What a run came to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TrafficReport {
+    pub routes: &'static str,
+    pub hosts: u64,
+    pub lanes: u64,
+    pub ended: Ended,
+    pub simulated_ns: u64,
+    /// Of these, before measuring began.
+    pub warm_up_ns: u64,
+    pub steady: bool,
+    pub packets_sent: u64,
+    pub packets_arrived: u64,
+    /// Without a path, a lane, or a port that is up.
+    pub packets_lost: u64,
+    pub packet_hops: u64,
+    /// Payload that arrived: in all, and of a host the mean, the least and the most.
+    pub total_gbps: f64,
+    pub mean_gbps: f64,
+    pub min_gbps: f64,
+    pub max_gbps: f64,
+    /// Of an exchange that ended: all of its payload over its time (dissertation, equation 4.2).
+    pub exchange_gbps: Option<f64>,
+    pub latency_ns: LatencyTold,
+    pub lane_shares: Vec<LaneShare>,
+    pub top_hosts: Vec<HostRate>,
+    pub bottom_hosts: Vec<HostRate>,
+    pub flows: u64,
+    pub top_flows: Vec<FlowRate>,
+    pub bottom_flows: Vec<FlowRate>,
+    pub waiting_ports: Vec<WaitingPort>,
+    pub discards: u64,
+    pub relay_errors: u64,
+    pub deadlock: Option<DeadlockFound>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct LatencyTold {
+    pub mean: u64,
+    pub median: u64,
+    pub p99: u64,
+    pub max: u64,
+}
+
+/// A flow between two ends by their names.
+pub fn flow_between(look: &Look, from: &str, to: &str) -> Result<Flow, TraceError> {
+    let port = |text: &str| {
+        let end = endpoint(look, text)?;
+        let own = || look.fabric().port_of(end.node, PortNum::MANAGEMENT);
+        end.port.or_else(own).ok_or_else(|| TraceError::NoPort(text.to_owned()))
+    };
+    Ok(Flow::new(port(from)?, port(to)?))
+}
+
+/// Runs traffic.
+pub fn simulate(
+    look: &Look,
+    faults: &Faults,
+    course: &Course,
+    asked: &TrafficAsked,
+) -> Result<TrafficReport, TrafficError> {
+    let Course { routes, service, tables, .. } = course;
+    let given = Given { fabric: look.fabric(), faults, routes, service, tables };
+    let load = Load { pattern: asked.pattern.clone(), settings: asked.settings };
+    let mut run = TrafficRun::new(given, &load)?;
+    // An exchange begins and ends; of it all counts.
+    let exchange = run.exchange().is_some();
+    let warm_up = if exchange { 0 } else { asked.for_ns / WARM_UP };
+    run.advance(warm_up);
+    run.begin_measuring();
+    let (mut ended, mut found) = (Ended::Time, None);
+    while run.now_ns() + 1 < asked.for_ns {
+        let begun = run.now_ns();
+        run.advance((begun + WINDOW_NS).min(asked.for_ns));
+        run.sample();
+        let [made, arrived, lost] = run.totals();
+        found = run.deadlock();
+        if found.is_some() {
+            ended = Ended::Deadlock;
+        } else if exchange && run.stands_still() && made == arrived + lost {
+            ended = Ended::Finished;
+        } else if asked.until_steady && run.is_steady() {
+            ended = Ended::Steady;
+        } else {
+            continue;
+        }
+        break;
+    }
+    Ok(Reporter { look, run: &run, asked, course }.report((ended, found), warm_up))
+}
+
+struct Reporter<'a> {
+    look: &'a Look,
+    run: &'a TrafficRun,
+    asked: &'a TrafficAsked,
+    course: &'a Course,
+}
+
+impl Reporter<'_> {
+    fn report(&self, (ended, found): (Ended, Option<Deadlock>), warm_up_ns: u64) -> TrafficReport {
+        let run = self.run;
+        let mut ends = run.ends();
+        ends.retain(|end| end.is_host || end.sent + end.taken > 0);
+        ends.sort_by_key(|end| (std::cmp::Reverse(end.taken), end.port));
+        let taken = |at: Option<&EndCount>| gbps(at.map_or(0, |end| end.taken_mbps));
+        let [packets_sent, packets_arrived, packets_lost] = run.totals();
+        let counts = run.counters(self.look.fabric());
+        let sum = |of: fn(&PortCount) -> u64| counts.iter().map(of).sum();
+        let Latency { mean, median, p99, max, .. } = run.latency();
+        let (top_flows, bottom_flows) = self.flows();
+        let (top_hosts, bottom_hosts) = self.both_ends(&ends, |end| self.host(end));
+        TrafficReport {
+            routes: self.course.by,
+            hosts: ends.len() as u64,
+            lanes: run.lane_hops().len() as u64,
+            ended,
+            simulated_ns: run.now_ns(),
+            warm_up_ns,
+            steady: run.is_steady(),
+            packets_sent,
+            packets_arrived,
+            packets_lost,
+            packet_hops: run.packet_hops(),
+            total_gbps: gbps(run.total_mbps()),
+            mean_gbps: gbps(run.total_mbps() / (ends.len() as u64).max(1)),
+            min_gbps: taken(ends.last()),
+            max_gbps: taken(ends.first()),
+            exchange_gbps: self.exchange(ended),
+            latency_ns: LatencyTold { mean, median, p99, max },
+            lane_shares: self.lane_shares(),
+            top_hosts,
+            bottom_hosts,
+            flows: run.flows().len() as u64,
+            top_flows,
+            bottom_flows,
+            waiting_ports: self.waiting(&counts),
+            discards: sum(|count| count.discards),
+            relay_errors: sum(|count| count.relay_errors),
+            deadlock: found.map(|found| self.deadlock(&found)),
+        }
+    }
+
+    /// The first and the last of a list that is in order; what is short is told once.
+    fn both_ends<T, R>(&self, all: &[T], row: impl Fn(&T) -> R) -> (Vec<R>, Vec<R>) {
+        let rows = self.asked.rows;
+        let rest = all.len().saturating_sub(rows).min(rows);
+        let top = all.iter().take(rows).map(&row).collect();
+        (top, all[all.len() - rest..].iter().map(&row).collect())
+    }
+
+    fn host(&self, end: &EndCount) -> HostRate {
+        let (received_gbps, sent_gbps) = (gbps(end.taken_mbps), gbps(end.sent_mbps));
+        HostRate { host: self.end(end.port), received_gbps, sent_gbps }
+    }
+
+    fn flows(&self) -> (Vec<FlowRate>, Vec<FlowRate>) {
+        let mut flows = self.run.flows();
+        flows.sort_by_key(|flow| (std::cmp::Reverse(flow.packets), flow.from, flow.to));
+        self.both_ends(&flows, |flow| FlowRate {
+            from: self.end(flow.from),
+            to: self.end(flow.to),
+            service_level: flow.level.value(),
+            gbps: gbps(flow.mbps),
+        })
+    }
+
+    fn exchange(&self, ended: Ended) -> Option<f64> {
+        let (packets, last_ns) = self.run.exchange().filter(|_| ended == Ended::Finished)?;
+        let bits = packets as f64 * f64::from(self.asked.settings.payload) * 8.0;
+        Some(rounded(bits / last_ns.max(1) as f64))
+    }
+
+    fn lane_shares(&self) -> Vec<LaneShare> {
+        let hops = self.run.lane_hops();
+        let all: u64 = hops.iter().sum();
+        let share = |hops: &u64| rounded(*hops as f64 / all.max(1) as f64);
+        hops.iter().enumerate().map(|(lane, hops)| LaneShare { lane, share: share(hops) }).collect()
+    }
+
+    fn waiting(&self, counts: &[PortCount]) -> Vec<WaitingPort> {
+        let mut waiting: Vec<&PortCount> = counts.iter().filter(|count| count.waited_ns > 0).collect();
+        waiting.sort_by_key(|count| (std::cmp::Reverse(count.waited_ns), count.port));
+        let all = self.run.now_ns().max(1) as f64;
+        let told = |count: &&PortCount| WaitingPort {
+            port: self.look.port_name(count.port),
+            share: rounded(count.waited_ns as f64 / all),
+            ticks: count.xmit_wait,
+        };
+        waiting.iter().take(self.asked.rows).map(told).collect()
+    }
+
+    fn deadlock(&self, found: &Deadlock) -> DeadlockFound {
+        let fabric = self.look.fabric();
+        let held = |held: &fabdeck_simulator::traffic::Held| HeldBuffer {
+            channel: format!("{} -> {}", self.look.port_name(held.from), self.look.port_name(held.to)),
+            lane: held.lane.value(),
+            from: self.end(held.source),
+            to: match held.lid.and_then(|lid| fabric.port_by_lid(lid)) {
+                Some(port) => self.end(port),
+                None => held.lid.map_or_else(String::new, |lid| format!("LID {lid}")),
+            },
+        };
+        DeadlockFound { circle: found.circle.iter().map(held).collect(), stuck_buffers: found.stuck }
+    }
+
+    /// A port of an adapter by name and number, a switch by name.
+    fn end(&self, port: PortId) -> String {
+        let node = self.look.fabric().port(port).node;
+        match self.look.fabric().node(node).is_switch() {
+            true => self.look.name(node).to_owned(),
+            false => self.look.port_name(port),
+        }
+    }
+}
+
+fn gbps(mbps: u64) -> f64 {
+    mbps as f64 / 1000.0
+}
+
+/// To four digits behind the point.
+fn rounded(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
+}
+
+impl TrafficReport {
+    /// A deadlock is one.
+    pub fn findings(&self) -> bool {
+        self.deadlock.is_some()
+    }
+}

@@ -1,0 +1,343 @@
+//! Typed values of fields. The type decides how a value is compared, aligned and written; no face guesses from text.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, PortState};
+
+/// What a field holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Text,
+    Number,
+    /// Numbers with one decimal.
+    Decimal,
+    Guid,
+    Flag,
+    Width,
+    Speed,
+    State,
+    PhysicalState,
+}
+
+impl Kind {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Decimal => "number with a decimal",
+            Self::Guid => "GUID",
+            Self::Flag => "yes or no",
+            Self::Width => "width",
+            Self::Speed => "speed",
+            Self::State => "state",
+            Self::PhysicalState => "physical state",
+        }
+    }
+
+    /// Numbers line up at their last digit.
+    pub fn right_aligned(self) -> bool {
+        matches!(self, Self::Number | Self::Decimal)
+    }
+
+    /// The words that a field of this kind can hold, in their order (empty: not a kind of fixed words).
+    pub fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Width => LinkWidth::ALL.iter().map(|v| v.word()).collect(),
+            Self::Speed => LinkSpeed::ALL.iter().map(|v| v.word()).collect(),
+            Self::State => PortState::ALL.iter().map(|v| v.word()).collect(),
+            Self::PhysicalState => PhysicalState::ALL.iter().map(|v| v.word()).collect(),
+            Self::Text | Self::Number | Self::Decimal | Self::Guid | Self::Flag => Vec::new(),
+        }
+    }
+
+    /// A value as an operator types it; `None` when the text is no value of this kind.
+    pub fn parse(self, text: &str) -> Option<Value<'static>> {
+        match self {
+            Self::Text => Some(Value::Text(Cow::Owned(text.to_owned()))),
+            Self::Number => match text.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                None => text.parse().ok(),
+            }
+            .map(Value::Number),
+            Self::Decimal => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+                number.map(Value::tenths)
+            }
+            Self::Guid => Guid::from_hex(text).ok().map(Value::Guid),
+            Self::Flag => match text.to_ascii_lowercase().as_str() {
+                "yes" | "true" | "1" => Some(Value::Flag(true)),
+                "no" | "false" | "0" => Some(Value::Flag(false)),
+                _ => None,
+            },
+            Self::Width => LinkWidth::from_word(text).map(Value::from),
+            Self::Speed => LinkSpeed::from_word(text).map(Value::from),
+            Self::State => PortState::from_word(text).map(Value::from),
+            Self::PhysicalState => PhysicalState::from_word(text).map(Value::from),
+        }
+    }
+}
+
+/// The value of one field in one row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value<'a> {
+    /// Nobody said.
+    Missing,
+    Text(Cow<'a, str>),
+    Number(u64),
+    /// A counter at its maximum: so much or more.
+    AtLeast(u64),
+    /// A number with one decimal, in tenths.
+    Tenths(u64),
+    Guid(Guid),
+    Flag(bool),
+    /// One of a few words that have an order (`4x`, `EDR`, `Active`).
+    Word {
+        word: &'static str,
+        order: u8,
+    },
+}
+
+impl<'a> Value<'a> {
+    pub fn text(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+
+    /// As many as that, rounded to a tenth.
+    pub fn tenths(number: f64) -> Self {
+        Self::Tenths((number * 10.0).round() as u64)
+    }
+
+    /// A count; no fabric has as many things as `u64` holds.
+    pub fn count(count: usize) -> Self {
+        Self::Number(count as u64)
+    }
+
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// As a person reads it: `-` where nobody said, `yes` and `no` for flags.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self {
+            Self::Missing => Cow::Borrowed("-"),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::AtLeast(number) => Cow::Owned(format!(">={number}")),
+            Self::Tenths(tenths) => Cow::Owned(format!("{}.{}", tenths / 10, tenths % 10)),
+            Self::Guid(guid) => Cow::Owned(guid.to_string()),
+            Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
+            Self::Word { word, .. } => Cow::Borrowed(word),
+        }
+    }
+
+    /// The same in little room: three digits and what they count, from ten thousand on.
+    pub fn scaled(&self) -> Cow<'_, str> {
+        if let Self::AtLeast(number) = self {
+            return Cow::Owned(format!(">={}", Self::Number(*number).scaled()));
+        }
+        let Self::Number(number @ 10_000..) = self else { return self.shown() };
+        // Rounded as it is shown, 999,950 is a million.
+        let steps = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)];
+        let number = *number as f64;
+        let fits = |(_, unit): &&(&str, f64)| number / unit < 999.5;
+        let (sign, unit) = steps.iter().find(fits).unwrap_or(&steps[5]);
+        let part = number / unit;
+        let digits = if part < 9.995 { 2 } else { usize::from(part < 99.95) };
+        Cow::Owned(format!("{part:.digits$}{sign}"))
+    }
+
+    /// Order of two values of one field; what nobody said comes last.
+    pub fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Missing, Self::Missing) => Ordering::Equal,
+            (Self::Missing, _) => Ordering::Greater,
+            (_, Self::Missing) => Ordering::Less,
+            (Self::Number(a) | Self::AtLeast(a), Self::Number(b) | Self::AtLeast(b))
+            | (Self::Tenths(a), Self::Tenths(b)) => a.cmp(b),
+            (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
+            (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
+            (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
+            _ => natural_order(&self.shown(), &other.shown()),
+        }
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.shown())
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<Guid> for Value<'_> {
+    fn from(guid: Guid) -> Self {
+        Self::Guid(guid)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+/// Numbers of every size.
+macro_rules! numbers {
+    ($($from:ty => $into:expr;)+) => {
+        $(impl From<$from> for Value<'_> {
+            fn from(value: $from) -> Self {
+                Self::Number($into(value))
+            }
+        })+
+    };
+}
+
+numbers! {
+    u8 => u64::from;
+    u16 => u64::from;
+    u32 => u64::from;
+    u64 => u64::from;
+    Lid => |lid: Lid| u64::from(lid.value());
+    PortNum => |port: PortNum| u64::from(port.value());
+}
+
+/// Words in the order of their variants, which is the order of what they mean.
+macro_rules! ordered_words {
+    ($($from:ty),+) => {
+        $(impl From<$from> for Value<'_> {
+            fn from(value: $from) -> Self {
+                Self::Word { word: value.word(), order: value as u8 }
+            }
+        })+
+    };
+}
+
+ordered_words!(LinkWidth, LinkSpeed, PortState, PhysicalState);
+
+/// Text order in which numbers within names count as numbers: `leaf2` before `leaf10`.
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
+    while let (Some(x), Some(y)) = (left.first(), right.first()) {
+        let step = if x.is_ascii_digit() && y.is_ascii_digit() {
+            let (m, n) = (digits(left), digits(right));
+            let (p, q) = (significant(&left[..m]), significant(&right[..n]));
+            (left, right) = (&left[m..], &right[n..]);
+            p.len().cmp(&q.len()).then_with(|| p.cmp(q))
+        } else {
+            (left, right) = (&left[1..], &right[1..]);
+            x.cmp(y)
+        };
+        if step != Ordering::Equal {
+            return step;
+        }
+    }
+    // `a1` and `a01` are alike so far; plain order keeps the result total.
+    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
+}
+
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|b| b.is_ascii_digit()).count()
+}
+
+fn significant(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|b| **b == b'0').count();
+    &digits[zeros..]
+}
+
+/// The digits of a number in groups of three, as screens show counts: `1,383,204`.
+pub fn digits_in_groups(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_in_little_room() {
+        for (number, text) in [
+            (0, "0"),
+            (9_999, "9999"),
+            (10_000, "10.0k"),
+            (99_949, "99.9k"),
+            (99_950, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (2_906_888_000, "2.91G"),
+            (9_996_000_000, "10.0G"),
+            (u64::MAX, "18.4E"),
+        ] {
+            assert_eq!(Value::Number(number).scaled(), text);
+        }
+        assert_eq!((Value::Missing.scaled(), Value::text("10000").scaled()), ("-".into(), "10000".into()));
+    }
+
+    #[test]
+    fn a_counter_at_its_maximum_compares_as_a_number() {
+        let stuck = Value::AtLeast(4_294_967_295);
+        assert_eq!((stuck.shown(), stuck.scaled()), (">=4294967295".into(), ">=4.29G".into()));
+        assert_eq!(stuck.order(&Value::Number(9_000_000_000)), Ordering::Less);
+        assert_eq!(stuck.order(&Value::Number(5)), Ordering::Greater);
+    }
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let mut names = ["leaf10", "leaf2", "leaf", "leaf02", "leaf2b", "a", "leaf2[10]", "leaf2[9]"];
+        names.sort_by(|a, b| natural_order(a, b));
+        assert_eq!(names, ["a", "leaf", "leaf02", "leaf2", "leaf2[9]", "leaf2[10]", "leaf2b", "leaf10"]);
+    }
+
+    #[test]
+    fn words_compare_by_what_they_mean() {
+        let speed = |word| Kind::Speed.parse(word).unwrap();
+        assert_eq!(speed("fdr").order(&speed("EDR")), Ordering::Less);
+        assert_eq!(speed("FDR10").order(&speed("FDR")), Ordering::Less);
+        let width = |word| Kind::Width.parse(word).unwrap();
+        assert_eq!(width("12x").order(&width("8x")), Ordering::Greater);
+        assert_eq!(Value::Missing.order(&Value::Number(0)), Ordering::Greater);
+    }
+
+    #[test]
+    fn decimals_have_a_tenth() {
+        let decimal = |text| Kind::Decimal.parse(text);
+        assert_eq!((decimal("77.8"), decimal("77")), (Some(Value::Tenths(778)), Some(Value::Tenths(770))));
+        assert_eq!((decimal("-1"), decimal("nan"), decimal("x")), (None, None, None));
+        assert_eq!(Value::tenths(99.96).shown(), "100.0");
+        assert_eq!(Value::Tenths(95).order(&Value::Tenths(778)), Ordering::Less);
+    }
+
+    #[test]
+    fn every_word_of_a_kind_is_read() {
+        for kind in [Kind::Width, Kind::Speed, Kind::State, Kind::PhysicalState] {
+            for word in kind.words() {
+                assert_eq!(kind.parse(word).unwrap().shown(), word);
+            }
+        }
+        for (kind, text) in
+            [(Kind::Number, "-1"), (Kind::Guid, "x"), (Kind::Flag, "maybe"), (Kind::Speed, "1")]
+        {
+            assert_eq!(kind.parse(text), None, "{text}");
+        }
+    }
+}

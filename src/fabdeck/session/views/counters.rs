@@ -1,0 +1,215 @@
+//! Counters: a row for each sample, a column for each counter that any sample has.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::session::{Column, Field, Kind, Listing, Look, Value};
+use fabdeck_fabric::counters::{node_of, port_of, tick_of};
+use fabdeck_fabric::observe::{Counter, CounterSample, Figure, Notes, Place};
+use fabdeck_fabric::{Fabric, NodeId, PortId};
+
+type Get = Field<usize>;
+
+/// The fields that every sample has; the counters follow after them under the names that the tools print.
+pub static COUNTER_FIELDS: &[Get] = &[
+    Get::new("node", "NODE", Kind::Text, "name of the node", |l, at| {
+        node(l, at).map(|node| l.name(node)).into()
+    }),
+    Get::new(
+        "guid",
+        "GUID",
+        Kind::Guid,
+        "GUID of the node, as the sample gives it or as the fabric knows it",
+        |l, at| {
+            let known = || node(l, at).map(|node| l.fabric().node(node).guid());
+            sample(l, at).node.or_else(known).into()
+        },
+    )
+    .when_alike(),
+    Get::new("lid", "LID", Kind::Number, "LID, where the sample is named by LID", |l, at| {
+        sample(l, at).lid.into()
+    })
+    .on_request(),
+    Get::new(
+        "port",
+        "PORT",
+        Kind::Number,
+        "port number; none for all ports of an adapter together",
+        |l, at| sample(l, at).port.into(),
+    ),
+    Get::new(
+        "tick_ps",
+        "TICK",
+        Kind::Number,
+        "length of a tick of PortXmitWait, where the device tells it",
+        |l, at| {
+            let port = port_of(l.fabric(), sample(l, at));
+            let tick = port.and_then(|port| tick_of(l.fabric(), &l.observation.ticks, port));
+            tick.map(|seconds| (seconds * 1e12).round() as u64).into()
+        },
+    )
+    .unit("ps")
+    .on_request(),
+    Get::new(
+        "saturated",
+        "SATURATED",
+        Kind::Text,
+        "counters that are at their maximum: they may have counted more",
+        |l, at| saturated(sample(l, at)).into(),
+    )
+    .on_request(),
+];
+
+/// The names of the counters whose best figure is at its maximum.
+fn saturated(sample: &CounterSample) -> Option<String> {
+    let stuck = |(counter, value): (Counter, Option<u64>)| {
+        value.filter(|value| counter.saturated(*value))?;
+        let figure = sample.values.figure(&counter, &counter.clone().extended())?;
+        figure.saturated.then(|| counter.name().to_owned())
+    };
+    let names: Vec<String> = sample.values.iter().filter_map(stuck).collect();
+    (!names.is_empty()).then(|| names.join(","))
+}
+
+/// A counter, its 64-bit form (itself where it has none), and what is known of both without any sample.
+#[derive(Debug)]
+struct CounterColumn {
+    counter: Counter,
+    wide: Counter,
+    column: Column,
+}
+
+/// Counter samples under the union of their counters.
+#[derive(Debug)]
+pub struct CounterRows<'l> {
+    look: &'l Look,
+    counters: Vec<CounterColumn>,
+}
+
+impl<'l> CounterRows<'l> {
+    pub fn new(look: &'l Look) -> Self {
+        let samples = &look.observation.counters;
+        let union: BTreeSet<Counter> =
+            samples.iter().flat_map(|sample| sample.values.iter().map(|(counter, _)| counter)).collect();
+        let counters = union.iter().map(|counter| CounterColumn::new(counter, &union)).collect();
+        Self { look, counters }
+    }
+}
+
+impl Listing for CounterRows<'_> {
+    fn column_count(&self) -> usize {
+        COUNTER_FIELDS.len() + self.counters.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        match COUNTER_FIELDS.get(at) {
+            Some(field) => &field.column,
+            None => &self.counters[at - COUNTER_FIELDS.len()].column,
+        }
+    }
+
+    fn row_count(&self) -> usize {
+        self.look.observation.counters.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        match COUNTER_FIELDS.get(column) {
+            Some(field) => (field.value)(self.look, row),
+            None => self.counters[column - COUNTER_FIELDS.len()].value(sample(self.look, row)),
+        }
+    }
+
+    /// Tools print a counter and its 64-bit form under one name, so either name finds what the source has of both.
+    fn known_as(&self, name: &str) -> Option<usize> {
+        let wanted = Counter::from_name(name);
+        let wide = wanted.clone().extended();
+        let same = |known: &CounterColumn| known.counter == wanted || known.wide == wide;
+        self.counters.iter().position(same).map(|at| at + COUNTER_FIELDS.len())
+    }
+
+    fn tells_apart(&self, column: usize) -> bool {
+        let field = COUNTER_FIELDS.get(column);
+        field.is_some_and(|field| field.column.tells_apart) && self.look.names.has_alike_switches()
+    }
+
+    fn dull_when_zero(&self, column: usize) -> bool {
+        column >= COUNTER_FIELDS.len()
+    }
+
+    fn when_empty(&self) -> &str {
+        "the source has no counters"
+    }
+}
+
+impl CounterColumn {
+    /// A counter and its 64-bit form are one figure, under the name of the first; a table shows the form itself on request.
+    fn new(counter: &Counter, union: &BTreeSet<Counter>) -> Self {
+        let name = || counter.name().to_owned().into();
+        let wide = counter.clone().extended();
+        let about = match wide != *counter && union.contains(&wide) {
+            true => format!("counter {}, or {} where that tells more", counter.name(), wide.name()),
+            false => format!("counter {}, raw", counter.name()),
+        };
+        let is_form = union.iter().any(|narrow| narrow != counter && narrow.clone().extended() == *counter);
+        let column = Column::new(name(), name(), Kind::Number, about.into());
+        let column = Column { largest_first: true, shown: !is_form, ..column };
+        Self { counter: counter.clone(), wide, column }
+    }
+
+    /// The best figure of a sample; values that are no counts stand as they are.
+    fn value(&self, sample: &CounterSample) -> Value<'static> {
+        match sample.values.figure(&self.counter, &self.wide) {
+            Some(Figure { value, saturated: true }) => Value::AtLeast(value),
+            Some(Figure { value, .. }) => Value::Number(value),
+            None => sample.values.get(&self.counter).into(),
+        }
+    }
+}
+
+fn sample(look: &Look, at: usize) -> &CounterSample {
+    &look.observation.counters[at]
+}
+
+/// Errors of links by the port that counted them.
+pub fn errors_by_port(fabric: &Fabric, samples: &[CounterSample]) -> FxHashMap<PortId, u64> {
+    let counted = |sample| Some((port_of(fabric, sample)?, sample.values.link_errors()?));
+    samples.iter().filter_map(counted).collect()
+}
+
+fn node(look: &Look, at: usize) -> Option<NodeId> {
+    node_of(look.fabric(), sample(look, at))
+}
+
+/// Says why there is nothing to be seen where a simulator began with the command.
+pub fn fresh_counters(look: &Look) -> Notes {
+    let mut notes = Notes::new();
+    let counters = &look.observation.counters;
+    let simulated = look.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
+    let quiet =
+        |sample: &CounterSample| sample.values.iter().all(|(_, value)| value.is_none_or(|value| value == 0));
+    if simulated && !counters.is_empty() && counters.iter().all(quiet) {
+        notes.add("FN-602", Place::file(look.source.clone()), || {
+            "all counters are 0, for those of this simulator begin with the command; its time passes with --interval \
+             (hotspots, show counters --format prometheus) and with 'record', which --at then looks into"
+                .to_owned()
+        });
+    }
+    notes
+}
+
+/// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.
+pub fn unplaced_counters(look: &Look) -> Notes {
+    let mut notes = Notes::new();
+    let fabric = look.fabric();
+    if fabric.is_empty() {
+        return notes;
+    }
+    for (at, sample) in look.observation.counters.iter().enumerate() {
+        let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
+        notes.add("FN-601", Place::file(look.source.clone()), || {
+            format!("LID {lid} belongs to no port of this fabric")
+        });
+    }
+    notes
+}

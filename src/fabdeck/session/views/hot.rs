@@ -1,0 +1,198 @@
+//! Ports under watch: what each did between the last two sweeps, and what that makes of it.
+
+use crate::session::hotspots::{trouble_rate, waits};
+use crate::session::{Field, Kind, Look};
+use fabdeck_fabric::counters::{Role as CounterRole, Waiting, Why};
+use fabdeck_fabric::{Port, PortId};
+
+/// How many sweeps the small history of a row goes back.
+pub const SPARK: usize = 8;
+
+/// Steps of a history, the oldest first: 0 to 7, and `UNTOLD`.
+pub type Spark = [u8; SPARK];
+
+/// A step of a history that nobody knows.
+pub const UNTOLD: u8 = 15;
+
+/// What a port is in the verdict, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum HotRole {
+    /// A port that leads to an adapter which takes in slower than packets come.
+    HotSpot,
+    /// An adapter that gets less than a fair share and sends to a hot-spot.
+    Contributor,
+    /// An adapter that gets less than a fair share while there is a hot-spot: it sends there, or stands behind who does.
+    /// Neither counters nor tables tell which.
+    ContributorOrVictim,
+    /// An adapter that gets less than a fair share and does not send to a hot-spot, be it that there is none.
+    Victim,
+    /// An adapter that waits, and how much it sends is not known.
+    HeldUp,
+    /// An adapter that waits and has its fair share all the same.
+    FairShare,
+    /// A port between switches that waits, behind a hot-spot.
+    OnTheWay,
+    /// The same without one: the link carries less than is sent.
+    TooNarrow,
+    /// The same, and none of them sends: nothing moves.
+    StandsStill,
+    /// Whether it waits nobody knows: it does not count it, is stuck at its maximum, or did not answer.
+    Untold,
+    /// It waits no more than others, and its link goes down again and again.
+    Flaps,
+    /// The same, and its link stays up.
+    Errored,
+}
+
+impl HotRole {
+    pub const WORDS: &'static [&'static str] = &[
+        "hot-spot",
+        "contributor",
+        "contr/victim",
+        "victim",
+        "held up",
+        "fair share",
+        "on the way",
+        "link too narrow",
+        "stands still",
+        "untold",
+        "flaps",
+        "errored",
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// A port with a cable.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HotPort {
+    pub port: PortId,
+    pub role: Option<HotRole>,
+    /// Where it waits above the threshold: what tells.
+    pub waits: Option<Waiting>,
+    /// What an adapter is that is held up, with what tells.
+    pub held: Option<CounterRole>,
+    /// The threshold of that.
+    pub limit: f64,
+    /// What is wrong with its link, counted at this end, and the threshold of it: that it goes down, and its errors.
+    pub flaps: Option<(Why, f64)>,
+    pub errored: Option<(Why, f64)>,
+    /// Ticks a second.
+    pub waiting: Option<u64>,
+    /// Percent of its link, and of all waiting in the fabric.
+    pub used: Option<u16>,
+    pub share_of_all: Option<u16>,
+    /// The part of the time that it waited.
+    pub time_waited: Option<f64>,
+    pub sent_mbps: Option<u64>,
+    pub received_mbps: Option<u64>,
+    pub errors_per_hour: Option<u64>,
+    pub waited_levels: Spark,
+    pub used_levels: Spark,
+}
+
+type Get = Field<HotPort>;
+
+pub static HOT_FIELDS: &[Get] = &[
+    Get::new("port", "PORT", Kind::Text, "the port that counts", |l, r| l.port_told_apart(r.port).into()),
+    Get::new(
+        "role",
+        "ROLE",
+        Kind::Text,
+        "what the verdict makes of it, - where nothing is above a threshold, untold where its waiting is not known; contr/victim: it sends to a hot-spot or stands \
+         behind who does, which neither counters nor tables tell",
+        |_, r| r.role.map(HotRole::word).into(),
+    )
+    .words(HotRole::WORDS),
+    Get::new("waiting", "WAIT/S", Kind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+        .unit("ticks/s")
+        .scaled()
+        .largest_first(),
+    Get::new("used", "USED", Kind::Number, "part of its link that it sends on", |_, r| r.used.into())
+        .unit("%")
+        .largest_first(),
+    Get::new(
+        "wait_history",
+        "WAITED",
+        Kind::Text,
+        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not tell the length of a tick, 4 and more are above the threshold",
+        |_, r| steps(&r.waited_levels).into(),
+    ),
+    Get::new("peer", "PEER", Kind::Text, "the port at the other end", |l, r| {
+        port(l, r).peer.map(|peer| l.port_name(peer)).into()
+    }),
+    Get::new("xmit_mbps", "XMIT", Kind::Number, "data sent", |_, r| r.sent_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
+    Get::new("rcv_mbps", "RCV", Kind::Number, "data received", |_, r| r.received_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
+    Get::new(
+        "errors_per_hour",
+        "ERR/H",
+        Kind::Number,
+        "errors counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
+        |_, r| r.errors_per_hour.into(),
+    )
+    .largest_first(),
+    Get::new(
+        "share_of_time",
+        "OF TIME",
+        Kind::Number,
+        "part of the time in which packets waited here and nothing was sent, where the device tells the length of a tick",
+        |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+    )
+    .unit("%")
+    .largest_first(),
+    Get::new(
+        "share_of_all",
+        "OF ALL",
+        Kind::Number,
+        "part of all waiting in the fabric that is here",
+        |_, r| r.share_of_all.into(),
+    )
+    .unit("%")
+    .largest_first(),
+    Get::new(
+        "used_history",
+        "LOAD",
+        Kind::Text,
+        "use of its link in the last sweeps, the latest at the right: eighths",
+        |_, r| steps(&r.used_levels).into(),
+    )
+    .on_request(),
+    Get::new("why", "WHY", Kind::Text, "counter, rate and threshold", |l, r| why(l, &r).into()).on_request(),
+];
+
+/// Columns whose texts are steps of a history.
+pub const HISTORIES: [&str; 2] = ["wait_history", "used_history"];
+
+fn port(look: &Look, row: HotPort) -> &Port {
+    look.fabric().port(row.port)
+}
+
+/// A digit a sweep, so that a filter and a person can read it; a point where nobody knows.
+pub fn steps(levels: &[u8]) -> String {
+    levels.iter().map(|level| if *level < 8 { char::from(b'0' + *level) } else { '.' }).collect()
+}
+
+fn why(look: &Look, row: &HotPort) -> Option<String> {
+    match &row.waits {
+        Some(at) => Some(waits(at, row.limit)),
+        None => row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit)),
+    }
+}
+
+impl HotPort {
+    /// Whether something is above a threshold.
+    pub fn is_judged(&self) -> bool {
+        self.role.is_some_and(|role| role != HotRole::Untold)
+    }
+
+    /// What is wrong with its link, the worst first.
+    pub fn troubles(&self) -> impl Iterator<Item = (Why, f64)> {
+        self.flaps.into_iter().chain(self.errored)
+    }
+}

@@ -1,0 +1,101 @@
+//! Channels between switches that paths within jobs cross: a row for each.
+
+use std::sync::LazyLock;
+
+use crate::session::{Column, Kind, Listing, Look, Value, WeighedJobs};
+use fabdeck_fabric::ChannelId;
+
+/// The columns of channels under jobs.
+pub static JOB_CHANNEL_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |id: &'static str, title: &'static str, kind, about: &'static str| Column {
+        largest_first: kind == Kind::Number,
+        ..Column::new(id.into(), title.into(), kind, about.into())
+    };
+    vec![
+        column("from", "FROM", Kind::Text, "the port that the channel leaves"),
+        column("to", "TO", Kind::Text, "the port that it comes to"),
+        column("paths", "EFI", Kind::Number, "effective edge forwarding index: paths within jobs over it"),
+        column("jobs", "JOBS", Kind::Number, "jobs that these paths are of"),
+        column("most", "MOST", Kind::Number, "of one job, that with the most"),
+        column("job", "JOB", Kind::Text, "that job; of equals the first by name"),
+    ]
+});
+
+/// A channel that paths within jobs cross.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JobChannel {
+    pub from: String,
+    pub to: String,
+    pub paths: u64,
+    pub jobs: u64,
+    pub most: u64,
+    pub job: String,
+}
+
+/// Under the tables in force, those with the most paths first; `None` without tables.
+pub fn job_channels(look: &Look, weighed: &WeighedJobs) -> Option<Vec<JobChannel>> {
+    let loads = &weighed.in_force.as_ref()?.loads;
+    let ends = |channel: &ChannelId| {
+        let from = *weighed.channels.get(channel.index())?;
+        let to = look.fabric().port(from).peer?;
+        Some((look.port_told_apart(from), look.port_told_apart(to)))
+    };
+    let mut own = vec![(0, 0, 0); weighed.channels.len()];
+    for (job, load) in loads.jobs.iter().enumerate() {
+        for (channel, paths) in &load.loads {
+            let (jobs, most, whose) = &mut own[channel.index()];
+            *jobs += 1;
+            if paths > most {
+                (*most, *whose) = (*paths, job);
+            }
+        }
+    }
+    let mut rows: Vec<JobChannel> = loads
+        .all
+        .loads
+        .iter()
+        .filter_map(|(channel, paths)| {
+            let (from, to) = ends(channel)?;
+            let (jobs, most, whose) = own[channel.index()];
+            let job = weighed.name(whose)?.clone();
+            Some(JobChannel { from, to, paths: *paths, jobs, most, job })
+        })
+        .collect();
+    // Equals stay in the order of the channels.
+    rows.sort_by_key(|row| std::cmp::Reverse(row.paths));
+    Some(rows)
+}
+
+/// Such channels as a listing.
+#[derive(Clone, Copy, Debug)]
+pub struct JobChannelRows<'c>(pub &'c [JobChannel]);
+
+impl Listing for JobChannelRows<'_> {
+    fn column_count(&self) -> usize {
+        JOB_CHANNEL_COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &JOB_CHANNEL_COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let row = &self.0[row];
+        match column {
+            0 => Value::text(&row.from),
+            1 => Value::text(&row.to),
+            2 => Value::Number(row.paths),
+            3 => Value::Number(row.jobs),
+            4 => Value::Number(row.most),
+            _ => Value::text(&row.job),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "no path within a job crosses a channel between switches"
+    }
+}

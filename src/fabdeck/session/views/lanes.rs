@@ -1,0 +1,124 @@
+//! Virtual lanes: a row for each egress port whose SL2VL or arbitration table is known.
+
+use std::collections::BTreeMap;
+
+use crate::session::{Field, Kind, Look, Rows};
+use fabdeck_fabric::{Arbitration, Element, NodeId, PortNum, Resolved, ServiceLevel, Sl2Vl, VlWeight};
+
+/// A packet mapped to the management lane is dropped, so VL 15 is no lane for data.
+const DROPPED: u8 = 15;
+
+/// An egress port of a node, and what the tables of all ingress ports towards it have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Egress {
+    pub node: NodeId,
+    pub port: PortNum,
+    /// How many ingress ports have a table.
+    pub inputs: u16,
+    /// The table of them all, as long as they agree.
+    pub agreed: Option<Sl2Vl>,
+    /// A bit for each lane that some table leads to.
+    pub used: u16,
+}
+
+type Get = Field<Egress>;
+
+pub static LANE_FIELDS: &[Get] = &[
+    Get::new("node", "NODE", Kind::Text, "name of the node", |l, r| l.name(r.node).into()),
+    Get::new("port", "PORT", Kind::Number, "egress port", |_, r| r.port.into()),
+    Get::new("guid", "GUID", Kind::Guid, "GUID of the node", |l, r| l.fabric().node(r.node).guid().into())
+        .on_request(),
+    Get::new("operational", "OPERATIONAL", Kind::Number, "virtual lanes in use for data", |l, r| {
+        let port = l.fabric().port_of(r.node, r.port);
+        port.and_then(|port| l.fabric().port(port).facts.operational_lanes).into()
+    }),
+    Get::new(
+        "inputs",
+        "INPUTS",
+        Kind::Number,
+        "ingress ports with an SL2VL table towards this port",
+        |_, r| r.inputs.into(),
+    )
+    .spare(),
+    Get::new("lanes", "LANES", Kind::Number, "different lanes for data that these tables use", |_, r| {
+        (r.inputs > 0).then(|| (r.used & !(1 << DROPPED)).count_ones()).into()
+    })
+    .spare(),
+    Get::new("uniform", "UNIFORM", Kind::Flag, "all ingress ports have the same table", |_, r| {
+        (r.inputs > 0).then_some(r.agreed.is_some()).into()
+    }),
+    Get::new("sl2vl", "SL2VL", Kind::Text, "lane of SL 0 to 15, where all ingress ports agree", |_, r| {
+        let words = |map| levels().map(|level| lane(map, level).to_string()).collect::<Vec<_>>().join(" ");
+        r.agreed.map(words).into()
+    }),
+    Get::new(
+        "high_limit",
+        "HIGH LIMIT",
+        Kind::Number,
+        "limit of high priority in the arbitration table",
+        |l, r| arbitration(l, r).map(|table| table.high_limit).into(),
+    )
+    .on_request(),
+    Get::new("high", "HIGH", Kind::Text, "arbitration of high priority as lane:weight", |l, r| {
+        arbitration(l, r).map(|table| weights(&table.high)).into()
+    })
+    .on_request(),
+    Get::new("low", "LOW", Kind::Text, "arbitration of low priority as lane:weight", |l, r| {
+        arbitration(l, r).map(|table| weights(&table.low)).into()
+    })
+    .on_request(),
+    Get::new("element", "ELEMENT", Kind::Text, "how commands name the port", |l, r| {
+        let port = l.fabric().port_of(r.node, r.port);
+        port.map(|port| Element::of(l.fabric(), &l.names, Resolved::Port(port)).to_string()).into()
+    })
+    .on_request(),
+];
+
+pub fn lanes(look: &Look) -> Rows<'_, Egress> {
+    let mut rows = Vec::new();
+    for (node, tables) in &look.observation.tables.nodes {
+        let mut by_port: BTreeMap<PortNum, Egress> = BTreeMap::new();
+        let blank = |port| Egress { node: *node, port, inputs: 0, agreed: None, used: 0 };
+        for ((_, out), map) in &tables.sl2vl {
+            by_port.entry(*out).or_insert_with(|| blank(*out)).take_in(*map);
+        }
+        for port in tables.arbitration.keys() {
+            by_port.entry(*port).or_insert_with(|| blank(*port));
+        }
+        rows.extend(by_port.into_values());
+    }
+    Rows {
+        look,
+        fields: LANE_FIELDS,
+        rows: rows.into(),
+        when_empty: "the source has no lane tables (SL2VL, arbitration)",
+    }
+}
+
+impl Egress {
+    fn take_in(&mut self, map: Sl2Vl) {
+        let first = self.inputs == 0;
+        self.inputs += 1;
+        self.agreed = if first { Some(map) } else { self.agreed.filter(|agreed| *agreed == map) };
+        for level in levels() {
+            self.used |= 1 << lane(map, level);
+        }
+    }
+}
+
+fn levels() -> impl Iterator<Item = ServiceLevel> {
+    (0..=u32::from(ServiceLevel::MAX)).filter_map(ServiceLevel::new)
+}
+
+fn lane(map: Sl2Vl, level: ServiceLevel) -> u8 {
+    map.lane(level).value()
+}
+
+fn arbitration(look: &Look, row: Egress) -> Option<&Arbitration> {
+    look.observation.tables.nodes.get(&row.node)?.arbitration.get(&row.port)
+}
+
+fn weights(entries: &[VlWeight]) -> String {
+    let each = entries.iter().map(|entry| format!("{}:{}", entry.lane.value(), entry.weight));
+    each.collect::<Vec<_>>().join(" ")
+}

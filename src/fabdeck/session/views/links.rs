@@ -1,0 +1,207 @@
+//! Links: a row for each cable.
+
+use rustc_hash::FxHashMap;
+
+use super::counters::errors_by_port;
+use crate::session::{Field, Kind, Look, Rows};
+use fabdeck_fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
+use fabdeck_routing::analysis::Paths;
+
+/// A cable, and what it takes more than a look at its ends to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cable {
+    pub link: LinkId,
+    /// How many cables join the same two nodes, this one included.
+    pub parallel: u32,
+    /// Paths over it, the busier way; `None` where nobody indexed the tables, or no path between switches goes there.
+    pub efi: Option<u64>,
+    /// What both ends counted; `None` where no counters were read.
+    pub errors: Option<u64>,
+    /// Percent in use now, the busier way, and errors an hour of both ends; `None` where nobody sweeps.
+    pub load: Option<u16>,
+    pub errors_per_hour: Option<u64>,
+}
+
+type Get = Field<Cable>;
+
+pub static LINK_FIELDS: &[Get] = &[
+    Get::new("a", "A", Kind::Text, "node at the first end", |l, r| l.name(ends(l, r)[0].node).into()),
+    Get::new("a_port", "PORT", Kind::Number, "port at the first end", |l, r| ends(l, r)[0].number.into()),
+    Get::new("b", "B", Kind::Text, "node at the other end", |l, r| l.name(ends(l, r)[1].node).into()),
+    Get::new("b_port", "PORT", Kind::Number, "port at the other end", |l, r| ends(l, r)[1].number.into()),
+    Get::new("a_guid", "A GUID", Kind::Guid, "node GUID at the first end", |l, r| {
+        l.fabric().node(ends(l, r)[0].node).guid().into()
+    })
+    .when_alike(),
+    Get::new("b_guid", "B GUID", Kind::Guid, "node GUID at the other end", |l, r| {
+        l.fabric().node(ends(l, r)[1].node).guid().into()
+    })
+    .when_alike(),
+    Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
+    Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
+        l.width_in_use(r.link).into()
+    }),
+    Get::new("speed", "SPEED", Kind::Speed, "speed in use, of the lesser end", |l, r| {
+        l.speed_in_use(r.link).into()
+    }),
+    Get::new("rate_mbps", "RATE", Kind::Number, "signalling rate of all physical lanes together", |l, r| {
+        let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
+        rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
+    })
+    .unit("Mbit/s")
+    .on_request(),
+    Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
+        l.degraded(r.link).into()
+    })
+    .largest_first(),
+    Get::new("mismatch", "MISMATCH", Kind::Flag, "the ends say different widths or speeds", |l, r| {
+        mismatch(l, r).into()
+    })
+    .largest_first()
+    .when_yes(),
+    Get::new("efi", "EFI", Kind::Number, "paths over it under the tables in force, the busier way", |_, r| {
+        r.efi.into()
+    })
+    .largest_first()
+    .when_known(),
+    Get::new(
+        "errors",
+        "ERRORS",
+        Kind::Number,
+        "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
+        |_, r| r.errors.into(),
+    )
+    .largest_first()
+    .when_known(),
+    Get::new("load", "LOAD", Kind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
+        r.load.into()
+    })
+    .largest_first()
+    .unit("%")
+    .when_known(),
+    Get::new(
+        "errors_per_hour",
+        "ERR/H",
+        Kind::Number,
+        "errors that both ends counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
+        |_, r| r.errors_per_hour.into(),
+    )
+    .largest_first()
+    .when_known(),
+    Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
+        kind(l, r).into()
+    })
+    .words(&[
+        "switch-switch",
+        "switch-host",
+        "switch-router",
+        "host-host",
+        "host-router",
+        "router-router",
+    ])
+    .spare(),
+    Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
+        let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
+        a.zip(b).map(|(a, b)| a.min(b)).into()
+    })
+    .on_request(),
+    Get::new("speed_possible", "CAN SPEED", Kind::Speed, "fastest that both ends can do", |l, r| {
+        let [a, b] = ends(l, r).map(|port| port.facts.speed_supported);
+        a.zip(b).map(|(a, b)| a.min(b)).into()
+    })
+    .on_request(),
+    Get::new(
+        "parallel",
+        "PARALLEL",
+        Kind::Number,
+        "cables between the same two nodes, this one included",
+        |_, r| r.parallel.into(),
+    )
+    .largest_first()
+    .spare(),
+    Get::new("self_loop", "SELF LOOP", Kind::Flag, "both ends are on one node", |l, r| {
+        let [a, b] = ends(l, r);
+        (a.node == b.node).into()
+    })
+    .largest_first()
+    .on_request(),
+    Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, r| {
+        Element::of(l.fabric(), &l.names, Resolved::Link(r.link)).to_string().into()
+    })
+    .on_request(),
+];
+
+/// A row for each cable, with the paths over it where these were indexed.
+pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
+    let fabric = look.fabric();
+    let pair = |link: LinkId| -> (NodeId, NodeId) {
+        let [(a, _), (b, _)] = fabric.ends(link);
+        (a.min(b), a.max(b))
+    };
+    let mut between: FxHashMap<(NodeId, NodeId), u32> = FxHashMap::default();
+    for (link, _) in fabric.links() {
+        *between.entry(pair(link)).or_default() += 1;
+    }
+    let counted = errors_by_port(fabric, &look.observation.counters);
+    let cable = |link| {
+        let [a, b] = { [fabric.link(link).a, fabric.link(link).b] }.map(|port| counted.get(&port).copied());
+        Cable {
+            link,
+            parallel: between.get(&pair(link)).copied().unwrap_or(1),
+            efi: paths.and_then(|paths| paths.load_of(link)).map(|[there, back]| there.max(back)),
+            errors: a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+            load: None,
+            errors_per_hour: None,
+        }
+    };
+    fabric.links().map(|(link, _)| cable(link)).collect()
+}
+
+pub fn links<'l>(look: &'l Look, paths: Option<&Paths>) -> Rows<'l, Cable> {
+    let rows = link_rows(look, paths).into();
+    Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
+}
+
+fn ends(look: &Look, row: Cable) -> [&Port; 2] {
+    let fabric = look.fabric();
+    let link = fabric.link(row.link);
+    [fabric.port(link.a), fabric.port(link.b)]
+}
+
+fn kind(look: &Look, row: Cable) -> &'static str {
+    let [a, b] = ends(look, row).map(|port| look.fabric().node(port.node).facts.kind);
+    use NodeKind::{ChannelAdapter, Router, Switch};
+    match (a.min(b), a.max(b)) {
+        (Switch, Switch) => "switch-switch",
+        (Switch, ChannelAdapter) => "switch-host",
+        (Switch, Router) => "switch-router",
+        (ChannelAdapter, ChannelAdapter) => "host-host",
+        (ChannelAdapter, _) => "host-router",
+        (Router, _) => "router-router",
+    }
+}
+
+/// What one lane signals. The whole megabits that a speed knows would add up to 56248 for a link of 56250.
+fn lane_kbps(speed: LinkSpeed) -> u64 {
+    match speed {
+        LinkSpeed::Fdr10 => 10_312_500,
+        LinkSpeed::Fdr => 14_062_500,
+        LinkSpeed::Edr => 25_781_250,
+        whole => u64::from(whole.mbps()) * 1000,
+    }
+}
+
+fn state(look: &Look, row: Cable) -> Option<PortState> {
+    ends(look, row).iter().filter_map(|port| port.facts.state).min()
+}
+
+/// `None` where only one end said something.
+fn mismatch(look: &Look, row: Cable) -> Option<bool> {
+    let [a, b] = ends(look, row).map(|port| &port.facts);
+    let widths = a.width.zip(b.width).map(|(a, b)| a != b);
+    let speeds = a.speed.zip(b.speed).map(|(a, b)| a != b);
+    match (widths, speeds) {
+        (None, None) => None,
+        (widths, speeds) => Some(widths == Some(true) || speeds == Some(true)),
+    }
+}

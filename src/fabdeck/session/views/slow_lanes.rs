@@ -1,0 +1,184 @@
+//! dFtree's lanes as rows: flows to hot-spots, and the tables on their ways.
+
+use std::borrow::Cow;
+
+use crate::session::{
+    Column, Kind, LaneFlow, LaneSpot, LaneState, LaneTable, Listing, Look, TableStanding, Value,
+};
+use fabdeck_change::Follows;
+
+const fn column(id: &'static str, title: &'static str, about: &'static str) -> Column {
+    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), Kind::Text, Cow::Borrowed(about))
+}
+
+/// One that stands only where some row has it.
+const fn when_known(mut column: Column) -> Column {
+    column.shown = false;
+    column.when_known = true;
+    column
+}
+
+static FLOW_COLUMNS: &[Column] = &[
+    column("host", "HOST", "the host whose flows are meant"),
+    column("hot_spot", "TO", "the adapter that takes in slower than packets come"),
+    column(
+        "state",
+        "STATE",
+        "proposed: would go to the slow lane; in force: is there; cooling: would come back; untold: whether its hot-spot is \
+         still one is not known",
+    ),
+    column("levels", "LEVEL", "the service levels of the two lanes, the fast one first"),
+    column("follows", "FOLLOWS", "what makes open connections of the host move"),
+];
+
+static TABLE_COLUMNS: &[Column] = &[
+    column("port", "PORT", "the port that packets leave at"),
+    column("table", "TABLE", "the lanes of levels, or how lanes share the port"),
+    column("state", "STATE", "whether it is as the lanes need it"),
+    when_known(column(
+        "held",
+        "IN FORCE",
+        "what stands there, as far as it differs: level:lane, or lane:weight",
+    )),
+    when_known(column("wanted", "SHOULD BE", "what the lanes need there")),
+    when_known(column("why", "WHY", "why it is not known, or cannot be")),
+];
+
+/// What makes the flows of a host follow, in few words.
+pub fn follows_word(follows: Follows) -> &'static str {
+    match follows {
+        Follows::Agent => "its agent",
+        Follows::Queries => "no agent",
+        Follows::Unknown => "not known",
+    }
+}
+
+/// `0 to 1`.
+pub fn levels_word(spot: &LaneSpot) -> Option<String> {
+    let words: Vec<String> = spot.levels.iter().map(|(fast, slow)| format!("{fast} to {slow}")).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Flows to hot-spots; a hot-spot without a flow has a row of its own.
+#[derive(Clone, Debug)]
+pub struct FlowRows<'s> {
+    pub state: &'s LaneState,
+    pub rows: &'s [(usize, Option<usize>)],
+}
+
+impl<'s> FlowRows<'s> {
+    /// Which flows of which hot-spots.
+    pub fn rows(state: &LaneState) -> Vec<(usize, Option<usize>)> {
+        let of = |(at, spot): (usize, &LaneSpot)| match spot.flows.len() {
+            0 => vec![(at, None)],
+            flows => (0..flows).map(|flow| (at, Some(flow))).collect(),
+        };
+        state.spots.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The hot-spot of a row, and its flow where it has any.
+    pub fn of(&self, row: usize) -> Option<(&'s LaneSpot, Option<&'s LaneFlow>)> {
+        let (spot, flow) = *self.rows.get(row)?;
+        let spot = self.state.spots.get(spot)?;
+        Some((spot, flow.and_then(|flow| spot.flows.get(flow))))
+    }
+}
+
+impl Listing for FlowRows<'_> {
+    fn column_count(&self) -> usize {
+        FLOW_COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &FLOW_COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let Some((spot, flow)) = self.of(row) else { return Value::Missing };
+        match FLOW_COLUMNS[column].id.as_ref() {
+            "host" => flow.map(|flow| flow.flow.host.name.as_str()).into(),
+            "hot_spot" => spot.port.name.as_str().into(),
+            "state" => flow.map_or(spot.standing, |flow| flow.standing).word().into(),
+            "levels" => levels_word(spot).into(),
+            _ => flow.map(|flow| follows_word(flow.flow.follows)).into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "no flow is on a slow lane, and none would go there"
+    }
+}
+
+/// Tables on the ways to hot-spots.
+#[derive(Clone, Debug)]
+pub struct TableRows<'s> {
+    pub look: &'s Look,
+    pub state: &'s LaneState,
+    pub rows: &'s [usize],
+}
+
+impl<'s> TableRows<'s> {
+    /// Those that are not as they should be first.
+    pub fn rows(state: &LaneState) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..state.tables.len()).collect();
+        rows.sort_by_key(|row| state.tables[*row].standing == TableStanding::AsShould);
+        rows
+    }
+
+    pub fn of(&self, row: usize) -> Option<&'s LaneTable> {
+        self.state.tables.get(*self.rows.get(row)?)
+    }
+}
+
+/// In a column there is little room: `1:0` for a level on a lane, `SL2VL in 3` for a table.
+fn brief(words: &str) -> String {
+    words.replace("level ", "").replace(" on lane ", ":").replace("from port", "in")
+}
+
+impl Listing for TableRows<'_> {
+    fn column_count(&self) -> usize {
+        TABLE_COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &TABLE_COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let Some(table) = self.of(row) else { return Value::Missing };
+        let (held, wanted, why) = match &table.standing {
+            TableStanding::AsShould => (None, None, None),
+            TableStanding::Differs { held, wanted } => (Some(held.as_str()), Some(wanted.as_str()), None),
+            TableStanding::Cannot(why) => (None, None, Some(why.as_str())),
+        };
+        match TABLE_COLUMNS[column].id.as_ref() {
+            "port" => Value::Text(self.look.port_told_apart(table.port).into()),
+            "table" => Value::Text(brief(&table.table).into()),
+            "state" => standing_word(&table.standing).into(),
+            "held" => held.map(brief).into(),
+            "wanted" => wanted.map(brief).into(),
+            _ => why.into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "nothing is on a slow lane or would go there, so no table has to hold anything for one"
+    }
+}
+
+/// How a table is against what it should be.
+pub fn standing_word(standing: &TableStanding) -> &'static str {
+    match standing {
+        TableStanding::AsShould => "as should",
+        TableStanding::Differs { .. } => "differs",
+        TableStanding::Cannot(_) => "cannot",
+    }
+}

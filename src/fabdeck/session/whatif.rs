@@ -1,0 +1,459 @@
+//! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
+//! and a proposal of every engine that is asked.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::check::{Report, report};
+use super::lanes::{Capped, Sent, beyond_limit, capped};
+use super::loads::{JobFigures, Running};
+use super::preview::Preview;
+use super::weighed::weigh;
+use super::{Column, Kind, Listing, Look, Value, counted};
+use fabdeck_change::TransitionReport;
+use fabdeck_fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
+use fabdeck_routing::analysis::{Expected, Lost};
+use fabdeck_routing::certificate::{Scope, certify_among};
+use fabdeck_routing::difference::Difference;
+use fabdeck_routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
+
+/// The faults that elements name.
+pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
+    let mut faults = Faults::new();
+    for text in elements {
+        faults.mark(Element::find(look.fabric(), &look.names, text)?);
+    }
+    Ok(faults)
+}
+
+/// So many of the working links between switches, drawn by seed; all of them when there are no more. Says how many.
+pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) -> usize {
+    let fabric = look.fabric();
+    let up = |link: &fabdeck_fabric::Link| {
+        [link.a, link.b].iter().all(|port| fabric.port(*port).facts.state != Some(PortState::Down))
+    };
+    let mut links: Vec<_> = fabric
+        .links()
+        .filter(|(id, link)| fabric.between_switches(*id) && up(link) && !faults.link_failed(fabric, *id))
+        .map(|(id, _)| id)
+        .collect();
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let drawn = count.min(links.len());
+    for at in 0..drawn {
+        let rest = (links.len() - at) as u64;
+        links.swap(at, at + (dice.next_u64() % rest) as usize);
+        faults.mark(Resolved::Link(links[at]));
+    }
+    drawn
+}
+
+/// What was drawn, and that there were no more.
+pub fn drawn_words(drawn: usize, count: usize) -> String {
+    let fewer =
+        if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
+    format!("{}{fewer}", counted(drawn, "random link is marked", "random links are marked"))
+}
+
+/// What marks cost under the tables in force, before anybody reroutes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    pub lost: Lost,
+    /// For so many random links as somebody asked, else as many as the marks take down, one at least.
+    pub expected: Expected,
+    pub pairs: u64,
+    /// Some port has several LIDs: what is expected counts paths as (source, LID), not pairs.
+    pub several_lids: bool,
+    /// Paths as (source, LID) that there are none of even without marks; what marks take of them is not known.
+    pub without_path_before: u64,
+    /// Switches whose forwarding table is not known, or not whole.
+    pub unread_tables: u64,
+    /// Switches on which adaptive routing is on, 0 where only its traces are seen or switches left it open; `None`: nothing
+    /// says that it is.
+    pub adaptive_routing: Option<u64>,
+    /// Switches that did not answer whether it is on, where it is not known to be on at another.
+    pub adaptive_unknown: u64,
+}
+
+impl Cost {
+    /// What the expected numbers are of.
+    pub fn expected_counts(&self) -> &'static str {
+        if self.several_lids { "paths to a LID" } else { "pairs" }
+    }
+
+    /// More may be lost than is counted: over tables that were not read, or where tables do not tell the paths.
+    pub fn at_least(&self) -> bool {
+        self.unread_tables > 0 || self.adaptive_routing.is_some()
+    }
+
+    /// Pairs that have no path with the marks: those whose path crosses one, and those that are cut off and had none before.
+    pub fn lost_pairs(&self) -> u64 {
+        self.lost.pairs + self.lost.critical_without_path
+    }
+
+    /// Of all ordered pairs.
+    pub fn lost_share(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.lost_pairs() as f64 / self.pairs as f64 }
+    }
+
+    /// The pairs that are lost, as far as is known; those that are cut off are among them.
+    pub fn lost_words(&self) -> String {
+        const UNTIL: &str = "until somebody reroutes";
+        let bound = if self.at_least() { "at least " } else { "" };
+        let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
+        let all = format!("{bound}{lost} of {} pairs", self.pairs);
+        match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
+            (0, _) => format!("{all} {UNTIL} ({share:.1} %)"),
+            (_, 0) => format!("{all} ({share:.1} %)"),
+            (_, some) => format!("{all} ({share:.1} %), {some} of them {UNTIL}"),
+        }
+    }
+
+    /// Those of them that no reroute brings back. Who failed itself is among them.
+    pub fn for_good_words(&self) -> String {
+        let Lost { critical, ended, critical_without_path, .. } = self.lost;
+        let why = match ended {
+            _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
+            0 => ", as no cables lead there".to_owned(),
+            all if all == critical => ", as one end failed".to_owned(),
+            some => format!(": {some} as one end failed"),
+        };
+        // Both stand in one line of 80 columns.
+        match critical_without_path {
+            0 => format!("{critical} of them are cut off, whatever reroutes{why}"),
+            some => format!("{critical} of them are cut off{why}; {some} had no path before"),
+        }
+    }
+}
+
+/// Lost paths of tables, beside what so many random links would take.
+pub fn cost(look: &Look, tables: &Tables, faults: &Faults, random: Option<usize>) -> Result<Cost, Refusal> {
+    let mut preview = Preview::new(look, tables, &NoPulse)?;
+    preview.become_marked(look, faults);
+    Ok(preview.cost(random))
+}
+
+/// Tables as routes. What a failed switch holds counts for nothing.
+pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
+    let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
+    Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
+}
+
+/// The certificate of routes whose lanes are known, over the pairs that the partitions of the look leave.
+pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
+    let problem = Problem::new(look.fabric(), faults);
+    let certificate = certify_among(&problem, routes, scope, look.partitions.as_ref(), &NoPulse)?;
+    let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
+    Ok(Report { lane_limits, ..report(look, &problem, &certificate) })
+}
+
+/// What an engine makes of a fabric with its faults.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Proposal {
+    pub routes: Arc<Routes>,
+    /// Paths of switches are certified too.
+    pub switches: bool,
+    pub report: Report,
+    pub difference: Difference,
+    /// (Source switch, LID) whose paths change their lane; `None` where the old ones are not known.
+    pub changed_lanes: Option<u64>,
+    /// Whether old and new paths together can wait for each other.
+    pub transition: TransitionReport,
+    pub remarks: Vec<String>,
+    /// Data lanes that adapters are supposed to have, of an engine that uses several.
+    pub supposed_lanes: Option<u8>,
+    /// Too few lanes for the routes that the engine is for.
+    pub degraded: bool,
+    /// What of the request the engine has no use for, by option.
+    pub not_used: Vec<&'static str>,
+    /// What the jobs of the request make of the routes.
+    pub running: Option<Running>,
+    /// Of tables and lanes, how much was computed for these marks.
+    pub ran: Ran,
+    pub took: Took,
+}
+
+/// How long the parts of a proposal took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Took {
+    /// Tables and lanes.
+    pub route: Duration,
+    pub certificate: Duration,
+}
+
+/// What a proposal is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub request: &'a Request,
+    /// Certify paths of switches too.
+    pub switches: bool,
+    /// The service levels of the paths in force.
+    pub sent: Sent<'a>,
+}
+
+impl<'a> Asked<'a> {
+    /// For paths between terminals, with nothing said of the levels in force.
+    pub fn of(request: &'a Request) -> Self {
+        Self { request, switches: false, sent: Sent::Unsaid }
+    }
+}
+
+/// Routes of an engine with their certificate and what it takes to get there.
+pub fn propose(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    engine: &Engine,
+    asked: Asked<'_>,
+    pulse: &dyn Pulse,
+) -> Result<Proposal, Refusal> {
+    propose_again((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
+}
+
+/// The same out of an earlier run of the engine, with what the next may begin from.
+pub(super) fn propose_again(
+    (look, tables): (&Look, &Tables),
+    faults: &Faults,
+    (engine, past): (&Engine, Option<&Past>),
+    asked: Asked<'_>,
+    pulse: &dyn Pulse,
+) -> Result<(Proposal, Option<Past>), Refusal> {
+    let switches = asked.switches;
+    let problem = Problem::new(look.fabric(), faults);
+    let begun = Instant::now();
+    let Capped { request, supposed, remark } = capped(look, &problem, asked.request);
+    let answer = run(engine, &problem, &request, past, pulse)?;
+    let route = begun.elapsed();
+    let weighed = weigh((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
+    let proposal = Proposal {
+        switches,
+        report: weighed.report,
+        difference: weighed.difference,
+        changed_lanes: weighed.changed_lanes,
+        transition: weighed.transition,
+        running: Running::new(&problem, &answer.routes, &request.jobs),
+        routes: answer.routes,
+        remarks: remark.into_iter().chain(answer.remarks).collect(),
+        supposed_lanes: supposed.filter(|_| engine.uses.lanes),
+        degraded: answer.degraded,
+        not_used: engine.no_use_for(&request),
+        ran: answer.ran,
+        took: Took { route, certificate: weighed.took },
+    };
+    Ok((proposal, answer.past))
+}
+
+/// A row of the comparison.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct EngineRow {
+    pub engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Of these, for tables and lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_seconds: Option<f64>,
+    pub lanes: Option<u8>,
+    /// Data lanes that adapters are supposed to have, of an engine that uses several, where no port says how many.
+    pub supposed_lanes: Option<u8>,
+    /// There were too few lanes, and its busiest channel carries more for it; never more than that of `updn`.
+    pub degraded: bool,
+    /// Why there are no routes.
+    pub refused: Option<String>,
+    pub certificate: Option<Report>,
+    pub changed_entries: Option<u64>,
+    pub changed_blocks: Option<u64>,
+    pub changed_switches: Option<u64>,
+    pub moved_pairs: Option<u64>,
+    /// (Source switch, LID) whose paths change their lane.
+    pub changed_lanes: Option<u64>,
+    pub transition_safe: Option<bool>,
+    pub transition: Option<TransitionReport>,
+    /// How much of the tables was computed for these marks: `full`; `reused`, some were taken over from other marks and
+    /// are what a full run gives; `kept`, all are those of the same marks before.
+    pub ran: &'static str,
+    /// Tables that were taken over from other marks.
+    pub reused_tables: Option<u64>,
+    /// What the jobs that were given make of its routes.
+    pub jobs: Option<JobFigures>,
+    pub remarks: Vec<String>,
+    /// Options that change nothing of what it does.
+    pub not_used: Vec<&'static str>,
+}
+
+impl EngineRow {
+    /// An engine that nobody asked.
+    pub fn unasked(engine: &'static str) -> Self {
+        Self { refused: None, ..Self::new(engine, Err(&Refusal::Cancelled), None) }
+    }
+
+    pub fn new(engine: &'static str, outcome: Result<&Proposal, &Refusal>, seconds: Option<f64>) -> Self {
+        let proposal = outcome.ok();
+        let difference = proposal.map(|proposal| proposal.difference);
+        let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
+        // Who wants no times gives none.
+        let took = seconds.and(proposal).map(|proposal| proposal.took);
+        Self {
+            engine,
+            seconds,
+            route_seconds: took.map(|took| took.route.as_secs_f64()),
+            certificate_seconds: took.map(|took| took.certificate.as_secs_f64()),
+            lanes: proposal.map(|proposal| proposal.routes.lane_count()),
+            supposed_lanes: proposal.and_then(|proposal| proposal.supposed_lanes),
+            degraded: proposal.is_some_and(|proposal| proposal.degraded),
+            refused: outcome.err().map(ToString::to_string),
+            certificate: proposal.map(|proposal| proposal.report.clone()),
+            changed_entries: difference.map(|difference| difference.entries),
+            changed_blocks: difference.map(|difference| difference.blocks),
+            changed_switches: difference.map(|difference| difference.switches),
+            moved_pairs: difference.map(|difference| difference.moved_pairs),
+            changed_lanes: proposal.and_then(|proposal| proposal.changed_lanes),
+            transition_safe: proposal.and_then(|proposal| proposal.transition.safe),
+            transition: proposal.map(|proposal| proposal.transition.clone()),
+            ran: ran.word(),
+            reused_tables: ran.rows().map(|rows| rows as u64),
+            jobs: proposal.and_then(|proposal| Some(proposal.running.as_ref()?.figures.clone())),
+            remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
+            not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+impl EngineRow {
+    /// The row of a fabric without tables in force: nothing is known of what would change.
+    pub fn without_tables(self) -> Self {
+        Self {
+            changed_entries: None,
+            changed_blocks: None,
+            changed_switches: None,
+            moved_pairs: None,
+            changed_lanes: None,
+            transition_safe: None,
+            transition: None,
+            ..self
+        }
+    }
+
+    /// `3`; `3 of 4?` where four are supposed; `2 degraded`.
+    fn lanes_cell(&self) -> Value<'_> {
+        match (self.lanes, self.supposed_lanes) {
+            (Some(lanes), _) if self.degraded => Value::Text(format!("{lanes} degraded").into()),
+            (Some(lanes), Some(supposed)) => Value::Text(format!("{lanes} of {supposed}?").into()),
+            (lanes, _) => lanes.into(),
+        }
+    }
+}
+
+/// Says that data lanes are supposed, where that may matter to some of the rows.
+pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Option<String> {
+    let supposed = rows.into_iter().find_map(|row| row.supposed_lanes)?;
+    let word = if supposed == 1 { "lane" } else { "lanes" };
+    Some(format!(
+        "supposed {supposed} data {word}: no adapter port says how many it has; say --lanes K, or supposed-lanes in the \
+         configuration"
+    ))
+}
+
+/// The engines side by side.
+#[derive(Debug)]
+pub struct Comparison {
+    rows: Vec<EngineRow>,
+    columns: Vec<Column>,
+}
+
+impl Comparison {
+    pub fn new(rows: Vec<EngineRow>) -> Self {
+        let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| Column {
+            shown: !WIDE.contains(&id),
+            largest_first: kind == Kind::Number,
+            ..Column::new(id.into(), title.into(), kind, about.into())
+        };
+        Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
+    }
+
+    pub fn rows(&self) -> &[EngineRow] {
+        &self.rows
+    }
+
+    /// What certificates find fault with, engine by engine.
+    pub fn faults(&self) -> Vec<String> {
+        let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
+        judged
+            .flat_map(|(engine, report)| {
+                report.faults().into_iter().map(move |fault| format!("{engine}: {fault}"))
+            })
+            .collect()
+    }
+}
+
+/// A line of eighty columns has no room for these; they are in JSON, in the plan and on wide screens.
+const WIDE: [&str; 3] = ["entries", "blocks", "dark_fiber"];
+
+const COMPARED: &[(&str, &str, Kind, &str)] = &[
+    ("engine", "ENGINE", Kind::Text, "the engine"),
+    (
+        "lost",
+        "NO PATH",
+        Kind::Number,
+        "pairs without a path after it, those left out that are cut off for good",
+    ),
+    ("deadlock_free", "ACYCLIC", Kind::Flag, "no packets can wait for each other in a circle"),
+    ("lanes", "LANES", Kind::Number, "lanes that it uses"),
+    ("longest", "HOPS", Kind::Number, "hops between switches of the longest path"),
+    ("max_efi", "EFI", Kind::Number, "paths over the busiest channel"),
+    ("switches", "SWITCH", Kind::Number, "switches whose table changes"),
+    ("entries", "ENTRIES", Kind::Number, "entries of tables that change"),
+    ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
+    ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
+    ("transition", "LIVE", Kind::Flag, "old and new paths together have no circle either"),
+    ("dark_fiber", "DARK %", Kind::Text, "channels between switches that carry no path, in hundred"),
+    ("seconds", "SEC", Kind::Text, "to compute the routes and their certificate"),
+];
+
+impl Listing for Comparison {
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let row = &self.rows[row];
+        let report = row.certificate.as_ref();
+        match COMPARED[column].0 {
+            "engine" => row.engine.into(),
+            "lost" if report.is_some_and(Report::nothing_reached) => Value::text("all"),
+            "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
+            "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
+            "lanes" => row.lanes_cell(),
+            "longest" => report.map(|report| u64::from(report.longest_path)).into(),
+            "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
+            "switches" => row.changed_switches.into(),
+            "entries" => row.changed_entries.into(),
+            "blocks" => row.changed_blocks.into(),
+            "dark_fiber" => {
+                let share = report.map(|report| format!("{:.1}", report.dark_fiber));
+                Value::Text(share.unwrap_or_else(|| "-".to_owned()).into())
+            }
+            "moved" => row.moved_pairs.into(),
+            "transition" => row.transition_safe.into(),
+            _ => Value::Text(
+                row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}")).into(),
+            ),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "no engine was asked"
+    }
+}

@@ -1,0 +1,296 @@
+//! Contributors told from victims by the forwarding tables in force.
+//!
+//! Counters of an adapter do not say where its packets go. The channels that they pass say where they cannot have gone:
+//!
+//! - What it sends to a hot-spot is at most what each channel on its way there carried. Where that is next to nothing of
+//!   what it sends, it is a **victim**.
+//! - What arrived at a hot-spot, less what the ways of all others can have brought there, came from it: a
+//!   **contributor**.
+//! - What it sends, less what its ways can have brought to adapters that are no hot-spots, and those have taken in, went
+//!   to a hot-spot: a contributor too.
+//!
+//! dFtree's experiment I, as an example: 1, 3 and 6 send to 5, and 2 to 3. Nobody but 5 and 3 takes anything in, so what
+//! 3 sends can only go to 5; the uplink of 6 carried nothing, so 6 sends to 5 beside it. 1 and 2 stand at one leaf and
+//! use one uplink both to 3 and to 5: either of them may be the victim, and both stay what they were.
+//!
+//! Packets for one port are meant: those of multicast groups take other ways. Ports are not read in the same instant, which
+//! the slack is for: a burst between two readings is in one of two counters. What switches threw away went nowhere. Where
+//! a link went down in the meantime packets took one way and then another, and nobody is told apart.
+
+use super::hot_spots::{HotSpots, Role};
+use super::rates::Rates;
+use crate::{Fabric, Lid, NodeId, PortId, Tables};
+
+/// A part of what is sent or arrives that proves nothing, besides what reading ports one after the other may make of it.
+const SLACK: f64 = 0.05;
+
+/// Reading ports one after the other took no more of the interval than that, or nobody is told apart.
+const SKEW_MOST: f64 = 0.5;
+
+/// So many ways are followed at most; with more of them adapters are judged by their hot-spots alone.
+const WAYS: usize = 1_000_000;
+
+/// So many switches are looked at for hot-spots at most; with more nobody is told apart.
+const LOOKS: usize = 4_000_000;
+
+/// A packet has no more bytes, headers included.
+const PACKET: f64 = 4300.0;
+
+/// Longer than any path without a loop.
+const HOPS: usize = 64;
+
+/// What makes a contributor of an adapter. Bytes a second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Evidence {
+    /// The others' ways to this hot-spot carried so much of what arrived there.
+    OthersFallShort { hot_spot: PortId, others: f64, arrived: f64 },
+    /// Adapters that are no hot-spots can have had so much of what it sends.
+    NowhereElse { elsewhere: f64, sent: f64 },
+}
+
+/// Says of adapters that are contributors or victims which of them they are, as far as the tables tell.
+pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
+    let open = |role: Role| role == Role::ContributorOrVictim;
+    if verdict.hot_spots.is_empty() || !verdict.held_up.iter().any(|held| open(held.role)) || moved(rates) {
+        return;
+    }
+    if verdict.hot_spots.len().saturating_mul(fabric.switch_count()) > LOOKS {
+        return;
+    }
+    // Where reading took most of the interval, what one counter says of another is no proof of anything.
+    if rates.skew > SKEW_MOST {
+        return;
+    }
+    let ways = Ways::new(fabric, tables, rates);
+    let basins: Option<Vec<Basin>> = verdict.hot_spots.iter().map(|hot| ways.basin(hot.adapter)).collect();
+    // A switch whose table nobody read may lead anything anywhere.
+    let Some(basins) = basins else { return };
+    let cool = ways.receivers(&basins);
+    let follow = cool.len().saturating_mul(verdict.held_up.len()) <= WAYS;
+    for held in verdict.held_up.iter_mut().filter(|held| open(held.role)) {
+        let sent = ways.sent(held.at.port);
+        if sent > 0.0 && sent.is_finite() {
+            held.role = ways.role(held.at.port, sent, &basins, follow.then_some(&cool));
+        }
+    }
+}
+
+/// Whether ways were others at the beginning: a link went down, or only one of the readings has a port.
+fn moved(rates: &Rates) -> bool {
+    !rates.once.is_empty()
+        || rates.ports.iter().any(|port| port.downed.known().is_some_and(|times| times > 0))
+}
+
+/// What flows towards one adapter.
+struct Basin {
+    adapter: PortId,
+    /// At the least.
+    arrived: f64,
+    /// For each of its LIDs.
+    trees: Vec<Tree>,
+}
+
+/// The ways to one LID, and what they can have brought there at the most.
+struct Tree {
+    lid: Lid,
+    /// What came to the adapter.
+    brought: f64,
+    /// Of each switch: what came in for it, and what went on.
+    gathered: Vec<f64>,
+    went_on: Vec<f64>,
+}
+
+struct Ways<'f> {
+    fabric: &'f Fabric,
+    tables: &'f Tables,
+    rates: &'f Rates,
+    /// What the adapters on each switch sent.
+    own: Vec<f64>,
+    /// What switches threw away, at the most.
+    lost: f64,
+    slack: f64,
+}
+
+impl<'f> Ways<'f> {
+    fn new(fabric: &'f Fabric, tables: &'f Tables, rates: &'f Rates) -> Self {
+        let slack = SLACK + rates.skew;
+        let mut ways = Self { fabric, tables, rates, own: Vec::new(), lost: 0.0, slack };
+        ways.own = fabric.switches().map(|(switch, _)| ways.sent_by_adapters(switch, None)).collect();
+        let of_switches = rates.ports.iter().filter(|port| {
+            let port = fabric.port(port.port);
+            port.peer.is_some() && fabric.node(port.node).is_switch()
+        });
+        let thrown_away = of_switches.map(|port| {
+            let packets = port.discarded.known().filter(|_| !port.discarded.is_bound());
+            packets.map_or(f64::INFINITY, |packets| packets as f64 * PACKET / port.seconds)
+        });
+        ways.lost = thrown_away.sum();
+        ways
+    }
+
+    /// What the adapters on a switch sent, one of them left out.
+    fn sent_by_adapters(&self, switch: NodeId, but: Option<PortId>) -> f64 {
+        let adapters = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
+        let adapters = adapters
+            .filter(|peer| Some(*peer) != but && !self.fabric.node(self.fabric.port(*peer).node).is_switch());
+        adapters.map(|peer| self.sent(peer)).sum()
+    }
+
+    /// What a port sent in a second at the most.
+    fn sent(&self, port: PortId) -> f64 {
+        let rates = self.rates.of(port).filter(|rates| !rates.sent.is_bound());
+        rates.and_then(|rates| rates.bandwidth()).unwrap_or(f64::INFINITY)
+    }
+
+    /// What an adapter took in at the most: it or its switch counts it.
+    fn taken_in(&self, adapter: PortId) -> f64 {
+        let own = self.rates.of(adapter).filter(|rates| !rates.received.is_bound());
+        let own = own.and_then(|rates| rates.intake()).unwrap_or(f64::INFINITY);
+        self.fabric.peer(adapter).map_or(0.0, |port| own.min(self.sent(port)))
+    }
+
+    fn lids(&self, adapter: PortId) -> impl Iterator<Item = Lid> + use<> {
+        let facts = &self.fabric.port(adapter).facts;
+        let (lid, count) = (facts.lid, 1u32 << facts.lmc.value());
+        lid.into_iter()
+            .flat_map(move |lid| (0..count).filter_map(move |more| Lid::new(u32::from(lid.value()) + more)))
+    }
+
+    /// The port of a switch through which it leads packets for a LID.
+    fn egress(&self, switch: NodeId, lid: Lid) -> Option<PortId> {
+        self.fabric.port_of(switch, self.tables.lft(switch)?.get(lid)?)
+    }
+
+    fn switch_at(&self, port: PortId) -> Option<NodeId> {
+        let node = self.fabric.port(self.fabric.peer(port)?).node;
+        self.fabric.node(node).is_switch().then_some(node)
+    }
+
+    fn basin(&self, adapter: PortId) -> Option<Basin> {
+        let arrived = self.rates.of(self.fabric.peer(adapter)?)?.bandwidth()?;
+        let trees: Option<Vec<Tree>> = self.lids(adapter).map(|lid| self.tree(adapter, lid)).collect();
+        Some(Basin { adapter, arrived, trees: trees.filter(|trees| !trees.is_empty())? })
+    }
+
+    /// From the switches that are farthest away towards the adapter: what went on is no more than what came in.
+    fn tree(&self, adapter: PortId, lid: Lid) -> Option<Tree> {
+        let switches = self.fabric.switch_count();
+        let mut behind: Vec<Vec<NodeId>> = vec![Vec::new(); switches];
+        for (switch, _) in self.fabric.switches() {
+            if !self.tables.tells(switch, lid) {
+                return None;
+            }
+            let next = self.egress(switch, lid).and_then(|port| self.switch_at(port));
+            if let Some(next) = next {
+                behind[next.index()].push(switch);
+            }
+        }
+        let root = self.switch_at(adapter)?;
+        let mut order = vec![root];
+        let mut at = 0;
+        while let Some(switch) = order.get(at) {
+            // Each switch leads to one other, so that nothing that leads to the adapter comes twice.
+            order.extend(behind[switch.index()].iter().filter(|one| **one != root));
+            at += 1;
+        }
+        let (mut gathered, mut went_on) = (vec![0.0; switches], vec![0.0; switches]);
+        for switch in order.into_iter().rev() {
+            let at = switch.index();
+            let own = match switch == root {
+                true => self.sent_by_adapters(root, Some(adapter)),
+                false => self.own[at],
+            };
+            gathered[at] = own + behind[at].iter().map(|one| went_on[one.index()]).sum::<f64>();
+            let carried = self.egress(switch, lid).map_or(0.0, |port| self.sent(port));
+            went_on[at] = carried.min(gathered[at]);
+        }
+        Some(Tree { lid, brought: went_on[root.index()], gathered, went_on })
+    }
+
+    /// Adapters that took something in and are no hot-spots.
+    fn receivers(&self, basins: &[Basin]) -> Vec<(PortId, f64)> {
+        let adapters = self.fabric.nodes().filter(|(_, node)| !node.is_switch());
+        let ports = adapters.flat_map(|(id, _)| self.fabric.ports_of(id).map(|(port, _)| port));
+        let cool = ports.filter(|port| basins.iter().all(|basin| basin.adapter != *port));
+        cool.map(|port| (port, self.taken_in(port))).filter(|(_, taken)| *taken > 0.0).collect()
+    }
+
+    fn role(&self, adapter: PortId, sent: f64, basins: &[Basin], cool: Option<&Vec<(PortId, f64)>>) -> Role {
+        let others_of = |basin: &&Basin| basin.adapter != adapter;
+        let most: f64 = basins.iter().filter(others_of).map(|basin| self.most(adapter, basin.adapter)).sum();
+        if most <= self.slack * sent {
+            return Role::Victim { most, sent };
+        }
+        for basin in basins.iter().filter(others_of) {
+            let others = basin
+                .trees
+                .iter()
+                .map(|tree| self.without((adapter, basin.adapter), sent, tree))
+                .sum::<f64>();
+            let arrived = basin.arrived;
+            // Where the ways of all do not account for it, tables or counters were others meanwhile.
+            let all = basin.trees.iter().map(|tree| tree.brought).sum::<f64>();
+            if arrived - all <= self.slack * arrived && arrived - others > self.slack * arrived {
+                return Role::Contributor(Evidence::OthersFallShort {
+                    hot_spot: basin.adapter,
+                    others,
+                    arrived,
+                });
+            }
+        }
+        let Some(cool) = cool else { return Role::ContributorOrVictim };
+        let mut elsewhere = self.lost;
+        for (to, taken) in cool.iter().filter(|(to, _)| *to != adapter) {
+            elsewhere += self.most(adapter, *to).min(*taken);
+            if sent - elsewhere <= self.slack * sent {
+                break;
+            }
+        }
+        match sent - elsewhere > self.slack * sent {
+            true => Role::Contributor(Evidence::NowhereElse { elsewhere, sent }),
+            false => Role::ContributorOrVictim,
+        }
+    }
+
+    /// What one adapter can have sent to another.
+    fn most(&self, from: PortId, to: PortId) -> f64 {
+        self.lids(to).map(|lid| self.carried(from, to, lid)).sum::<f64>().min(self.sent(from))
+    }
+
+    /// What the narrowest channel on the way carried; without a way nothing, where nobody knows all that was sent.
+    fn carried(&self, from: PortId, to: PortId, lid: Lid) -> f64 {
+        let mut least = self.sent(from);
+        let mut switch = self.switch_at(from);
+        for _ in 0..HOPS {
+            let Some(at) = switch else { return 0.0 };
+            if !self.tables.tells(at, lid) {
+                return least;
+            }
+            let Some(port) = self.egress(at, lid) else { return 0.0 };
+            least = least.min(self.sent(port));
+            if self.fabric.peer(port) == Some(to) {
+                return least;
+            }
+            switch = self.switch_at(port);
+        }
+        0.0
+    }
+
+    /// What all others can have brought to the adapter that a tree leads to: all of it, where this one has no way there.
+    fn without(&self, (from, to): (PortId, PortId), sent: f64, tree: &Tree) -> f64 {
+        let mut less = sent;
+        let mut switch = self.switch_at(from);
+        for _ in 0..HOPS {
+            let Some(at) = switch else { break };
+            let Some(port) = self.egress(at, tree.lid) else { break };
+            let brought = self.sent(port).min(tree.gathered[at.index()] - less);
+            if self.fabric.peer(port) == Some(to) {
+                return brought;
+            }
+            let fewer = tree.went_on[at.index()] - brought;
+            less = if fewer.is_finite() { fewer } else { 0.0 };
+            switch = self.switch_at(port);
+        }
+        tree.brought
+    }
+}

@@ -1,0 +1,71 @@
+//! Uplinks that are too narrow for the hosts behind them.
+//!
+//! A port between switches that waits stands in the congestion tree of a hot-spot, or is the bottleneck itself. In a tree
+//! ports wait about as long as the hot-spot does; a port that waits far longer, or without any hot-spot, is a bottleneck.
+//! It is oversubscribed where the hosts of the leaf on one of its ends can send more than all uplinks of that leaf carry.
+
+use super::hot_spots::{HotSpots, Waiting};
+use super::rates::capacity;
+use crate::{Fabric, NodeId, PortId};
+
+/// A port of a congestion tree waits about as long as its hot-spot; beyond so many times as long it is no part of the tree.
+const BEYOND_TREE: f64 = 10.0;
+
+/// A port between switches that more hosts share than it can carry.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Oversubscribed {
+    pub at: Waiting,
+    /// The switch with the hosts: the port's own where it leads up, its peer's where it leads down.
+    pub leaf: NodeId,
+    pub hosts: usize,
+    /// Links between this switch and others.
+    pub uplinks: usize,
+    /// What its hosts can send, over what its uplinks carry.
+    pub ratio: f64,
+}
+
+/// The ports on the way that are bottlenecks of their leaf, the worst first.
+pub(super) fn oversubscribed(fabric: &Fabric, verdict: &HotSpots) -> Vec<Oversubscribed> {
+    if verdict.stands_still() {
+        return Vec::new();
+    }
+    let hottest = verdict.hot_spots.iter().map(|hot| hot.at.congestion).fold(0.0, f64::max);
+    let beyond = verdict.on_the_way.iter().filter(|way| way.congestion >= BEYOND_TREE * hottest);
+    beyond.filter_map(|way| leaf_of(fabric, *way)).filter(|found| found.ratio > 1.0).collect()
+}
+
+fn leaf_of(fabric: &Fabric, at: Waiting) -> Option<Oversubscribed> {
+    let ends = [Some(at.port), fabric.peer(at.port)];
+    ends.into_iter().flatten().find_map(|end| share(fabric, at, fabric.port(end).node))
+}
+
+/// What the hosts of a switch can send and its uplinks can carry; links of unknown speed count alike.
+fn share(fabric: &Fabric, at: Waiting, leaf: NodeId) -> Option<Oversubscribed> {
+    let (mut hosts, mut uplinks) = (Vec::new(), Vec::new());
+    for (port, about) in fabric.ports_of(leaf) {
+        let Some(peer) = about.peer else { continue };
+        let beyond = fabric.node(fabric.port(peer).node);
+        match beyond.is_switch() {
+            true if fabric.port(peer).node != leaf => uplinks.push(link_capacity(fabric, port)),
+            true => {}
+            // An aggregation node sends only what its switch reduces.
+            false if beyond.facts.is_aggregation() => {}
+            false => hosts.push(link_capacity(fabric, port)),
+        }
+    }
+    if hosts.is_empty() || uplinks.is_empty() {
+        return None;
+    }
+    let known = hosts.iter().chain(&uplinks).all(Option::is_some);
+    let sum = |links: &[Option<f64>]| match known {
+        true => links.iter().flatten().sum(),
+        false => links.len() as f64,
+    };
+    let ratio = sum(&hosts) / sum(&uplinks);
+    Some(Oversubscribed { at, leaf, hosts: hosts.len(), uplinks: uplinks.len(), ratio })
+}
+
+fn link_capacity(fabric: &Fabric, port: PortId) -> Option<f64> {
+    let of = |port: PortId| capacity(&fabric.port(port).facts);
+    of(port).or_else(|| fabric.peer(port).and_then(of)).filter(|capacity| *capacity > 0.0)
+}

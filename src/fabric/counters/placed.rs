@@ -1,0 +1,17 @@
+//! Which port of a fabric a sample speaks of. Tools name a sample by node GUID, by port GUID or by LID.
+
+use crate::observe::CounterSample;
+use crate::{Fabric, Guid, Lid, NodeId, PortId};
+
+pub fn node_of(fabric: &Fabric, sample: &CounterSample) -> Option<NodeId> {
+    let by_guid = |guid: Guid| {
+        fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
+    };
+    let by_lid = |lid: u16| fabric.port_by_lid(Lid::new(lid.into())?).map(|port| fabric.port(port).node);
+    sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
+}
+
+/// `None` for a sample of a node that is not there, of a port that is not there, or of all ports together.
+pub fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
+    fabric.port_of(node_of(fabric, sample)?, sample.port?)
+}

@@ -1,0 +1,47 @@
+//! From ticks of waiting to the part of the time that a port waited.
+
+use crate::observe::Ticks;
+use crate::{Fabric, LinkSpeed, PortId};
+
+/// The length of a tick in seconds: one byte time of a lane for a Tick of 0, one more for each that it counts
+/// (IBA 16.1.3.2).
+///
+/// A lane of SDR carries a byte in 4 ns, so a Tick of 1 is 8 ns; one of HDR in 0.16 ns, so the same is 0.32 ns.
+pub fn tick_seconds(tick: u8, speed: LinkSpeed) -> f64 {
+    (f64::from(tick) + 1.0) * 8.0 / (f64::from(speed.data_mbps()) * 1e6)
+}
+
+/// The length of a tick at a port, where its kind of device told.
+pub fn tick_of(fabric: &Fabric, ticks: &Ticks, port: PortId) -> Option<f64> {
+    ticks.of(fabric, port).map(|(tick, speed)| tick_seconds(tick, speed))
+}
+
+/// What part of a time is waiting. No port waits for longer than all of it: where the figures say so, a tick is not what
+/// the device says, and nothing is known. Answers come a little early or late, so a little more is all.
+pub fn part_waited(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
+    const A_LITTLE: f64 = 1.05;
+    let part = ticks_per_second * tick_seconds;
+    (0.0..=A_LITTLE).contains(&part).then(|| part.min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_as_many_byte_times_of_a_lane_as_the_device_says() {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-15;
+        for (tick, speed, seconds) in [
+            (0, LinkSpeed::Sdr, 4e-9),
+            (1, LinkSpeed::Ddr, 4e-9),
+            (255, LinkSpeed::Sdr, 1024e-9),
+            (1, LinkSpeed::Hdr, 0.32e-9),
+        ] {
+            assert!(near(tick_seconds(tick, speed), seconds), "{tick} {speed:?}");
+        }
+        assert_eq!(part_waited(125_000_000.0, 4e-9), Some(0.5));
+        assert_eq!(part_waited(251_000_000.0, 4e-9), Some(1.0));
+        assert_eq!(part_waited(300_000_000.0, 4e-9), None);
+        assert_eq!(part_waited(f64::NAN, 4e-9), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! A fabric on paper: switches, cables and hosts, before ports, GUIDs and LIDs are dealt out.
+
+use super::shape::Shape;
+use super::spec::{Hosts, Spec};
+use crate::{LinkSpeed, LinkWidth};
+
+pub(super) struct Switch {
+    pub name: String,
+    /// 0 at the bottom. The highest level of a tree holds its roots.
+    pub level: u8,
+    pub speed: LinkSpeed,
+}
+
+pub(super) struct Cable {
+    pub a: u32,
+    pub b: u32,
+    /// Where the definition numbers ports; else the first free ones are taken.
+    pub ports: Option<(u32, u32)>,
+    pub width: LinkWidth,
+}
+
+pub(super) struct Host {
+    pub name: String,
+    pub switch: u32,
+    /// The switch behind a second port of the adapter.
+    pub second: Option<u32>,
+}
+
+pub(super) struct Plan {
+    pub fabric: &'static str,
+    pub switches: Vec<Switch>,
+    pub cables: Vec<Cable>,
+    pub hosts: Vec<Host>,
+    pub redundancy: u32,
+    pub radix: u32,
+    /// Hosts take the first free ports from this one on.
+    pub first_host_port: u32,
+    pub speed: LinkSpeed,
+    /// Whether the speed was asked for: then parts of their own speed have none.
+    pub speed_asked: bool,
+    /// The multiple LID scheme: LMC and base LID per host, and the first LID after those of all hosts.
+    pub mlid: Option<Mlid>,
+    pub notes: Vec<String>,
+    asked: Hosts,
+    terminals: u32,
+    hosts_in_all: Option<u32>,
+}
+
+pub(super) struct Mlid {
+    pub lmc: u32,
+    pub base: Vec<u32>,
+    pub past: u32,
+}
+
+impl Plan {
+    pub fn new(spec: &Spec) -> Self {
+        let speed = spec.options.speed.unwrap_or(match spec.shape {
+            Shape::Deimos => LinkSpeed::Sdr,
+            Shape::Taurus => LinkSpeed::Fdr,
+            Shape::Demo | Shape::FullSubnet => LinkSpeed::Hdr,
+            _ => LinkSpeed::Qdr,
+        });
+        Self {
+            fabric: spec.entry.name,
+            switches: Vec::new(),
+            cables: Vec::new(),
+            hosts: Vec::new(),
+            redundancy: spec.redundancy(),
+            radix: spec.shape.radix(),
+            first_host_port: 1,
+            speed,
+            speed_asked: spec.options.speed.is_some(),
+            mlid: None,
+            notes: Vec::new(),
+            asked: spec.options.hosts,
+            terminals: spec.shape.terminals(),
+            hosts_in_all: spec.shape.hosts(),
+        }
+    }
+
+    pub fn switch(&mut self, name: impl Into<String>, level: u8) -> u32 {
+        self.switches.push(Switch { name: name.into(), level, speed: self.speed });
+        self.switches.len() as u32 - 1
+    }
+
+    /// `count` switches called `{prefix}{number}`.
+    pub fn row(&mut self, prefix: &str, count: u32, level: u8) -> Vec<u32> {
+        (0..count).map(|number| self.switch(format!("{prefix}{number}"), level)).collect()
+    }
+
+    /// A link, as often as the redundancy asks.
+    pub fn link(&mut self, a: u32, b: u32) {
+        for _ in 0..self.redundancy {
+            self.cables.push(Cable { a, b, ports: None, width: LinkWidth::X4 });
+        }
+    }
+
+    /// A link whose ends have a place of their own (from 0), each place as wide as the redundancy.
+    pub fn link_at(&mut self, a: (u32, u32), b: (u32, u32)) {
+        let r = self.redundancy;
+        for copy in 0..r {
+            let ports = Some((a.1 * r + copy + 1, b.1 * r + copy + 1));
+            self.cables.push(Cable { a: a.0, b: b.0, ports, width: LinkWidth::X4 });
+        }
+    }
+
+    /// Whether nobody asked for a number of hosts.
+    pub fn hosts_by_fabric(&self) -> bool {
+        self.asked == Hosts::ByFabric
+    }
+
+    /// How many hosts are asked for on so many leaves.
+    pub fn hosts_on(&self, leaves: usize) -> usize {
+        match self.asked {
+            Hosts::PerSwitch(each) => each as usize * leaves,
+            Hosts::InAll(all) => all as usize,
+            Hosts::ByFabric => match self.hosts_in_all {
+                Some(all) => all as usize,
+                None => self.terminals as usize * leaves,
+            },
+        }
+    }
+
+    /// Hosts on these leaves as dissertation 3.2.1 spreads them.
+    pub fn spread_hosts(&mut self, leaves: &[u32]) {
+        let counts = spread(self.hosts_on(leaves.len()), leaves.len());
+        self.hosts_each(leaves, &counts);
+    }
+
+    /// So many hosts on each leaf, called `node{number} HCA-1`.
+    pub fn hosts_each(&mut self, leaves: &[u32], counts: &[usize]) {
+        for (leaf, count) in leaves.iter().zip(counts) {
+            for _ in 0..*count {
+                let name = format!("node{} HCA-1", self.hosts.len());
+                self.hosts.push(Host { name, switch: *leaf, second: None });
+            }
+        }
+    }
+}
+
+/// `total` in `parts`: each has the floor or the ceiling of the mean, the first ones the ceiling.
+pub(super) fn spread(total: usize, parts: usize) -> Vec<usize> {
+    let (each, more) = match parts {
+        0 => (0, 0),
+        parts => (total / parts, total % parts),
+    };
+    (0..parts).map(|part| each + usize::from(part < more)).collect()
+}
+
+/// `total` in parts of limited room, filled evenly; what no room is left for lies on top, evenly again.
+pub(super) fn spread_in(total: usize, rooms: &[usize]) -> Vec<usize> {
+    let mut filled = vec![0; rooms.len()];
+    let mut left = total;
+    while left > 0 {
+        let before = left;
+        for (part, room) in filled.iter_mut().zip(rooms) {
+            if left > 0 && *part < *room {
+                *part += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            let over = spread(left, rooms.len());
+            filled.iter_mut().zip(over).for_each(|(part, more)| *part += more);
+            break;
+        }
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_spread_evenly_within_their_room() {
+        assert_eq!(spread(10, 4), [3, 3, 2, 2]);
+        assert_eq!(spread(3, 0), [0; 0]);
+        assert_eq!(spread_in(7, &[1, 3, 9]), [1, 3, 3]);
+        assert_eq!(spread_in(9, &[1, 3, 3]), [2, 4, 3]);
+        assert_eq!(spread_in(2, &[]), [0; 0]);
+    }
+}

@@ -1,0 +1,519 @@
+//! Counter samples as a port or a file gave them: raw values, no rates.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Guid, PortNum};
+
+/// What a counter counts. Later work on wraps and resets asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CounterKind {
+    /// Events that should not happen: errors, discards, links that went down.
+    Error,
+    /// Words of four bytes.
+    Data,
+    Packets,
+    /// Ticks in which a packet waited; how long a tick is depends on the device.
+    Wait,
+}
+
+/// One line per counter: the name as tools print it, its width in bits, its kind.
+macro_rules! counters {
+    ($($variant:ident, $bits:literal, $kind:ident;)+) => {
+        /// One counter of PerfMgt. A counter of PortCounters and its 64-bit form in PortCountersExtended are two
+        /// counters, for they saturate apart; perfquery prints both under one name, ibdiagnet tells them apart.
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Counter {
+            $($variant,)+
+            /// A counter that only a vendor knows, by the name in the file.
+            Other(Arc<str>),
+        }
+
+        impl Counter {
+            /// Every counter but the vendors', in the order of the attributes.
+            pub const KNOWN: &'static [Counter] = &[$(Counter::$variant,)+];
+
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant => stringify!($variant),)+
+                    Self::Other(name) => name,
+                }
+            }
+
+            /// How many bits the counter has; `None` for a vendor's.
+            pub fn bits(&self) -> Option<u32> {
+                match self {
+                    $(Self::$variant => Some($bits),)+
+                    Self::Other(_) => None,
+                }
+            }
+
+            pub fn kind(&self) -> Option<CounterKind> {
+                match self {
+                    $(Self::$variant => Some(CounterKind::$kind),)+
+                    Self::Other(_) => None,
+                }
+            }
+        }
+    };
+}
+
+counters! {
+    // PortCounters (IBA 16.1.3.5): they stick at their maximum.
+    SymbolErrorCounter, 16, Error;
+    LinkErrorRecoveryCounter, 8, Error;
+    LinkDownedCounter, 8, Error;
+    PortRcvErrors, 16, Error;
+    PortRcvRemotePhysicalErrors, 16, Error;
+    PortRcvSwitchRelayErrors, 16, Error;
+    PortXmitDiscards, 16, Error;
+    PortXmitConstraintErrors, 8, Error;
+    PortRcvConstraintErrors, 8, Error;
+    LocalLinkIntegrityErrors, 4, Error;
+    ExcessiveBufferOverrunErrors, 4, Error;
+    QP1Dropped, 16, Error;
+    VL15Dropped, 16, Error;
+    PortXmitData, 32, Data;
+    PortRcvData, 32, Data;
+    PortXmitPkts, 32, Packets;
+    PortRcvPkts, 32, Packets;
+    PortXmitWait, 32, Wait;
+    // PortCountersExtended (IBA 16.1.4.11): data and packets.
+    PortXmitDataExtended, 64, Data;
+    PortRcvDataExtended, 64, Data;
+    PortXmitPktsExtended, 64, Packets;
+    PortRcvPktsExtended, 64, Packets;
+    PortUnicastXmitPkts, 64, Packets;
+    PortUnicastRcvPkts, 64, Packets;
+    PortMulticastXmitPkts, 64, Packets;
+    PortMulticastRcvPkts, 64, Packets;
+    // PortCountersExtended: errors, where the device has them (IsAdditionalPortCountersExtendedSupported).
+    SymbolErrorCounterExt, 64, Error;
+    LinkErrorRecoveryCounterExt, 64, Error;
+    LinkDownedCounterExt, 64, Error;
+    PortRcvErrorsExt, 64, Error;
+    PortRcvRemotePhysicalErrorsExt, 64, Error;
+    PortRcvSwitchRelayErrorsExt, 64, Error;
+    PortXmitDiscardsExt, 64, Error;
+    PortXmitConstraintErrorsExt, 64, Error;
+    PortRcvConstraintErrorsExt, 64, Error;
+    LocalLinkIntegrityErrorsExt, 64, Error;
+    ExcessiveBufferOverrunErrorsExt, 64, Error;
+    QP1DroppedExt, 64, Error;
+    VL15DroppedExt, 64, Error;
+    PortXmitWaitExt, 64, Wait;
+    // PortRcvErrorDetails and PortXmitDiscardDetails.
+    PortLocalPhysicalErrors, 16, Error;
+    PortMalformedPktErrors, 16, Error;
+    PortBufferOverrunErrors, 16, Error;
+    PortDLIDMappingErrors, 16, Error;
+    PortVLMappingErrors, 16, Error;
+    PortLoopingErrors, 16, Error;
+    PortInactiveDiscards, 16, Error;
+    PortNeighborMTUDiscards, 16, Error;
+    PortSwLifetimeLimitDiscards, 16, Error;
+    PortSwHOQLifetimeLimitDiscards, 16, Error;
+    // PortExtendedSpeedsCounters, without its lanes.
+    SyncHeaderErrorCounter, 16, Error;
+    UnknownBlockCounter, 16, Error;
+    PortFECCorrectableBlockCtr, 32, Error;
+    PortFECUncorrectableBlockCtr, 32, Error;
+    PortFECCorrectedSymbolCtr, 32, Error;
+}
+
+/// What tells of a bad cable or a full buffer, with the wide form of each that some devices have. Details of these and
+/// blocks that were corrected are counted elsewhere.
+const OF_LINKS: &[(Counter, Counter)] = &[
+    (Counter::SymbolErrorCounter, Counter::SymbolErrorCounterExt),
+    (Counter::LinkErrorRecoveryCounter, Counter::LinkErrorRecoveryCounterExt),
+    (Counter::LinkDownedCounter, Counter::LinkDownedCounterExt),
+    (Counter::PortRcvErrors, Counter::PortRcvErrorsExt),
+    (Counter::PortRcvRemotePhysicalErrors, Counter::PortRcvRemotePhysicalErrorsExt),
+    (Counter::PortXmitDiscards, Counter::PortXmitDiscardsExt),
+    (Counter::LocalLinkIntegrityErrors, Counter::LocalLinkIntegrityErrorsExt),
+    (Counter::ExcessiveBufferOverrunErrors, Counter::ExcessiveBufferOverrunErrorsExt),
+];
+
+/// Names of older and other tools.
+const ALIASES: &[(&str, Counter)] = &[
+    ("SymbolErrors", Counter::SymbolErrorCounter),
+    ("LinkRecovers", Counter::LinkErrorRecoveryCounter),
+    ("LinkDowned", Counter::LinkDownedCounter),
+    ("RcvErrors", Counter::PortRcvErrors),
+    ("RcvRemotePhysErrors", Counter::PortRcvRemotePhysicalErrors),
+    ("RcvSwRelayErrors", Counter::PortRcvSwitchRelayErrors),
+    ("XmtDiscards", Counter::PortXmitDiscards),
+    ("XmtConstraintErrors", Counter::PortXmitConstraintErrors),
+    ("RcvConstraintErrors", Counter::PortRcvConstraintErrors),
+    ("LinkIntegrityErrors", Counter::LocalLinkIntegrityErrors),
+    ("ExcBufOverrunErrors", Counter::ExcessiveBufferOverrunErrors),
+    ("XmtBytes", Counter::PortXmitData),
+    ("XmtData", Counter::PortXmitData),
+    ("RcvBytes", Counter::PortRcvData),
+    ("RcvData", Counter::PortRcvData),
+    ("XmtPkts", Counter::PortXmitPkts),
+    ("RcvPkts", Counter::PortRcvPkts),
+    ("XmtWait", Counter::PortXmitWait),
+    ("PortMalformedPacketErrors", Counter::PortMalformedPktErrors),
+];
+
+impl Counter {
+    /// The counter with a name, whatever the case, the underscores, and `Ext` or `Extended` at its end.
+    pub fn from_name(name: &str) -> Self {
+        let wanted = plain(name);
+        let known = Self::KNOWN.iter().find(|counter| plain_eq(counter.name(), &wanted));
+        let alias = || ALIASES.iter().find(|(alias, _)| plain_eq(alias, &wanted)).map(|(_, counter)| counter);
+        // Some tools end the names of counters that are 64 bits wide anyway (`PortUniCastRcvPktsExtended`).
+        let wide = || {
+            let stem = wanted.strip_suffix("ext")?;
+            Self::KNOWN.iter().find(|counter| counter.bits() == Some(64) && plain_eq(counter.name(), stem))
+        };
+        known.or_else(alias).or_else(wide).cloned().unwrap_or_else(|| Self::Other(name.trim().into()))
+    }
+
+    /// What tells of a bad cable or a full buffer, each with its wide form.
+    pub fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
+        OF_LINKS.iter()
+    }
+
+    /// The 64-bit counter of PortCountersExtended that goes by the same name in the output of perfquery.
+    pub fn extended(self) -> Self {
+        if self.bits() == Some(64) {
+            return self;
+        }
+        match Self::from_name(&format!("{}Ext", self.name())) {
+            Self::Other(_) => self,
+            wide => wide,
+        }
+    }
+
+    /// Whether a value is where the counter sticks. Devices print narrow counters through wide fields, so the
+    /// maxima of 16 and 32 bits are told for every wide counter of errors or ticks too, and that of 32 for data.
+    pub fn saturated(&self, value: u64) -> bool {
+        let Some(bits) = self.bits() else { return false };
+        if bits < 64 {
+            return value == (1 << bits) - 1;
+        }
+        let narrow = u64::from(u32::MAX);
+        match self.kind() {
+            Some(CounterKind::Error) => value == narrow || value == u64::from(u16::MAX),
+            _ => value == narrow,
+        }
+    }
+
+    fn place(&self) -> Option<u32> {
+        // The variants are declared in the order of KNOWN, and derived order is order of declaration.
+        Self::KNOWN.binary_search(self).ok().map(|at| at as u32)
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name without case, blanks, underscores and with the short ending.
+fn plain(name: &str) -> String {
+    let mut plain: String = name.chars().filter(|c| !c.is_whitespace() && *c != '_').collect();
+    plain.make_ascii_lowercase();
+    if let Some(stem) = plain.strip_suffix("extended") {
+        plain.truncate(stem.len() + "ext".len());
+    }
+    plain
+}
+
+/// Whether a name of ours (no blanks, no underscores) reads the same as a plain one.
+fn plain_eq(name: &str, plain: &str) -> bool {
+    let name = name.strip_suffix("ended").unwrap_or(name);
+    name.eq_ignore_ascii_case(plain)
+}
+
+/// A counter that is looked for in many samples.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Column {
+    counter: Counter,
+    place: Option<u32>,
+}
+
+impl From<Counter> for Column {
+    fn from(counter: Counter) -> Self {
+        Self { place: counter.place(), counter }
+    }
+}
+
+/// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
+pub const NO_COUNT: u64 = 1 << 63;
+
+/// What a source says of one counter, whichever of its forms says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Figure {
+    pub value: u64,
+    /// The value is where the counter sticks: it may have counted more.
+    pub saturated: bool,
+}
+
+/// The values of one sample. The known counters lie densely behind two masks: a full subnet has a quarter of a
+/// million ports with some sixty counters each.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct CounterValues {
+    /// Which known counters the source has at all, by their place in `Counter::KNOWN`.
+    stated: u64,
+    /// Which of them have a value; their values in the order of their places.
+    valued: u64,
+    values: Vec<u64>,
+    /// Vendors' counters in the order of their names.
+    others: Vec<(Arc<str>, Option<u64>)>,
+}
+
+impl CounterValues {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a counter; `None` says that the source has it without a value.
+    pub fn insert(&mut self, counter: Counter, value: Option<u64>) {
+        let Some(place) = counter.place() else {
+            if let Counter::Other(name) = counter {
+                self.insert_other(name, value);
+            }
+            return;
+        };
+        let bit = 1u64 << place;
+        let at = self.rank(place);
+        let had = self.valued & bit != 0;
+        self.stated |= bit;
+        match (value, had) {
+            (Some(value), true) => self.values[at] = value,
+            (Some(value), false) => {
+                self.values.insert(at, value);
+                self.valued |= bit;
+            }
+            (None, true) => {
+                self.values.remove(at);
+                self.valued &= !bit;
+            }
+            (None, false) => {}
+        }
+    }
+
+    fn insert_other(&mut self, name: Arc<str>, value: Option<u64>) {
+        match self.others.binary_search_by(|(known, _)| known.as_ref().cmp(&name)) {
+            Ok(at) => self.others[at].1 = value,
+            Err(at) => self.others.insert(at, (name, value)),
+        }
+    }
+
+    /// How many values lie before the one of this place.
+    fn rank(&self, place: u32) -> usize {
+        (self.valued & ((1u64 << place) - 1)).count_ones() as usize
+    }
+
+    /// Adds to a value, modulo 2^64; false where there is none.
+    pub fn grow(&mut self, column: &Column, by: i64) -> bool {
+        let value = match (&column.counter, column.place) {
+            (_, Some(place)) if self.valued & (1 << place) != 0 => {
+                let at = self.rank(place);
+                self.values.get_mut(at)
+            }
+            (Counter::Other(name), None) => {
+                let found = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok();
+                found.and_then(|at| self.others[at].1.as_mut())
+            }
+            _ => None,
+        };
+        value.map(|value| *value = value.wrapping_add_signed(by)).is_some()
+    }
+
+    /// Errors of the link altogether, as far as the source counts any.
+    pub fn link_errors(&self) -> Option<u64> {
+        let figures = OF_LINKS.iter().filter_map(|(narrow, wide)| self.figure(narrow, wide));
+        figures.fold(None, |sum, figure| Some(sum.unwrap_or(0).saturating_add(figure.value)))
+    }
+
+    /// The value of a counter, as far as the source has one.
+    pub fn get(&self, counter: &Counter) -> Option<u64> {
+        match (counter, counter.place()) {
+            (_, Some(place)) if self.valued & (1 << place) != 0 => self.values.get(self.rank(place)).copied(),
+            (Counter::Other(name), None) => {
+                let at = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
+                self.others[at].1
+            }
+            _ => None,
+        }
+    }
+
+    /// The best figure of a counter: of its narrow and its wide form the larger one, for the narrow one sticks at its
+    /// maximum and a wide one may be absent or never move. Values that are no counts are left aside.
+    pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<Figure> {
+        let forms = [narrow, wide].map(|form| {
+            let value = self.get(form).filter(|value| *value < NO_COUNT)?;
+            Some(Figure { value, saturated: form.saturated(value) })
+        });
+        forms.into_iter().flatten().max_by_key(|figure| (figure.value, !figure.saturated))
+    }
+
+    /// Whether the source has the counter, with a value or without.
+    pub fn has(&self, counter: &Counter) -> bool {
+        match (counter, counter.place()) {
+            (_, Some(place)) => self.stated & (1 << place) != 0,
+            (Counter::Other(name), None) => {
+                self.others.binary_search_by(|(known, _)| known.cmp(name)).is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two samples have the same counters, and of the same ones a value.
+    pub fn alike(&self, other: &Self) -> bool {
+        let others = |values: &Self| {
+            values.others.iter().map(|(name, value)| (name.clone(), value.is_some())).collect()
+        };
+        let same_others = self.others.is_empty() && other.others.is_empty() || {
+            let (ours, theirs): (Vec<_>, Vec<_>) = (others(self), others(other));
+            ours == theirs
+        };
+        (self.stated, self.valued) == (other.stated, other.valued) && same_others
+    }
+
+    /// Every counter that the source has: the known ones in the order of the attributes, then the vendors'.
+    pub fn iter(&self) -> impl Iterator<Item = (Counter, Option<u64>)> {
+        let places = (0..u64::BITS).filter(|place| self.stated & (1 << place) != 0);
+        let known = places.filter_map(|place| {
+            let has = self.valued & (1 << place) != 0;
+            let value = if has { self.values.get(self.rank(place)).copied() } else { None };
+            Some((Counter::KNOWN.get(place as usize)?.clone(), value))
+        });
+        known.chain(self.others.iter().map(|(name, value)| (Counter::Other(name.clone()), *value)))
+    }
+
+    pub fn len(&self) -> usize {
+        self.stated.count_ones() as usize + self.others.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.stated == 0 && self.others.is_empty()
+    }
+
+    /// Gives back room that was kept for more counters.
+    pub fn shrink(&mut self) {
+        self.values.shrink_to_fit();
+        self.others.shrink_to_fit();
+    }
+}
+
+impl fmt::Debug for CounterValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(counter, value)| (counter.name().to_owned(), value))).finish()
+    }
+}
+
+impl FromIterator<(Counter, Option<u64>)> for CounterValues {
+    fn from_iter<I: IntoIterator<Item = (Counter, Option<u64>)>>(values: I) -> Self {
+        let mut all = Self::new();
+        for (counter, value) in values {
+            all.insert(counter, value);
+        }
+        all
+    }
+}
+
+/// Everything one port (or all ports of a node together, `port` None for `ALL`) said about its counters at one
+/// moment. A file may hold several samples of one port: attributes apart, or two moments.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CounterSample {
+    /// The GUID by which the file names the node; ibqueryerrors names an adapter by the GUID of its port.
+    pub node: Option<Guid>,
+    /// The port's LID (that of its switch), where the file names it by LID.
+    pub lid: Option<u16>,
+    pub port: Option<PortNum>,
+    pub values: CounterValues,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_known_counter_has_a_place_a_width_and_reads_back_from_its_name() {
+        assert!(Counter::KNOWN.len() <= 64, "the masks have 64 bits");
+        for (at, counter) in Counter::KNOWN.iter().enumerate() {
+            assert_eq!(counter.place(), Some(at as u32));
+            assert_eq!(&Counter::from_name(counter.name()), counter);
+            assert_eq!(&Counter::from_name(&counter.to_string().to_uppercase()), counter);
+            assert!(counter.bits().is_some() && counter.kind().is_some());
+        }
+    }
+
+    #[test]
+    fn names_of_other_tools() {
+        for (name, counter) in [
+            ("XmtData", Counter::PortXmitData),
+            ("PortXmitDataExt", Counter::PortXmitDataExtended),
+            ("SymbolErrorCounterExtended", Counter::SymbolErrorCounterExt),
+            (" PortUniCastRcvPkts", Counter::PortUnicastRcvPkts),
+            ("PortMultiCastXmitPkts", Counter::PortMulticastXmitPkts),
+            ("PortMalformedPacketErrors", Counter::PortMalformedPktErrors),
+            ("PortUniCastRcvPktsExtended", Counter::PortUnicastRcvPkts),
+            ("port_xmit_wait", Counter::PortXmitWait),
+            ("hist[0]", Counter::Other("hist[0]".into())),
+        ] {
+            assert_eq!(Counter::from_name(name), counter, "{name}");
+        }
+        for (name, _) in ALIASES {
+            assert!(!matches!(Counter::from_name(name), Counter::Other(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_counter_has_at_most_one_wide_form() {
+        assert_eq!(Counter::PortXmitWait.extended(), Counter::PortXmitWaitExt);
+        assert_eq!(Counter::PortRcvData.extended(), Counter::PortRcvDataExtended);
+        assert_eq!(Counter::PortUnicastXmitPkts.extended(), Counter::PortUnicastXmitPkts);
+        assert_eq!(Counter::PortLoopingErrors.extended(), Counter::PortLoopingErrors);
+        assert_eq!(Counter::Other("x".into()).extended(), Counter::Other("x".into()));
+        for counter in &Counter::KNOWN[..18] {
+            assert_eq!(counter.clone().extended().bits(), Some(64), "{counter}");
+        }
+    }
+
+    #[test]
+    fn saturation_follows_the_width() {
+        assert!(Counter::LocalLinkIntegrityErrors.saturated(15));
+        assert!(Counter::SymbolErrorCounter.saturated(65_535));
+        assert!(!Counter::PortXmitData.saturated(65_535));
+        assert!(Counter::PortXmitWait.saturated(4_294_967_295));
+        assert!(Counter::SymbolErrorCounterExt.saturated(65_535));
+        assert!(!Counter::PortXmitDataExtended.saturated(65_535));
+        assert!(Counter::PortXmitDataExtended.saturated(4_294_967_295));
+        assert!(!Counter::Other("x".into()).saturated(255));
+    }
+
+    #[test]
+    fn a_sample_stays_small() {
+        assert!(size_of::<CounterSample>() <= 96);
+    }
+
+    fn any_counter() -> impl Strategy<Value = Counter> {
+        prop_oneof![
+            4 => (0..Counter::KNOWN.len()).prop_map(|at| Counter::KNOWN[at].clone()),
+            1 => "[a-z]{1,3}".prop_map(|name| Counter::from_name(&name)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn values_behave_as_a_map(entries in proptest::collection::vec((any_counter(), any::<Option<u64>>()), 0..80)) {
+            let map: BTreeMap<Counter, Option<u64>> = entries.iter().cloned().collect();
+            let values: CounterValues = entries.into_iter().collect();
+            prop_assert_eq!(values.len(), map.len());
+            prop_assert_eq!(values.iter().collect::<Vec<_>>(), map.clone().into_iter().collect::<Vec<_>>());
+            for counter in Counter::KNOWN {
+                prop_assert_eq!(values.get(counter), map.get(counter).copied().flatten());
+                prop_assert_eq!(values.has(counter), map.contains_key(counter));
+            }
+        }
+    }
+}

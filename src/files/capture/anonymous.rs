@@ -1,0 +1,444 @@
+//! A capture that can be given away: GUIDs and names become numbers in canonical order, so that whatever depends on an
+//! order comes out as before; who makes the devices, where it was recorded and what was said is left out.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::anonymous_jobs::{JobAliases, Named};
+use super::moments::Moments;
+use crate::capture_format::{
+    Acted, Bytes, Called, Device, Header, Manager, Record, Remark, TickRecord, flags,
+};
+use fabdeck_fabric::observe::{ManagerTold, News, SubnetManager};
+use fabdeck_fabric::{Guid, NodeKind};
+
+/// What stands in place of a text.
+const LEFT_OUT: &str = "(left out)";
+const FORMAT: &str = "fabdeck.capture/";
+const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
+
+/// Who is called what. Made of everything in a capture, over all its time.
+#[derive(Clone, Debug, Default)]
+pub struct Aliases {
+    guids: FxHashMap<Guid, Guid>,
+    names: BTreeMap<(NodeKind, Guid), String>,
+    devices: FxHashMap<Device, u32>,
+    /// Counters that only a vendor knows: what a firmware calls them may be anything.
+    counters: BTreeMap<String, String>,
+    jobs: JobAliases,
+    /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
+    words: BTreeMap<String, String>,
+    lengths: Vec<usize>,
+}
+
+/// A node as it was first named.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    names: BTreeSet<String>,
+    aggregation: bool,
+}
+
+impl Aliases {
+    pub fn of<B: Bytes>(moments: &mut Moments<B>) -> Self {
+        let reader = &mut moments.reader;
+        let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), Known>::new());
+        let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
+        let (mut devices, mut counters) = (FxHashMap::default(), BTreeSet::new());
+        let mut of_jobs = Named::default();
+        for slot in 0..reader.index().slots.len() {
+            // What cannot be read names nobody, and is not written again either.
+            for line in reader.lines(slot, !flags::END).unwrap_or_default() {
+                match &line.record {
+                    Record::Topology(topology) => {
+                        guids.extend(topology.guids());
+                        for device in topology.devices().filter(|device| *device != (None, None, None)) {
+                            let number = devices.len() as u32 + 1;
+                            devices.entry(device).or_insert(number);
+                        }
+                        for Called { kind, guid, name, aggregation } in topology.called() {
+                            let known = nodes.entry((kind, guid)).or_default();
+                            known.names.extend((!name.is_empty()).then(|| name.to_owned()));
+                            known.aggregation |= aggregation;
+                        }
+                    }
+                    Record::Names(names) => {
+                        for (guid, name) in names {
+                            if let Ok(guid) = Guid::from_hex(guid) {
+                                given.entry(guid).or_default().insert(name.clone());
+                            }
+                        }
+                    }
+                    Record::Counters(told) => {
+                        guids.extend(told.guids());
+                        counters.extend(told.vendors());
+                    }
+                    Record::Jobs(told) => of_jobs.add(told),
+                    record => guids.extend(named_in(record)),
+                }
+            }
+        }
+        guids.extend(given.keys());
+        guids.remove(&Guid(0));
+        // Numbers of one length stand in the order of the names, so that columns do too.
+        let counters =
+            counters.into_iter().zip(1..).map(|(name, at)| (name, format!("vendor-{at:06}"))).collect();
+        let aliases = Self { devices, counters, ..Self::new(&guids, &nodes, &given) };
+        let jobs = aliases.of_jobs(&of_jobs, &nodes, &given);
+        Self { jobs, ..aliases }
+    }
+
+    fn new(
+        guids: &BTreeSet<Guid>,
+        nodes: &BTreeMap<(NodeKind, Guid), Known>,
+        given: &BTreeMap<Guid, BTreeSet<String>>,
+    ) -> Self {
+        let first = free_range(guids);
+        let guids: FxHashMap<Guid, Guid> =
+            guids.iter().zip(first..).map(|(guid, number)| (*guid, Guid(number))).collect();
+        let mut aliases = Self { guids, ..Self::default() };
+        let (mut counts, mut hosts) = (BTreeMap::<&str, usize>::new(), FxHashMap::<&str, String>::default());
+        for ((kind, guid), known) in nodes {
+            let word = kind.word();
+            let (host, device) = known.names.iter().find_map(|name| host_and_device(name)).unzip();
+            let mut number = || {
+                let count = counts.entry(word).or_default();
+                *count += 1;
+                *count
+            };
+            let alias = match host.filter(|_| *kind != NodeKind::Switch) {
+                // They all call themselves the same, and are told apart by the switch that they sit on.
+                _ if known.aggregation => "Aggregation Node".to_owned(),
+                // Adapters of one host stay adapters of one host.
+                Some(host) => hosts.entry(host).or_insert_with(|| format!("{word}-{}", number())).clone(),
+                None => format!("{word}-{}", number()),
+            };
+            let device = device.filter(|_| !known.aggregation);
+            let whole = device.map_or_else(|| alias.clone(), |device| format!("{alias} {device}"));
+            let words = known.names.iter().chain(given.get(guid).into_iter().flatten());
+            for name in words {
+                aliases.words.insert(name.trim().to_ascii_lowercase(), whole.clone());
+                for short in spoken(name) {
+                    aliases.words.entry(short.to_ascii_lowercase()).or_insert_with(|| alias.clone());
+                }
+            }
+            aliases.names.insert((*kind, *guid), whole);
+        }
+        for (guid, names) in given {
+            for name in names {
+                let new = aliases.guid(*guid).to_string();
+                for word in std::iter::once(name.trim()).chain(spoken(name)) {
+                    aliases.words.entry(word.to_ascii_lowercase()).or_insert_with(|| new.clone());
+                }
+            }
+        }
+        let lengths: BTreeSet<usize> =
+            aliases.words.keys().map(String::len).filter(|length| *length > 0).collect();
+        aliases.lengths = lengths.into_iter().rev().collect();
+        aliases
+    }
+
+    /// What jobs and their hosts are called: by the names that the adapters of these hosts had at any time.
+    fn of_jobs(
+        &self,
+        named: &Named,
+        nodes: &BTreeMap<(NodeKind, Guid), Known>,
+        given: &BTreeMap<Guid, BTreeSet<String>>,
+    ) -> JobAliases {
+        let computes = |(key, known): &(&(NodeKind, Guid), &Known)| {
+            key.0 == NodeKind::ChannelAdapter && !known.aggregation
+        };
+        let adapters = nodes.iter().filter(computes).flat_map(|(key, known)| {
+            let names = known.names.iter().chain(given.get(&key.1).into_iter().flatten());
+            let alias = self.names.get(key).map_or("", String::as_str);
+            names.map(move |name| (name.as_str(), alias))
+        });
+        JobAliases::new(named, adapters, |guid| self.guids.get(&guid).copied())
+    }
+
+    /// The number of a kind of device; those of which nothing is known have none.
+    fn device(&self, device: Device) -> Option<u32> {
+        self.devices.get(&device).copied()
+    }
+
+    fn guid(&self, guid: Guid) -> Guid {
+        self.guids.get(&guid).copied().unwrap_or(Guid(0))
+    }
+
+    /// The record as it may be given away. `keep_notes`: an operator's words stay, but for names and GUIDs in them.
+    pub fn disguise(&self, record: Record, keep_notes: bool) -> Option<Record> {
+        let guid = |guid| self.guid(guid);
+        Some(match record {
+            Record::Header(header) => Record::Header(plain_header(header)),
+            Record::Topology(mut topology) => {
+                let name = |kind, guid| self.names.get(&(kind, guid)).cloned().unwrap_or_default();
+                topology.disguise(guid, name, |device| self.device(device));
+                Record::Topology(topology)
+            }
+            Record::Manager(manager) => Record::Manager(manager.map(|manager| Manager {
+                guid: guid(manager.guid),
+                state: plain_state(manager.state),
+                ..manager
+            })),
+            Record::Names(_) => return None,
+            Record::Ticks(mut ticks) => {
+                for TickRecord { kind, .. } in &mut ticks {
+                    let told = self.device((kind.vendor, kind.device, kind.revision));
+                    (kind.vendor, kind.device, kind.revision) = (None, told, None);
+                }
+                Record::Ticks(ticks)
+            }
+            Record::Tables(mut tables) => {
+                tables.disguise(guid);
+                Record::Tables(tables)
+            }
+            Record::Lanes(mut lanes) => {
+                lanes.disguise(guid);
+                Record::Lanes(lanes)
+            }
+            Record::Remarks(remarks) => {
+                let remarks = remarks.into_iter();
+                let plain = |remark: Remark| Remark {
+                    code: Some(remark.code).filter(|code| is_code(code)).unwrap_or(LEFT_OUT.into()),
+                    text: LEFT_OUT.into(),
+                    ..remark
+                };
+                Record::Remarks(remarks.map(plain).collect())
+            }
+            Record::Jobs(told) => Record::Jobs(self.jobs.disguise(told, LEFT_OUT)),
+            Record::Counters(mut counters) => {
+                let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());
+                counters.disguise(guid, vendor);
+                Record::Counters(counters)
+            }
+            Record::Note(text) if keep_notes => Record::Note(self.reword(&text)),
+            Record::Note(_) => Record::Note(LEFT_OUT.into()),
+            // A command line names sources and files.
+            Record::Action(acted) => {
+                let what = if keep_notes { self.reword(&acted.what) } else { LEFT_OUT.into() };
+                Record::Action(Acted { what, command: None })
+            }
+            Record::News(value) => {
+                // Words of a later version, or of somebody else, may say anything.
+                let news: News = serde_json::from_value(value).ok()?;
+                Record::News(serde_json::to_value(plain_news(news.with_guids(&guid))).ok()?)
+            }
+            Record::Policy(policy) => Record::Policy(policy.map(|policy| policy.disguise(guid))),
+            record @ (Record::Adaptive(_) | Record::End(_)) => record,
+        })
+    }
+
+    /// A text with other words for whoever is named in it.
+    fn reword(&self, text: &str) -> String {
+        let (mut out, mut at) = (String::new(), 0);
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        while let Some(next) = text[at..].chars().next() {
+            let begins = !text[..at].ends_with(part);
+            let ends = |end: usize| {
+                text.is_char_boundary(end) && !(text[..end].ends_with(part) && text[end..].starts_with(part))
+            };
+            let lengths = self.lengths.iter().map(|length| at + length).filter(|end| *end <= text.len());
+            let named = lengths
+                .filter(|end| begins && ends(*end))
+                .find_map(|end| Some((end, self.words.get(&text[at..end].to_ascii_lowercase())?.clone())));
+            let told = named.or_else(|| {
+                let end = at + text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
+                let guid = Guid::from_hex(&text[at..end]).ok().filter(|_| begins)?;
+                Some((end, self.guids.get(&guid)?.to_string()))
+            });
+            match told {
+                Some((end, new)) => {
+                    out += &new;
+                    at = end;
+                }
+                None => {
+                    out.push(next);
+                    at += next.len_utf8();
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Of whoever wrote it only what this version would have written.
+fn plain_header(header: Header) -> Header {
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let format = Some(header.format).filter(|format| format.strip_prefix(FORMAT).is_some_and(number));
+    Header {
+        format: format.unwrap_or_else(|| format!("{FORMAT}1")),
+        fabdeck: Some(header.fabdeck).filter(|version| number(version)).unwrap_or_default(),
+        source: "anonymous".into(),
+        ..header
+    }
+}
+
+fn plain_state(state: Option<String>) -> Option<String> {
+    state.filter(|state| STATES.contains(&state.as_str()))
+}
+
+/// Of news only a subnet manager has words of its own, and whoever knows jobs.
+fn plain_news(news: News) -> News {
+    let plain = |told: ManagerTold| ManagerTold {
+        manager: told.manager.map(|manager| SubnetManager { state: plain_state(manager.state), ..manager }),
+        ..told
+    };
+    match news {
+        News::ManagerChanged { before, now } => {
+            News::ManagerChanged { before: plain(before), now: plain(now) }
+        }
+        News::JobsSilent { .. } => News::JobsSilent { why: LEFT_OUT.to_owned() },
+        other => other,
+    }
+}
+
+/// `FN-` and digits.
+fn is_code(code: &str) -> bool {
+    code.strip_prefix("FN-").is_some_and(|digits| {
+        (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// What people make of a name such as `node7.corp HCA-1`: `node7.corp` and `node7`. A number alone names nobody.
+fn spoken(name: &str) -> impl Iterator<Item = &str> {
+    let name = name.trim();
+    let host = name.split_once(' ').map(|(host, _)| host);
+    let label = host.unwrap_or(name).split_once('.').map(|(label, _)| label);
+    let label = label.filter(|label| !label.bytes().all(|byte| byte.is_ascii_digit()));
+    host.into_iter().chain(label)
+}
+
+/// GUIDs in the smaller records.
+fn named_in(record: &Record) -> Vec<Guid> {
+    match record {
+        Record::Manager(Some(manager)) => vec![manager.guid],
+        Record::News(value) => {
+            let found = RefCell::new(Vec::new());
+            if let Ok(news) = serde_json::from_value::<News>(value.clone()) {
+                news.with_guids(&|guid| {
+                    found.borrow_mut().push(guid);
+                    guid
+                });
+            }
+            found.into_inner()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first of so many numbers in a row of which none is a GUID here.
+fn free_range(guids: &BTreeSet<Guid>) -> u64 {
+    const LOCAL: u64 = 0x0200_0000_0000_0001;
+    const STEP: u64 = 1 << 32;
+    let span = guids.len() as u64;
+    let taken = |first: &u64| guids.range(Guid(*first)..=Guid(first.saturating_add(span))).next().is_some();
+    (0..=span).map(|turn| LOCAL + turn * STEP).find(|first| !taken(first)).unwrap_or(LOCAL)
+}
+
+/// `node7` and `HCA-2` of `node7 HCA-2`; devices as drivers and hosts name them.
+fn host_and_device(name: &str) -> Option<(&str, &str)> {
+    let (host, device) = name.trim().split_once(' ')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = |device: &str| {
+        let kind = device.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &device[kind.len()..];
+        let kinds = ["HCA-", "mlx4_", "mlx5_", "hfi1_", "qib", "ibp", "CA-"];
+        digits(number) && number.len() < 4 && kinds.contains(&kind)
+    };
+    numbered(device.trim()).then(|| (host, device.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aliases() -> Aliases {
+        let known = |name: &str| Known { names: [name.to_owned()].into(), aggregation: false };
+        let nodes = [
+            ((NodeKind::Switch, Guid(0x1000)), known("leaf1")),
+            ((NodeKind::ChannelAdapter, Guid(0x2000)), known("node7 HCA-1")),
+            ((NodeKind::ChannelAdapter, Guid(0x3000)), known("node7 HCA-2")),
+            ((NodeKind::ChannelAdapter, Guid(0x4000)), known("MT25408 ConnectX")),
+        ];
+        let guids = nodes.iter().map(|((_, guid), _)| *guid).collect();
+        Aliases::new(&guids, &nodes.into(), &[(Guid(0x1000), ["Rack 3, top".to_owned()].into())].into())
+    }
+
+    #[test]
+    fn adapters_of_a_host_share_its_number_and_unnamed_ones_have_their_own() {
+        let names: Vec<String> = aliases().names.into_values().collect();
+        assert_eq!(names, ["switch-1", "host-1 HCA-1", "host-1 HCA-2", "host-2"]);
+    }
+
+    #[test]
+    fn words_of_notes_lose_names_and_guids_and_nothing_else() {
+        let aliases = aliases();
+        for (text, told) in [
+            ("Node7 hangs, pulled node7 HCA-2", "host-1 hangs, pulled host-1 HCA-2"),
+            ("node77 xnode7 node7_ leaf12", "node77 xnode7 node7_ leaf12"),
+            ("Rack 3, top: leaf1[3]/leaf1", "switch-1: switch-1[3]/switch-1"),
+            ("0x2000 and 0x0000000000001000!", "0x0200000000000002 and 0x0200000000000001!"),
+            ("größe ✓ leaf1é", "größe ✓ leaf1é"),
+            ("", ""),
+        ] {
+            assert_eq!(aliases.reword(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_known_by_the_first_label_of_its_name_too() {
+        let known = |name: &str| Known { names: [name.to_owned()].into(), aggregation: false };
+        let nodes = [
+            ((NodeKind::Switch, Guid(1)), known("leaf1.hall2")),
+            ((NodeKind::ChannelAdapter, Guid(2)), known("node7.corp HCA-1")),
+            ((NodeKind::ChannelAdapter, Guid(3)), known("10.0.0.9 HCA-1")),
+        ];
+        let guids = [1, 2, 3, 4].map(Guid).into();
+        let given = [(Guid(4), ["gate.corp".to_owned()].into())];
+        let aliases = Aliases::new(&guids, &nodes.into(), &given.into());
+        for (text, told) in [
+            ("node7 and Node7.corp, node7.corp HCA-1", "host-1 and host-1, host-1 HCA-1"),
+            ("leaf1, leaf1.hall2, leaf10", "switch-1, switch-1, leaf10"),
+            ("10 ports of 10.0.0.9", "10 ports of host-2"),
+            ("gate is gate.corp", "0x0200000000000004 is 0x0200000000000004"),
+        ] {
+            assert_eq!(aliases.reword(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_code_and_is_none_tells_nothing() {
+        let secret = || Some("node7 of corp".to_owned());
+        let told = |state| ManagerTold {
+            lid: None,
+            manager: Some(SubnetManager { guid: Guid(0x1000), state, priority: Some(3) }),
+        };
+        let news = News::ManagerChanged { before: told(secret()), now: told(Some("STANDBY".into())) };
+        let remark =
+            |code: &str| Remark { code: code.into(), text: "node7".into(), count: 1, partial: false };
+        let header = |format: &str, fabdeck: &str| Header {
+            format: format.into(),
+            fabdeck: fabdeck.into(),
+            source: "node7".into(),
+            ..Header::default()
+        };
+        let aliases = aliases();
+        let json = |record| serde_json::to_string(&aliases.disguise(record, true)).unwrap();
+        let made = json(Record::News(serde_json::to_value(news).unwrap()));
+        assert!(made.contains("STANDBY") && !made.contains("corp"), "{made}");
+        let made = json(Record::Remarks(["FN-526", "FN-node7", "node7", "FN-"].map(remark).into()));
+        assert!(made.contains("FN-526") && made.matches("FN-").count() == 1, "{made}");
+        assert!(!made.contains("node7"), "{made}");
+        let made = json(Record::Header(header("node7/1", "0.1 node7")));
+        assert!(made.contains("fabdeck.capture/1") && !made.contains("node7"), "{made}");
+        let made = json(Record::Header(header("fabdeck.capture/1", "0.1.0")));
+        assert!(made.contains("fabdeck.capture/1") && made.contains("0.1.0"), "{made}");
+    }
+
+    #[test]
+    fn numbers_keep_clear_of_what_is_there() {
+        let guids = [Guid(5), Guid(0x0200_0000_0000_0002), Guid(0x0200_0001_0000_0001)].into();
+        assert_eq!(free_range(&guids), 0x0200_0002_0000_0001);
+    }
+}

@@ -1,0 +1,178 @@
+//! Times as an operator writes them: RFC 3339, a time of the capture's day, or so long before the end.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Span, Timestamp};
+
+use fabdeck_mad::access::SourceError;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Word {
+    Moment(Timestamp),
+    /// In the zone of the recorder.
+    Local(DateTime),
+    OfDay(Time),
+    BeforeEnd(i64),
+}
+
+/// A time, and how many milliseconds behind it are still the same as it is written: a whole second without a fraction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct At {
+    word: Word,
+    slack: i64,
+}
+
+impl At {
+    pub fn parse(text: &str) -> Result<Self, SourceError> {
+        Self::read(text.trim()).ok_or_else(|| SourceError::Name {
+            code: "FD-5062",
+            what: format!("'{text}' is no time"),
+            hint: Self::hint(text.trim()),
+        })
+    }
+
+    /// What was meant, where that is plain.
+    fn hint(text: &str) -> String {
+        let of_day = |text: &str| matches!(Self::read(text), Some(Self { word: Word::OfDay(_), .. }));
+        let padded = format!("0{text}");
+        if of_day(&padded) {
+            return format!("hours have two digits: write {padded}");
+        }
+        let bare = text.get(..text.rfind(['Z', 'z', '+', '-']).unwrap_or(0)).unwrap_or_default();
+        if of_day(bare) {
+            return format!(
+                "a time of day is by the recorder's clock and has no zone: write {bare}, or the date with it, as in \
+                 2026-11-22T{text}"
+            );
+        }
+        "write 02:13:40 of the capture's day, 2026-11-22T02:13:40+01:00, or -5m before the end (ms, s, m, h)"
+            .to_owned()
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        if let Some(back) = text.strip_prefix('-') {
+            return Some(Self { word: Word::BeforeEnd(millis(back)?), slack: 0 });
+        }
+        let slack = if text.contains('.') { 0 } else { 999 };
+        if let Ok(moment) = text.parse::<Timestamp>() {
+            return Some(Self { word: Word::Moment(moment), slack });
+        }
+        if text.contains(['T', ' ']) {
+            return Some(Self { word: Word::Local(text.parse().ok()?), slack });
+        }
+        // A zone would be passed over in silence.
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
+        let clock = plain && text.len() >= 5 && text.as_bytes().get(2) == Some(&b':');
+        let slack = if text.len() == 5 { 59_999 } else { slack };
+        let time = clock.then(|| text.parse::<Time>().ok()).flatten()?;
+        Some(Self { word: Word::OfDay(time), slack })
+    }
+
+    /// The last millisecond meant, in a capture from one time to another, recorded so many seconds from UTC.
+    pub fn within(&self, from: i64, to: i64, utc_offset_s: i32) -> i64 {
+        let zone = TimeZone::fixed(Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC));
+        let at = match self.word {
+            Word::Moment(moment) => moment.as_millisecond(),
+            Word::BeforeEnd(back) => return to.saturating_sub(back),
+            Word::Local(local) => in_zone(local, &zone),
+            Word::OfDay(time) => {
+                let day = Timestamp::from_millisecond(from).unwrap_or_default().to_zoned(zone.clone()).date();
+                let of = |day: Date| in_zone(day.to_datetime(time), &zone);
+                // A capture over midnight has the time on its second day.
+                let next = day.checked_add(Span::new().days(1)).map_or(i64::MAX, of);
+                if of(day).saturating_add(self.slack) < from && next <= to { next } else { of(day) }
+            }
+        };
+        at.saturating_add(self.slack)
+    }
+
+    pub fn slack(&self) -> i64 {
+        self.slack
+    }
+}
+
+fn in_zone(local: DateTime, zone: &TimeZone) -> i64 {
+    zone.to_timestamp(local).map_or(i64::MAX, Timestamp::as_millisecond)
+}
+
+fn millis(text: &str) -> Option<i64> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(at);
+    let unit = match unit {
+        "ms" => 1.0,
+        "s" => 1e3,
+        "m" => 60e3,
+        "h" => 3600e3,
+        _ => return None,
+    };
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let millis = number.parse::<f64>().ok().filter(|_| plain)? * unit;
+    (millis <= 1e15).then_some(millis as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+    /// 2026-11-22T00:00:00Z.
+    const DAY: i64 = 1_795_305_600_000;
+
+    #[test]
+    fn times_are_found_in_the_zone_of_the_recorder() {
+        let (from, to) = (DAY + 22 * HOUR, DAY + 26 * HOUR);
+        for (text, offset, millis) in [
+            ("2026-11-22T23:00:00.5Z", 0, DAY + 23 * HOUR + 500),
+            ("2026-11-22T23:00:00Z", 0, DAY + 23 * HOUR + 999),
+            ("2026-11-23T00:00:00+01:00", 0, DAY + 23 * HOUR + 999),
+            ("2026-11-23T00:00:00", 3600, DAY + 23 * HOUR + 999),
+            ("23:30:00", 0, DAY + 23 * HOUR + HOUR / 2 + 999),
+            ("23:30", 0, DAY + 23 * HOUR + HOUR / 2 + 59_999),
+            ("23:30:00.250", 0, DAY + 23 * HOUR + HOUR / 2 + 250),
+            // Behind midnight it is the second day's; where the capture has neither it is the first's.
+            ("01:00:00", 0, DAY + 25 * HOUR + 999),
+            ("12:00:00", 0, DAY + 12 * HOUR + 999),
+            ("-5m", 0, DAY + 26 * HOUR - 300_000),
+            ("-1.5h", 0, DAY + 26 * HOUR - 5_400_000),
+            ("-0s", 0, DAY + 26 * HOUR),
+        ] {
+            assert_eq!(At::parse(text).unwrap().within(from, to, offset), millis, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_said_where_it_is_plain() {
+        for (text, meant) in [
+            ("9:00:40", "hours have two digits: write 09:00:40"),
+            ("9:00", "write 09:00"),
+            ("09:00:40Z", "has no zone: write 09:00:40, or the date with it, as in 2026-11-22T09:00:40Z"),
+            ("09:00:40+01:00", "write 09:00:40, or the date"),
+            ("noon", "write 02:13:40 of"),
+            ("29:00:40Z", "write 02:13:40 of"),
+        ] {
+            let refused = At::parse(text).unwrap_err().to_string();
+            assert!(refused.contains(meant), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in [
+            "",
+            "noon",
+            "-",
+            "-5",
+            "-5d",
+            "--5m",
+            "5m",
+            "25:00:00",
+            "1:2",
+            "2026-13-01T00:00:00Z",
+            "-1e99h",
+            "-infs",
+        ] {
+            let refused = At::parse(text).unwrap_err();
+            assert!(refused.to_string().contains("FD-5062"), "{text}: {refused}");
+        }
+    }
+}

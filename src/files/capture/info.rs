@@ -1,0 +1,200 @@
+//! What a capture holds, every frame read and checked.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use super::cursor::Store;
+use super::disk::{FileBytes, open};
+use super::moments::Moments;
+use crate::capture_format::{Bytes, Damage, Header, Hole, Reader, Record, flags};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_mad::access::SourceError;
+
+#[derive(Debug)]
+pub struct Info {
+    pub header: Header,
+    /// The times of the earliest and the latest sweep, as the recorder's clock showed them.
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub sweeps: usize,
+    /// Sweeps that cannot be shown, because they or what they build upon is damaged.
+    pub lost: usize,
+    pub frames: usize,
+    pub records: u64,
+    /// Bytes of the file, and of the lines in it.
+    pub bytes: u64,
+    pub raw: u64,
+    /// Changes of the fabric or its tables, notes and news.
+    pub events: usize,
+    /// What operators noted: how often, and the first of it, each with its time and its first words.
+    pub noted: usize,
+    pub first_noted: Vec<(String, String)>,
+    /// Lists of jobs, each counted when it was another one than before, and how often nobody said any more which run.
+    pub job_lists: usize,
+    pub job_silences: usize,
+    pub gaps: Vec<(String, String)>,
+    /// How often the clock was set back.
+    pub set_back: usize,
+    pub damage: Vec<Damage>,
+    pub ended: bool,
+    /// The last moment that can be read.
+    pub last: Observation,
+}
+
+/// What of some moments can be read.
+#[derive(Debug)]
+pub struct Survey {
+    /// Moments that can be, those next to each other together.
+    pub runs: Vec<RangeInclusive<usize>>,
+    /// How many cannot be.
+    pub lost: usize,
+    /// Why, and what was said besides that cannot be read.
+    pub damage: Vec<Damage>,
+    /// Bytes between their frames that are no frame.
+    pub holes: Vec<Hole>,
+}
+
+/// Reads some moments, with what was said between them and behind the last.
+pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> Survey {
+    let mut found = Survey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
+    for at in places.clone() {
+        match (moments.read(at), found.runs.last_mut()) {
+            (Ok(()), Some(run)) if *run.end() + 1 == at => *run = *run.start()..=at,
+            (Ok(()), _) => found.runs.push(at..=at),
+            (Err(damage), _) => {
+                found.lost += 1;
+                if found.damage.last() != Some(&damage) {
+                    found.damage.push(damage);
+                }
+            }
+        }
+    }
+    // Notes, news and the end belong to no sweep.
+    let ends = moments.reader.moments();
+    let first = places.start().checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |slot| slot + 1);
+    let slots = moments.reader.index().slots.len();
+    let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
+    for slot in first..behind {
+        let told = moments.reader.slot(slot).lead;
+        if told.flags & (flags::EVENT | flags::END) != 0
+            && let Err(damage) = moments.reader.lines(slot, flags::EVENT | flags::END)
+            && !found.damage.contains(&damage)
+        {
+            found.damage.push(damage);
+        }
+    }
+    found.damage.sort_by_key(|damage| damage.offset);
+    let index = moments.reader.index();
+    let from = if first == 0 { 0 } else { index.slots[first].offset };
+    let to = index.slots.get(behind).map_or(u64::MAX, |slot| slot.offset);
+    let within = |hole: &&Hole| (from..to).contains(&hole.offset);
+    found.holes = index.holes.iter().filter(within).copied().collect();
+    found
+}
+
+/// Reads a capture from its beginning to its end.
+pub fn examine(path: &Path) -> Result<Info, SourceError> {
+    let mut moments = Moments::new(open(path)?);
+    let (damage, lost) = match moments.len().checked_sub(1) {
+        Some(last) => {
+            let found = survey(&mut moments, 0..=last);
+            (found.damage, found.lost)
+        }
+        None => (Vec::new(), 0),
+    };
+    let noted = noted(&mut moments.reader);
+    let (job_lists, job_silences) = job_lists(&mut moments.reader);
+    moments.reader.show_last()?;
+    Ok(Info { job_lists, job_silences, ..told(&moments, damage, lost, noted) })
+}
+
+/// How many notes there are, and the times and first words of the first.
+fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
+    const SHOWN: usize = 3;
+    let (mut count, mut first) = (0, Vec::new());
+    for slot in 0..reader.index().slots.len() {
+        if !reader.slot(slot).lead.has(flags::EVENT) {
+            continue;
+        }
+        // What cannot be read was found by the survey.
+        for (time, record) in reader.events(slot).unwrap_or_default() {
+            let Record::Note(text) = record else { continue };
+            count += 1;
+            if first.len() < SHOWN {
+                first.push((reader.clock(time), words(&text)));
+            }
+        }
+    }
+    (count, first)
+}
+
+/// How many lists of jobs there are that are others than the one before, and how many silences.
+fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
+    let (mut lists, mut silences, mut before) = (0, 0, None);
+    let mut silent = false;
+    for slot in 0..reader.index().slots.len() {
+        if reader.slot(slot).lead.flags & (flags::STATE_WHOLE | flags::STATE_MOVED) == 0 {
+            continue;
+        }
+        for line in reader.lines(slot, flags::JOBS).unwrap_or_default() {
+            let Record::Jobs(told) = line.record else { continue };
+            silences += usize::from(told.silent.is_some() && !silent);
+            silent = told.silent.is_some();
+            // A state that is told again has the same list, and where nobody was heard yet there is none.
+            let other = told.list.filter(|list| told.heard.is_some() && before.as_ref() != Some(list));
+            if let Some(list) = other {
+                lists += 1;
+                before = Some(list);
+            }
+        }
+    }
+    (lists, silences)
+}
+
+/// The first words of a text, on one line.
+fn words(text: &str) -> String {
+    const SIGNS: usize = 100;
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    match line.char_indices().nth(SIGNS) {
+        Some((cut, _)) => {
+            let head = &line[..cut];
+            format!("{}...", head.rsplit_once(' ').map_or(head, |(whole, _)| whole))
+        }
+        None => line,
+    }
+}
+
+fn told(
+    moments: &Moments<FileBytes>,
+    damage: Vec<Damage>,
+    lost: usize,
+    (noted, first_noted): (usize, Vec<(String, String)>),
+) -> Info {
+    let reader: &Reader<FileBytes> = &moments.reader;
+    let times: Vec<i64> = (0..moments.len()).map(|at| moments.time(at)).collect();
+    let gap = |pair: &[i64]| pair[1].saturating_sub(pair[0]) > moments.longest_step();
+    let gaps = times.windows(2).filter(|pair| gap(pair));
+    let clock = |time: Option<&i64>| time.map(|time| reader.clock(*time));
+    let slots = &reader.index().slots;
+    Info {
+        header: reader.header().clone(),
+        from: clock(times.iter().min()),
+        to: clock(times.iter().max()),
+        sweeps: times.len(),
+        lost,
+        frames: slots.len(),
+        records: slots.iter().map(|slot| u64::from(slot.lead.records)).sum(),
+        bytes: reader.bytes().size(),
+        raw: slots.iter().map(|slot| u64::from(slot.lead.raw)).sum(),
+        events: (0..moments.len()).filter(|at| moments.eventful(*at)).count(),
+        noted,
+        first_noted,
+        job_lists: 0,
+        job_silences: 0,
+        gaps: gaps.map(|pair| (reader.clock(pair[0]), reader.clock(pair[1]))).collect(),
+        set_back: times.windows(2).filter(|pair| pair[1] < pair[0]).count(),
+        damage,
+        ended: reader.ended(),
+        last: reader.observation(),
+    }
+}

@@ -1,0 +1,317 @@
+//! A capture written anew: a stretch of it, under other names, or with one note more. Frames are taken over line by line
+//! with new numbers; only where a stretch begins is the state of the fabric written down again.
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use super::at::At;
+use super::cursor::Store;
+use super::info::survey;
+use super::moments::Moments;
+use super::recorder::{Kept, Sink};
+use crate::capture_format::{Base, Bytes, Damage, End, Hole, Packed, Packer, Record, Remark, encode, flags};
+use fabdeck_mad::access::SourceError;
+
+const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
+/// What is missing in what was written anew.
+const DAMAGED: &str = "FN-382";
+
+/// What of a capture is wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Moments by their places.
+    moments: RangeInclusive<usize>,
+    /// What was said within these times goes with them.
+    since: i64,
+    until: i64,
+}
+
+/// What becomes of a record on its way: another one, or none.
+pub type Edit<'e> = &'e mut dyn FnMut(Record) -> Option<Record>;
+
+/// What is different in what is written.
+#[derive(Default)]
+pub struct Changes<'e> {
+    pub edit: Option<Edit<'e>>,
+    /// An operator's words, and the time they are about.
+    pub note: Option<(i64, String)>,
+}
+
+impl std::fmt::Debug for Changes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Changes").field("note", &self.note).finish_non_exhaustive()
+    }
+}
+
+/// What was written, and what could not be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rewritten {
+    pub kept: Kept,
+    /// Sweeps that could not be read.
+    pub lost: usize,
+    /// Why, and what else cannot be read.
+    pub damage: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RewriteError {
+    #[error(transparent)]
+    Read(#[from] SourceError),
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+impl Stretch {
+    /// All of it.
+    pub fn all<B: Bytes>(moments: &Moments<B>) -> Result<Self, SourceError> {
+        Self::between(moments, None, None)
+    }
+
+    /// The moments from one time to another; from the first, or to the last, where no time is given.
+    pub fn between<B: Bytes>(
+        moments: &Moments<B>,
+        from: Option<At>,
+        to: Option<At>,
+    ) -> Result<Self, SourceError> {
+        let reader = &moments.reader;
+        let Some((first, last)) = moments.bounds() else { return Err(reader.unreadable(None).into()) };
+        let zone = reader.header().utc_offset_s;
+        let since = from.map_or(i64::MIN, |at| at.within(first, last, zone).saturating_sub(at.slack()));
+        let until = to.map_or(i64::MAX, |at| at.within(first, last, zone));
+        let begins = (0..moments.len()).find(|at| moments.time(*at) >= since);
+        let ends = (0..moments.len()).rfind(|at| moments.time(*at) <= until);
+        match begins.zip(ends).filter(|(begins, ends)| begins <= ends) {
+            Some((begins, ends)) => Ok(Self { moments: begins..=ends, since, until }),
+            None => Err(SourceError::Name {
+                code: "FD-5066",
+                what: format!("{}: no sweep was recorded between these times", reader.name()),
+                hint: format!(
+                    "give times between {} and {}, --from before --to",
+                    reader.clock(first),
+                    reader.clock(last)
+                ),
+            }),
+        }
+    }
+
+    /// From one moment to another, with everything that was said from the first on.
+    pub fn of_places<B: Bytes>(moments: &Moments<B>, places: RangeInclusive<usize>) -> Self {
+        let first = places.start().checked_sub(1).map_or(i64::MIN, |_| moments.time(*places.start()));
+        Self { moments: places, since: first, until: i64::MAX }
+    }
+
+    pub fn places(&self) -> RangeInclusive<usize> {
+        self.moments.clone()
+    }
+}
+
+/// Writes a stretch into a sink: each run of moments that can be read, one after the other.
+pub fn rewrite<B: Bytes, S: Sink>(
+    moments: &mut Moments<B>,
+    stretch: &Stretch,
+    changes: Changes<'_>,
+    sink: S,
+) -> Result<Rewritten, RewriteError> {
+    let survey = survey(moments, stretch.places());
+    if survey.runs.is_empty() {
+        return Err(SourceError::from(moments.reader.unreadable(survey.damage.first().cloned())).into());
+    }
+    let mut damage: Vec<String> = survey.holes.iter().map(Hole::to_string).collect();
+    damage.extend(survey.damage.iter().map(Damage::to_string));
+    let remark = damage.first().map(|first| Remark {
+        code: DAMAGED.into(),
+        text: format!("{} sweeps could not be read when this was cut out: {first}", survey.lost),
+        count: damage.len() as u64,
+        partial: true,
+    });
+    let packer = Packer::default();
+    let mut writer = Writer { moments, stretch, changes, sink, packer, remark, kept: Kept::default() };
+    for run in survey.runs {
+        writer.run(run)?;
+    }
+    let kept = writer.end()?;
+    Ok(Rewritten { kept, lost: survey.lost, damage })
+}
+
+struct Writer<'a, 'e, B, S> {
+    moments: &'a mut Moments<B>,
+    stretch: &'a Stretch,
+    changes: Changes<'e>,
+    sink: S,
+    packer: Packer,
+    remark: Option<Remark>,
+    kept: Kept,
+}
+
+impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
+    fn slot_of(&self, moment: usize) -> usize {
+        self.moments.reader.moments()[moment]
+    }
+
+    /// The first frame that belongs to a moment: the one behind the moment before it.
+    fn first_of(&self, moment: usize) -> usize {
+        moment.checked_sub(1).map_or(0, |before| self.slot_of(before) + 1)
+    }
+
+    /// Moments that can all be read.
+    fn run(&mut self, run: RangeInclusive<usize>) -> Result<(), RewriteError> {
+        let (begin, shown) = (self.first_of(*run.start()), self.slot_of(*run.start()));
+        let end = self.tail_of(*run.end());
+        let (mut next, mut base) = (begin, None);
+        if !self.stands(begin..=shown) {
+            base = Some(self.begin(begin..=shown)?);
+            next = shown + 1;
+        }
+        for slot in next..=end {
+            if self.moments.reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) {
+                base = None;
+            }
+            self.say_note(slot)?;
+            self.pass(slot, base.as_mut())?;
+        }
+        Ok(())
+    }
+
+    /// Whether the frames of a moment say everything by themselves, and nothing that was not asked for.
+    fn stands(&self, frames: RangeInclusive<usize>) -> bool {
+        let leads = || frames.clone().map(|slot| self.moments.reader.slot(slot).lead);
+        let whole = |flag| leads().any(|lead| lead.has(flag));
+        self.remark.is_none()
+            && whole(flags::STATE_WHOLE)
+            && whole(flags::COUNTERS_WHOLE)
+            && leads()
+                .all(|lead| lead.time >= self.stretch.since && lead.flags & (STATE | flags::MOMENT) != 0)
+    }
+
+    /// The last frame of a moment, with what was said behind it and before the next.
+    fn tail_of(&self, moment: usize) -> usize {
+        let mut last = self.slot_of(moment);
+        let slots = &self.moments.reader.index().slots;
+        while let Some(slot) = slots.get(last + 1)
+            && slot.lead.flags & (STATE | flags::COUNTERS) == 0
+            && slot.lead.time <= self.stretch.until
+        {
+            last += 1;
+        }
+        last
+    }
+
+    /// The first moment of a run, with everything that was known by then; gives the counters that those after it say
+    /// how they moved from.
+    fn begin(&mut self, frames: RangeInclusive<usize>) -> Result<Base, RewriteError> {
+        let reader = &mut self.moments.reader;
+        let (slot, mut base) = (*frames.end(), Base::default());
+        let time = reader.slot(slot).lead.time;
+        reader.show(slot).map_err(|damage| SourceError::from(reader.unreadable(Some(damage))))?;
+        let mut records = reader.state().records();
+        if let Some(remark) = &self.remark {
+            match records.last_mut() {
+                // Of several remarks the first is read out.
+                Some(Record::Remarks(remarks)) => remarks.insert(0, remark.clone()),
+                _ => records.push(Record::Remarks(vec![remark.clone()])),
+            }
+        }
+        let counters = encode(&mut base, &reader.state().base.sweep(), true);
+        records.extend(counters.into_iter().map(|part| Record::Counters(Box::new(part))));
+        let mut lines: Vec<(i64, Record)> = records.into_iter().map(|record| (time, record)).collect();
+        for slot in frames {
+            if reader.slot(slot).lead.has(flags::EVENT) {
+                // What cannot be read was found by the survey.
+                lines.extend(reader.events(slot).unwrap_or_default());
+            }
+        }
+        lines.retain(|(time, _)| *time >= self.stretch.since);
+        self.write(time, lines, true)?;
+        Ok(base)
+    }
+
+    /// Takes a frame over.
+    fn pass(&mut self, slot: usize, base: Option<&mut Base>) -> Result<(), RewriteError> {
+        let reader = &mut self.moments.reader;
+        let lead = reader.slot(slot).lead;
+        if lead.flags == flags::END {
+            return Ok(());
+        }
+        let remarked = self.remark.is_some() && lead.flags & STATE != 0;
+        if self.changes.edit.is_none() && base.is_none() && !remarked {
+            let Ok(text) = reader.text(slot) else { return self.missed(slot) };
+            let packed = self.packer.copy(&lead, &text)?;
+            return self.append(&packed, lead.has(flags::MOMENT).then_some(lead.time));
+        }
+        let Ok(lines) = reader.lines(slot, u32::MAX) else { return self.missed(slot) };
+        let mut lines: Vec<(i64, Record)> = lines.into_iter().map(|line| (line.time, line.record)).collect();
+        if let Some(base) = base.filter(|_| lead.has(flags::COUNTERS)) {
+            let moment = reader.moments().partition_point(|moment| *moment < slot);
+            let moment = reader.moments()[moment];
+            reader.show(moment).map_err(|damage| SourceError::from(reader.unreadable(Some(damage))))?;
+            let counters = encode(base, &reader.state().base.sweep(), false);
+            lines.retain(|(_, record)| !matches!(record, Record::Counters(_)));
+            lines.extend(counters.into_iter().map(|part| (lead.time, Record::Counters(Box::new(part)))));
+        }
+        for (_, record) in &mut lines {
+            if let (Record::Remarks(remarks), Some(remark)) = (record, &self.remark) {
+                remarks.insert(0, remark.clone());
+            }
+        }
+        self.write(lead.time, lines, lead.has(flags::MOMENT))
+    }
+
+    /// A frame that cannot be read. Of moments that can be shown it is one with words only.
+    fn missed(&self, slot: usize) -> Result<(), RewriteError> {
+        let reader = &self.moments.reader;
+        match reader.slot(slot).lead.flags & (STATE | flags::COUNTERS) {
+            0 => Ok(()),
+            _ => Err(SourceError::from(reader.unreadable(None)).into()),
+        }
+    }
+
+    fn write(&mut self, time: i64, lines: Vec<(i64, Record)>, moment: bool) -> Result<(), RewriteError> {
+        let lines = match &mut self.changes.edit {
+            Some(edit) => {
+                lines.into_iter().filter_map(|(time, record)| Some((time, edit(record)?))).collect()
+            }
+            None => lines,
+        };
+        let packed = self.packer.pack_lines(time, lines, moment)?;
+        self.append(&packed, moment.then_some(time))
+    }
+
+    fn append(&mut self, packed: &Packed, moment: Option<i64>) -> Result<(), RewriteError> {
+        self.sink.append(&packed.bytes)?;
+        self.kept.bytes += packed.bytes.len() as u64;
+        if let Some(time) = moment {
+            self.kept.sweeps += 1;
+            self.kept.from = self.kept.from.or(Some(time));
+            self.kept.to = Some(time);
+        }
+        Ok(())
+    }
+
+    /// The note, before the first frame of a later time; never between the frames of one moment.
+    fn say_note(&mut self, next: usize) -> Result<(), RewriteError> {
+        let reader = &self.moments.reader;
+        let before = next.checked_sub(1).map(|before| reader.slot(before).lead);
+        let within = before
+            .is_some_and(|lead| lead.flags & (STATE | flags::COUNTERS) != 0 && !lead.has(flags::MOMENT));
+        let lead = reader.slot(next).lead;
+        let due = |(time, _): &(i64, String)| *time < lead.time || lead.flags == flags::END;
+        match self.changes.note.take_if(|note| !within && due(note)) {
+            Some((time, text)) => self.write(time, vec![(time, Record::Note(text))], false),
+            None => Ok(()),
+        }
+    }
+
+    fn end(mut self) -> Result<Kept, RewriteError> {
+        if let Some((time, text)) = self.changes.note.take() {
+            self.write(time, vec![(time, Record::Note(text))], false)?;
+        }
+        let time = self.kept.to.unwrap_or_default();
+        let end = Record::End(End { sweeps: self.kept.sweeps });
+        self.write(time, vec![(time, end)], false)?;
+        let table = self.packer.table();
+        self.sink.append(&table)?;
+        self.kept.bytes += table.len() as u64;
+        self.sink.sync()?;
+        Ok(self.kept)
+    }
+}

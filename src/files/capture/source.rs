@@ -1,0 +1,205 @@
+//! A capture as a source: what was seen at its end, or at a time.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::at::At;
+use super::cursor::{Answer, Cursor, Store};
+use super::disk::{FileBytes, open};
+use super::moments::Moments;
+use crate::capture_format::Reader;
+use fabdeck_fabric::observe::{Observation, Place, Sweep};
+use fabdeck_mad::access::{Past, Source, SourceError, Wanted, Watch};
+
+/// A time at which nothing was recorded.
+const GAP: &str = "FN-388";
+/// Fewer sweeps than somebody asks for.
+pub const TOO_SHORT: &str = "FD-5064";
+
+#[derive(Debug)]
+pub struct CaptureSource {
+    name: String,
+    cursor: Cursor<Moments<FileBytes>>,
+    at: Option<At>,
+    /// The first moment that the next sweep may be of, and the one that the last sweep was of.
+    next: usize,
+    last: Option<usize>,
+    /// What errors were told since, and its place.
+    past: Option<(usize, Past)>,
+}
+
+impl CaptureSource {
+    /// The last moment up to a time; without one the last of all.
+    pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
+        let cursor = Cursor::new(Moments::new(open(path)?));
+        Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None, past: None })
+    }
+
+    /// Its moments, and the place of the one that was looked at.
+    pub(super) fn into_moments(self) -> (Moments<FileBytes>, usize) {
+        (self.cursor.into_store(), self.next)
+    }
+
+    fn reader(&mut self) -> &mut Reader<FileBytes> {
+        &mut self.cursor.store_mut().reader
+    }
+
+    fn show_at(&mut self, at: At) -> Result<usize, SourceError> {
+        let time = self.cursor.store().time_of(at)?;
+        let answer = self.cursor.to(time);
+        let place = self.cursor.place();
+        let before = self.cursor.store().time(place);
+        let behind = time.saturating_sub(at.slack()) > before && self.cursor.gap_behind(place);
+        if behind || matches!(answer, Answer::Gap { .. }) {
+            let after = self.cursor.store().time(place + 1);
+            self.note_gap(before, after);
+        }
+        if let Answer::Moment(()) = answer {
+            return Ok(place);
+        }
+        let reader = self.reader();
+        Ok(reader.show_until(place).map_err(|damage| reader.unreadable(damage))?)
+    }
+
+    /// Who asks for a time within is told that it is not what was seen then.
+    fn note_gap(&mut self, from: i64, to: i64) {
+        let reader = self.reader();
+        let seconds = to.saturating_sub(from) as f64 / 1000.0;
+        let (from, to) = (reader.clock(from), reader.clock(to));
+        let place = Place::file(reader.name());
+        reader.notes().add(GAP, place, || {
+            format!(
+                "the time asked for lies in a gap of {seconds} s: nothing was recorded between {from} and {to}, and what \
+                 is shown is the sweep of {from}"
+            )
+        });
+    }
+
+    fn too_short(&self, what: String) -> SourceError {
+        let hint = "give a shorter --interval or fewer with --count, or another --at; 'fabdeck capture info' says what \
+                    the capture holds";
+        SourceError::Name { code: TOO_SHORT, what: format!("{}: {what}", self.name), hint: hint.into() }
+    }
+
+    /// So much was asked for, and so much was recorded before the moment at hand.
+    fn reaches_back(&self, span: Duration, held: Duration) -> SourceError {
+        let fits = match held {
+            Duration::ZERO => "it is the first moment: give a later --at".to_owned(),
+            _ => format!(
+                "--interval {}s fits (of several with --count, all together), or give a later --at",
+                held.as_millis() as f64 / 1000.0
+            ),
+        };
+        SourceError::Name {
+            code: TOO_SHORT,
+            what: format!(
+                "{}: {} s between sweeps are needed, and {} s were recorded before",
+                self.name,
+                span.as_secs_f64(),
+                held.as_millis() as f64 / 1000.0
+            ),
+            hint: format!("{fits}; 'fabdeck capture info' says what the capture holds"),
+        }
+    }
+
+    fn began(&mut self, place: usize) -> Result<Duration, SourceError> {
+        let reader = self.reader();
+        let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
+        match shown == place {
+            true => Ok(reader.state().base.began()),
+            // The note that this leaves says what is damaged.
+            false => Err(self.too_short("a sweep that is needed cannot be read".into())),
+        }
+    }
+}
+
+impl CaptureSource {
+    /// The sweep of the moment shown, with all that is different since the last one.
+    fn sweep_of(&mut self, place: usize, look: &mut Observation) -> Result<Sweep, SourceError> {
+        let before = self.last.replace(place);
+        let time = self.cursor.store().time(place);
+        let reader = self.reader();
+        let mut sweep = reader.state().base.sweep();
+        if let Some(before) = before {
+            let (behind, to) = (reader.moments()[before], reader.moments()[place]);
+            sweep.news = reader.news(behind, to).map_err(|damage| reader.unreadable(Some(damage)))?;
+        }
+        if look.fabric != reader.state().fabric {
+            look.fabric = reader.state().fabric.clone();
+            sweep.fabric = Some(Arc::new(look.fabric.clone()));
+        }
+        look.tables.clone_from(&reader.state().tables);
+        look.time = Some(reader.clock(time));
+        Ok(sweep)
+    }
+}
+
+impl Source for CaptureSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let shown = match self.at {
+            Some(at) => self.show_at(at)?,
+            None => self.reader().show_last()?,
+        };
+        (self.next, self.last) = (shown, None);
+        Ok(self.reader().observation())
+    }
+
+    fn go_back(&mut self, _: &mut Observation, span: Duration) -> Result<(), SourceError> {
+        let (end, mut place) = (self.began(self.next)?, self.next);
+        // Times in the leads say about where it is; the clock of the sweeps says it exactly.
+        let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        let store = self.cursor.store();
+        let until = store.time(place).saturating_sub(millis);
+        while place > 0 && store.time(place) > until {
+            place -= 1;
+        }
+        while place < self.next && end.saturating_sub(self.began(place + 1)?) >= span {
+            place += 1;
+        }
+        while end.saturating_sub(self.began(place)?) < span {
+            let Some(before) = place.checked_sub(1) else {
+                let held = end.saturating_sub(self.began(0)?);
+                return Err(self.reaches_back(span, held));
+            };
+            place = before;
+        }
+        (self.next, self.last) = (place, None);
+        Ok(())
+    }
+
+    fn past(&mut self) -> Result<Option<Past>, SourceError> {
+        let Some(last) = self.last else { return Ok(None) };
+        let place = self.cursor.store().told_since(last);
+        if let Some((_, past)) = self.past.as_ref().filter(|(at, _)| *at == place) {
+            return Ok(Some(past.clone()));
+        }
+        let time = self.cursor.store().time(place);
+        let reader = self.reader();
+        let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
+        let past = Past { time: reader.clock(time), sweep: Arc::new(reader.state().base.sweep()) };
+        // What is damaged tells nothing of what was before it.
+        self.past = (shown == place).then_some((place, past));
+        Ok(self.past.as_ref().map(|(_, past)| past.clone()))
+    }
+
+    fn sweep(
+        &mut self,
+        look: &mut Observation,
+        not_before: Duration,
+        _: &mut dyn Watch,
+    ) -> Result<Sweep, SourceError> {
+        while self.next < self.cursor.store().len() {
+            let began = self.began(self.next)?;
+            self.next += 1;
+            if began >= not_before {
+                return self.sweep_of(self.next - 1, look);
+            }
+        }
+        Err(self.too_short("it ends before there is another sweep".into()))
+    }
+}

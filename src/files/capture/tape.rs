@@ -1,0 +1,234 @@
+//! A recording as it is played: its timeline, and any of its moments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::at::At;
+use super::cursor::Store;
+use super::disk::FileBytes;
+use super::moments::Moments;
+use super::source::CaptureSource;
+use super::timeline::{Happened, Timeline, Told};
+use crate::capture_format::{Bytes, Damage, Reader, Record, flags};
+use fabdeck_fabric::Fabric;
+use fabdeck_fabric::observe::{News, Observation, Sweep, Ticks};
+use fabdeck_mad::access::{Source, SourceError, Unwatched, Wanted};
+
+/// Of a recording up to this size every frame is checked before it is played; of a larger one damage within frames is
+/// found where they are read.
+const CHECKED: u64 = 64 << 20;
+
+/// Bytes that notes, actions and news of a timeline take; those beyond them are counted.
+const MOST_TOLD: usize = 32 << 20;
+
+/// What happened, as far as there is room for it.
+struct Chronicle {
+    happened: Vec<Happened>,
+    room: usize,
+    /// Notes, actions and news of the moment at hand that found no room.
+    left_out: usize,
+}
+
+impl Chronicle {
+    /// What was said or found, with the bytes of its words. Once one finds no room none behind it has any, so that the
+    /// list has no holes before its end.
+    fn add(&mut self, happened: Happened, words: usize) {
+        let size = size_of::<Happened>() + words;
+        self.room = self.room.saturating_sub(size);
+        match self.room {
+            0 => self.left_out += 1,
+            _ => self.happened.push(happened),
+        }
+    }
+
+    /// Ends a moment: that something is left out of it is told as well.
+    fn end(&mut self, place: usize, time: i64) {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            self.happened.push(Happened { place, time, told: Told::LeftOut(left_out) });
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Tape<B> {
+    moments: Moments<B>,
+}
+
+impl Tape<FileBytes> {
+    /// A capture on a disk, and the place of the moment that somebody asked for: else that of the last.
+    pub fn open(path: &Path, at: Option<At>) -> Result<(Self, usize), SourceError> {
+        let mut source = CaptureSource::open(path, at)?;
+        source.observe(Wanted::default(), &mut Unwatched)?;
+        let (moments, place) = source.into_moments();
+        Ok((Self { moments }, place))
+    }
+}
+
+impl<B: Bytes> Tape<B> {
+    pub fn of(reader: Reader<B>) -> Self {
+        Self { moments: Moments::new(reader) }
+    }
+
+    /// The same recording for somebody else, who steps through it by himself.
+    pub fn again(&self) -> Self
+    where
+        B: Clone,
+    {
+        Self::of(self.moments.reader.again())
+    }
+
+    fn reader(&mut self) -> &mut Reader<B> {
+        &mut self.moments.reader
+    }
+
+    /// Goes to a moment.
+    pub fn show(&mut self, place: usize) -> Result<(), Damage> {
+        self.moments.read(place)
+    }
+
+    /// Goes to a moment, or to the last before it that can be read; which one that is, and what is in the way.
+    pub fn show_until(&mut self, place: usize) -> Result<(usize, Option<Damage>), Option<Damage>> {
+        let (mut at, mut first) = (place, None);
+        loop {
+            match self.show(at) {
+                Ok(()) => return Ok((at, first)),
+                Err(damage) => first = first.or(Some(damage)),
+            }
+            let Some(before) = at.checked_sub(1) else { return Err(first) };
+            at = before;
+        }
+    }
+
+    /// All counters at the moment shown.
+    pub fn sweep(&mut self) -> Sweep {
+        self.reader().state().base.sweep()
+    }
+
+    pub fn fabric(&mut self) -> &Fabric {
+        &self.reader().state().fabric
+    }
+
+    /// In what ports count waiting at the moment shown.
+    pub fn ticks(&mut self) -> &Ticks {
+        &self.reader().state().ticks
+    }
+
+    /// What was seen at the moment shown, but for its time and its counters.
+    pub fn observation(&mut self) -> Observation {
+        Observation { time: None, counters: Vec::new(), ..self.reader().observation() }
+    }
+
+    /// Names what is known besides counters: while it is the same, nothing of that is otherwise.
+    pub fn state(&mut self) -> Option<usize> {
+        self.reader().state_at()
+    }
+
+    pub fn timeline(&mut self) -> Timeline {
+        let (times, longest_step) =
+            ((0..self.moments.len()).map(|at| self.moments.time(at)).collect(), self.moments.longest_step());
+        let happened = self.happened();
+        let (damaged, broken) = (self.damaged(), self.broken());
+        let reader = &self.moments.reader;
+        let header = reader.header();
+        Timeline {
+            name: reader.name().to_owned(),
+            source: header.source.clone(),
+            interval_ms: header.interval_ms,
+            utc_offset_s: header.utc_offset_s,
+            times,
+            longest_step,
+            eventful: happened.iter().map(|happened| happened.place).collect(),
+            happened,
+            damaged,
+            broken,
+            ended: reader.ended(),
+        }
+    }
+
+    /// What frames up to each moment say; what comes behind the last moment is seen with that.
+    fn happened(&mut self) -> Vec<Happened> {
+        let slots: Vec<usize> = self.moments.reader.moments().to_vec();
+        let mut told = Chronicle { happened: Vec::new(), room: MOST_TOLD, left_out: 0 };
+        let mut behind = None;
+        for (place, slot) in slots.iter().copied().enumerate() {
+            let time = self.moments.time(place);
+            if let Some(before) = place.checked_sub(1).map(|before| self.moments.time(before))
+                && before > time
+            {
+                let set_back = Told::SetBack(before.saturating_sub(time));
+                told.happened.push(Happened { place, time, told: set_back });
+            }
+            let from = behind.map_or(0, |behind: usize| behind + 1);
+            let to =
+                if place + 1 == slots.len() { self.moments.reader.index().slots.len() } else { slot + 1 };
+            self.told(place, from..to, &mut told);
+            told.end(place, time);
+            behind = Some(slot);
+        }
+        told.happened
+    }
+
+    fn told(&mut self, place: usize, slots: std::ops::Range<usize>, all: &mut Chronicle) {
+        let (mut moved, mut explained) = (None, false);
+        for slot in slots {
+            let lead = self.moments.reader.slot(slot).lead;
+            if lead.has(flags::STATE_MOVED) && !lead.has(flags::STATE_WHOLE) {
+                moved = Some(lead.time);
+            }
+            if !lead.has(flags::EVENT) {
+                continue;
+            }
+            // What is damaged is told where the moment is read.
+            for (time, record) in self.reader().events(slot).unwrap_or_default() {
+                let (words, told) = match record {
+                    Record::Note(text) => (text.len(), Told::Note(text)),
+                    Record::Action(acted) => {
+                        let words = acted.what.len() + acted.command.as_ref().map_or(0, String::len);
+                        (words, Told::Action(acted))
+                    }
+                    // Its JSON has no fewer bytes than what becomes of it.
+                    Record::News(value) => (value.to_string().len(), of_news(value)),
+                    _ => continue,
+                };
+                explained |= !matches!(told, Told::Note(_) | Told::Action(_));
+                all.add(Happened { place, time, told }, words);
+            }
+        }
+        if let (Some(time), false) = (moved, explained) {
+            all.happened.push(Happened { place, time, told: Told::Changed });
+        }
+    }
+
+    /// Moments whose frames, or those that they build upon, are not there or cannot be read.
+    fn damaged(&mut self) -> BTreeMap<usize, String> {
+        let reader = self.reader();
+        let slots = reader.index().slots.len();
+        let raw: u64 = (0..slots).map(|slot| u64::from(reader.slot(slot).lead.raw)).sum();
+        let checked = if raw <= CHECKED { slots } else { 0 };
+        let bad: BTreeMap<usize, String> =
+            (0..checked).filter_map(|slot| Some((slot, reader.lines(slot, 0).err()?.to_string()))).collect();
+        if bad.is_empty() && reader.index().holes.is_empty() {
+            return BTreeMap::new();
+        }
+        let moments: Vec<usize> = reader.moments().to_vec();
+        let damage = |(place, slot): (usize, usize)| match reader.needs(slot) {
+            Err(damage) => Some((place, damage.to_string())),
+            Ok(frames) => frames.iter().find_map(|frame| Some((place, bad.get(frame)?.clone()))),
+        };
+        moments.into_iter().enumerate().filter_map(damage).collect()
+    }
+
+    /// Moments with which records do not go on from those of the moment before.
+    fn broken(&self) -> BTreeSet<usize> {
+        (1..self.moments.len()).filter(|place| !self.moments.unbroken(*place)).collect()
+    }
+}
+
+fn of_news(value: serde_json::Value) -> Told {
+    let word = value.as_object().and_then(|object| object.keys().next().cloned());
+    match serde_json::from_value::<News>(value) {
+        Ok(news) => Told::News(news),
+        Err(_) => Told::Later(word.unwrap_or_default()),
+    }
+}

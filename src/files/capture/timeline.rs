@@ -1,0 +1,227 @@
+//! What happened when in a capture: its moments, what was said and found between them, and where nothing can be read. Of
+//! what the fabric looked like it holds nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
+use super::cursor::Store;
+use crate::capture_format::Acted;
+use fabdeck_fabric::counters::ANCHOR;
+use fabdeck_fabric::observe::News;
+
+/// What happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// What a sweep found to be different.
+    News(News),
+    /// An operator's words.
+    Note(String),
+    /// What an operator did.
+    Action(Acted),
+    /// What counters came to: no recorder wrote it down, it was worked out of what is recorded.
+    Derived(Derived),
+    /// Something of the fabric, its tables or its names is otherwise, and nobody said what.
+    Changed,
+    /// What a later version of fabdeck tells; the word that it has for it.
+    Later(String),
+    /// The recorder's clock was set back by so many milliseconds.
+    SetBack(i64),
+    /// So many notes, actions and news for which the list has no room.
+    LeftOut(usize),
+}
+
+/// Something above a threshold began to be, or ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Derived {
+    pub label: &'static str,
+    pub text: String,
+    /// It began, and somebody should look at it.
+    pub began: bool,
+}
+
+/// What happened, and the moment with which it is seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Happened {
+    pub place: usize,
+    pub time: i64,
+    pub told: Told,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Timeline {
+    /// The file, as it was named.
+    pub name: String,
+    /// What was recorded.
+    pub source: String,
+    pub interval_ms: u64,
+    pub utc_offset_s: i32,
+    /// When each moment was, by the recorder's clock.
+    pub times: Vec<i64>,
+    /// The longest time between two moments in which nothing is missing.
+    pub longest_step: i64,
+    /// By their moments.
+    pub happened: Vec<Happened>,
+    /// Moments with which something happened.
+    pub eventful: BTreeSet<usize>,
+    /// Moments that cannot be read, and why.
+    pub damaged: BTreeMap<usize, String>,
+    /// Moments before which something is lost, or another recording begins.
+    pub broken: BTreeSet<usize>,
+    /// It was ended, and not cut short.
+    pub ended: bool,
+}
+
+impl Timeline {
+    /// The earliest and the latest time; they need not be those of the first and the last moment.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        self.times.iter().min().copied().zip(self.times.iter().max().copied())
+    }
+
+    /// Whether nothing was recorded for a while before a moment.
+    pub fn gap_before(&self, place: usize) -> bool {
+        let step = |before: usize| self.times[place].saturating_sub(self.times[before]);
+        place < self.times.len()
+            && place.checked_sub(1).is_some_and(|before| step(before) > self.longest_step)
+    }
+
+    /// Whether what is seen at a moment can be compared with the moment before.
+    pub fn follows(&self, place: usize) -> bool {
+        place > 0 && !self.gap_before(place) && !self.broken.contains(&place)
+    }
+
+    /// The first moment from which on the same recorder was at work.
+    pub fn series(&self, place: usize) -> usize {
+        self.broken.range(..=place).next_back().copied().unwrap_or(0)
+    }
+
+    /// Milliseconds from the first moment to another, in which a clock that was set back counts for nothing.
+    pub fn elapsed(&self, place: usize) -> i64 {
+        let times = &self.times[..self.times.len().min(place.saturating_add(1))];
+        times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).max(0)).fold(0, i64::saturating_add)
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::fixed(Offset::from_seconds(self.utc_offset_s).unwrap_or(Offset::UTC))
+    }
+
+    fn said(&self, time: i64, format: &str) -> String {
+        let zoned = Timestamp::from_millisecond(time).map(|time| time.to_zoned(self.zone()));
+        zoned.map_or_else(|_| format!("{time} ms"), |time| time.strftime(format).to_string())
+    }
+
+    /// As the recorder's clock showed it: time of day.
+    pub fn clock(&self, time: i64) -> String {
+        self.said(time, "%H:%M:%S")
+    }
+
+    /// The same with thousandths.
+    pub fn exact_clock(&self, time: i64) -> String {
+        self.said(time, "%H:%M:%S%.3f")
+    }
+
+    pub fn date(&self, time: i64) -> String {
+        self.said(time, "%Y-%m-%d")
+    }
+
+    /// As `--at` takes it.
+    pub fn stamp(&self, time: i64) -> String {
+        self.said(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
+    }
+}
+
+/// Where errors are told from at the last of these moments, and where they will be: as a watch would that began with the
+/// series that they are of. `elapsed` has milliseconds from the first moment.
+pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
+    let (mut first, mut half) = (series, series);
+    let anchor = i64::try_from(ANCHOR.as_millis()).unwrap_or(i64::MAX);
+    for at in series..elapsed.len() {
+        if elapsed[at].saturating_sub(elapsed[half]) >= anchor {
+            (first, half) = (half, at);
+        }
+    }
+    (first, half)
+}
+
+/// The moments of a timeline for a cursor: reading one is knowing that it can be read.
+#[derive(Clone, Debug)]
+pub struct Track {
+    pub timeline: Arc<Timeline>,
+    /// Damage that was met only when a moment was read.
+    pub met: BTreeMap<usize, String>,
+    /// Moments with which something happened that the timeline does not tell.
+    pub more: BTreeSet<usize>,
+}
+
+impl Track {
+    pub fn new(timeline: Arc<Timeline>) -> Self {
+        Self { timeline, met: BTreeMap::new(), more: BTreeSet::new() }
+    }
+
+    pub fn damage(&self, place: usize) -> Option<&String> {
+        self.timeline.damaged.get(&place).or_else(|| self.met.get(&place))
+    }
+}
+
+impl Store for Track {
+    type Moment = usize;
+    type Damage = String;
+
+    fn len(&self) -> usize {
+        self.timeline.times.len()
+    }
+
+    fn time(&self, at: usize) -> i64 {
+        self.timeline.times[at]
+    }
+
+    fn eventful(&self, at: usize) -> bool {
+        self.timeline.eventful.contains(&at) || self.more.contains(&at)
+    }
+
+    fn longest_step(&self) -> i64 {
+        self.timeline.longest_step
+    }
+
+    fn read(&mut self, at: usize) -> Result<usize, String> {
+        self.damage(at).map_or(Ok(at), |damage| Err(damage.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_since_the_beginning_and_later_since_half_an_hour_to_an_hour() {
+        let elapsed: Vec<i64> = (0..10).map(|at| at * 1_000_000).collect();
+        let told: Vec<(usize, usize)> = (0..10).map(|at| anchors(0, &elapsed[..=at])).collect();
+        let wanted = [(0, 0), (0, 0), (0, 2), (0, 2), (2, 4), (2, 4), (4, 6), (4, 6), (6, 8), (6, 8)];
+        assert_eq!(told, wanted);
+        // Another recording begins with the sixth.
+        assert_eq!(anchors(5, &elapsed[..=6]), (5, 5));
+        assert_eq!(anchors(5, &elapsed[..=8]), (5, 7));
+    }
+
+    #[test]
+    fn gaps_breaks_and_clocks_that_step_back() {
+        let timeline = Timeline {
+            times: vec![1000, 2000, 1500, 2500, 90_000],
+            longest_step: 3000,
+            broken: [2].into(),
+            utc_offset_s: 3600,
+            ..Timeline::default()
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|at| timeline.follows(at)), [false, true, false, true, false]);
+        assert_eq!([0, 1, 3, 4].map(|at| timeline.series(at)), [0, 0, 2, 2]);
+        assert_eq!([0, 1, 2, 3, 4, 9].map(|at| timeline.elapsed(at)), [0, 1000, 1000, 2000, 89_500, 89_500]);
+        assert_eq!(timeline.span(), Some((1000, 90_000)));
+        assert_eq!(
+            (timeline.clock(90_000), timeline.exact_clock(1500)),
+            ("01:01:30".into(), "01:00:01.500".into())
+        );
+        assert_eq!(timeline.stamp(1500), "1970-01-01T01:00:01.500+01:00");
+    }
+}

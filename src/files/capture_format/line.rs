@@ -1,0 +1,287 @@
+//! One record, a line of JSON each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::counters::Counters;
+use super::frame::flags;
+use super::switching::{Forwarding, LaneTables};
+use super::topology::Topology;
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::{Adaptive, HostsOfJobs, Note, PolicyLevels, TickKind};
+
+/// The most bytes that a note or news may take.
+pub const TEXT_LIMIT: usize = 64 * 1024;
+/// The most bytes that a list of jobs may take: much less than a record may, for names in it are many and short.
+pub const JOBS_LIMIT: usize = 16 << 20;
+
+/// A record with its number and time, in milliseconds since 1970 began. Its keys stand in this order, without blanks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    pub seq: u64,
+    pub time: i64,
+    pub record: Record,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// Begins a whole state.
+    Header(Header),
+    Topology(Topology),
+    Manager(Option<Manager>),
+    Names(BTreeMap<String, String>),
+    Tables(Forwarding),
+    Lanes(LaneTables),
+    Adaptive(Option<AdaptiveRecord>),
+    /// The service levels that a QoS policy sets.
+    Policy(Option<PolicyRecord>),
+    /// In what ports count waiting.
+    Ticks(Vec<TickRecord>),
+    /// What the look that was recorded had to be noted for.
+    Remarks(Vec<Remark>),
+    /// Which jobs run.
+    Jobs(JobsRecord),
+    Counters(Box<Counters>),
+    /// In an operator's words.
+    Note(String),
+    /// What an operator did at a console.
+    Action(Acted),
+    /// Something that happened: `observe::News` as far as this version knows it.
+    News(Value),
+    End(End),
+}
+
+/// How many bytes a note, an action or a list of jobs takes in a line; at most `TEXT_LIMIT` and `JOBS_LIMIT` can be read
+/// again.
+pub fn said_size(record: Record) -> usize {
+    let longest = Line { seq: u64::MAX, time: i64::MIN, record };
+    // A text always becomes JSON.
+    serde_json::to_vec(&longest).map_or(usize::MAX, |line| line.len() + 1)
+}
+
+/// The kinds of records, and what a frame that holds one has to say.
+const KINDS: &[(&str, u32)] = &[
+    ("header", flags::STATE_WHOLE),
+    ("topology", flags::STATE_MOVED),
+    ("manager", flags::STATE_MOVED),
+    ("names", flags::STATE_MOVED),
+    ("tables", flags::STATE_MOVED),
+    ("lanes", flags::STATE_MOVED),
+    ("adaptive", flags::STATE_MOVED),
+    ("policy", flags::STATE_MOVED),
+    ("ticks", flags::STATE_MOVED),
+    ("remarks", flags::STATE_MOVED),
+    ("jobs", flags::STATE_MOVED | flags::JOBS),
+    ("counters", flags::COUNTERS),
+    ("note", flags::EVENT),
+    ("action", flags::EVENT),
+    ("news", flags::EVENT),
+    ("end", flags::END),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// `fabdeck.capture/1`.
+    pub format: String,
+    /// The version of fabdeck that wrote it.
+    pub fabdeck: String,
+    /// What was recorded, in the operator's words. Of keys a source has no words.
+    pub source: String,
+    pub interval_ms: u64,
+    /// How far the recorder's clock was from UTC, in seconds: times are shown that way.
+    pub utc_offset_s: i32,
+}
+
+/// Something that an operator did, in words.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Acted {
+    pub what: String,
+    /// The command line that does the same, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Manager {
+    pub guid: Guid,
+    pub state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdaptiveRecord {
+    Seen,
+    On(u64),
+    Unknown(u64),
+}
+
+/// The service levels of paths as a QoS policy sets them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyRecord {
+    /// By the GUID of the destination's port, those above 0.
+    ByDestination(BTreeMap<Guid, u8>),
+    Undecided,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Remark {
+    pub code: String,
+    pub text: String,
+    pub count: u64,
+    pub partial: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TickRecord {
+    #[serde(flatten)]
+    pub kind: TickKind,
+    pub tick: Option<u8>,
+}
+
+/// Which jobs run, or that nobody says so any more.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobsRecord {
+    /// When the list was heard, or heard last; `None`: never.
+    pub heard: Option<i64>,
+    /// Why nobody said anything since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<String>,
+    /// The hosts of each job; the list of the record before, where it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<HostsOfJobs>,
+}
+
+/// How a recording ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct End {
+    pub sweeps: u64,
+}
+
+impl From<Adaptive> for AdaptiveRecord {
+    fn from(adaptive: Adaptive) -> Self {
+        match adaptive {
+            Adaptive::Seen => Self::Seen,
+            Adaptive::On(switches) => Self::On(switches),
+            Adaptive::Unknown(switches) => Self::Unknown(switches),
+        }
+    }
+}
+
+impl From<AdaptiveRecord> for Adaptive {
+    fn from(record: AdaptiveRecord) -> Self {
+        match record {
+            AdaptiveRecord::Seen => Self::Seen,
+            AdaptiveRecord::On(switches) => Self::On(switches),
+            AdaptiveRecord::Unknown(switches) => Self::Unknown(switches),
+        }
+    }
+}
+
+impl From<&PolicyLevels> for PolicyRecord {
+    fn from(levels: &PolicyLevels) -> Self {
+        match levels {
+            PolicyLevels::ByDestination(by_guid) => Self::ByDestination(by_guid.clone()),
+            PolicyLevels::Undecided => Self::Undecided,
+        }
+    }
+}
+
+impl PolicyRecord {
+    /// The same levels by other GUIDs.
+    pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
+        match self {
+            Self::ByDestination(by_guid) => {
+                Self::ByDestination(by_guid.into_iter().map(|(old, level)| (guid(old), level)).collect())
+            }
+            Self::Undecided => Self::Undecided,
+        }
+    }
+
+    /// The levels; an error where one is no service level.
+    pub(super) fn levels(self) -> Result<PolicyLevels, String> {
+        match self {
+            Self::ByDestination(by_guid) => match by_guid.values().find(|level| **level > 15) {
+                Some(level) => Err(format!("there is no service level {level}")),
+                None => Ok(PolicyLevels::ByDestination(by_guid)),
+            },
+            Self::Undecided => Ok(PolicyLevels::Undecided),
+        }
+    }
+}
+
+impl From<&Note> for Remark {
+    fn from(note: &Note) -> Self {
+        let Note { code, text, count, partial, .. } = note;
+        Self { code: (*code).to_owned(), text: text.clone(), count: *count, partial: *partial }
+    }
+}
+
+impl Record {
+    /// What a frame that holds it has to say.
+    pub fn flags(&self) -> u32 {
+        match self {
+            Self::Header(_) => flags::STATE_WHOLE,
+            Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
+            Self::Counters(_) => flags::COUNTERS,
+            Self::Note(_) | Self::Action(_) | Self::News(_) => flags::EVENT,
+            Self::End(_) => flags::END,
+            _ => flags::STATE_MOVED,
+        }
+    }
+}
+
+/// A line as far as this version understands it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Parsed {
+    Known(Box<Line>),
+    /// Of a kind that a later version has.
+    Later(String),
+    /// Of a kind that was not asked for.
+    Other,
+}
+
+impl Parsed {
+    /// Reads a line if what its kind says to a frame is among these flags.
+    pub fn of(bytes: &[u8], wanted: u32) -> Result<Self, String> {
+        let kind = kind(bytes).ok_or("a line that begins as no record does")?;
+        let Some((_, says)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+            return Ok(Self::Later(kind.to_owned()));
+        };
+        if says & wanted == 0 {
+            return Ok(Self::Other);
+        }
+        // Small texts of JSON may make large values; what is said has no need to be large.
+        if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
+            return Err(format!("a {kind} of {} bytes", bytes.len()));
+        }
+        if kind == "jobs" && bytes.len() > JOBS_LIMIT {
+            return Err(format!("a list of jobs of {} bytes", bytes.len()));
+        }
+        serde_json::from_slice(bytes).map(Self::Known).map_err(|error| error.to_string())
+    }
+}
+
+/// A line from its kind on, if that says to a frame what is among these flags.
+pub(super) fn body_of(line: &[u8], wanted: u32) -> Option<&[u8]> {
+    let kind = kind(line)?;
+    let (_, says) = KINDS.iter().find(|(known, _)| *known == kind)?;
+    // The kind stands behind numbers alone, so nothing before it looks like it.
+    let at = line.windows(kind.len()).position(|part| part == kind.as_bytes())?;
+    (says & wanted != 0).then(|| &line[at..])
+}
+
+/// The kind of record by the beginning of its line.
+fn kind(line: &[u8]) -> Option<&str> {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'-').count();
+    let rest = line.strip_prefix(b"{\"seq\":")?;
+    let rest = rest[digits(rest)..].strip_prefix(b",\"time\":")?;
+    let rest = rest[digits(rest)..].strip_prefix(b",\"record\":{\"")?;
+    let end = rest.iter().take(32).position(|byte| *byte == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}

@@ -1,0 +1,272 @@
+//! The tables of nodes as records: where packets go, and on which lanes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use fabdeck_fabric::{
+    Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeId, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
+};
+
+/// Forwarding tables. Of nodes that are not named nothing is held, or nothing changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Forwarding {
+    /// What was held before counts no more.
+    whole: bool,
+    /// The only blocks that were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    only: Option<BTreeSet<u16>>,
+    nodes: BTreeMap<String, Held>,
+}
+
+/// What one node holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Held {
+    /// The egress port of each LID from 0 on, two hexadecimal digits each; `ff`: no path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lft: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unread: BTreeSet<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mft: Option<BTreeMap<u16, Vec<u8>>>,
+}
+
+/// Lanes and their arbitration.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LaneTables {
+    whole: bool,
+    nodes: BTreeMap<String, HeldLanes>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct HeldLanes {
+    /// By ports in and out (`3-17`): the lane of each service level from 0 on, a hexadecimal digit each.
+    sl2vl: BTreeMap<String, String>,
+    arbitration: BTreeMap<u8, Weights>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Weights {
+    high_limit: u8,
+    /// Lane and weight.
+    high: Vec<(u8, u8)>,
+    low: Vec<(u8, u8)>,
+}
+
+impl Forwarding {
+    /// What there is, or what changed since `before`, in records that fit into frames; none where nothing changed.
+    pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Vec<Self> {
+        let mut nodes = BTreeMap::new();
+        for (id, held) in &tables.nodes {
+            let known = before.and_then(|before| before.nodes.get(id));
+            let same = known.is_some_and(|known| {
+                (&known.lft, &known.unread, &known.mft) == (&held.lft, &held.unread, &held.mft)
+            });
+            if !same {
+                nodes.insert(fabric.node_key(*id), Held::of(held));
+            }
+        }
+        let gone = before.is_some_and(|before| {
+            before.only != tables.only || before.nodes.keys().any(|id| !tables.nodes.contains_key(id))
+        });
+        match before {
+            Some(_) if gone => Self::of(fabric, tables, None),
+            Some(_) if nodes.is_empty() => Vec::new(),
+            _ => Self { whole: before.is_none(), only: tables.only.clone(), nodes }.split(),
+        }
+    }
+
+    fn split(self) -> Vec<Self> {
+        const MOST: usize = 8 << 20;
+        let Self { whole, only, nodes } = self;
+        let (mut all, mut size) = (vec![Self { whole, only: only.clone(), nodes: BTreeMap::new() }], 0);
+        for (key, held) in nodes {
+            let groups = held.mft.iter().flat_map(|groups| groups.values().map(|ports| 10 + 4 * ports.len()));
+            let more = held.lft.as_ref().map_or(0, String::len) + groups.sum::<usize>();
+            if size > 0 && size + more > MOST {
+                all.push(Self { whole: false, only: only.clone(), nodes: BTreeMap::new() });
+                size = 0;
+            }
+            size += more;
+            if let Some(last) = all.last_mut() {
+                last.nodes.insert(key, held);
+            }
+        }
+        all
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Other GUIDs in place of those that nodes are named by.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
+    }
+
+    pub fn apply(self, fabric: &Fabric, tables: &mut Tables) -> Result<(), String> {
+        if self.whole {
+            tables.nodes.clear();
+        }
+        tables.only = self.only;
+        for (key, held) in self.nodes {
+            let node = fabric
+                .node_by_key(&key)
+                .ok_or_else(|| format!("tables of '{key}', which is no node here"))?;
+            let entry = tables.entry(node);
+            entry.lft = held.lft.map(|text| unhex(&text).map(Lft::of)).transpose()?;
+            entry.unread = held.unread;
+            let ports = |(group, ports): (u16, Vec<u8>)| (group, ports.into_iter().map(PortNum).collect());
+            entry.mft = held.mft.map(|groups| Mft { groups: groups.into_iter().map(ports).collect() });
+        }
+        Ok(())
+    }
+}
+
+impl Held {
+    fn of(held: &NodeTables) -> Self {
+        let ports =
+            |(group, ports): (&u16, &Vec<PortNum>)| (*group, ports.iter().map(|port| port.value()).collect());
+        Self {
+            lft: held.lft.as_ref().map(|lft| hex(lft.bytes())),
+            unread: held.unread.clone(),
+            mft: held.mft.as_ref().map(|mft| mft.groups.iter().map(ports).collect()),
+        }
+    }
+}
+
+impl LaneTables {
+    /// What there is, or what changed since `before`, in records that fit into frames; none where nothing changed.
+    pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Vec<Self> {
+        let mut nodes = BTreeMap::new();
+        for (id, held) in &tables.nodes {
+            let known = before.and_then(|before| before.nodes.get(id));
+            let same = known.map_or(held.sl2vl.is_empty() && held.arbitration.is_empty(), |known| {
+                (&known.sl2vl, &known.arbitration) == (&held.sl2vl, &held.arbitration)
+            });
+            if !same {
+                nodes.insert(fabric.node_key(*id), HeldLanes::of(held));
+            }
+        }
+        // Whole lanes follow whole tables, which have cleared everything.
+        match before.is_some() && nodes.is_empty() {
+            true => Vec::new(),
+            false => Self { whole: before.is_none(), nodes }.split(),
+        }
+    }
+
+    fn split(self) -> Vec<Self> {
+        /// Rows of lanes, of some 30 bytes each; what a port arbitrates counts as so many.
+        const MOST: usize = 400_000;
+        const PORT: usize = 20;
+        let (mut all, mut rows) = (vec![Self { whole: self.whole, nodes: BTreeMap::new() }], 0);
+        for (key, held) in self.nodes {
+            let more = held.sl2vl.len() + PORT * held.arbitration.len();
+            if rows > 0 && rows + more > MOST {
+                all.push(Self { whole: false, nodes: BTreeMap::new() });
+                rows = 0;
+            }
+            rows += more;
+            if let Some(last) = all.last_mut() {
+                last.nodes.insert(key, held);
+            }
+        }
+        all
+    }
+
+    /// Other GUIDs in place of those that switches are named by.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
+    }
+
+    /// `laned`: the nodes that hold lanes, so that forgetting them costs what it took to say them.
+    pub fn apply(
+        self,
+        fabric: &Fabric,
+        tables: &mut Tables,
+        laned: &mut BTreeSet<NodeId>,
+    ) -> Result<(), String> {
+        if self.whole {
+            for node in std::mem::take(laned) {
+                if let Some(held) = tables.nodes.get_mut(&node) {
+                    (held.sl2vl, held.arbitration) = Default::default();
+                }
+            }
+        }
+        for (key, held) in self.nodes {
+            let node =
+                fabric.node_by_key(&key).ok_or_else(|| format!("lanes of '{key}', which is no node here"))?;
+            laned.insert(node);
+            let entry = tables.entry(node);
+            entry.sl2vl =
+                held.sl2vl.iter().map(|(ports, row)| lanes_of(ports, row)).collect::<Result<_, _>>()?;
+            let weights = |(port, weights): (u8, Weights)| Ok::<_, String>((PortNum(port), weights.read()?));
+            entry.arbitration = held.arbitration.into_iter().map(weights).collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+}
+
+impl HeldLanes {
+    fn of(held: &NodeTables) -> Self {
+        let row =
+            |((from, to), row): (&(PortNum, PortNum), &Sl2Vl)| (format!("{from}-{to}"), row.to_string());
+        Self {
+            sl2vl: held.sl2vl.iter().map(row).collect(),
+            arbitration: held
+                .arbitration
+                .iter()
+                .map(|(port, told)| (port.value(), Weights::of(told)))
+                .collect(),
+        }
+    }
+}
+
+impl Weights {
+    fn of(told: &Arbitration) -> Self {
+        let pairs = |all: &[VlWeight]| all.iter().map(|one| (one.lane.value(), one.weight)).collect();
+        Self { high_limit: told.high_limit, high: pairs(&told.high), low: pairs(&told.low) }
+    }
+
+    fn read(self) -> Result<Arbitration, String> {
+        let weight = |(lane, weight): (u8, u8)| {
+            let lane = Lane::new(lane.into()).ok_or_else(|| format!("there is no lane {lane}"))?;
+            Ok::<_, String>(VlWeight { lane, weight })
+        };
+        let weights = |all: Vec<(u8, u8)>| all.into_iter().map(weight).collect::<Result<_, _>>();
+        Ok(Arbitration { high_limit: self.high_limit, high: weights(self.high)?, low: weights(self.low)? })
+    }
+}
+
+/// The nodes by other GUIDs. Names that are none name no node, and are left out.
+fn renamed<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
+    let name = |key: &str| {
+        let (kind, old) = key.split_once(' ')?;
+        Some(format!("{kind} {}", guid(Guid::from_hex(old).ok()?)))
+    };
+    nodes.into_iter().filter_map(|(key, held)| Some((name(&key)?, held))).collect()
+}
+
+fn lanes_of(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), String> {
+    let wrong = || format!("'{ports}': '{row}' are no lanes");
+    let (from, to) = ports.split_once('-').ok_or_else(wrong)?;
+    let port = |text: &str| text.parse::<u8>().map(PortNum).map_err(|_| wrong());
+    Ok(((port(from)?, port(to)?), Sl2Vl::from_digits(row).ok_or_else(wrong)?))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xF]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
+fn unhex(text: &str) -> Result<Vec<u8>, String> {
+    let wrong = || "a forwarding table that is not written in pairs of hexadecimal digits".to_owned();
+    let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
+    let pair = |pair: &[u8]| {
+        Ok(match pair {
+            [high, low] => (digit(*high)? * 16 + digit(*low)?) as u8,
+            _ => return Err(wrong()),
+        })
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}

@@ -1,0 +1,400 @@
+//! From the names of hosts, as batch systems have them, to ports. The rule, for each adapter that computes:
+//!
+//! - it goes by the operator's name for it (node-name-map) and by its own description;
+//! - where a rule of the site fits either, that says whose it is; one that fits in several ways says nothing;
+//! - else the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
+//! - a name with its domain means that host; without one, or with another, hosts count whose names begin alike;
+//! - small letters and capitals are different letters, as for Slurm;
+//! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous, unless the same
+//!   adapters go by all of these names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::job_lists::JobList;
+use crate::slurm::{host_name, host_word};
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::{Fabric, JobMap, NamedHost, Names, NodeId, NodeKind};
+
+/// So many are named in a note.
+const NAMED: usize = 5;
+
+/// Adapters by the names of their hosts.
+#[derive(Clone, Debug)]
+pub struct Hosts<'f> {
+    fabric: &'f Fabric,
+    names: &'f Names,
+    /// By the name without its domain: each name with its domain, and who bears it.
+    by_name: BTreeMap<String, BTreeMap<String, BTreeSet<NodeId>>>,
+    /// Adapters whose rule fits in several ways, and what they may mean.
+    unclear: BTreeMap<String, Vec<String>>,
+}
+
+enum Found {
+    Nodes(BTreeSet<NodeId>),
+    /// Hosts that the name fits alike.
+    Several(Vec<String>),
+    Nobody,
+}
+
+impl<'f> Hosts<'f> {
+    pub fn new(fabric: &'f Fabric, names: &'f Names) -> Self {
+        let mut by_name: BTreeMap<String, BTreeMap<String, BTreeSet<NodeId>>> = BTreeMap::new();
+        let mut unclear = BTreeMap::new();
+        let computes = |kind: NodeKind, aggregates: bool| kind == NodeKind::ChannelAdapter && !aggregates;
+        for (id, node) in fabric.nodes() {
+            if !computes(node.facts.kind, node.facts.is_aggregation()) {
+                continue;
+            }
+            for name in [names.of(id), node.facts.description.as_str()] {
+                let said = match names.host_rules().host_of(name) {
+                    Some(NamedHost::Several(hosts)) => {
+                        unclear.insert(name.to_owned(), hosts);
+                        continue;
+                    }
+                    Some(NamedHost::Host(host)) => Some((host_of_word(&host), host)),
+                    None => host_name(name).zip(host_word(name).map(str::to_owned)),
+                };
+                if let Some((short, word)) = said {
+                    by_name.entry(short).or_default().entry(word).or_default().insert(id);
+                }
+            }
+        }
+        Self { fabric, names, by_name, unclear }
+    }
+
+    fn find(&self, host: &str) -> Found {
+        let bearers = self.by_name.get(&host_of_word(host));
+        let bearers = bearers.or_else(|| self.by_name.get(&host_name(host)?));
+        let Some(bearers) = bearers else {
+            // Whoever writes a list by hand may write a GUID.
+            let named = self.names.find(self.fabric, host, Some(NodeKind::ChannelAdapter));
+            return if named.is_empty() { Found::Nobody } else { Found::Nodes(named.into_iter().collect()) };
+        };
+        let mut who = bearers.values();
+        // An adapter that goes by two names is one host still.
+        let first = who.next().filter(|first| who.all(|nodes| nodes == *first));
+        match bearers.get(host).or(first) {
+            Some(nodes) => Found::Nodes(nodes.clone()),
+            None => Found::Several(bearers.keys().cloned().collect()),
+        }
+    }
+
+    /// The host whose name has the same letters, small ones or capitals.
+    fn meant(&self, host: &str) -> Option<String> {
+        let short = host_of_word(host);
+        self.by_name.keys().find(|name| name.eq_ignore_ascii_case(&short)).cloned()
+    }
+
+    /// The jobs of a list by the ports of their hosts.
+    pub fn place(&self, list: &JobList) -> Placed {
+        let mut placed = Placed { unclear: self.unclear.clone(), ..Placed::default() };
+        let mut found: BTreeMap<&str, Found> = BTreeMap::new();
+        let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut jobs_of: BTreeMap<NodeId, (&str, BTreeSet<&str>)> = BTreeMap::new();
+        let mut listed: BTreeSet<&str> = BTreeSet::new();
+        for line in &list.lines {
+            listed.insert(&line.job);
+            match found.entry(&line.host).or_insert_with(|| self.find(&line.host)) {
+                Found::Nodes(nodes) => {
+                    let Some(first) = nodes.first().copied() else { continue };
+                    for (port, _) in nodes.iter().flat_map(|node| self.fabric.ports_of(*node)) {
+                        placed.jobs.add(&line.job, port);
+                        if self.fabric.port(port).node != first {
+                            placed.jobs.join(port, first);
+                        }
+                    }
+                    let own = jobs_of.entry(first).or_insert_with(|| (&line.host, BTreeSet::new()));
+                    own.1.insert(&line.job);
+                }
+                Found::Several(_) | Found::Nobody => {
+                    missing.entry(&line.job).or_default().insert(&line.host);
+                    placed.missing_in.entry(line.host.clone()).or_default().insert(line.job.clone());
+                }
+            }
+        }
+        placed.listed = listed.len();
+        placed.missing = missing.into_iter().map(|(job, hosts)| (job.to_owned(), hosts.len())).collect();
+        placed.hosts = found.len();
+        placed.on = jobs_of.len();
+        for (host, jobs) in jobs_of.into_values().filter(|(_, jobs)| jobs.len() > 1) {
+            placed.shared.insert(host.to_owned(), jobs.len());
+        }
+        for (host, found) in found {
+            match found {
+                Found::Nodes(_) => {}
+                Found::Nobody => {
+                    placed.unknown.insert(host.to_owned());
+                    placed.meant.extend(self.meant(host).map(|name| (host.to_owned(), name)));
+                }
+                Found::Several(bearers) => drop(placed.ambiguous.insert(host.to_owned(), bearers)),
+            }
+        }
+        placed
+    }
+}
+
+/// The jobs of a list on a fabric, and what of the list is not on it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Placed {
+    pub jobs: JobMap,
+    /// Jobs of the list, those without a known host included.
+    pub listed: usize,
+    /// Hosts of the list, by their names there.
+    pub hosts: usize,
+    /// Hosts of the fabric that they are, each once.
+    pub on: usize,
+    /// Of these, those with several jobs, and how many each has.
+    pub shared: BTreeMap<String, usize>,
+    /// Hosts that the fabric does not have.
+    pub unknown: BTreeSet<String>,
+    /// Of these, those that are there with other letters, small ones or capitals.
+    pub meant: BTreeMap<String, String>,
+    /// Hosts whose name fits several, and these.
+    pub ambiguous: BTreeMap<String, Vec<String>>,
+    /// Adapters that a rule of the site reads in several ways, and what they may mean.
+    pub unclear: BTreeMap<String, Vec<String>>,
+    /// How many hosts of a job are either, where some are.
+    pub missing: BTreeMap<String, usize>,
+    /// The jobs of each of these hosts.
+    pub missing_in: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Placed {
+    /// Whether jobs run, and all of them on hosts that are not on the fabric for certain.
+    pub fn is_elsewhere(&self) -> bool {
+        self.hosts > 0 && self.jobs.is_empty()
+    }
+
+    /// That they are, and what may be wrong.
+    pub fn elsewhere(&self) -> String {
+        let named = some(self.unknown.iter().chain(self.ambiguous.keys()).map(String::as_str));
+        format!(
+            "none of the hosts with jobs ({}: {named}) is in the fabric; is it the list of another fabric, or are its \
+             columns turned round?",
+            self.hosts
+        )
+    }
+
+    /// That nothing runs, for who asked for routes with these jobs.
+    pub fn idle(&self, place: &Place) -> Notes {
+        let mut notes = Notes::new();
+        if self.hosts == 0 {
+            notes.add("FN-546", place.clone(), || "no job runs".to_owned());
+        }
+        notes
+    }
+
+    /// What is not on the fabric, in a note for each kind.
+    pub fn notes(&self, place: &Place) -> Notes {
+        let mut notes = Notes::new();
+        let of = format!("of {} hosts with jobs", self.hosts);
+        if self.is_elsewhere() {
+            notes.add_partial("FN-545", place.clone(), || self.elsewhere());
+        }
+        if !self.unknown.is_empty() {
+            notes.add("FN-541", place.clone(), || {
+                let named = some(self.unknown.iter().map(String::as_str));
+                let meant = self.meant.first_key_value().map_or_else(String::new, |(host, name)| {
+                    format!("; {host} is {name} there: small letters and capitals are different letters")
+                });
+                format!("{} {of} are not in the fabric and left out: {named}{meant}", self.unknown.len())
+            });
+        }
+        if !self.ambiguous.is_empty() {
+            notes.add("FN-542", place.clone(), || {
+                let each = self.ambiguous.iter().map(|(host, fit)| format!("{host} ({})", fit.join(", ")));
+                let each: Vec<String> = each.take(NAMED + 1).collect();
+                let named = some(each.iter().map(String::as_str));
+                format!("{} {of} fit several of the fabric and are left out: {named}", self.ambiguous.len())
+            });
+        }
+        if !self.unclear.is_empty() {
+            notes.add("FN-543", place.clone(), || {
+                let each = self.unclear.iter().map(|(name, hosts)| format!("'{name}' ({})", hosts.join(" or ")));
+                let each: Vec<String> = each.take(NAMED + 1).collect();
+                let named = some(each.iter().map(String::as_str));
+                format!(
+                    "{} names of adapters fit their rule in [jobs] in several ways and say nothing of their hosts: {named}",
+                    self.unclear.len()
+                )
+            });
+        }
+        if !self.shared.is_empty() {
+            notes.add("FN-544", place.clone(), || {
+                let each = self.shared.iter().map(|(host, jobs)| format!("{host} ({jobs})"));
+                let each: Vec<String> = each.take(NAMED + 1).collect();
+                let named = some(each.iter().map(String::as_str));
+                let have = if self.shared.len() == 1 { "has" } else { "have" };
+                format!(
+                    "{} {of} {have} several: {named}; a host is shared, or the list is older than some job",
+                    self.shared.len()
+                )
+            });
+        }
+        notes
+    }
+}
+
+/// A host's name without its domain, as a rule or a list has it.
+fn host_of_word(word: &str) -> String {
+    let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let short = if address { word } else { word.split('.').next().unwrap_or(word) };
+    short.to_owned()
+}
+
+fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = names.take(NAMED + 1).collect();
+    if names.len() > NAMED {
+        names[NAMED] = "...";
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job_lists;
+    use crate::text::Input;
+    use fabdeck_fabric::{Guid, HostRule, HostRules, NameMap};
+
+    /// A switch with an adapter for each description.
+    fn fabric(descriptions: &[&str]) -> Fabric {
+        use std::fmt::Write;
+        let mut lst = String::from("vendid=0x2c9\nswitchguid=0x100(100)\n");
+        writeln!(
+            lst,
+            "Switch {} \"S-0000000000000100\" # \"leaf\" base port 0 lid 1 lmc 0",
+            descriptions.len()
+        )
+        .unwrap();
+        for (at, name) in descriptions.iter().enumerate() {
+            writeln!(lst, "[{}] \"H-{:016x}\"[1] # \"{name}\" lid {} 4xEDR", at + 1, 0x200 + at, at + 2)
+                .unwrap();
+        }
+        for (at, name) in descriptions.iter().enumerate() {
+            let guid = 0x200 + at;
+            writeln!(lst, "\ncaguid=0x{guid:x}\nCa 1 \"H-{guid:016x}\" # \"{name}\"").unwrap();
+            writeln!(
+                lst,
+                "[1]({guid:x}) \"S-0000000000000100\"[{}] # lid {} lmc 0 \"leaf\" lid 1 4xEDR",
+                at + 1,
+                at + 2
+            )
+            .unwrap();
+        }
+        crate::ibnetdiscover::read(Input::new("t", lst.as_bytes())).unwrap().fabric
+    }
+
+    fn place(descriptions: &[&str], list: &str) -> (Placed, BTreeMap<String, Vec<String>>) {
+        let fabric = fabric(descriptions);
+        let names = Names::new(&fabric, &NameMap::default());
+        let list = job_lists::read(Input::new("t", list.as_bytes())).unwrap();
+        let placed = Hosts::new(&fabric, &names).place(&list);
+        let of = |port: &fabdeck_fabric::PortId| names.of(fabric.port(*port).node).to_owned();
+        let jobs = placed.jobs.iter().map(|(job, ports)| (job.clone(), ports.iter().map(of).collect()));
+        let jobs = jobs.collect();
+        (placed, jobs)
+    }
+
+    #[test]
+    fn hosts_go_by_their_names_without_device_and_domain() {
+        let descriptions = ["n1 HCA-1", "n2 mlx5_0", "n2 mlx5_1", "n3.ib.site mlx5_0", "n4-mlx5_2", "mlx5_0"];
+        let (placed, jobs) = place(&descriptions, "7 n[1-4]\n8 n2.site,n3.ib.site\n9 mlx5_0,gpu[1-6]\n");
+        assert_eq!(jobs["7"], ["n1 HCA-1", "n2 mlx5_0", "n2 mlx5_1", "n3.ib.site mlx5_0", "n4-mlx5_2"]);
+        assert_eq!(jobs["8"], ["n2 mlx5_0", "n2 mlx5_1", "n3.ib.site mlx5_0"]);
+        assert_eq!((placed.listed, placed.hosts, placed.on), (3, 13, 5));
+        assert_eq!(placed.missing_in["gpu6"], BTreeSet::from(["9".to_owned()]));
+        assert_eq!(placed.missing, BTreeMap::from([("9".to_owned(), 6)]));
+        let notes: Vec<String> =
+            placed.notes(&Place::file("squeue")).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            notes,
+            [
+                "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ...",
+                "squeue: FN-544: 2 of 13 hosts with jobs have several: n2 (2), n3 (2); a host is shared, or the list is older than some job"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_with_other_letters_is_told_how_it_is_written() {
+        let (placed, jobs) = place(&["Node1.site HCA-1", "n2 HCA-1"], "7 node1,n2,N3\n");
+        assert_eq!(jobs["7"], ["n2 HCA-1"]);
+        let told = placed.notes(&Place::file("f")).iter().next().unwrap().to_string();
+        assert!(
+            told.ends_with(
+                "left out: N3, node1; node1 is Node1 there: small letters and capitals are different letters"
+            ),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn rules_of_a_site_come_first_and_what_they_leave_open_is_told() {
+        let descriptions =
+            ["rack1-cn7 HCA-1", "rack1-cn7 HCA-2", "rack2-cn-8 HCA-1", "n9 HCA-1", "ib0.site mlx5_0"];
+        let fabric = fabric(&descriptions);
+        let rules = [("rack*-{} HCA-*", "{}"), ("ib{} *", "cn{}")];
+        let rules = rules.iter().map(|(adapter, host)| HostRule::new(adapter, host).unwrap()).collect();
+        let names = Names::new(&fabric, &NameMap { hosts: HostRules::new(rules), ..NameMap::default() });
+        let list = "7 cn7,n9,cn0\n8 rack1-cn7,cn-8\n";
+        let placed =
+            Hosts::new(&fabric, &names).place(&job_lists::read(Input::new("t", list.as_bytes())).unwrap());
+        assert_eq!(
+            placed.jobs.iter().map(|(job, ports)| (job.as_str(), ports.len())).collect::<Vec<_>>(),
+            [("7", 4)]
+        );
+        assert_eq!(placed.missing, BTreeMap::from([("8".to_owned(), 2)]));
+        let notes: Vec<String> = placed.notes(&Place::file("f")).iter().map(ToString::to_string).collect();
+        assert!(
+            notes[1].contains("FN-543") && notes[1].contains("'rack2-cn-8 HCA-1' (8 or cn-8)"),
+            "{notes:?}"
+        );
+        // So are elements that somebody names.
+        assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
+        assert!(names.find(&fabric, "rack1-cn7", None).is_empty());
+    }
+
+    /// An operator's name in one domain, a description without, a list with another: one adapter all the same.
+    #[test]
+    fn an_adapter_that_goes_by_two_names_is_one_host() {
+        let fabric = fabric(&["node0 HCA-1", "node1 HCA-1"]);
+        let map = NameMap { by_guid: [(Guid(0x200), "node0.ib".to_owned())].into(), ..NameMap::default() };
+        let names = Names::new(&fabric, &map);
+        let list = job_lists::read(Input::new("t", b"node0.site 7\nnode1.site 7\n")).unwrap();
+        let placed = Hosts::new(&fabric, &names).place(&list);
+        assert_eq!(placed.ambiguous, BTreeMap::new());
+        assert_eq!(placed.jobs.iter().next().unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn adapters_of_one_host_are_one() {
+        let fabric = fabric(&["n1 HCA-1", "n1 HCA-2", "n2 HCA-1"]);
+        let names = Names::new(&fabric, &NameMap::default());
+        let list = job_lists::read(Input::new("t", b"7 n[1-2]\n8 n1.site\n")).unwrap();
+        let placed = Hosts::new(&fabric, &names).place(&list);
+        let hosts = |job: &str| -> Vec<NodeId> {
+            let (_, ports) = placed.jobs.iter().find(|(name, _)| *name == job).unwrap();
+            ports.iter().map(|port| placed.jobs.host(&fabric, *port)).collect()
+        };
+        let (seven, eight) = (hosts("7"), hosts("8"));
+        assert_eq!(seven.len(), 3);
+        assert!(seven[0] == seven[1] && seven[1] != seven[2] && eight == seven[..2], "{seven:?} {eight:?}");
+        assert_eq!((placed.hosts, placed.on, placed.shared.len()), (3, 2, 1));
+    }
+
+    #[test]
+    fn a_name_that_fits_hosts_of_two_domains_is_nobody() {
+        let descriptions = ["n1.east mlx5_0", "n1.west mlx5_0", "n2 mlx5_0", "n2 mlx5_0"];
+        let (placed, jobs) = place(&descriptions, "7 n1\n8 n1.west,n2\n");
+        assert_eq!(
+            jobs,
+            BTreeMap::from([(
+                "8".to_owned(),
+                vec!["n1.west mlx5_0".to_owned(), "n2 mlx5_0".to_owned(), "n2 mlx5_0".to_owned()]
+            )])
+        );
+        assert_eq!(placed.ambiguous["n1"], ["n1.east", "n1.west"]);
+        assert!(placed.notes(&Place::file("f")).iter().any(|note| note.code == "FN-542"));
+    }
+}

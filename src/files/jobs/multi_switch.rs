@@ -1,0 +1,95 @@
+//! The filter of figure 5.6: jobs of several hosts on several switches, whoever they are.
+
+use std::collections::BTreeSet;
+
+use fabdeck_fabric::{Fabric, Guid, JobMap, NodeId, PortId};
+
+/// The hosts of each job on several switches, without its id, in a fixed order. Lists that are equal ask for the same
+/// routes: a job that follows another on its hosts changes nothing (dissertation 5.2.2.1).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MultiSwitch(Vec<BTreeSet<Guid>>);
+
+impl MultiSwitch {
+    pub fn of(fabric: &Fabric, jobs: &JobMap) -> Self {
+        let several =
+            jobs.iter().filter(|(_, ports)| hosts(fabric, jobs, ports) > 1 && switches(fabric, ports) > 1);
+        let adapters = |ports: &BTreeSet<PortId>| {
+            ports.iter().map(|port| fabric.node(fabric.port(*port).node).guid()).collect()
+        };
+        let mut sets: Vec<BTreeSet<Guid>> = several.map(|(_, ports)| adapters(ports)).collect();
+        sets.sort_unstable();
+        Self(sets)
+    }
+
+    /// How many jobs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A host sends nothing to itself, however many switches its adapters are on.
+fn hosts(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
+    ports.iter().map(|port| jobs.host(fabric, *port)).collect::<BTreeSet<NodeId>>().len()
+}
+
+/// On how many switches ports are. One of a host with several counts each.
+fn switches(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
+    let peer = |port: &PortId| Some(fabric.port(fabric.peer(*port)?).node);
+    let switches: BTreeSet<NodeId> =
+        ports.iter().filter_map(peer).filter(|node| fabric.node(*node).is_switch()).collect();
+    switches.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{Spec, generate};
+
+    #[test]
+    fn jobs_on_one_switch_and_ids_count_for_nothing() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        // Two leaves with two hosts each.
+        let hosts: Vec<PortId> = fabric
+            .nodes()
+            .filter(|(_, node)| !node.is_switch())
+            .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| port).collect::<Vec<_>>())
+            .collect();
+        let of = |rows: &[(&str, &[usize])]| {
+            let mut jobs = JobMap::default();
+            for (job, at) in rows {
+                at.iter().for_each(|at| jobs.add(job, hosts[*at]));
+            }
+            MultiSwitch::of(&fabric, &jobs)
+        };
+        let first = of(&[("1", &[0, 3]), ("2", &[0, 1]), ("3", &[1, 2])]);
+        assert_eq!(first.len(), 2);
+        // Others on the same hosts, in another order, and another job on one switch.
+        assert_eq!(of(&[("10", &[1, 2]), ("11", &[0, 3]), ("12", &[2, 3])]), first);
+        assert_ne!(of(&[("1", &[0, 3]), ("3", &[1, 3])]), first);
+        assert_ne!(of(&[("1", &[0, 3])]), first);
+        // One more on hosts that have one: routes weigh by pairs, and Slurm told of another job.
+        assert_ne!(of(&[("1", &[0, 3]), ("4", &[0, 3]), ("3", &[1, 2])]), first);
+        assert!(of(&[("2", &[0, 1])]).is_empty());
+    }
+
+    #[test]
+    fn a_job_of_one_host_is_on_several_switches_with_nobody() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let adapters = fabric.nodes().filter(|(_, node)| !node.is_switch());
+        let ports: Vec<(PortId, NodeId)> = adapters
+            .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| (port, id)).collect::<Vec<_>>())
+            .collect();
+        // The first and the last adapter, on two leaves, are of one host.
+        let mut jobs = JobMap::default();
+        [0, 3].iter().for_each(|at: &usize| jobs.add("1", ports[*at].0));
+        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
+        jobs.join(ports[3].0, ports[0].1);
+        assert!(MultiSwitch::of(&fabric, &jobs).is_empty());
+        jobs.add("1", ports[1].0);
+        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
+    }
+}

@@ -1,0 +1,99 @@
+//! Asking Slurm again and again: the list that was heard last stays, with its age, when nothing new is heard.
+
+use std::time::Duration;
+
+use super::squeue::{Poll, Squeue, Trouble};
+use crate::job_lists::JobList;
+
+/// Who asks, and what was heard last.
+#[derive(Debug)]
+pub struct Poller {
+    squeue: Squeue,
+    under_way: Option<Poll>,
+    last: Option<(JobList, Duration)>,
+}
+
+/// What a turn brought.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// Nothing yet, or nobody asks.
+    Waits,
+    /// A new list.
+    Heard,
+    /// None; the last one stays.
+    Failed(Trouble),
+}
+
+impl Poller {
+    pub fn new(squeue: Squeue) -> Self {
+        Self { squeue, under_way: None, last: None }
+    }
+
+    /// Asks, unless a question is under way.
+    pub fn ask(&mut self, now: Duration) -> Result<(), Trouble> {
+        if self.under_way.is_none() {
+            self.under_way = Some(Poll::start(&self.squeue, now)?);
+        }
+        Ok(())
+    }
+
+    /// Never waits.
+    pub fn turn(&mut self, now: Duration) -> Turn {
+        let Some(came) = self.under_way.as_mut().and_then(|poll| poll.turn(now)) else { return Turn::Waits };
+        self.under_way = None;
+        match came {
+            Ok(list) => {
+                self.last = Some((list, now));
+                Turn::Heard
+            }
+            Err(trouble) => Turn::Failed(trouble),
+        }
+    }
+
+    /// The list that was heard last, and how old it is.
+    pub fn last(&self, now: Duration) -> Option<(&JobList, Duration)> {
+        self.last.as_ref().map(|(list, at)| (list, now.saturating_sub(*at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_list_stays_and_grows_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, list) = (folder.path().join("squeue"), folder.path().join("list"));
+        let script = format!("#!/bin/sh\ncase $1 in --json) exit 1;; esac\nexec cat {}\n", list.display());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let mut poller = Poller::new(Squeue { program, timeout: Duration::from_secs(50) });
+        let hear = |poller: &mut Poller, at: u64| {
+            let now = Duration::from_secs(at);
+            poller.ask(now).unwrap();
+            // Twice is once.
+            poller.ask(now).unwrap();
+            for _ in 0..10_000 {
+                match poller.turn(now) {
+                    Turn::Waits => std::thread::sleep(Duration::from_millis(2)),
+                    turn => return turn,
+                }
+            }
+            panic!("nothing comes");
+        };
+        assert_eq!(poller.last(Duration::ZERO), None);
+        std::fs::write(&list, "7 n1\n").unwrap();
+        assert_eq!(hear(&mut poller, 100), Turn::Heard);
+        let jobs = |poller: &Poller, at: u64| {
+            let (list, age) = poller.last(Duration::from_secs(at)).unwrap();
+            (list.lines.len(), age.as_secs())
+        };
+        assert_eq!(jobs(&poller, 130), (1, 30));
+        std::fs::remove_file(&list).unwrap();
+        assert!(matches!(hear(&mut poller, 160), Turn::Failed(Trouble::Failed { .. })));
+        assert_eq!(jobs(&poller, 160), (1, 60));
+        std::fs::write(&list, "7 n1\n8 n2\n").unwrap();
+        assert_eq!(hear(&mut poller, 220), Turn::Heard);
+        assert_eq!(jobs(&poller, 221), (2, 1));
+    }
+}

@@ -1,0 +1,253 @@
+//! What an agent has to know after it was started again: which flows are on the slow lane, and what it said of the last
+//! notices. One file, written whole each time.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use fabdeck_files::open_regular;
+
+/// Notices whose outcome is kept.
+const OUTCOMES_MOST: usize = 64;
+/// No file of ours is longer.
+const FILE_MOST: u64 = 1 << 20;
+/// The agent's own folder in the state folder, which others may share.
+const FOLDER: &str = "agent";
+/// The highest unicast LID, and the highest service level.
+const LID_TOP: u16 = 0xBFFF;
+const LEVEL_TOP: u8 = 15;
+
+/// Flows to a LID that are on the slow lane.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Slow {
+    pub service_level: u8,
+    pub number: u32,
+}
+
+/// What came of a notice.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    pub number: u32,
+    pub hot_spot: u16,
+    pub back: bool,
+    /// Not in what older agents left.
+    #[serde(default)]
+    pub service_level: u8,
+    pub standing: u8,
+    pub moved: u16,
+    /// When it came, in seconds of the world (Unix); older agents left none, and then it is too old to be an answer.
+    #[serde(default)]
+    pub at: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Content {
+    #[serde(default)]
+    slow: BTreeMap<u16, Slow>,
+    #[serde(default)]
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Debug, Default)]
+pub struct Kept {
+    file: Option<PathBuf>,
+    content: Content,
+}
+
+impl Kept {
+    /// Reads the state of a port from the agent's own folder in the state folder; without a state folder nothing is stored.
+    /// Only this user may write that folder, and the file must be a regular one of this user: its content decides which flows
+    /// move.
+    pub fn open(folder: Option<&Path>, port: &str) -> io::Result<Self> {
+        let Some(folder) = folder else { return Ok(Self::default()) };
+        let folder = folder.join(FOLDER);
+        make_private(&folder)?;
+        let file = folder.join(format!("agent-{port}.json"));
+        let content = match open_regular(&file, OpenOptions::new().read(true)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
+            Err(error) => return Err(error),
+            Ok(open) => read_content(&file, &open)?,
+        };
+        Ok(Self { file: Some(file), content })
+    }
+
+    pub fn slow(&self) -> &BTreeMap<u16, Slow> {
+        &self.content.slow
+    }
+
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.content.outcomes
+    }
+
+    /// What came of a notice, and where flows to its hot-spot are now: on the slow lane, not there any more, or as before.
+    pub fn note(&mut self, outcome: Outcome, now: Option<Option<Slow>>) -> io::Result<()> {
+        match now {
+            Some(Some(slow)) => drop(self.content.slow.insert(outcome.hot_spot, slow)),
+            Some(None) => drop(self.content.slow.remove(&outcome.hot_spot)),
+            None => {}
+        }
+        self.content.outcomes.push(outcome);
+        let over = self.content.outcomes.len().saturating_sub(OUTCOMES_MOST);
+        self.content.outcomes.drain(..over);
+        self.write()
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let beside = file.with_extension("new");
+        // A new file, whatever was planted under that name.
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        new.write_all(&serde_json::to_vec(&self.content)?)?;
+        new.sync_all()?;
+        fs::rename(&beside, file)
+    }
+}
+
+fn refused(path: &Path, what: &str) -> io::Error {
+    io::Error::other(format!("{} {what}, and is left alone", path.display()))
+}
+
+/// Makes the folder where there is none; one that others can write is refused.
+fn make_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let held = fs::symlink_metadata(folder)?;
+    match () {
+        () if !held.is_dir() => Err(refused(folder, "is no folder")),
+        () if held.uid() != own_user() => Err(refused(folder, "belongs to another user")),
+        () if held.mode() & 0o022 != 0 => Err(refused(folder, "can be written by other users")),
+        () => Ok(()),
+    }
+}
+
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn read_content(path: &Path, file: &File) -> io::Result<Content> {
+    if file.metadata()?.uid() != own_user() {
+        return Err(refused(path, "belongs to another user"));
+    }
+    let mut bytes = Vec::new();
+    // The size that the file system reports may grow meanwhile.
+    file.take(FILE_MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_MOST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let content: Content = serde_json::from_slice(&bytes)?;
+    match content.flaw() {
+        None => Ok(content),
+        Some(flaw) => Err(refused(path, &format!("was not written by an agent ({flaw})"))),
+    }
+}
+
+impl Content {
+    /// What an agent never writes.
+    fn flaw(&self) -> Option<String> {
+        let lids = self.slow.keys().copied().chain(self.outcomes.iter().map(|outcome| outcome.hot_spot));
+        let level = |level: u8| level > LEVEL_TOP;
+        let mut levels = self.slow.values().map(|slow| slow.service_level);
+        let mut lids = lids.filter(|lid| *lid > LID_TOP);
+        if let Some(lid) = lids.next() {
+            return Some(format!("{lid} is no LID of a host"));
+        }
+        if levels.any(level) || self.outcomes.iter().any(|outcome| level(outcome.service_level)) {
+            return Some(format!("a service level above {LEVEL_TOP}"));
+        }
+        (self.outcomes.len() > OUTCOMES_MOST).then(|| format!("more than {OUTCOMES_MOST} outcomes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(folder: &Path) -> String {
+        Kept::open(Some(folder), "0x1").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn planted_state_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, own) = (folder.path(), folder.path().join(FOLDER));
+        Kept::open(Some(folder), "0x1").unwrap();
+        let file = own.join("agent-0x1.json");
+        let target = folder.join("target");
+        fs::write(&target, "{}").unwrap();
+        for planted in [target.as_path(), Path::new("/dev/zero"), Path::new("/nowhere")] {
+            std::os::unix::fs::symlink(planted, &file).unwrap();
+            assert!(refusal(folder).contains("no regular file"), "{}", planted.display());
+            fs::remove_file(&file).unwrap();
+        }
+        // It would wait for ever for somebody who writes.
+        rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR).unwrap();
+        assert!(refusal(folder).contains("no regular file"));
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, vec![b' '; 2 << 20]).unwrap();
+        assert!(refusal(folder).contains("too large"), "{}", refusal(folder));
+        for forged in [
+            "{\"slow\":{\"65535\":{\"service_level\":1,\"number\":1}}}",
+            "{\"slow\":{\"9\":{\"service_level\":16,\"number\":1}}}",
+        ] {
+            fs::write(&file, forged).unwrap();
+            assert!(refusal(folder).contains("not written by an agent"), "{forged}");
+        }
+        fs::write(&file, "{}").unwrap();
+        Kept::open(Some(folder), "0x1").unwrap();
+        // Only root can give a file away; tests run as root in CI.
+        if own_user() == 0 {
+            std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+            assert!(refusal(folder).contains("another user"));
+            std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+        }
+        fs::set_permissions(&own, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert!(refusal(folder).contains("can be written by other users"));
+    }
+
+    #[test]
+    fn a_link_planted_where_the_new_file_goes_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let mut kept = Kept::open(Some(folder.path()), "0x1").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join("agent/agent-0x1.new")).unwrap();
+        let (number, hot_spot, back, service_level, standing, moved, at) = (5, 9, false, 1, 2, 1, 7);
+        let outcome = Outcome { number, hot_spot, back, service_level, standing, moved, at };
+        kept.note(outcome, None).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(Kept::open(Some(folder.path()), "0x1").unwrap().outcomes().len(), 1);
+    }
+
+    #[test]
+    fn what_is_kept_is_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = |number, back| Outcome {
+            number,
+            hot_spot: 9,
+            back,
+            service_level: 1,
+            standing: 2,
+            moved: 1,
+            at: 7,
+        };
+        let slow = Slow { service_level: 1, number: 5 };
+        let open = || Kept::open(Some(&folder.path().join("deep")), "0x1").unwrap();
+        let mut kept = open();
+        kept.note(outcome(5, false), Some(Some(slow.clone()))).unwrap();
+        kept.note(outcome(6, false), None).unwrap();
+        assert_eq!((open().slow().get(&9), open().outcomes().len()), (Some(&slow), 2));
+        open().note(outcome(7, true), Some(None)).unwrap();
+        assert_eq!(open().slow().len(), 0);
+        (0..200).for_each(|number| kept.note(outcome(number, true), None).unwrap());
+        assert_eq!(open().outcomes().len(), OUTCOMES_MOST);
+        fs::write(folder.path().join("deep/agent/agent-0x1.json"), "{\"slow\":7").unwrap();
+        assert!(Kept::open(Some(&folder.path().join("deep")), "0x1").is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! Where an agent is subscribed: to two traps, at whoever manages the port now, and again before that is forgotten.
+
+use std::time::Duration;
+
+use fabdeck_fabric::{Lid, PortNum};
+use fabdeck_mad::access::{Address, Parcel};
+use fabdeck_mad::{Class, InformInfo, Mad, Method, PortInfo, Smp, attribute, trap};
+
+/// How often the port is asked who manages it.
+const LOOKS: Duration = Duration::from_secs(2);
+/// After so long a manager is asked again, which may have been started anew and have forgotten us.
+const RENEW: Duration = Duration::from_secs(60);
+/// Between two tries with a manager that does not answer.
+const TRIES: Duration = Duration::from_secs(1);
+
+const TRAPS: [u16; 2] = [trap::UNPATH, trap::REPATH];
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Half {
+    transaction: u32,
+    due: Duration,
+    taken: bool,
+    unanswered: u32,
+}
+
+/// What an answer told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    Subscribed,
+    Silent,
+    Refused(String),
+    Moved { before: Option<Lid> },
+}
+
+#[derive(Debug, Default)]
+pub struct Subscription {
+    manager: Option<Lid>,
+    own: Option<Lid>,
+    halves: [Half; 2],
+    looked: Option<Duration>,
+    /// The question to the own port that is open; 0: none.
+    look: u32,
+    next: u32,
+}
+
+impl Subscription {
+    pub fn new(manager: Option<Lid>, own: Option<Lid>) -> Self {
+        Self { manager, own, ..Self::default() }
+    }
+
+    pub fn manager(&self) -> Option<Lid> {
+        self.manager
+    }
+
+    pub fn own(&self) -> Option<Lid> {
+        self.own
+    }
+
+    pub fn transaction(&mut self) -> u32 {
+        self.next = self.next.wrapping_add(1).max(1);
+        self.next
+    }
+
+    /// What is to be sent by now, and what there is to tell.
+    pub fn due(&mut self, now: Duration, port: PortNum, m_key: u64) -> (Vec<Parcel>, Option<News>) {
+        let (mut all, mut news) = (Vec::new(), None);
+        if self.looked.is_none_or(|looked| now >= looked + LOOKS) {
+            self.looked = Some(now);
+            self.look = self.transaction();
+            all.extend(own_port(port, m_key, self.look));
+        }
+        let Some(manager) = self.manager else { return (all, None) };
+        for (at, number) in TRAPS.into_iter().enumerate() {
+            if self.halves[at].due > now {
+                continue;
+            }
+            let transaction = self.transaction();
+            let half = &mut self.halves[at];
+            half.unanswered += 1;
+            if half.unanswered == 4 {
+                news = Some(News::Silent);
+            }
+            (half.due, half.transaction) = (now + TRIES, transaction);
+            all.push(inform(manager, number, true, transaction));
+        }
+        (all, news)
+    }
+
+    /// An answer, where it is to one of these questions: of the own port on the directed way, of the manager from its LID.
+    pub fn take(&mut self, parcel: &Parcel, now: Duration) -> Option<News> {
+        let mad = &parcel.mad;
+        let transaction = mad.header().transaction.get() as u32;
+        if mad.method() != Method::GET_RESPONSE || transaction == 0 {
+            return None;
+        }
+        let of_manager = self.manager.is_some_and(|manager| manager.value() == parcel.address.lid);
+        match (mad.class(), mad.header().attribute.get()) {
+            (Class::SUBNET_DIRECTED, attribute::PORT_INFO)
+                if transaction == self.look && mad.status().is_ok() =>
+            {
+                self.look = 0;
+                let info = *Smp(mad.clone()).data::<PortInfo>();
+                self.own = Lid::new(info.base_lid.get().into()).or(self.own);
+                let told = Lid::new(info.master_sm_lid.get().into());
+                if told == self.manager {
+                    return None;
+                }
+                let before = std::mem::replace(&mut self.manager, told);
+                self.halves = Default::default();
+                Some(News::Moved { before })
+            }
+            (Class::SUBNET_ADMINISTRATION, attribute::INFORM_INFO) if of_manager => {
+                let half = self.halves.iter_mut().find(|half| half.transaction == transaction)?;
+                half.unanswered = 0;
+                half.due = now + RENEW;
+                if !mad.status().is_ok() {
+                    half.taken = false;
+                    return Some(News::Refused(mad.status().to_string()));
+                }
+                let known = std::mem::replace(&mut half.taken, true);
+                (!known && self.is_whole()).then_some(News::Subscribed)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.halves.iter().all(|half| half.taken)
+    }
+
+    /// What gives it back.
+    pub fn farewell(&mut self) -> Vec<Parcel> {
+        let Some(manager) = self.manager else { return Vec::new() };
+        let all = TRAPS.map(|number| inform(manager, number, false, self.transaction()));
+        for (half, parcel) in self.halves.iter_mut().zip(&all) {
+            half.transaction = parcel.mad.header().transaction.get() as u32;
+        }
+        all.into()
+    }
+}
+
+fn inform(manager: Lid, number: u16, subscribe: bool, transaction: u32) -> Parcel {
+    let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
+    *mad.record_mut::<InformInfo>() = InformInfo::of_trap(number, subscribe);
+    mad.header_mut().transaction = u64::from(transaction).into();
+    Parcel { address: Address::of(manager, mad.class()), mad }
+}
+
+/// Asks the own port what it was told: no packet leaves the machine.
+fn own_port(port: PortNum, m_key: u64, transaction: u32) -> Option<Parcel> {
+    let mut smp = Smp::directed(Method::GET, attribute::PORT_INFO, port.value().into(), &[]).ok()?;
+    smp.set_m_key(m_key);
+    smp.0.header_mut().transaction = u64::from(transaction).into();
+    Some(Parcel { mad: smp.0, address: Address::directed() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subscription() -> (Subscription, Vec<Parcel>) {
+        let mut subscription = Subscription::new(Lid::new(7), Lid::new(9));
+        let (mut asked, _) = subscription.due(Duration::ZERO, PortNum(1), 0);
+        asked.iter_mut().for_each(|parcel| parcel.mad.header_mut().method = Method::GET_RESPONSE.0);
+        assert_eq!(asked.len(), 3);
+        (subscription, asked)
+    }
+
+    #[test]
+    fn whoever_is_not_the_manager_subscribes_nobody() {
+        let (mut subscription, asked) = subscription();
+        for parcel in &asked[1..] {
+            let mut strange = parcel.clone();
+            strange.address.lid = 8;
+            assert_eq!(subscription.take(&strange, Duration::ZERO), None);
+            let mut other = parcel.clone();
+            other.mad.header_mut().class = Class::HOSTS.0;
+            assert_eq!(subscription.take(&other, Duration::ZERO), None);
+        }
+        assert!(!subscription.is_whole());
+        assert_eq!(subscription.take(&asked[1], Duration::ZERO), None);
+        assert_eq!(subscription.take(&asked[2], Duration::ZERO), Some(News::Subscribed));
+    }
+
+    #[test]
+    fn the_own_port_is_heard_once_and_on_the_directed_way() {
+        let (mut subscription, asked) = subscription();
+        let says = |lid: u16, class: Class| {
+            let mut parcel = asked[0].clone();
+            let mut smp = Smp(parcel.mad);
+            smp.data_mut::<PortInfo>().master_sm_lid = lid.into();
+            parcel.mad = smp.0;
+            parcel.mad.header_mut().class = class.0;
+            parcel
+        };
+        assert_eq!(subscription.take(&says(8, Class::SUBNET_LID), Duration::ZERO), None);
+        let moved = subscription.take(&says(8, Class::SUBNET_DIRECTED), Duration::ZERO);
+        assert_eq!(moved, Some(News::Moved { before: Lid::new(7) }));
+        assert_eq!(
+            subscription.take(&says(6, Class::SUBNET_DIRECTED), Duration::ZERO),
+            None,
+            "it is answered"
+        );
+        assert_eq!(subscription.manager(), Lid::new(8));
+    }
+}

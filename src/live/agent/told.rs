@@ -1,0 +1,250 @@
+//! What an agent tells: one line for each thing that happens.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use fabdeck_fabric::Lid;
+use fabdeck_mad::Repath;
+
+/// Which way flows go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Slow,
+    Fast,
+    /// To high LIDs, and back to base LIDs.
+    High,
+    Base,
+}
+
+impl Direction {
+    pub fn of(told: &Repath) -> Self {
+        match (told.hot_spot.is_some(), told.back) {
+            (true, false) => Self::Slow,
+            (true, true) => Self::Fast,
+            (false, false) => Self::High,
+            (false, true) => Self::Base,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slow => "slow",
+            Self::Fast => "fast",
+            Self::High => "high",
+            Self::Base => "base",
+        }
+    }
+}
+
+/// A notice as it is told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct About {
+    pub number: u32,
+    /// 0: flows to all LIDs.
+    pub hot_spot: u16,
+    pub service_level: u8,
+    pub direction: Direction,
+}
+
+impl From<&Repath> for About {
+    fn from(told: &Repath) -> Self {
+        Self {
+            number: told.number,
+            hot_spot: told.about(),
+            service_level: told.level.value(),
+            direction: Direction::of(told),
+        }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, hot_spot, service_level, direction } = self;
+        let lane = direction.word();
+        if *hot_spot == 0 {
+            return write!(f, "notice {number} (all flows: {lane} LIDs, service level {service_level})");
+        }
+        write!(f, "notice {number} (flows to LID {hot_spot}: {lane} lane, service level {service_level})")
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Told {
+    /// What is on the slow lane, as an agent before this one left it, or as this one leaves it.
+    StillSlow {
+        lids: Vec<u16>,
+    },
+    Subscribed {
+        manager: Lid,
+    },
+    Unsubscribed {
+        manager: Lid,
+    },
+    NoManager,
+    ManagerSilent {
+        manager: Lid,
+    },
+    ManagerRefuses {
+        manager: Lid,
+        status: String,
+    },
+    ManagerMoved {
+        before: Option<Lid>,
+        now: Option<Lid>,
+    },
+    Heard {
+        #[serde(flatten)]
+        about: About,
+    },
+    NotMeant {
+        #[serde(flatten)]
+        about: About,
+    },
+    Repeated {
+        #[serde(flatten)]
+        about: About,
+    },
+    /// A newer one about the same LID came before, or while it waited for its turn.
+    Superseded {
+        #[serde(flatten)]
+        about: About,
+    },
+    Dropped {
+        #[serde(flatten)]
+        about: About,
+    },
+    /// Somebody who is not the manager reports something.
+    Stranger {
+        from: u16,
+    },
+    Unreadable {
+        trap: u16,
+    },
+    NoFlows {
+        #[serde(flatten)]
+        about: About,
+    },
+    WouldMove {
+        #[serde(flatten)]
+        about: About,
+    },
+    Hook {
+        number: u32,
+        seconds: f64,
+        trouble: Option<String>,
+        said: String,
+    },
+    Moved {
+        #[serde(flatten)]
+        about: About,
+        flows: Option<u16>,
+        /// Whether it was a hook that moved them.
+        hook: bool,
+    },
+    Failed {
+        #[serde(flatten)]
+        about: About,
+        why: String,
+    },
+    NotKept {
+        why: String,
+    },
+    Ended {
+        #[serde(flatten)]
+        summary: Summary,
+    },
+}
+
+/// What an agent has come across.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Summary {
+    pub heard: u64,
+    pub repeated: u64,
+    pub superseded: u64,
+    pub dropped: u64,
+    pub strangers: u64,
+    pub moved: u64,
+    pub failed: u64,
+    /// What it sent: subscriptions, answers to reports, answers to who asks how far it is.
+    pub informs: u64,
+    pub reports_answered: u64,
+    pub follows_answered: u64,
+    /// Flows of a simulated host that it set to another level.
+    pub flow_sets: u64,
+    /// Anything else that could write: nothing.
+    pub writes: u64,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StillSlow { lids } if lids.is_empty() => f.write_str("no flows are on the slow lane"),
+            Self::StillSlow { lids } => {
+                let lids: Vec<String> = lids.iter().map(ToString::to_string).collect();
+                write!(f, "on the slow lane are flows to LID {}", lids.join(", "))
+            }
+            Self::Subscribed { manager } => write!(f, "subscribed at the subnet manager at LID {manager}"),
+            Self::Unsubscribed { manager } => {
+                write!(f, "unsubscribed at the subnet manager at LID {manager}")
+            }
+            Self::NoManager => f.write_str("no subnet manager has set this port up; it is looked for again"),
+            Self::ManagerSilent { manager } => {
+                write!(f, "the subnet manager at LID {manager} does not answer; it is asked again")
+            }
+            Self::ManagerRefuses { manager, status } => {
+                write!(f, "the subnet manager at LID {manager} takes no subscription: {status}")
+            }
+            Self::ManagerMoved { before, now } => {
+                let at = |lid: &Option<Lid>| lid.map_or("nowhere".into(), |lid| format!("at LID {lid}"));
+                write!(f, "the subnet manager was {}, and is {} now", at(before), at(now))
+            }
+            Self::Heard { about } => write!(f, "{about}: heard"),
+            Self::NotMeant { about } => write!(f, "{about}: for other hosts"),
+            Self::Repeated { about } => write!(f, "{about}: came again, and is known"),
+            Self::Superseded { about } => write!(f, "{about}: not followed, for a newer one took its place"),
+            Self::Dropped { about } => write!(f, "{about}: dropped, for too many came at once"),
+            Self::Stranger { from } => {
+                write!(f, "a report came from LID {from}, which is not the subnet manager's: refused")
+            }
+            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} says what cannot be: ignored"),
+            Self::NoFlows { about } => write!(f, "{about}: this host has none"),
+            Self::WouldMove { about } => write!(f, "{about}: would be followed (--dry-run)"),
+            Self::Hook { number, seconds, trouble, said } => {
+                let how = trouble.as_deref().unwrap_or("ended well");
+                write!(f, "notice {number}: hook {how} after {seconds:.1} s")?;
+                said.lines().try_for_each(|line| write!(f, "\n  hook: {line}"))
+            }
+            Self::Moved { about, flows: Some(flows), .. } => write!(f, "{about}: followed, {flows} moved"),
+            Self::Moved { about, hook: true, .. } => write!(f, "{about}: followed, as the hook says"),
+            Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host says"),
+            Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
+            Self::NotKept { why } => write!(f, "what moved could not be written down: {why}"),
+            Self::Ended { summary } => {
+                let Summary { heard, repeated, superseded, dropped, strangers, moved, failed, .. } = summary;
+                write!(
+                    f,
+                    "{heard} notices heard, {repeated} repeated, {dropped} dropped, {strangers} from strangers; \
+                     {moved} followed, {superseded} superseded, {failed} failed"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_speaks_of_a_hook_that_is_not_there() {
+        let about = About { number: 7, hot_spot: 0, service_level: 1, direction: Direction::High };
+        let said = |flows, hook| Told::Moved { about: about.clone(), flows, hook }.to_string();
+        assert!(said(None, true).ends_with("followed, as the hook says"));
+        assert!(said(None, false).ends_with("followed, as the simulated host says"));
+        assert!(said(Some(3), true).ends_with("followed, 3 moved"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Several files of one fabric become one observation: the topology from one, tables, counters and names from others.
+
+use std::collections::btree_map::Entry;
+
+use super::parts::{note_merged, note_parts};
+use fabdeck_fabric::observe::{Notes, Observation, Place, PolicyLevels};
+use fabdeck_fabric::{Change, FabricDiff, Guid, NameMap, Tables};
+use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use fabdeck_files::{Format, port_report, subnet_lst};
+use fabdeck_mad::access::SourceError;
+
+/// Files among which none is a topology.
+pub(super) const NO_TOPOLOGY: &str = "FD-5006";
+
+/// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; ibdiagnet prints the zone
+/// (`2026-11-21 02:27:15 UTC +0000`), and its time is given in UTC. Other words stay.
+fn standard_time(time: &str) -> String {
+    let words: Vec<&str> = time.split_whitespace().collect();
+    if let [day, clock, .., zone] = words.as_slice()
+        && let Ok(moment) = jiff::Timestamp::strptime("%Y-%m-%d %H:%M:%S %z", format!("{day} {clock} {zone}"))
+    {
+        return moment.to_string();
+    }
+    match jiff::civil::DateTime::strptime("%a %b %d %H:%M:%S %Y", time.trim()) {
+        Ok(time) => time.to_string(),
+        Err(_) => time.trim().to_owned(),
+    }
+}
+
+/// What was read so far.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    source: String,
+    topologies: Vec<(&'static Format, TopologyFile)>,
+    /// What captures said besides their topology.
+    held: Tables,
+    jobs: Option<std::sync::Arc<fabdeck_fabric::observe::JobsHeard>>,
+    tables: Vec<TableFile>,
+    counters: Vec<CounterFile>,
+    lids: Vec<(String, LidFile)>,
+    names: NameMap,
+    policy: Option<PolicyLevels>,
+    /// The topology of a capture was cut before it was recorded.
+    cut_capture: bool,
+    /// The topology is a list of cables, in which nothing says whether it is whole.
+    is_list: bool,
+    pub(super) notes: Notes,
+    /// Why files of a folder were left out.
+    pub(super) damaged: Vec<SourceError>,
+}
+
+impl Assembly {
+    pub(super) fn new(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            topologies: Vec::new(),
+            held: Tables::default(),
+            jobs: None,
+            tables: Vec::new(),
+            counters: Vec::new(),
+            lids: Vec::new(),
+            names: NameMap::default(),
+            policy: None,
+            cut_capture: false,
+            is_list: false,
+            notes: Notes::new(),
+            damaged: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, name: String, format: &'static Format, content: Content) {
+        match content {
+            Content::Topology(file) => self.topologies.push((format, *file)),
+            Content::Observation(seen) => self.add_capture(&name, format, *seen),
+            Content::Tables(file) => self.tables.push(file),
+            Content::Counters(file) => self.counters.push(file),
+            Content::Lids(file) => self.lids.push((name, file)),
+            Content::Names(file) => {
+                self.notes.extend(file.notes);
+                for (guid, name) in file.names.by_guid {
+                    self.name(guid, name);
+                }
+            }
+            Content::Guids(file) => {
+                let count = file.guids.len();
+                self.notes.extend(file.notes);
+                self.note_source("FN-502", || {
+                    format!("a list of {count} GUIDs was read; nothing here uses it")
+                });
+            }
+            Content::Partitions(file) => {
+                self.notes.extend(file.notes);
+                self.note_source("FN-507", || {
+                    format!(
+                        "the partitions of {name} count for nothing here; `check --partitions` takes them"
+                    )
+                });
+            }
+            Content::Policy(file) => {
+                self.notes.extend(file.notes);
+                self.add_policy(&name, file.levels);
+            }
+        }
+    }
+
+    /// The end of a capture is a topology, and tables that fit to it.
+    fn add_capture(&mut self, name: &str, format: &'static Format, seen: Observation) {
+        seen.names.by_guid.into_iter().for_each(|(guid, name)| self.name(guid, name));
+        if self.topologies.iter().all(|(known, _)| known.id != format.id) {
+            self.held = seen.tables;
+            self.cut_capture = seen.cut;
+            self.jobs = seen.jobs;
+        }
+        if let Some(levels) = seen.policy {
+            self.add_policy(name, levels);
+        }
+        let file = TopologyFile {
+            fabric: seen.fabric,
+            time: seen.time,
+            subnet_manager: seen.subnet_manager,
+            counters: seen.counters,
+            growth: seen.growth,
+            adaptive: seen.adaptive,
+            merged: Vec::new(),
+            notes: seen.notes,
+        };
+        self.topologies.push((format, file));
+    }
+
+    /// Of two policies that differ it is not known which is in force.
+    fn add_policy(&mut self, name: &str, levels: PolicyLevels) {
+        match &self.policy {
+            None => self.policy = Some(levels),
+            Some(known) if *known == levels => {}
+            Some(_) => {
+                self.policy = Some(PolicyLevels::Undecided);
+                self.note_source("FN-559", || {
+                    format!(
+                        "{name} sets other service levels than another QoS policy here, so the levels of paths are not \
+                         known"
+                    )
+                });
+            }
+        }
+    }
+
+    /// A policy says that service levels are in use; of one that cannot be read it is not known which.
+    pub(super) fn add_unread_policy(&mut self, name: &str) {
+        self.policy = Some(PolicyLevels::Undecided);
+        self.note_source("FN-559", || {
+            format!("{name} sets service levels and cannot be read, so the levels of paths are not known")
+        });
+    }
+
+    /// The first file that names a node has it, as the first line of a file has.
+    fn name(&mut self, guid: Guid, name: String) {
+        match self.names.by_guid.entry(guid) {
+            Entry::Vacant(free) => {
+                free.insert(name);
+            }
+            Entry::Occupied(known) if *known.get() != name => {
+                let kept = known.get().clone();
+                self.note_source("FN-506", || {
+                    format!("{guid} is '{kept}' and '{name}' in two files of names; '{kept}' is used")
+                });
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    fn note_source(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add(code, Place::file(self.source.clone()), text);
+    }
+
+    pub(super) fn finish(mut self) -> Result<Observation, SourceError> {
+        let mut cut = self.cut_capture;
+        let topology = self.topology(&mut cut)?;
+        let mut fabric = topology.fabric;
+        self.notes.extend(topology.notes);
+        note_merged(&self.source, &topology.merged, &mut self.notes);
+        // What joins the parts may be what was not read.
+        if !cut {
+            note_parts(&self.source, &fabric, &mut self.notes);
+        }
+        for (name, file) in std::mem::take(&mut self.lids) {
+            fabric = file.give_lids(&name, &fabric, &mut self.notes);
+            self.notes.extend(file.notes);
+        }
+        let list = self.is_list && self.tables.iter().any(|file| file.has_strangers(&fabric));
+        if list {
+            cut = true;
+            self.notes.add_partial("FN-349", Place::file(self.source.clone()), || {
+                "tables are here of switches that the list of cables does not have: the list may be cut"
+                    .to_owned()
+            });
+        }
+        // Captures stand first among the topologies, so tables of one belong to this fabric.
+        let mut tables = std::mem::take(&mut self.held);
+        for file in std::mem::take(&mut self.tables) {
+            file.apply_to(&fabric, &mut tables, &mut self.notes);
+            self.notes.extend(file.notes);
+        }
+        let mut counters = topology.counters;
+        for file in self.counters {
+            counters.extend(file.samples);
+            self.notes.extend(file.notes);
+        }
+        Ok(Observation {
+            time: topology.time.map(|time| standard_time(&time)),
+            fabric,
+            tables,
+            counters,
+            growth: topology.growth,
+            ticks: Default::default(),
+            names: self.names,
+            subnet_manager: topology.subnet_manager,
+            notes: self.notes,
+            adaptive: topology.adaptive,
+            policy: self.policy,
+            cut,
+            reading: None,
+            jobs: self.jobs,
+        })
+    }
+
+    /// The one topology: formats stand in the order of what they tell. Two of one format must agree; what another
+    /// format knows besides (the subnet manager, a time, counters) is taken from it.
+    fn topology(&mut self, cut: &mut bool) -> Result<TopologyFile, SourceError> {
+        let rank = |format: &Format| fabdeck_files::FORMATS.iter().position(|known| known.id == format.id);
+        let mut topologies = std::mem::take(&mut self.topologies);
+        topologies.sort_by_key(|(format, _)| rank(format));
+        let mut rest = topologies.into_iter();
+        let Some((format, mut best)) = rest.next() else { return self.without_topology() };
+        *cut |= best.is_cut();
+        self.is_list = format.id == subnet_lst::ID;
+        for (other_format, other) in rest {
+            let diff = match other_format.id == port_report::ID && format.id != port_report::ID {
+                // It knows adapters by the GUIDs of their ports: every one would seem to be another node.
+                true => FabricDiff::default(),
+                false => FabricDiff::between(&best.fabric, &other.fabric),
+            };
+            let mut contradictions = diff.contradictions();
+            if let Some(first) = contradictions.next() {
+                let count = 1 + contradictions.count();
+                if other_format.id == format.id {
+                    return Err(self.at_odds(format, count, first));
+                }
+                let title = other_format.title;
+                self.note_source("FN-505", || {
+                    let used = format.title;
+                    format!("the fabric is that of the {used}; the {title} contradicts it in {count} facts: {first}")
+                });
+            }
+            best.notes.extend(other.notes);
+            best.merged.extend(other.merged);
+            best.counters.extend(other.counters);
+            best.growth = best.growth.or(other.growth);
+            best.time = best.time.or(other.time);
+            best.adaptive = best.adaptive.or(other.adaptive);
+            best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
+        }
+        Ok(best)
+    }
+
+    fn at_odds(&self, format: &Format, count: usize, first: &Change) -> SourceError {
+        SourceError::Input {
+            code: "FD-5007",
+            place: Place::file(self.source.clone()),
+            what: format!(
+                "two files with the {} contradict each other in {count} facts: {first}",
+                format.title
+            ),
+            hint: "give the files of one fabric at one time; leave one of the two out".into(),
+        }
+    }
+
+    /// Counters can be looked at by themselves; everything else needs the fabric it belongs to.
+    fn without_topology(&mut self) -> Result<TopologyFile, SourceError> {
+        if !self.counters.is_empty() && self.tables.is_empty() && self.lids.is_empty() {
+            let place = Place::file(self.source.clone());
+            self.notes.add_partial("FN-503", place, || {
+                "counters without a topology: their ports are known by LID or GUID only".to_owned()
+            });
+            return Ok(TopologyFile::default());
+        }
+        if !self.damaged.is_empty() {
+            return Err(self.damaged.swap_remove(0));
+        }
+        let what = match self.tables.is_empty() {
+            true => "nothing here tells a topology",
+            false => "there are tables here but no topology they belong to",
+        };
+        Err(SourceError::Input {
+            code: NO_TOPOLOGY,
+            place: Place::file(self.source.clone()),
+            what: what.to_owned(),
+            hint: "put the output of ibnetdiscover (or opensm-subnet.lst, ibdiagnet2.db_csv) beside it, give the folder"
+                .into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standard_time;
+
+    #[test]
+    fn times_are_put_into_one_form() {
+        assert_eq!(standard_time("Sun Nov  1 05:58:07 2026"), "2026-11-01T05:58:07");
+        assert_eq!(standard_time("Tue Jun  5 14:15:10 2007 "), "2007-06-05T14:15:10");
+        assert_eq!(standard_time("2026-11-21T05:58:07Z"), "2026-11-21T05:58:07Z");
+        assert_eq!(standard_time("last night"), "last night");
+        assert_eq!(standard_time("2026-11-21 02:27:15 UTC +0000"), "2026-11-21T02:27:15Z");
+        assert_eq!(standard_time("2026-11-21 02:27:15 EST -0500"), "2026-11-21T07:27:15Z");
+        assert_eq!(standard_time("2026-11-21 02:27:15"), "2026-11-21 02:27:15");
+    }
+}

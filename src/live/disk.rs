@@ -1,0 +1,198 @@
+//! Files and folders as a source: told by content, several of them make one observation.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::assemble::{Assembly, NO_TOPOLOGY};
+use super::file_set::{FileSet, UNPACKED_WITHIN};
+use super::unknown_format::unknown_format;
+use fabdeck_fabric::observe::{Notes, Observation, Place};
+use fabdeck_files::capture::captures_within;
+use fabdeck_files::content::Content;
+use fabdeck_files::packed::{Pace, unpack_one};
+use fabdeck_files::text::Input;
+use fabdeck_files::{FileError, transcript};
+use fabdeck_mad::access::{Source, SourceError, Wanted, Watch};
+
+/// A full-subnet dump is about 35 MB and its tables below 2 GB; beyond that something is wrong.
+const FILE_LIMIT: u64 = 2 << 30;
+/// A folder of an incident holds a few dozen files; a home directory given by mistake holds more.
+const FOLDER_LIMIT: usize = 1024;
+
+/// Files of known formats, read together at each look.
+#[derive(Debug, Clone)]
+pub struct FilesSource {
+    name: String,
+    paths: Vec<PathBuf>,
+}
+
+impl FilesSource {
+    pub fn new(name: impl Into<String>, paths: Vec<PathBuf>) -> Self {
+        Self { name: name.into(), paths }
+    }
+}
+
+impl Source for FilesSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let mut assembly = Assembly::new(&self.name);
+        for path in &self.paths {
+            if path.is_dir() {
+                read_folder(path, &mut assembly)?;
+            } else {
+                read_path(path, &mut assembly)?;
+            }
+        }
+        assembly.finish().map_err(|error| self.with_captures(error))
+    }
+}
+
+impl FilesSource {
+    /// Whoever names a folder that tells nothing may mean a capture in a folder below.
+    fn with_captures(&self, error: SourceError) -> SourceError {
+        let below = match self.paths.as_slice() {
+            [folder] if folder.is_dir() => captures_within(folder),
+            _ => None,
+        };
+        match (error, below) {
+            (SourceError::Input { code: NO_TOPOLOGY, place, what, .. }, Some(held)) => {
+                let hint = format!("there are captures below it; give the one that is meant: {held}");
+                SourceError::Input { code: NO_TOPOLOGY, place, what, hint }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
+/// One file, whatever it holds.
+pub fn read_content(path: &Path) -> Result<Content, SourceError> {
+    let (name, bytes) = read_unpacked(path)?;
+    let mut notes = Notes::new();
+    match transcript::read(&name, &bytes, &mut notes)? {
+        Some((_, mut content)) => {
+            content.add_notes(notes);
+            Ok(content)
+        }
+        None => Err(unknown_format(&name, &bytes)),
+    }
+}
+
+/// One file as what the reader takes, whatever it looks like.
+pub fn read_as<T>(
+    path: &Path,
+    read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
+) -> Result<T, SourceError> {
+    let (name, bytes) = read_unpacked(path)?;
+    let text = transcript::plain_text(&name, &bytes, &mut Notes::new())?;
+    Ok(read(Input::new(&name, &text))?)
+}
+
+/// The one file that a path names or that lies packed there.
+fn read_unpacked(path: &Path) -> Result<(String, Vec<u8>), SourceError> {
+    let bytes = read_file(path)?;
+    let until = Instant::now() + UNPACKED_WITHIN;
+    Ok(unpack_one(&shown(path), bytes, &Pace::new(&|| Instant::now() < until))?)
+}
+
+/// A file that was named: what it holds must be of a known format. An archive is read as the folder that it was.
+fn read_path(path: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let name = shown(path);
+    let bytes = read_file(path)?;
+    let mut files = FileSet::new(name.clone(), assembly);
+    let mut outcome = Ok(());
+    files.unpack(&name, bytes.into(), &mut |files, file| {
+        if file.archived {
+            files.take_in(&file.name, file.bytes);
+        } else {
+            outcome = files.take(&file.name, file.bytes);
+        }
+    });
+    files.finish();
+    outcome
+}
+
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
+}
+
+/// The regular files of a folder by name. What cannot be used is named in notes, and takes nothing else with it.
+fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let mut files = FileSet::new(shown(folder), assembly);
+    for path in files_of(folder)? {
+        let name = shown(&path);
+        match read_file(&path) {
+            Ok(bytes) => files.unpack(&name, bytes.into(), &mut |files, file| {
+                files.take_in(&file.name, file.bytes);
+            }),
+            Err(error) => files.leave_out(&name, error),
+        }
+    }
+    files.finish();
+    Ok(())
+}
+
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
+    let unreadable = |e: std::io::Error| unreachable(&shown(folder), &e);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !hidden {
+            paths.push(path);
+        }
+        if paths.len() > FOLDER_LIMIT {
+            return Err(SourceError::Input {
+                code: "FD-5005",
+                place: Place::file(shown(folder)),
+                what: format!("the folder holds more than {FOLDER_LIMIT} files"),
+                hint: "put the dumps of one fabric into a folder of their own".into(),
+            });
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// A whole file in memory; `-` is standard input.
+fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
+    let name = shown(path);
+    let unreadable = |e: std::io::Error| unreachable(&name, &e);
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(FILE_LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    } else {
+        let file = fs::File::open(path).map_err(unreadable)?;
+        let claimed = file.metadata().map(|meta| meta.len()).unwrap_or(0);
+        bytes.reserve_exact(usize::try_from(claimed.min(FILE_LIMIT)).unwrap_or(0));
+        file.take(FILE_LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if bytes.len() as u64 > FILE_LIMIT {
+        return Err(SourceError::Input {
+            code: "FD-5004",
+            place: Place::file(name),
+            what: format!("the file is larger than {} GiB", FILE_LIMIT >> 30),
+            hint: "no dump of one subnet is; cut it or give the right file".into(),
+        });
+    }
+    Ok(bytes)
+}
+
+fn unreachable(name: &str, e: &std::io::Error) -> SourceError {
+    let hint = match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            "check the path; live fabrics are written umad or umad:CA:PORT, simulated ones sim:NAME"
+        }
+        // What opening a socket as a file comes to.
+        _ if e.raw_os_error() == Some(6) => {
+            "if this is the socket of a served simulator, write sim: before it"
+        }
+        std::io::ErrorKind::PermissionDenied => "ask for the right to read it, or run as a user who has it",
+        _ => "check the path and the device it lies on",
+    };
+    SourceError::Unreachable { code: "FD-5003", what: format!("{name}: {e}"), hint: hint.into() }
+}

@@ -1,0 +1,203 @@
+//! The files of one folder or archive, read into one assembly: a file that cannot be used is named, and takes nothing
+//! else with it.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use super::assemble::Assembly;
+use super::unknown_format::unknown_format;
+use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_files::packed::{self, Limits, Pace, Unpacked};
+use fabdeck_files::{FileError, capture_format, detect, qos_policy, transcript};
+use fabdeck_mad::access::SourceError;
+
+/// A file of a folder that is damaged or cannot be read.
+const LEFT_OUT: &str = "FN-509";
+/// Files of a folder that are of no known format.
+const UNKNOWN: &str = "FN-501";
+
+/// A text with so many GUIDs tells of a fabric, whatever its format is.
+const GUIDS_OF_A_FABRIC: usize = 16;
+
+/// How long all packed files of a folder or archive may take to unpack. What the bounds on size let through takes less,
+/// unless it is made to be slow.
+pub(super) const UNPACKED_WITHIN: Duration = Duration::from_secs(120);
+
+pub(super) struct FileSet<'a> {
+    /// The folder, or the file whose files these are.
+    name: String,
+    assembly: &'a mut Assembly,
+    unknown: Vec<String>,
+    /// Some of the unknown ones may tell of the fabric.
+    telling: bool,
+    captures: Vec<String>,
+    unpack_until: Instant,
+}
+
+impl<'a> FileSet<'a> {
+    pub(super) fn new(name: String, assembly: &'a mut Assembly) -> Self {
+        let unpack_until = Instant::now() + UNPACKED_WITHIN;
+        Self { name, assembly, unknown: Vec::new(), telling: false, captures: Vec::new(), unpack_until }
+    }
+
+    /// Gives each file that is packed in the bytes to `each`; bytes that are not packed are the file.
+    pub(super) fn unpack(
+        &mut self,
+        name: &str,
+        bytes: Cow<'_, [u8]>,
+        each: &mut dyn FnMut(&mut Self, Unpacked<'_>),
+    ) {
+        let mut notes = Notes::new();
+        let until = self.unpack_until;
+        let may_go_on = || Instant::now() < until;
+        let bounds = (Limits::default(), &Pace::new(&may_go_on));
+        packed::unpack(name, bytes, bounds, &mut notes, &mut |file| each(self, file));
+        self.assembly.notes.extend(notes);
+    }
+
+    /// A file that was named: it must be of a known format.
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        bytes: Result<Cow<'_, [u8]>, Box<FileError>>,
+    ) -> Result<(), SourceError> {
+        let bytes = bytes?;
+        match self.read(name, &bytes)? {
+            true => Ok(()),
+            false => Err(unknown_format(name, &bytes)),
+        }
+    }
+
+    /// One file among others: where it cannot be used, a note names it.
+    pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
+        let mut is_policy = false;
+        let outcome = bytes.and_then(|bytes| {
+            is_policy = detect(&bytes).is_some_and(|format| format.id == qos_policy::ID);
+            if !self.read(name, &bytes)? {
+                self.unknown.push(name.to_owned());
+                self.telling |= may_tell(&bytes);
+            }
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            if is_policy && !is_named_policy(name) {
+                self.assembly.add_unread_policy(name);
+            }
+            self.leave_out(name, error.into());
+        }
+    }
+
+    /// Whether the file is of a known format.
+    fn read(&mut self, name: &str, bytes: &[u8]) -> Result<bool, Box<FileError>> {
+        let mut notes = Notes::new();
+        let found = transcript::read(name, bytes, &mut notes)?;
+        let Some((format, content)) = found else { return Ok(false) };
+        if format.id == capture_format::ID {
+            self.captures.push(name.to_owned());
+        }
+        self.assembly.notes.extend(notes);
+        self.assembly.add(name.to_owned(), format, content);
+        Ok(true)
+    }
+
+    pub(super) fn leave_out(&mut self, name: &str, error: SourceError) {
+        let place = match &error {
+            SourceError::Input { place, .. } => place.clone(),
+            _ => Place::file(name),
+        };
+        self.assembly.notes.add_partial(LEFT_OUT, place, || {
+            let why = match &error {
+                SourceError::Input { code, what, hint, .. } => format!("{code}: {what}; {hint}"),
+                other => other.to_string(),
+            };
+            format!("this file is left out, and the others are used: {why}")
+        });
+        if is_named_policy(name) {
+            self.assembly.add_unread_policy(name);
+        }
+        self.assembly.damaged.push(error);
+    }
+
+    pub(super) fn finish(self) {
+        let Self { name, assembly, unknown, telling, captures, .. } = self;
+        if let Some(first) = captures.first()
+            && (captures.len() > 1 || *first != name)
+        {
+            assembly.notes.add("FN-508", Place::file(name.clone()), || {
+                let held = match captures.len() {
+                    1 => "a capture lies".to_owned(),
+                    count => format!("{count} captures lie"),
+                };
+                let way = if first.contains('!') { "unpacked, " } else { "" };
+                format!("{held} among the files, read as it was at the end; {way}--source {first} shows it over time")
+            });
+        }
+        if !unknown.is_empty() {
+            let place = Place::file(name.clone());
+            let text = || format!("left out, of no known format: {}", short_list(&name, &unknown));
+            match telling {
+                true => assembly.notes.add_partial(UNKNOWN, place, text),
+                false => assembly.notes.add(UNKNOWN, place, text),
+            }
+        }
+    }
+}
+
+/// The first names, without the folder or archive that they lie in.
+fn short_list(folder: &str, names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let short =
+        |name: &String| name.strip_prefix(folder).unwrap_or(name).trim_start_matches(['/', '!']).to_owned();
+    let first: Vec<String> = names.iter().take(SHOWN).map(short).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", first.join(", "))
+}
+
+/// Whether a file has the name under which OpenSM looks for its QoS policy, packed or not.
+fn is_named_policy(name: &str) -> bool {
+    name.rsplit(['/', '!']).next().is_some_and(|file| file.starts_with("qos-policy"))
+}
+
+/// Whether a file of no known format may hold a part of what is asked about: it is binary, or lists many GUIDs.
+/// ibdiagnet leaves a dozen reports beside its tables that say the same in other words, and signs them.
+fn may_tell(bytes: &[u8]) -> bool {
+    const HEAD: usize = 64 * 1024;
+    let head = &bytes[..bytes.len().min(HEAD)];
+    if std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some()) || head.contains(&0) {
+        return true;
+    }
+    let head = String::from_utf8_lossy(head);
+    let signed = ["IBDIAG", "ibdiagnet", "IBDM", "OpenSM "].iter().any(|tool| head.contains(tool));
+    let long = |word: &&str| word.len() >= 16 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let words =
+        head.split(|c: char| !c.is_ascii_alphanumeric()).map(|word| word.strip_prefix("0x").unwrap_or(word));
+    !signed && words.filter(long).count() >= GUIDS_OF_A_FABRIC
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_whose_time_is_over_leaves_out_what_is_packed() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&vec![b'\n'; 1 << 20]).unwrap();
+        let packed = encoder.finish().unwrap();
+        for (within, codes) in [(UNPACKED_WITHIN, [].as_slice()), (Duration::ZERO, &[LEFT_OUT])] {
+            let mut assembly = Assembly::new("folder");
+            let mut files = FileSet::new("folder".to_owned(), &mut assembly);
+            files.unpack_until = Instant::now() + within;
+            files.unpack("a.gz", packed.as_slice().into(), &mut |files, file| {
+                files.take_in(&file.name, file.bytes);
+            });
+            let found: Vec<&str> = assembly.notes.iter().map(|note| note.code).collect();
+            assert_eq!(found, codes);
+            assert!(assembly.damaged.iter().all(|error| error.to_string().contains("takes too long")));
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Breadth first over the cables, many questions at once, each node once: NodeInfo through every port with a link,
+//! then NodeDescription, SwitchInfo and PortInfo of what was found.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use super::found::Found;
+use super::keys::{Keys, Proven};
+use super::question::{Question, Reply};
+use super::reader::{OpenPhase, Reader, Told};
+use fabdeck_fabric::observe::{Silence, route_text};
+use fabdeck_fabric::{Guid, NodeKind, PhysicalState, PortNum};
+use fabdeck_mad::access::{Address, Parcel, SourceError};
+use fabdeck_mad::{HOPS_MAX, Mad, Method, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
+
+/// What a question of the topology was about.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// Who is at the end of a route; beyond which port of a known node.
+    Who {
+        route: Vec<u8>,
+        beyond: Option<(usize, u8)>,
+    },
+    Description(usize),
+    Switch(usize),
+    Port(usize, u8),
+}
+
+/// Wrong M_Keys are tried no more often than this, whatever else is asked for.
+const KEY_TRIES: u32 = 3;
+
+/// The topology as far as it answers.
+pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
+    let mut phase = reader.phase::<Asked>("topology");
+    let local_key = Proven(phase.keys.of(phase.exchange.local_guid()));
+    let mut discovery = Discovery { local_key, ..Discovery::default() };
+    discovery.questions.push(Asked::Who { route: Vec::new(), beyond: None });
+    discovery.run(&mut phase)?;
+    phase.end();
+    Ok(discovery.found)
+}
+
+#[derive(Debug, Default)]
+pub struct Discovery {
+    pub found: Found,
+    questions: Vec<Asked>,
+    /// For the port that is looked from, the only one whose GUID is known before it answers.
+    local_key: Proven,
+    /// Where a fabric that is known is followed and not discovered.
+    following: Option<Following>,
+    /// Nodes that answered for themselves.
+    pub heard: FxHashSet<usize>,
+}
+
+/// What is known of a fabric before it is looked at again.
+#[derive(Debug)]
+struct Following {
+    /// Ports at whose cable somebody is asked who he is, though he is known; each of them once.
+    doubted: FxHashSet<(usize, u8)>,
+    asked: FxHashSet<(usize, u8)>,
+    /// Nodes that did not answer before.
+    silent: FxHashSet<usize>,
+}
+
+impl Discovery {
+    pub fn again(found: Found, doubted: &BTreeSet<(usize, u8)>, silent: FxHashSet<usize>) -> Self {
+        let doubted = doubted.iter().copied().collect();
+        let following = Some(Following { doubted, asked: FxHashSet::default(), silent });
+        Self { found, following, ..Self::default() }
+    }
+
+    pub fn ask_port(&mut self, node: usize, port: u8) {
+        self.questions.push(Asked::Port(node, port));
+    }
+
+    /// Asks whether a node is there: what it is itself, and not one of its ports.
+    pub fn ask_node(&mut self, node: usize, ingress: u8) {
+        self.questions.push(match self.found.nodes[node].kind {
+            NodeKind::Switch => Asked::Switch(node),
+            _ => Asked::Port(node, ingress),
+        });
+    }
+
+    /// Who was silent before and is still.
+    pub fn silent_nodes(&self) -> FxHashSet<usize> {
+        let silent = self.following.iter().flat_map(|following| &following.silent);
+        silent.copied().filter(|node| !self.heard.contains(node)).collect()
+    }
+
+    /// Asks until nothing is left to ask.
+    pub fn run(&mut self, phase: &mut OpenPhase<'_, '_, Asked>) -> Result<(), SourceError> {
+        loop {
+            for asked in std::mem::take(&mut self.questions) {
+                let question = self.question(asked, phase.keys, phase.exchange.retries());
+                phase.exchange.ask(question);
+            }
+            let Some((asked, reply)) = phase.next()? else { return Ok(()) };
+            if self.found.nodes.is_empty() && !matches!(reply, Reply::Answer(_)) {
+                return Err(phase.local_port_silent());
+            }
+            let most = phase.exchange.nodes_most();
+            self.take(asked, reply, most, phase.keys, phase.told);
+        }
+    }
+
+    fn question(&self, asked: Asked, keys: &Keys, retries: u32) -> Question<Asked> {
+        let to = |node: usize, attribute: u16| {
+            let found = &self.found.nodes[node];
+            (found.route.as_slice(), found.m_key, node as u32, attribute, 0)
+        };
+        // The question of who is there goes to nobody known; the limit per node does not hold for it.
+        let (route, key, target, attribute, modifier) = match &asked {
+            Asked::Who { route, beyond } => {
+                let target =
+                    beyond.map_or(u32::MAX, |(node, port)| 1 << 31 | (node as u32) << 8 | u32::from(port));
+                (route.as_slice(), self.key_for(route, *beyond, keys), target, attribute::NODE_INFO, 0)
+            }
+            Asked::Description(node) => to(*node, attribute::NODE_DESCRIPTION),
+            Asked::Switch(node) => to(*node, attribute::SWITCH_INFO),
+            Asked::Port(node, port) => {
+                let (_, key, target, attribute, _) = to(*node, attribute::PORT_INFO);
+                (self.found.nodes[*node].route_to(*port), key, target, attribute, u32::from(*port))
+            }
+        };
+        let parcel = directed(attribute, modifier, route, key.0);
+        // Who guards its key with silence cannot be told from who is dead, so a key is not tried at it without end.
+        let unknown = matches!(asked, Asked::Who { .. }) && keys.any();
+        let retries = if unknown { retries.min(KEY_TRIES - 1) } else { retries };
+        Question { parcel, target, retries, tag: asked }
+    }
+
+    /// Who is not known yet is asked with the key for everybody.
+    fn key_for(&self, route: &[u8], beyond: Option<(usize, u8)>, keys: &Keys) -> Proven {
+        match beyond.and_then(|beyond| self.found.peer(beyond)) {
+            Some((known, _)) => self.found.nodes[known].m_key,
+            None if route.is_empty() => self.local_key,
+            None => Proven(keys.of(None)),
+        }
+    }
+
+    fn take(&mut self, asked: Asked, reply: Reply, most: usize, keys: &Keys, told: &mut Told) {
+        let mad = match reply {
+            Reply::Answer(mad) => Smp(mad),
+            Reply::Refused(status) => return self.silent(&asked, Some(status.to_string()), told),
+            Reply::Silence => return self.silent(&asked, None, told),
+        };
+        match asked {
+            Asked::Who { route, beyond } => {
+                let key = self.key_for(&route, beyond, keys);
+                self.node(mad.data::<NodeInfo>(), (route, beyond), key, most, told);
+            }
+            Asked::Description(node) => self.found.describe(node, mad.data::<NodeDescription>().as_text()),
+            Asked::Switch(node) => {
+                self.heard.insert(node);
+                self.found.describe_switch(node, *mad.data::<SwitchInfo>());
+            }
+            Asked::Port(node, port) => {
+                self.heard.insert(node);
+                self.port(node, port, mad.data::<PortInfo>(), told);
+            }
+        }
+    }
+
+    fn node(
+        &mut self,
+        info: &NodeInfo,
+        (route, beyond): (Vec<u8>, Option<(usize, u8)>),
+        key: Proven,
+        most: usize,
+        told: &mut Told,
+    ) {
+        let kind = match plausible(info, beyond.is_some()) {
+            Ok(kind) => kind,
+            Err(reason) => return self.silent(&Asked::Who { route, beyond }, Some(reason), told),
+        };
+        if self.found.nodes.len() >= most && !self.found.knows(kind, info) {
+            told.note_partial("FN-528", || {
+                format!("there are more than {most} nodes, which no fabric has: the rest is left out")
+            });
+            return;
+        }
+        let (node, new) = self.found.node(kind, info, &route, key);
+        let ingress = info.local_port;
+        if let Some(beyond) = beyond.filter(|beyond| self.following.is_some() && *beyond != (node, ingress)) {
+            self.recable(beyond, (node, ingress), new);
+        } else if let Some(beyond) = beyond {
+            if beyond == (node, ingress) || self.found.connect(beyond, (node, ingress)).is_err() {
+                told.changed(&route_text(&route), self.found.nodes[node].guid);
+            } else if self.found.is_torn(node, ingress) {
+                told.torn(self.found.nodes[node].guid, ingress);
+            }
+        }
+        if kind != NodeKind::Switch {
+            self.found.name_port(node, ingress, Guid(info.port_guid.get()));
+            self.questions.push(Asked::Port(node, ingress));
+        }
+        if !new {
+            return;
+        }
+        self.questions.push(Asked::Description(node));
+        if kind == NodeKind::Switch {
+            self.found.name_port(node, 0, Guid(info.port_guid.get()));
+            self.questions.push(Asked::Switch(node));
+            self.questions.extend((0..=info.port_count).map(|port| Asked::Port(node, port)));
+        }
+    }
+
+    fn port(&mut self, node: usize, number: u8, info: &PortInfo, told: &mut Told) {
+        self.found.describe_port(node, number, info);
+        if self.following.is_none() && self.found.is_torn(node, number) {
+            told.torn(self.found.nodes[node].guid, number);
+        }
+        if self.following.is_some() && is_off(info) {
+            self.uncable((node, number));
+        }
+        let found = &self.found.nodes[node];
+        let first = found.route.is_empty();
+        if first && number == if found.kind == NodeKind::Switch { 0 } else { found.ingress } {
+            self.found.manager_lid = Some(info.master_sm_lid.get());
+            self.found.subnet_prefix = Some(info.subnet_prefix.get());
+        }
+        let found = &self.found.nodes[node];
+        // Adapters and routers pass nothing on; only the one that is looked from sends out of its own port.
+        let leads_on =
+            if found.kind == NodeKind::Switch { number > 0 } else { first && number == found.ingress };
+        let linked = info.physical_state() == Some(PhysicalState::LinkUp);
+        if !leads_on || !linked || !self.is_worth_asking((node, number)) {
+            return;
+        }
+        let found = &self.found.nodes[node];
+        if found.route.len() >= HOPS_MAX {
+            let guid = found.guid;
+            told.note_partial("FN-529", || {
+                format!("what lies behind port {number} of {guid} is more than {HOPS_MAX} hops away, where no packet gets to")
+            });
+            return;
+        }
+        let mut route = found.route.clone();
+        route.push(number);
+        self.questions.push(Asked::Who { route, beyond: Some((node, number)) });
+    }
+
+    /// Whether somebody is at the end of a cable who is not known yet, or who is doubted.
+    fn is_worth_asking(&mut self, port: (usize, u8)) -> bool {
+        let unknown = !self.found.has_peer(port.0, port.1);
+        match &mut self.following {
+            None => unknown,
+            // Answers that contradict each other without end are followed once; the next sweep asks again.
+            Some(following) => (unknown || following.doubted.contains(&port)) && following.asked.insert(port),
+        }
+    }
+
+    /// A link is down: its cable leads nowhere, and its other end is asked as well.
+    fn uncable(&mut self, end: (usize, u8)) {
+        if let Some((node, port)) = self.found.disconnect(end) {
+            self.found.mend_ways(&self.silent_nodes());
+            self.ask_port(node, port);
+        }
+    }
+
+    /// A cable is where another one was or none: what hung on those before is asked.
+    fn recable(&mut self, a: (usize, u8), b: (usize, u8), new: bool) {
+        if self.found.peer(a) == Some(b) {
+            return;
+        }
+        for end in [a, b] {
+            if let Some((node, port)) = self.found.disconnect(end) {
+                self.ask_port(node, port);
+            }
+        }
+        // Both are free now.
+        let _ = self.found.connect(a, b);
+        self.found.mend_ways(&self.silent_nodes());
+        if !new {
+            self.ask_port(b.0, b.1);
+        }
+    }
+
+    fn silent(&mut self, asked: &Asked, refusal: Option<String>, told: &mut Told) {
+        let of = |node: usize| &self.found.nodes[node];
+        let at_node = |node: usize, asked: String| Silence {
+            route: of(node).route.clone(),
+            asked,
+            node: Some(of(node).guid),
+            peer: None,
+            refusal: refusal.clone(),
+        };
+        let silence = match asked {
+            Asked::Who { route, beyond } => Silence {
+                route: route.clone(),
+                asked: "NodeInfo".to_owned(),
+                node: None,
+                peer: beyond.map(|(node, port)| (of(node).guid, PortNum(port))),
+                refusal: refusal.clone(),
+            },
+            Asked::Description(node) => at_node(*node, "NodeDescription".to_owned()),
+            Asked::Switch(node) => at_node(*node, "SwitchInfo".to_owned()),
+            Asked::Port(node, port) => Silence {
+                route: of(*node).route_to(*port).to_vec(),
+                ..at_node(*node, format!("PortInfo {port}"))
+            },
+        };
+        if let Asked::Port(node, port) = asked {
+            self.found.mention_port(*node, *port);
+        }
+        told.silent.push(silence);
+    }
+}
+
+/// What kind of node it is, unless it says what no node is.
+fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
+    let kind = info.kind().ok_or_else(|| format!("it calls itself a node of type {}", info.node_type))?;
+    let (count, ingress) = (info.port_count, info.local_port);
+    // Only the switch that is looked from is spoken to through its port 0.
+    let lowest = u8::from(by_cable || kind != NodeKind::Switch);
+    if count > PortNum::MAX || !(lowest..=count).contains(&ingress) {
+        return Err(format!("it says that it has {count} ports and was asked at its port {ingress}"));
+    }
+    Ok(kind)
+}
+
+/// Whether a port says that its link is gone, and not that it is at work on it.
+fn is_off(info: &PortInfo) -> bool {
+    use PhysicalState::{Disabled, Polling, Sleep, Training};
+    matches!(info.physical_state(), Some(Polling | Disabled | Sleep | Training))
+}
+
+/// A Get by directed route.
+pub fn directed(attribute: u16, modifier: u32, route: &[u8], key: u64) -> Parcel {
+    // Routes are never longer than what a packet holds: discovery stops there.
+    let mut smp = Smp::directed(Method::GET, attribute, modifier, route).unwrap_or_default();
+    smp.set_m_key(key);
+    Parcel { mad: smp.0, address: Address::directed() }
+}
+
+/// A Get by LID to the agent for subnet packets.
+pub fn by_lid(attribute: u16, modifier: u32, lid: fabdeck_fabric::Lid, key: u64) -> Parcel {
+    let mut smp = Smp::by_lid(Method::GET, attribute, modifier);
+    smp.set_m_key(key);
+    let mad: Mad = smp.0;
+    let address = Address::of(lid, mad.class());
+    Parcel { mad, address }
+}

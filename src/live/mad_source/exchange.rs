@@ -1,0 +1,695 @@
+//! Questions and answers over a port: many at once, each with a transaction of its own, sent again after its time-out.
+//! What answers no question of ours is counted and dropped.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+
+use super::policy::Policy;
+use super::question::{Feed, Question, Reply};
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::Phase;
+use fabdeck_mad::access::{Arrival, MadPort, PortError};
+use fabdeck_mad::{Header, Mad};
+
+/// After so many tries in a row that a node let pass it is not asked any more: a switch that went away with a thousand
+/// questions open would cost a minute of time-outs. No loss that leaves a fabric of use takes as many for the live.
+const UNHEARD_MOST: u32 = 64;
+
+#[derive(Debug)]
+struct Pending<T> {
+    question: Question<T>,
+    /// The transactions under which it was sent; a late answer to the first try is an answer.
+    transactions: Vec<u32>,
+    stage: Stage,
+}
+
+/// Where the last try of a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// In a queue, to be sent for the first time or once more.
+    Queued,
+    /// On its way, and counted against the window.
+    Fresh,
+    /// Sent so long ago that it holds nobody back; its answer may still come.
+    Stale,
+}
+
+/// When something about a try becomes due.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    at: Duration,
+    slot: u64,
+    /// Which try it is about.
+    tries: usize,
+}
+
+/// A phase of a reading.
+#[derive(Debug)]
+pub struct Exchange<'p, P: MadPort + ?Sized, T> {
+    port: &'p mut P,
+    policy: Policy,
+    feed: Feed<'p, T>,
+    /// How many the feed is expected to have in all, where its maker knows.
+    expected: u64,
+    /// Not sent yet.
+    ready: VecDeque<u64>,
+    /// Not sent because their node has enough on its way.
+    parked: FxHashMap<u32, VecDeque<u64>>,
+    /// Nodes with something parked that have room again.
+    roomy: VecDeque<u32>,
+    pending: FxHashMap<u64, Pending<T>>,
+    by_transaction: FxHashMap<u32, u64>,
+    on_way_to: FxHashMap<u32, usize>,
+    on_way: usize,
+    /// Tries in a row that brought nothing from a node.
+    unheard: FxHashMap<u32, u32>,
+    /// A question to a node that is not asked any more: it ends before anything else is sent.
+    unasked: Option<u64>,
+    /// Sent and neither answered nor given up: what the far ends and everything between may hold of ours.
+    outstanding: usize,
+    /// Both in the order of time, for every try has the same patience.
+    stale: VecDeque<Due>,
+    deadlines: VecDeque<Due>,
+    next_slot: u64,
+    next_transaction: u32,
+    begun: Duration,
+    pub phase: Phase,
+}
+
+impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
+    /// `transactions` is the first number to use; phases over one port must not share any.
+    pub fn new(port: &'p mut P, policy: Policy, name: &'static str, transactions: u32) -> Self {
+        let begun = port.now();
+        Self {
+            port,
+            policy,
+            feed: Feed(None),
+            expected: 0,
+            ready: VecDeque::new(),
+            parked: FxHashMap::default(),
+            roomy: VecDeque::new(),
+            pending: FxHashMap::default(),
+            by_transaction: FxHashMap::default(),
+            on_way_to: FxHashMap::default(),
+            on_way: 0,
+            unheard: FxHashMap::default(),
+            unasked: None,
+            outstanding: 0,
+            stale: VecDeque::new(),
+            deadlines: VecDeque::new(),
+            next_slot: 0,
+            next_transaction: transactions,
+            begun,
+            phase: Phase { name, ..Phase::default() },
+        }
+    }
+
+    pub fn retries(&self) -> u32 {
+        self.policy.retries
+    }
+
+    pub fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    /// How many nodes a discovery takes in.
+    pub fn nodes_most(&self) -> usize {
+        self.policy.nodes
+    }
+
+    /// The GUID of the port that everything goes out of.
+    pub fn local_guid(&self) -> Option<Guid> {
+        self.port.local().guid
+    }
+
+    pub fn ask(&mut self, question: Question<T>) {
+        let slot = self.next_slot;
+        self.next_slot += 1;
+        self.pending.insert(slot, Pending { question, transactions: Vec::new(), stage: Stage::Queued });
+        self.ready.push_back(slot);
+    }
+
+    /// Asks these one after the other, as there is room for them; `expected` is how many there will be.
+    pub fn feed(&mut self, expected: u64, questions: impl Iterator<Item = Question<T>> + 'p) {
+        self.expected = expected;
+        self.feed = Feed(Some(Box::new(questions)));
+    }
+
+    /// Questions settled, and all that are known of.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.next_slot - self.pending.len() as u64, self.next_slot.max(self.expected))
+    }
+
+    /// Takes one question of the feed in; false when there is none.
+    fn pull(&mut self) -> bool {
+        let question = self.feed.0.as_mut().and_then(Iterator::next);
+        match question {
+            Some(question) => self.ask(question),
+            None => self.feed = Feed(None),
+        }
+        self.feed.0.is_some()
+    }
+
+    /// The next reply, whichever question it is for; `None` when none is open. `turn` ends the wait early, without a
+    /// reply (`Some(None)`), so that the caller can look whether anybody still waits.
+    pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
+        let turn_ends = self.port.now() + turn;
+        loop {
+            if self.pending.is_empty() && !self.pull() {
+                return Ok(None);
+            }
+            if self.is_due()
+                && let Some(done) = self.catch_up()?
+            {
+                return Ok(Some(Some(done)));
+            }
+            if let Some(done) = self.expire() {
+                return Ok(Some(Some(done)));
+            }
+            self.fill()?;
+            if let Some(tag) = self.unasked.take().and_then(|slot| self.finish(slot)) {
+                self.phase.unanswered += 1;
+                return Ok(Some(Some((tag, Reply::Silence))));
+            }
+            let now = self.port.now();
+            if now >= turn_ends && turn > Duration::ZERO {
+                return Ok(Some(None));
+            }
+            let due =
+                [self.stale.front(), self.deadlines.front()].into_iter().flatten().map(|due| due.at).min();
+            let until = due.unwrap_or(turn_ends).min(turn_ends);
+            match self.port.receive(until)? {
+                Some(Arrival::Mad(parcel)) => {
+                    if let Some(done) = self.settle(parcel.mad) {
+                        return Ok(Some(Some(done)));
+                    }
+                }
+                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                None => {}
+            }
+        }
+    }
+
+    /// Sends what fits into the window: first what waits for a node that has room again.
+    fn fill(&mut self) -> Result<(), PortError> {
+        while self.has_room()
+            && let Some(target) = self.roomy.pop_front()
+        {
+            self.unpark(target)?;
+        }
+        while self.has_room() {
+            let Some(slot) = self.ready.pop_front() else { if self.pull() { continue } else { break } };
+            // A question may have been answered, late, while it waited to be sent again.
+            let Some(pending) = self.pending.get(&slot) else { continue };
+            let target = pending.question.target;
+            if self.is_gone(target) {
+                self.unasked = Some(slot);
+                break;
+            }
+            if self.on_way_to(target) >= self.policy.per_node.max(1) {
+                self.parked.entry(target).or_default().push_back(slot);
+                continue;
+            }
+            self.send(slot)?;
+        }
+        Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.unasked.is_none()
+            && self.on_way < self.policy.in_flight.max(1)
+            && self.outstanding < self.policy.outstanding.max(1)
+    }
+
+    fn is_gone(&self, target: u32) -> bool {
+        let most = UNHEARD_MOST.max(self.policy.retries.saturating_add(1));
+        self.unheard.get(&target).is_some_and(|tries| *tries >= most)
+    }
+
+    fn on_way_to(&self, target: u32) -> usize {
+        self.on_way_to.get(&target).copied().unwrap_or(0)
+    }
+
+    /// Sends one parked question to a node; the node stays in line while it has room and more is parked.
+    fn unpark(&mut self, target: u32) -> Result<(), PortError> {
+        if self.on_way_to(target) >= self.policy.per_node.max(1) {
+            return Ok(());
+        }
+        let Some(waiting) = self.parked.get_mut(&target) else { return Ok(()) };
+        let mut next = waiting.pop_front();
+        while next.is_some_and(|slot| !self.pending.contains_key(&slot)) {
+            next = waiting.pop_front();
+        }
+        if waiting.is_empty() {
+            self.parked.remove(&target);
+        } else {
+            self.roomy.push_front(target);
+        }
+        if self.is_gone(target) {
+            self.unasked = next;
+            return Ok(());
+        }
+        next.map_or(Ok(()), |slot| self.send(slot))
+    }
+
+    fn send(&mut self, slot: u64) -> Result<(), PortError> {
+        let Some(pending) = self.pending.get_mut(&slot) else { return Ok(()) };
+        // Zero is what a device that invents answers would use.
+        let transaction = self.next_transaction.max(1);
+        self.next_transaction = transaction.wrapping_add(1);
+        pending.question.parcel.mad.header_mut().transaction = u64::from(transaction).into();
+        self.port.send(&pending.question.parcel, self.policy.timeout)?;
+        self.phase.sent += 1;
+        self.phase.repeated += u64::from(!pending.transactions.is_empty());
+        pending.transactions.push(transaction);
+        pending.stage = Stage::Fresh;
+        self.by_transaction.insert(transaction, slot);
+        *self.on_way_to.entry(pending.question.target).or_default() += 1;
+        self.on_way += 1;
+        self.outstanding += 1;
+        self.phase.in_flight = self.phase.in_flight.max(self.on_way);
+        let (now, tries) = (self.port.now(), pending.transactions.len());
+        self.stale.push_back(Due { at: now + self.policy.fresh(), slot, tries });
+        self.deadlines.push_back(Due { at: now + self.policy.timeout, slot, tries });
+        Ok(())
+    }
+
+    /// A question moves on to another stage: settled, overdue, or too old to be still on its way.
+    fn leave(&mut self, slot: u64, stage: Stage) {
+        let Some(pending) = self.pending.get_mut(&slot) else { return };
+        let before = std::mem::replace(&mut pending.stage, stage);
+        let target = pending.question.target;
+        if before != Stage::Queued && stage == Stage::Queued {
+            self.outstanding -= 1;
+        }
+        if before != Stage::Fresh {
+            return;
+        }
+        self.on_way -= 1;
+        if let Some(count) = self.on_way_to.get_mut(&target) {
+            *count -= 1;
+        }
+        if self.parked.contains_key(&target) {
+            self.roomy.push_back(target);
+        }
+    }
+
+    /// Whether a question is about to be given up.
+    fn is_due(&mut self) -> bool {
+        let now = self.port.now();
+        while let Some(due) = self.deadlines.front().copied().filter(|due| due.at <= now) {
+            if self.is_current(due) {
+                return true;
+            }
+            self.deadlines.pop_front();
+        }
+        false
+    }
+
+    /// What lies there came in time, though somebody else had the processor since, or let a time pass that both share.
+    fn catch_up(&mut self) -> Result<Option<(T, Reply)>, PortError> {
+        for _ in 0..=self.outstanding {
+            match self.port.receive(self.port.now())? {
+                Some(Arrival::Mad(parcel)) => match self.settle(parcel.mad) {
+                    None => {}
+                    done => return Ok(done),
+                },
+                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Handles everything that is due; the first question that is given up ends it.
+    fn expire(&mut self) -> Option<(T, Reply)> {
+        let now = self.port.now();
+        while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
+            if self.is_current(due) {
+                self.leave(due.slot, Stage::Stale);
+            }
+        }
+        while let Some(due) = self.deadlines.pop_front_if(|due| due.at <= now) {
+            if let Some(done) = self.is_current(due).then(|| self.overdue(due.slot)).flatten() {
+                return Some(done);
+            }
+        }
+        None
+    }
+
+    /// Whether a try is still the last one of its question, and not given up yet.
+    fn is_current(&self, due: Due) -> bool {
+        let current =
+            |pending: &Pending<T>| pending.stage != Stage::Queued && pending.transactions.len() == due.tries;
+        self.pending.get(&due.slot).is_some_and(current)
+    }
+
+    /// No answer in time: once more, or never mind.
+    fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
+        self.leave(slot, Stage::Queued);
+        let pending = self.pending.get(&slot)?;
+        *self.unheard.entry(pending.question.target).or_default() += 1;
+        if pending.transactions.len() <= pending.question.retries as usize {
+            self.ready.push_back(slot);
+            return None;
+        }
+        self.phase.unanswered += 1;
+        self.finish(slot).map(|tag| (tag, Reply::Silence))
+    }
+
+    /// The port says that nothing will come any more: its deadline is now.
+    fn give_up_try(&mut self, transaction: u32) {
+        let Some(slot) = self.by_transaction.get(&transaction).copied() else { return };
+        let last = self.pending.get(&slot).and_then(|pending| pending.transactions.last().copied());
+        if last == Some(transaction) {
+            let tries = self.pending.get(&slot).map_or(0, |pending| pending.transactions.len());
+            self.deadlines.push_front(Due { at: self.port.now(), slot, tries });
+        }
+    }
+
+    fn settle(&mut self, mad: Mad) -> Option<(T, Reply)> {
+        let transaction = mad.header().transaction.get() as u32;
+        let slot = self.by_transaction.get(&transaction).copied().filter(|slot| self.belongs(*slot, &mad));
+        let Some(slot) = slot else {
+            self.phase.strangers += 1;
+            return None;
+        };
+        self.phase.answered += 1;
+        if let Some(pending) = self.pending.get(&slot) {
+            self.unheard.remove(&pending.question.target);
+            // A device that is busy asks to be asked again.
+            if mad.status().is_busy() && pending.transactions.len() <= pending.question.retries as usize {
+                self.give_up_try(transaction);
+                return None;
+            }
+        }
+        self.leave(slot, Stage::Queued);
+        let tag = self.finish(slot)?;
+        let status = mad.status();
+        if status.is_ok() {
+            return Some((tag, Reply::Answer(mad)));
+        }
+        self.phase.refused += 1;
+        Some((tag, Reply::Refused(status)))
+    }
+
+    /// An answer has the class, the attribute and the modifier of its question: a block of a table or a port that was
+    /// not asked for must not stand for the one that was.
+    fn belongs(&self, slot: u64, mad: &Mad) -> bool {
+        let Some(pending) = self.pending.get(&slot) else { return false };
+        let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
+        let what = |header: &Header| (header.class, header.attribute, header.modifier);
+        mad.method().is_response() && what(asked) == what(said)
+    }
+
+    fn finish(&mut self, slot: u64) -> Option<T> {
+        let pending = self.pending.remove(&slot)?;
+        for transaction in &pending.transactions {
+            self.by_transaction.remove(transaction);
+        }
+        Some(pending.question.tag)
+    }
+
+    /// Ends the phase: what it took, and the first transaction that the next one may use.
+    pub fn end(mut self) -> (Phase, u32) {
+        self.phase.took = self.port.now().saturating_sub(self.begun);
+        (self.phase, self.next_transaction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::PortNum;
+    use fabdeck_mad::access::{Address, Clock, LocalPort, Parcel};
+    use fabdeck_mad::{Class, Method, attribute};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// What becomes of a try: arrivals, each so many milliseconds later.
+    type Script = Box<dyn FnMut(usize, &Parcel) -> Vec<(u64, Arrival)>>;
+
+    struct Scripted {
+        now: Duration,
+        local: LocalPort,
+        /// When each datagram was sent, and what it asked.
+        sent: Vec<(Duration, Parcel)>,
+        coming: BTreeMap<(Duration, usize), Arrival>,
+        planned: usize,
+        script: Script,
+        /// So much later somebody wakes who waited.
+        sleeps: Duration,
+    }
+
+    impl Scripted {
+        fn new(script: impl FnMut(usize, &Parcel) -> Vec<(u64, Arrival)> + 'static) -> Self {
+            let (name, number) = ("scripted".to_owned(), PortNum(1));
+            let local = LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true };
+            let (sent, coming) = (Vec::new(), BTreeMap::new());
+            let (now, sleeps) = (Duration::ZERO, Duration::ZERO);
+            Self { now, local, sent, coming, planned: 0, script: Box::new(script), sleeps }
+        }
+
+        fn sent_at(&self) -> Vec<u128> {
+            self.sent.iter().map(|(at, _)| at.as_millis()).collect()
+        }
+    }
+
+    impl Clock for Scripted {
+        fn now(&self) -> Duration {
+            self.now
+        }
+    }
+
+    impl MadPort for Scripted {
+        fn local(&self) -> &LocalPort {
+            &self.local
+        }
+
+        fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+            for (later, arrival) in (self.script)(self.sent.len(), parcel) {
+                self.coming.insert((self.now + Duration::from_millis(later), self.planned), arrival);
+                self.planned += 1;
+            }
+            self.sent.push((self.now, parcel.clone()));
+            Ok(())
+        }
+
+        fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+            if !self.sleeps.is_zero() {
+                self.now += std::mem::take(&mut self.sleeps);
+                return Ok(None);
+            }
+            let next = self.coming.first_key_value().map(|((at, _), _)| *at).filter(|at| *at <= until);
+            self.now = self.now.max(next.unwrap_or(until));
+            Ok(next.and_then(|_| self.coming.pop_first()).map(|(_, arrival)| arrival))
+        }
+    }
+
+    fn answer(parcel: &Parcel) -> Arrival {
+        let mut parcel = parcel.clone();
+        parcel.mad.header_mut().method = Method::GET_RESPONSE.0;
+        Arrival::Mad(parcel)
+    }
+
+    fn unanswered(parcel: &Parcel) -> Arrival {
+        Arrival::Unanswered(parcel.mad.header().transaction.get() as u32)
+    }
+
+    fn policy() -> Policy {
+        Policy { timeout: Duration::from_millis(800), ..Policy::default() }
+    }
+
+    fn question(target: u32, tag: usize) -> Question<usize> {
+        let mad = Mad::new(Class::SUBNET_DIRECTED, Method::GET, attribute::NODE_INFO, tag as u32);
+        Question { parcel: Parcel { mad, address: Address::directed() }, target, retries: 2, tag }
+    }
+
+    /// Asks and waits for everything: how each question ended, and the phase.
+    fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, bool)>, Phase) {
+        let mut exchange = Exchange::new(port, policy, "test", 1);
+        for (tag, target) in targets.iter().enumerate() {
+            exchange.ask(question(*target, tag));
+        }
+        let mut replies = Vec::new();
+        for _ in 0..100_000 {
+            match exchange.next(Duration::from_millis(50)).unwrap() {
+                None => {
+                    assert_eq!((exchange.on_way, exchange.outstanding), (0, 0), "the window leaks");
+                    assert!(exchange.by_transaction.is_empty() && exchange.parked.is_empty());
+                    return (replies, exchange.end().0);
+                }
+                Some(None) => {}
+                Some(Some((tag, reply))) => replies.push((tag, matches!(reply, Reply::Answer(_)))),
+            }
+        }
+        panic!("it hangs: {} of {} settled", replies.len(), targets.len());
+    }
+
+    #[test]
+    fn no_more_is_on_its_way_than_the_windows_have_room_for() {
+        let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
+        let policy = Policy { in_flight: 6, per_node: 2, ..policy() };
+        // Forty questions to each of five nodes.
+        let targets: Vec<u32> = (0..200).map(|at| at % 5).collect();
+        let (replies, phase) = run(&mut port, policy, &targets);
+        assert_eq!((replies.len(), phase.in_flight, phase.sent), (200, 6, 200));
+        let mut busy = BTreeMap::<(u128, u32), usize>::new();
+        for (at, parcel) in &port.sent {
+            let target = targets[parcel.mad.header().modifier.get() as usize];
+            *busy.entry((at.as_millis(), target)).or_default() += 1;
+        }
+        assert!(busy.values().all(|count| *count <= 2), "{busy:?}");
+        assert_eq!(port.sent_at().last(), Some(&330), "six at a time, ten milliseconds each");
+    }
+
+    #[test]
+    fn silence_is_met_with_repetition_and_then_told() {
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let (replies, phase) = run(&mut port, policy(), &[1]);
+        assert_eq!(replies, [(0, false)]);
+        assert_eq!(port.sent_at(), [0, 800, 1600]);
+        assert_eq!((phase.sent, phase.repeated, phase.unanswered, phase.answered), (3, 2, 1, 0));
+        assert_eq!(phase.took, Duration::from_millis(2400));
+        let transactions: std::collections::BTreeSet<u64> =
+            port.sent.iter().map(|(_, parcel)| parcel.mad.header().transaction.get()).collect();
+        assert!(transactions.len() == 3 && !transactions.contains(&0), "each try has a number of its own");
+    }
+
+    #[test]
+    fn what_came_while_nobody_looked_is_read_before_it_is_given_up() {
+        let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
+        port.sleeps = Duration::from_secs(60);
+        let (replies, phase) = run(&mut port, policy(), &[1, 2, 3]);
+        assert_eq!((replies.iter().filter(|(_, answered)| *answered).count(), phase.repeated), (3, 0));
+    }
+
+    #[test]
+    fn a_late_answer_to_the_first_try_is_an_answer() {
+        let mut port =
+            Scripted::new(|try_, parcel| vec![(if try_ == 0 { 900 } else { 300 }, answer(parcel))]);
+        let (replies, phase) = run(&mut port, policy(), &[1]);
+        assert_eq!((replies, phase.answered, phase.repeated), (vec![(0, true)], 1, 1));
+        assert_eq!(phase.took, Duration::from_millis(900));
+    }
+
+    #[test]
+    fn what_answers_no_question_is_a_stranger() {
+        let mut port = Scripted::new(|_, parcel| {
+            let Arrival::Mad(good) = answer(parcel) else { unreachable!() };
+            let mut others = vec![good.clone(); 5];
+            others[0].mad.header_mut().attribute = attribute::PORT_INFO.into();
+            others[1].mad.header_mut().class = Class::SUBNET_LID.0;
+            others[2].mad.header_mut().method = Method::GET.0;
+            others[3].mad.header_mut().transaction = 99.into();
+            others[4].mad.header_mut().modifier = 77.into();
+            let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
+            early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
+        });
+        // The second node's answers come with the duplicate of the first one's.
+        let policy = Policy { in_flight: 1, ..policy() };
+        let (replies, phase) = run(&mut port, policy, &[1, 2]);
+        assert_eq!(replies, [(0, true), (1, true)]);
+        assert_eq!((phase.answered, phase.strangers), (2, 11));
+    }
+
+    /// A port that gives up early is believed once: repeated at once, and only once.
+    #[test]
+    fn what_the_port_gives_up_is_repeated_at_once() {
+        let mut port = Scripted::new(|try_, parcel| match try_ {
+            0 => vec![(10, unanswered(parcel)), (10, unanswered(parcel)), (400, unanswered(parcel))],
+            _ => vec![(900, unanswered(parcel))],
+        });
+        let (replies, phase) = run(&mut port, policy(), &[1]);
+        assert_eq!(replies, [(0, false)]);
+        assert_eq!(port.sent_at(), [0, 10, 810]);
+        assert_eq!((phase.sent, phase.unanswered), (3, 1));
+    }
+
+    /// Given up while the window is full: it waits for its turn, and its old deadline does not count a second time.
+    #[test]
+    fn a_question_that_waits_to_be_repeated_waits_once() {
+        let mut port = Scripted::new(|try_, parcel| match try_ {
+            0 => vec![(10, unanswered(parcel))],
+            // The window opens for the repetition long after the deadline of the first try.
+            1 => vec![(2000, answer(parcel))],
+            _ => vec![(1, answer(parcel))],
+        });
+        let policy = Policy { in_flight: 1, timeout: Duration::from_secs(60), ..policy() };
+        let (mut replies, phase) = run(&mut port, policy, &[1, 2]);
+        replies.sort_unstable();
+        assert_eq!((replies, phase.sent), (vec![(0, true), (1, true)], 3));
+    }
+
+    #[test]
+    fn old_questions_leave_the_window_and_not_the_wire() {
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let policy = Policy { in_flight: 2, outstanding: 7, ..policy() };
+        let targets: Vec<u32> = (0..20).collect();
+        let (replies, phase) = run(&mut port, policy, &targets);
+        assert_eq!((replies.len(), phase.in_flight), (20, 2));
+        let at = port.sent_at();
+        // Two fresh ones at a time, a tenth of a second each, until seven are out; then the first time-out makes room.
+        assert_eq!(at[..9], [0, 0, 100, 100, 200, 200, 300, 800, 800]);
+        for end in &at {
+            let out = at.iter().filter(|begun| *begun <= end && *end < **begun + 800).count();
+            assert!(out <= 7, "{out} outstanding after {end} ms");
+        }
+    }
+
+    /// A thousand questions to a node that is gone cost what a few do; one that answers now and then is asked them all.
+    #[test]
+    fn who_lets_everything_pass_is_not_asked_without_end() {
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let (replies, phase) = run(&mut port, policy(), &[7; 1000]);
+        assert!(replies.len() == 1000 && replies.iter().all(|(_, answered)| !answered));
+        assert!(phase.unanswered == 1000 && phase.sent < 200, "{phase:?}");
+        assert!(phase.took < Duration::from_secs(3), "{phase:?}");
+        let mut port =
+            Scripted::new(|try_, parcel| if try_ % 40 == 0 { vec![(1, answer(parcel))] } else { Vec::new() });
+        let (_, phase) = run(&mut port, policy(), &[7; 300]);
+        assert!(phase.sent > 800, "{phase:?}");
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let (_, phase) = run(&mut port, Policy { retries: 100, ..policy() }, &[7]);
+        assert_eq!((phase.sent, phase.unanswered), (3, 1), "a question has the tries of its own");
+    }
+
+    /// The repetitions of a node wait for room at it while the late answers to their first tries come in: the others
+    /// that wait behind them have to be sent all the same.
+    #[test]
+    fn an_answer_to_a_question_that_waits_wakes_the_next_one() {
+        let mut port = Scripted::new(|_, parcel| vec![(1000, answer(parcel))]);
+        let policy = Policy { per_node: 1, in_flight: 4, ..policy() };
+        let (replies, _) = run(&mut port, policy, &[7; 30]);
+        assert!(replies.len() == 30 && replies.iter().all(|(_, answered)| *answered));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Whatever comes back, each question ends once, within its time, and the windows hold.
+        #[test]
+        fn every_question_ends_once(
+            fates in proptest::collection::vec(proptest::collection::vec((0u8..4, 0u64..2000), 0..3), 1..40),
+            (in_flight, per_node, outstanding) in (1usize..6, 1usize..4, 1usize..12),
+            targets in proptest::collection::vec(0u32..4, 1..40),
+        ) {
+            let mut port = Scripted::new(move |try_, parcel| {
+                let fate = fates[try_ % fates.len()].iter();
+                fate.map(|(what, later)| (*later, match what {
+                    0 => unanswered(parcel),
+                    1 => Arrival::Unanswered(*later as u32 % 50),
+                    _ => answer(parcel),
+                })).collect()
+            });
+            let policy = Policy { in_flight, per_node, outstanding, ..policy() };
+            let (replies, phase) = run(&mut port, policy, &targets);
+            let mut tags: Vec<usize> = replies.iter().map(|(tag, _)| *tag).collect();
+            tags.sort_unstable();
+            prop_assert_eq!(tags, (0..targets.len()).collect::<Vec<_>>());
+            prop_assert!(phase.sent <= 3 * targets.len() as u64 && phase.in_flight <= in_flight.min(outstanding));
+        }
+    }
+}

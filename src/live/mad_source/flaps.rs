@@ -1,0 +1,81 @@
+//! Links that went down and came back between two sweeps: only counters tell of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::found::{FoundNode, node_id};
+use super::round::far_end;
+use fabdeck_fabric::observe::News;
+use fabdeck_fabric::{Fabric, PortNum};
+
+/// A port by its node and number.
+type Place = (usize, u8);
+
+/// How often a link went down, and how often it mended itself without.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Falls {
+    pub downed: u64,
+    pub recovered: u64,
+}
+
+impl Falls {
+    /// What came since an earlier reading. A counter that is smaller was cleared meanwhile.
+    pub fn since(self, before: Self) -> Self {
+        let grown = |before: u64, now: u64| if now < before { now } else { now - before };
+        Self { downed: grown(before.downed, self.downed), recovered: grown(before.recovered, self.recovered) }
+    }
+
+    fn either(self, other: Self, choose: impl Fn(u64, u64) -> u64) -> Self {
+        Self { downed: choose(self.downed, other.downed), recovered: choose(self.recovered, other.recovered) }
+    }
+}
+
+/// Keeps what counters say, and tells which links fell and are up again. `lost`: ports that had a cable and have another
+/// one, or none. Both ends count one fall, and their counters may be read before and behind it: so what is told of a cable
+/// is by how much the greater of both sums grew. One that is lost is told as that; its ends may be read for the first time
+/// again when it is back, and begin anew.
+pub fn keep_falls(
+    fabric: &Fabric,
+    nodes: &mut [FoundNode],
+    falls: &[(usize, u8, Falls)],
+    lost: &BTreeSet<Place>,
+) -> Vec<News> {
+    let mut grown: BTreeMap<Place, Falls> = BTreeMap::new();
+    for (at, port, falls) in falls {
+        let kept = &mut nodes[*at].kept;
+        let Some(before) = kept.falls.insert(*port, *falls) else { continue };
+        let more = falls.since(before);
+        if more != Falls::default() {
+            let sum = kept.fallen.entry(*port).or_default();
+            *sum = sum.either(more, u64::saturating_add);
+            grown.insert((*at, *port), more);
+        }
+    }
+    let mut told = BTreeSet::new();
+    let mut news = Vec::new();
+    for end in grown.keys() {
+        let Some(far) = far_end(fabric, *end) else { continue };
+        let (a, b) = (*end.min(&far), *end.max(&far));
+        if !told.insert((a, b)) {
+            continue;
+        }
+        if lost.contains(end) {
+            continue;
+        }
+        let sum = |(at, port): Place| nodes[at].kept.fallen.get(&port).copied().unwrap_or_default();
+        let more = |place: Place| grown.get(&place).copied().unwrap_or_default();
+        let before = |place: Place| sum(place).either(more(place), u64::saturating_sub);
+        let new = sum(a)
+            .either(sum(b), u64::max)
+            .either(before(a).either(before(b), u64::max), u64::saturating_sub);
+        let name = |(at, port): Place| (fabric.node(node_id(at)).guid(), PortNum(port));
+        if new != Falls::default() {
+            let Falls { downed, recovered } = new;
+            news.push(News::LinkFlapped { a: name(a), b: name(b), downed, recovered });
+        }
+    }
+    for (at, port) in lost {
+        nodes[*at].kept.falls.remove(port);
+        nodes[*at].kept.fallen.remove(port);
+    }
+    news
+}

@@ -1,0 +1,56 @@
+//! What moved is discovered again, and nothing else: ports under suspicion are read, a link that is down takes its cable
+//! away, one that is up is followed to who is there, known or new.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use super::discovery::Discovery;
+use super::found::{Found, FoundNode};
+use super::reader::Reader;
+use fabdeck_fabric::{Fabric, NodeKind};
+use fabdeck_mad::access::SourceError;
+
+pub fn follow(
+    reader: &mut Reader<'_>,
+    (fabric, nodes): (&Fabric, &[FoundNode]),
+    suspects: &BTreeSet<(usize, u8)>,
+    silent: &BTreeSet<usize>,
+) -> Result<Found, SourceError> {
+    let mut phase = reader.phase("moved");
+    let again = Found::again(fabric, nodes.to_vec());
+    let mut discovery = Discovery::again(again, suspects, FxHashSet::from_iter(silent.iter().copied()));
+    for (node, port) in suspects {
+        discovery.ask_port(*node, *port);
+    }
+    discovery.run(&mut phase)?;
+    // Over the ways as they are now, those are asked who said nothing over the old ones.
+    let unheard: Vec<usize> = silent.iter().copied().filter(|node| !discovery.heard.contains(node)).collect();
+    discovery.found.mend_ways(&discovery.silent_nodes());
+    for node in unheard {
+        let (old, new) = (&nodes[node], &discovery.found.nodes[node]);
+        let another = old.route != new.route || old.kept.cut_off;
+        // Who answered until now is asked once more, so that a bad line is not taken for silence; adapters were asked for
+        // counters only, by LID.
+        if !new.kept.cut_off && (another || !old.kept.silent) {
+            let ingress = new.ingress;
+            discovery.ask_node(node, ingress);
+        }
+    }
+    discovery.run(&mut phase)?;
+    // Much may have happened at a switch while nobody heard of it.
+    for at in silent {
+        let back = nodes[*at].kept.silent && discovery.heard.contains(at);
+        if back && nodes[*at].kind == NodeKind::Switch {
+            (0..=nodes[*at].port_count).for_each(|port| discovery.ask_port(*at, port));
+        }
+    }
+    discovery.run(&mut phase)?;
+    let silent_now = discovery.silent_nodes();
+    discovery.found.mend_ways(&silent_now);
+    for at in 0..discovery.found.nodes.len() {
+        discovery.found.set_silent(at, silent_now.contains(&at));
+    }
+    phase.end();
+    Ok(discovery.found)
+}

@@ -1,0 +1,244 @@
+//! What a discovery knows so far, node by node in the order in which they were found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::flaps::Falls;
+use super::keys::Proven;
+use super::tables::Groups;
+use fabdeck_fabric::{
+    Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
+    PhysicalState, PortFacts, PortNum, Sl2Vl,
+};
+use fabdeck_mad::{NodeInfo, PortInfo, SwitchInfo};
+
+/// What sweeps remember of a node from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The switch says that a port's state changed, and no manager has taken that back.
+    pub state_change: bool,
+    /// It did not answer when it was asked last.
+    pub silent: bool,
+    /// Its agent for counters did not.
+    pub mute: bool,
+    /// No cable leads there.
+    pub cut_off: bool,
+    /// How often the link of each port went down, as its counters stand, and how much of it came since its cable is there.
+    pub falls: FxHashMap<u8, Falls>,
+    pub fallen: FxHashMap<u8, Falls>,
+    /// Tables as they were read last, as far as the look does not hold them: blocks for forwarding, groups by block,
+    /// lanes by port in and out, arbitration by port.
+    pub blocks: FxHashMap<u16, [u8; BLOCK_LIDS as usize]>,
+    pub groups: FxHashMap<u16, Groups>,
+    pub lanes: FxHashMap<(u8, u8), Sl2Vl>,
+    pub weights: FxHashMap<u8, Arbitration>,
+    /// The look does not bring its groups: they come block by block.
+    pub groups_in_turns: bool,
+    /// The last LID and the number of groups that its tables went up to when they were compared last.
+    pub tops: Option<(u16, u16)>,
+    /// The last block in which groups were seen.
+    pub last_groups: Option<u16>,
+}
+
+/// A node and the way to it.
+#[derive(Clone, Debug)]
+pub struct FoundNode {
+    pub kind: NodeKind,
+    pub guid: Guid,
+    pub port_count: u8,
+    /// The ports from the local one on.
+    pub route: Vec<u8>,
+    /// The port at which the way comes in.
+    pub ingress: u8,
+    /// The ways to further ports of an adapter: each of them answers for itself alone.
+    pub(super) further: BTreeMap<u8, Vec<u8>>,
+    /// What it answered to, and will answer to again.
+    pub m_key: Proven,
+    pub switch_info: Option<SwitchInfo>,
+    /// Entries of the arbitration tables (high, low) by port, where PortInfo told.
+    pub arbitration: FxHashMap<u8, (u8, u8)>,
+    /// The high limit by port.
+    pub high_limit: FxHashMap<u8, u8>,
+    /// Ports at which a subnet manager runs, in charge or not.
+    pub manages: BTreeSet<u8>,
+    pub kept: Kept,
+    key: NodeKey,
+}
+
+impl FoundNode {
+    /// The way to whoever answers for a port.
+    pub fn route_to(&self, port: u8) -> &[u8] {
+        self.further.get(&port).unwrap_or(&self.route)
+    }
+}
+
+/// Nodes, cables and what their ports said.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub nodes: Vec<FoundNode>,
+    by_identity: FxHashMap<(NodeKind, Guid), usize>,
+    builder: FabricBuilder,
+    /// What the local port said of the subnet.
+    pub manager_lid: Option<u16>,
+    pub subnet_prefix: Option<u64>,
+}
+
+impl Found {
+    /// A finished fabric, taken up again to be changed: its nodes have the places that they had.
+    pub fn again(fabric: &Fabric, mut nodes: Vec<FoundNode>) -> Self {
+        for (node, (id, _)) in nodes.iter_mut().zip(fabric.nodes()) {
+            node.key = id.into();
+        }
+        let by_identity = nodes.iter().enumerate().map(|(at, node)| ((node.kind, node.guid), at)).collect();
+        Self { nodes, by_identity, builder: FabricBuilder::again(fabric), ..Self::default() }
+    }
+
+    pub fn knows(&self, kind: NodeKind, info: &NodeInfo) -> bool {
+        self.by_identity.contains_key(&(kind, info.guid()))
+    }
+
+    /// The node that a NodeInfo tells of, and whether it is new.
+    pub fn node(&mut self, kind: NodeKind, info: &NodeInfo, route: &[u8], key: Proven) -> (usize, bool) {
+        let identity = (kind, info.guid());
+        if let Some(known) = self.by_identity.get(&identity).copied() {
+            let node = &mut self.nodes[known];
+            if kind != NodeKind::Switch && info.local_port != node.ingress {
+                node.further.entry(info.local_port).or_insert_with(|| route.to_vec());
+            }
+            return (known, false);
+        }
+        let facts = NodeFacts {
+            vendor_id: Some(info.vendor()),
+            device_id: Some(info.device_id.get().into()),
+            revision: Some(info.revision.get()),
+            system_image_guid: Some(info.system_image_guid.get()).filter(|guid| *guid != 0).map(Guid),
+            ..NodeFacts::new(kind, info.guid(), info.port_count, "")
+        };
+        let entry = self.builder.add_node(facts).unwrap_or_else(|known| known);
+        let at = self.nodes.len();
+        self.nodes.push(FoundNode {
+            kind,
+            guid: info.guid(),
+            port_count: info.port_count,
+            route: route.to_vec(),
+            ingress: info.local_port,
+            further: BTreeMap::new(),
+            m_key: key,
+            switch_info: None,
+            arbitration: FxHashMap::default(),
+            high_limit: FxHashMap::default(),
+            manages: BTreeSet::new(),
+            kept: Kept::default(),
+            key: entry,
+        });
+        self.by_identity.insert(identity, at);
+        (at, true)
+    }
+
+    pub fn describe(&mut self, node: usize, description: String) {
+        self.builder.node_mut(self.nodes[node].key).description = description;
+    }
+
+    pub fn describe_switch(&mut self, node: usize, info: SwitchInfo) {
+        self.builder.node_mut(self.nodes[node].key).enhanced_port0 = Some(info.enhanced_port0());
+        self.nodes[node].kept.state_change = info.port_state_change();
+        self.nodes[node].switch_info = Some(info);
+    }
+
+    /// An adapter's or router's port is known by its GUID from NodeInfo on.
+    pub fn name_port(&mut self, node: usize, number: u8, guid: Guid) {
+        self.builder.port(self.nodes[node].key, PortNum(number)).guid = Some(guid);
+    }
+
+    pub fn describe_port(&mut self, node: usize, number: u8, info: &PortInfo) {
+        let found = &mut self.nodes[node];
+        found.arbitration.insert(number, (info.arbitration_high_cap, info.arbitration_low_cap));
+        found.high_limit.insert(number, info.lanes_high_limit);
+        match info.has_manager() {
+            true => found.manages.insert(number),
+            false => found.manages.remove(&number),
+        };
+        let addressed = found.kind != NodeKind::Switch || number == 0;
+        let facts = self.builder.port(found.key, PortNum(number));
+        *facts = port_facts(info, addressed, facts.guid);
+    }
+
+    /// Makes a port known that said nothing.
+    pub fn mention_port(&mut self, node: usize, number: u8) {
+        self.builder.port(self.nodes[node].key, PortNum(number));
+    }
+
+    pub fn connect(&mut self, a: (usize, u8), b: (usize, u8)) -> Result<(), ConnectError> {
+        let end = |(node, port): (usize, u8)| (self.nodes[node].key, PortNum(port));
+        let (a, b) = (end(a), end(b));
+        self.builder.connect(a, b)
+    }
+
+    /// Whether a port has a cable and says that nothing is at its end.
+    pub fn is_torn(&mut self, node: usize, number: u8) -> bool {
+        let key = self.nodes[node].key;
+        let cabled = self.builder.peer(key, PortNum(number)).is_some();
+        let said = |found: &mut Self| found.builder.port(key, PortNum(number)).physical_state;
+        cabled
+            && matches!(
+                said(self),
+                Some(PhysicalState::Polling | PhysicalState::Disabled | PhysicalState::Sleep)
+            )
+    }
+
+    pub fn has_peer(&self, node: usize, number: u8) -> bool {
+        self.peer((node, number)).is_some()
+    }
+
+    pub fn peer(&self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.peer(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
+    }
+
+    /// Takes a cable away; the port at its other end.
+    pub fn disconnect(&mut self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.disconnect(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
+    }
+
+    /// Who fell silent does not answer any more, and who is heard again does; of the others nothing is new.
+    pub fn set_silent(&mut self, node: usize, silent: bool) {
+        let found = &mut self.nodes[node];
+        if std::mem::replace(&mut found.kept.silent, silent) != silent {
+            self.builder.node_mut(found.key).answered = !silent;
+        }
+    }
+
+    /// The snapshot, and for each of its nodes what was found of it.
+    pub fn finish(self) -> (Fabric, Vec<FoundNode>) {
+        let fabric = self.builder.finish();
+        let mut nodes = self.nodes;
+        nodes.sort_by_key(|node| (node.kind, node.guid));
+        debug_assert!(nodes.iter().zip(fabric.nodes()).all(|(found, (_, node))| found.guid == node.guid()));
+        (fabric, nodes)
+    }
+}
+
+/// The node of a fabric that a discovery found, as its place in the list of what was found.
+pub fn node_id(at: usize) -> NodeId {
+    NodeId(at as u32)
+}
+
+pub(super) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+    let linked = info.physical_state() == Some(PhysicalState::LinkUp);
+    PortFacts {
+        guid,
+        lid: info.lid().filter(|_| addressed),
+        lmc: if addressed { info.lmc() } else { Default::default() },
+        state: info.state(),
+        physical_state: info.physical_state(),
+        // A port without a link has neither; what it says there is left over from its last one.
+        width: info.width().filter(|_| linked),
+        speed: info.speed().filter(|_| linked),
+        width_supported: info.width_best(),
+        speed_supported: info.speed_best(),
+        operational_lanes: info.operational_lanes(),
+        lanes_supported: info.lanes_supported(),
+    }
+}

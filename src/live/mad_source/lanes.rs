@@ -1,0 +1,236 @@
+//! SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of ports; one
+//! that can tell all in-ports at once is asked so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::discovery::directed;
+use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
+use super::reader::{OpenPhase, Reader};
+use super::tables::silence;
+use fabdeck_fabric::{Arbitration, Fabric, NodeKind, PhysicalState, Port, PortNum, Sl2Vl, Tables, VlWeight};
+use fabdeck_mad::access::SourceError;
+use fabdeck_mad::{SlToVl, Smp, VlArbitrationBlock, attribute};
+
+/// The bit of the modifier that stands for all in-ports.
+const ALL_IN: u32 = 0x2_0000;
+
+/// What is asked for the lanes from one port to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    pub node: usize,
+    /// `None`: all in-ports at once.
+    from: Option<u8>,
+    to: u8,
+    /// What the switch said for all in-ports at once, which this one has to bear out.
+    claimed: Option<Sl2Vl>,
+}
+
+impl Pair {
+    /// The port in, and 0 for all of them at once.
+    pub fn from(self) -> u8 {
+        self.from.unwrap_or(0)
+    }
+
+    pub fn to(self) -> u8 {
+        self.to
+    }
+}
+
+/// How many questions SL2VL tables take at least.
+pub fn lane_questions(fabric: &Fabric, nodes: &[FoundNode]) -> u64 {
+    nodes.iter().enumerate().map(|(at, node)| pairs_of(fabric, at, node).len() as u64).sum()
+}
+
+/// SL2VL tables.
+pub fn read_lanes(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    let expected = lane_questions(fabric, nodes);
+    let pairs = nodes.iter().enumerate().flat_map(|(at, node)| pairs_of(fabric, at, node));
+    ask_lanes(reader, fabric, nodes, (expected, pairs), |node, (from, to), table| {
+        tables.entry(node_id(node)).sl2vl.insert((PortNum(from), PortNum(to)), table);
+    })
+}
+
+/// The tables of some pairs of ports, as they come: of which node, of which ports in and out.
+pub fn ask_lanes(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    (expected, pairs): (u64, impl Iterator<Item = Pair>),
+    mut take: impl FnMut(usize, (u8, u8), Sl2Vl),
+) -> Result<(), SourceError> {
+    let mut phase = reader.phase::<Pair>("lanes");
+    let retries = phase.exchange.retries();
+    phase.exchange.feed(expected, pairs.map(move |pair| question(&nodes[pair.node], pair, retries)));
+    while let Some((pair, reply)) = phase.next()? {
+        let node = &nodes[pair.node];
+        let ports = cabled(fabric, pair.node);
+        let one_by_one = |phase: &mut OpenPhase<'_, '_, Pair>| {
+            for from in inputs(&ports, pair.to) {
+                phase.exchange.ask(question(node, Pair { from: Some(from), claimed: None, ..pair }, retries));
+            }
+        };
+        match (reply, pair.from) {
+            (Reply::Answer(mad), Some(from)) => {
+                let table = Smp(mad).data::<SlToVl>().table();
+                match pair.claimed {
+                    None => take(pair.node, (from, pair.to), table),
+                    Some(claimed) if claimed == table => {
+                        inputs(&ports, pair.to).for_each(|from| take(pair.node, (from, pair.to), table));
+                    }
+                    Some(_) => one_by_one(&mut phase),
+                }
+            }
+            // What the answer holds where in-ports differ is up to the device, so the last of them is asked by itself.
+            (Reply::Answer(mad), None) => {
+                let claimed = Some(Smp(mad).data::<SlToVl>().table());
+                let from = inputs(&ports, pair.to).last();
+                phase.exchange.ask(question(node, Pair { from, claimed, ..pair }, retries));
+            }
+            // It said that it could, and cannot for this port: its in-ports differ.
+            (Reply::Refused(_), None) => one_by_one(&mut phase),
+            (failed, from) => {
+                let asked = match from.filter(|_| pair.claimed.is_none()) {
+                    Some(from) => format!("SL2VL {from} to {}", pair.to),
+                    None => format!("SL2VL to {}", pair.to),
+                };
+                phase.told.silent.push(silence(node, asked, &failed));
+            }
+        }
+    }
+    phase.end();
+    Ok(())
+}
+
+/// The ports of a node with a link, whoever is at its other end.
+fn cabled(fabric: &Fabric, at: usize) -> Vec<u8> {
+    let linked =
+        |port: &Port| port.peer.is_some() || port.facts.physical_state == Some(PhysicalState::LinkUp);
+    let ports = fabric.ports_of(node_id(at)).filter(|(_, port)| linked(port));
+    ports.map(|(_, port)| port.number.value()).filter(|number| *number > 0).collect()
+}
+
+/// Every port that packets to `to` may come in at: the cabled ones and the switch's own.
+fn inputs(ports: &[u8], to: u8) -> impl Iterator<Item = u8> {
+    std::iter::once(0).chain(ports.iter().copied()).filter(move |from| *from != to)
+}
+
+/// What there is to ask of one node.
+pub fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
+    let ports = cabled(fabric, at);
+    let pair = |from, to| Pair { node: at, from, to, claimed: None };
+    let at_once = node.switch_info.is_some_and(|info| info.optimized_sl_to_vl());
+    match (node.kind, at_once) {
+        (NodeKind::Switch, false) => {
+            ports.iter().flat_map(|to| inputs(&ports, *to).map(|from| pair(Some(from), *to))).collect()
+        }
+        (NodeKind::Switch, true) => ports.iter().map(|to| pair(None, *to)).collect(),
+        _ => ports.iter().map(|to| pair(Some(0), *to)).collect(),
+    }
+}
+
+fn question(node: &FoundNode, pair: Pair, retries: u32) -> Question<Pair> {
+    let modifier = match (node.kind, pair.from) {
+        (NodeKind::Switch, Some(from)) => u32::from(from) << 8 | u32::from(pair.to),
+        (NodeKind::Switch, None) => ALL_IN | u32::from(pair.to),
+        // An adapter has one table for each port, asked for at that port.
+        _ => 0,
+    };
+    let parcel = directed(attribute::SL_TO_VL, modifier, node.route_to(pair.to), node.m_key.0);
+    Question { parcel, target: pair.node as u32, retries, tag: pair }
+}
+
+/// One of the four blocks of a port.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    node: usize,
+    port: u8,
+    /// 1 and 2 are of low priority, 3 and 4 of high.
+    place: u8,
+    entries: u8,
+}
+
+/// The blocks that a port says it has.
+fn blocks_of(at: usize, node: &FoundNode, port: u8) -> impl Iterator<Item = Block> {
+    const BLOCK_ENTRIES: u8 = 32;
+    let (high, low) = node.arbitration.get(&port).copied().unwrap_or_default();
+    let first = |entries: u8| entries.min(BLOCK_ENTRIES);
+    let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
+    let sizes = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
+    let held = sizes.into_iter().filter(|(_, entries)| *entries > 0);
+    held.map(move |(place, entries)| Block { node: at, port, place, entries })
+}
+
+/// The ports of a node that have arbitration tables to read.
+pub fn arbitrating(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<u8> {
+    let has = |port: &u8| blocks_of(at, node, *port).next().is_some();
+    cabled(fabric, at).into_iter().filter(has).collect()
+}
+
+/// Arbitration tables.
+pub fn read_arbitration(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    let ports = |(at, node)| arbitrating(fabric, at, node).into_iter().map(move |port| (at, port));
+    let all: Vec<(usize, u8)> = nodes.iter().enumerate().flat_map(ports).collect();
+    for ((node, port), table) in ask_arbitration(reader, nodes, &all)? {
+        tables.entry(node_id(node)).arbitration.insert(PortNum(port), table);
+    }
+    Ok(())
+}
+
+/// The arbitration tables of some ports, those left out that did not tell all of theirs: without one of its blocks a
+/// table would look like a shorter one.
+pub fn ask_arbitration(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    ports: &[(usize, u8)],
+) -> Result<BTreeMap<(usize, u8), Arbitration>, SourceError> {
+    let mut phase = reader.phase::<Block>("arbitration");
+    let retries = phase.exchange.retries();
+    let blocks: Vec<Block> = ports.iter().flat_map(|(at, port)| blocks_of(*at, &nodes[*at], *port)).collect();
+    let expected = blocks.len() as u64;
+    let questions = blocks.into_iter().map(move |block| {
+        let node = &nodes[block.node];
+        let number = if node.kind == NodeKind::Switch { u32::from(block.port) } else { 0 };
+        let modifier = u32::from(block.place) << 16 | number;
+        let parcel = directed(attribute::VL_ARBITRATION, modifier, node.route_to(block.port), node.m_key.0);
+        Question { parcel, target: block.node as u32, retries, tag: block }
+    });
+    phase.exchange.feed(expected, questions);
+    let mut read: Vec<(Block, Vec<VlWeight>)> = Vec::new();
+    let mut incomplete = BTreeSet::new();
+    while let Some((block, reply)) = phase.next()? {
+        match reply {
+            Reply::Answer(mad) => {
+                read.push((block, Smp(mad).data::<VlArbitrationBlock>().weights(block.entries)));
+            }
+            failed => {
+                let asked = format!("VLArbitration {} block {}", block.port, block.place);
+                incomplete.insert((block.node, block.port));
+                phase.told.silent.push(silence(&nodes[block.node], asked, &failed));
+            }
+        }
+    }
+    phase.end();
+    read.retain(|(block, _)| !incomplete.contains(&(block.node, block.port)));
+    // Blocks come in any order; the second of a table is put behind the first.
+    read.sort_by_key(|(block, _)| (block.node, block.port, block.place));
+    let mut all: BTreeMap<(usize, u8), Arbitration> = BTreeMap::new();
+    for (block, weights) in read {
+        let table = all.entry((block.node, block.port)).or_insert_with(|| {
+            let limit = nodes[block.node].high_limit.get(&block.port).copied().unwrap_or(0);
+            Arbitration { high_limit: limit, ..Arbitration::default() }
+        });
+        if block.place <= 2 { &mut table.low } else { &mut table.high }.extend(weights);
+    }
+    Ok(all)
+}

@@ -1,0 +1,411 @@
+//! A live fabric as a source: one look is a discovery and whatever else is wanted.
+
+use std::time::Duration;
+
+use super::adaptive::{AdaptiveAnswers, adaptive_routing, ask_adaptive, note_adaptive, switches_to_ask};
+use super::counters::read_counters;
+use super::discovery::discover;
+use super::found::FoundNode;
+use super::keys::Keys;
+use super::lanes::{lane_questions, read_arbitration, read_lanes};
+use super::levels::read_levels;
+use super::manager::find_manager;
+use super::policy::Policy;
+use super::reader::{Reader, Told};
+use super::round::{Memory, sweep};
+use super::subscribers::subscribers;
+use super::tables::{read_forwarding, read_multicast};
+use super::ticks::read_ticks;
+use super::traps::{Listener, Traps};
+use fabdeck_fabric::observe::{
+    ManagerTold, Notes, Observation, Place, Reading, Silence, Sweep, Ticks, route_text,
+};
+use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
+use fabdeck_mad::access::{
+    Clock, InformToken, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError,
+    Unwatched, Wanted, Watch,
+};
+
+/// Transactions that a look may use.
+pub(super) const OF_A_LOOK: u32 = 1 << 24;
+
+/// Reads over a port that cannot write.
+#[derive(Debug)]
+pub struct LiveSource {
+    name: String,
+    port: Listener,
+    policy: Policy,
+    keys: Keys,
+    /// The first transaction of the next look.
+    transactions: u32,
+    /// What there is to say about the fabric itself, at every look.
+    notes: Notes,
+    /// What there is to say after a reading.
+    remarks: Option<Box<dyn Remarks>>,
+    /// What the last look found, for more to be read on the same ways.
+    found: Vec<FoundNode>,
+    /// What sweeps of these nodes keep.
+    memory: Memory,
+    /// Where sweeps are to be told of traps.
+    traps: Option<Traps>,
+}
+
+/// Whoever has something to say about a reading that nobody asked for, beside the fabric.
+pub trait Remarks: std::fmt::Debug + Send {
+    fn remark(&self, notes: &mut Notes);
+}
+
+impl LiveSource {
+    pub fn new(name: impl Into<String>, port: ReadPort, policy: Policy, keys: Keys) -> Self {
+        Self {
+            name: name.into(),
+            port: Listener::new(port),
+            policy,
+            keys,
+            transactions: 1,
+            notes: Notes::new(),
+            remarks: None,
+            found: Vec::new(),
+            memory: Memory::default(),
+            traps: None,
+        }
+    }
+
+    /// Transactions of its own for every look: answers to one that was cancelled may come during the next.
+    fn transactions(&mut self) -> u32 {
+        // Below those of Sets, which go over the same port.
+        const ALL: u32 = 0x3FFF_FFFF;
+        let first = self.transactions;
+        self.transactions = first.wrapping_add(OF_A_LOOK) & ALL;
+        first
+    }
+
+    pub fn with_notes(mut self, notes: Notes) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    pub fn with_remarks(mut self, remarks: Box<dyn Remarks>) -> Self {
+        self.remarks = Some(remarks);
+        self
+    }
+
+    /// Sweeps subscribe to traps from now on, for whoever has the right to that.
+    pub fn with_traps(mut self, token: Option<InformToken>) -> Self {
+        self.traps = token.map(Traps::new);
+        self
+    }
+
+    /// What went out that is no Get.
+    fn tell_writes(&self, look: &mut Observation) {
+        let traffic = self.port.port().traffic();
+        if let Some(reading) = &mut look.reading {
+            reading.writes = traffic.writes();
+            (reading.sets, reading.reports_answered) = (traffic.informs, traffic.reports_answered);
+        }
+    }
+
+    /// Subscribes where that is due, and has the next sweep read what reports have named up to now.
+    fn listen(&mut self, look: &mut Observation, watch: &mut dyn Watch) -> Result<(), SourceError> {
+        let first = if self.traps.is_some() { self.transactions() } else { 0 };
+        let Some(traps) = &mut self.traps else { return Ok(()) };
+        if let Some(error) = traps.open(&mut self.port) {
+            look.notes.add("FN-534", Place::file(self.name.clone()), || {
+                format!("traps: the port does not take reports ({error}); watching goes on without")
+            });
+        }
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let subscribed = traps.subscribe(&mut reader, &self.memory.manager).and_then(|()| reader.take_in());
+        take_told(reader, look);
+        subscribed?;
+        self.hear(look);
+        if let Some(traps) = &mut self.traps {
+            self.memory.named.extend(traps.named(&look.fabric, &self.found));
+        }
+        Ok(())
+    }
+
+    /// Takes in what reports say that came since this was asked last.
+    fn hear(&mut self, look: &mut Observation) {
+        let Some(traps) = &mut self.traps else { return };
+        let left_out = traps.hear(&mut self.port, &look.fabric);
+        if left_out > 0 {
+            look.notes.add_partial("FN-535", Place::file(self.name.clone()), || {
+                format!("traps: {left_out} more were reported within one sweep than are kept")
+            });
+        }
+    }
+
+    fn remark(&self, notes: &mut Notes) {
+        if let Some(remarks) = &self.remarks {
+            remarks.remark(notes);
+        }
+    }
+
+    pub fn port(&self) -> &ReadPort {
+        self.port.port()
+    }
+}
+
+impl Drop for LiveSource {
+    fn drop(&mut self) {
+        if let Some(traps) = &mut self.traps {
+            traps.leave(&mut self.port);
+        }
+    }
+}
+
+impl Source for LiveSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let mut adaptive = std::mem::take(&mut self.memory.adaptive);
+        let looked = look_with(reader, wanted, &mut adaptive);
+        // What switches said holds for the session, whatever became of the look.
+        self.memory.adaptive.clone_from(&adaptive);
+        let (mut look, found, manager_lid) = looked?;
+        self.found = found;
+        let manager = ManagerTold { lid: manager_lid, manager: look.subnet_manager.clone() };
+        self.memory = Memory { manager, adaptive, ..Memory::default() };
+        self.memory.turns.last = self.port.now();
+        look.notes.extend(self.notes.clone());
+        self.remark(&mut look.notes);
+        self.tell_writes(&mut look);
+        Ok(look)
+    }
+
+    fn read_toward(
+        &mut self,
+        look: &mut Observation,
+        lids: &[Lid],
+        watch: &mut dyn Watch,
+    ) -> Result<(), SourceError> {
+        if look.tables.nodes.values().any(|held| held.lft.is_some()) {
+            return Ok(());
+        }
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        look.tables.only = Some(lids.iter().map(|lid| lid.value() / BLOCK_LIDS).collect());
+        read_forwarding(&mut reader, &self.found, &mut look.tables)?;
+        take_told(reader, look);
+        self.tell_writes(look);
+        Ok(())
+    }
+
+    fn read_lanes(
+        &mut self,
+        look: &mut Observation,
+        most: Option<u64>,
+        watch: &mut dyn Watch,
+    ) -> Result<LanesRead, SourceError> {
+        let questions = lane_questions(&look.fabric, &self.found);
+        if most.is_some_and(|most| questions > most) {
+            return Ok(LanesRead::TooMany(questions));
+        }
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        read_lanes(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
+        read_arbitration(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
+        take_told(reader, look);
+        self.tell_writes(look);
+        Ok(LanesRead::Read)
+    }
+
+    fn read_levels(
+        &mut self,
+        look: &mut Observation,
+        wanted: LevelsWanted,
+        watch: &mut dyn Watch,
+    ) -> Result<LevelsRead, SourceError> {
+        let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));
+        let Some((lid, _)) = manager.and_then(|port| look.fabric.address_of(port)) else {
+            return Ok(LevelsRead::NoManager);
+        };
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let read = read_levels(&mut reader, &look.fabric, lid, wanted)?;
+        take_told(reader, look);
+        self.tell_writes(look);
+        Ok(read)
+    }
+
+    fn sweep(
+        &mut self,
+        look: &mut Observation,
+        not_before: Duration,
+        watch: &mut dyn Watch,
+    ) -> Result<Sweep, SourceError> {
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.wait_until(not_before)?;
+        self.listen(look, watch)?;
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let mut swept = sweep(&mut reader, look, &mut self.found, &mut self.memory)?;
+        take_told(reader, look);
+        self.hear(look);
+        let reported = self.traps.as_mut().map_or_else(Vec::new, Traps::say);
+        swept.news.splice(..0, reported);
+        self.tell_writes(look);
+        self.remark(&mut look.notes);
+        Ok(swept)
+    }
+
+    fn agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
+        let local = self.port.local();
+        let (own, told) = (local.lid, self.memory.manager.lid.or(local.manager_lid));
+        let Some(ends) = told.zip(own) else { return Ok(vec![None; lids.len()]) };
+        let first = self.transactions();
+        let mut watch = Unwatched;
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, &mut watch);
+        reader.begin_transactions(first);
+        subscribers(&mut reader, ends, lids)
+    }
+
+    fn end_watch(&mut self, look: &mut Observation) {
+        if let Some(traps) = &mut self.traps {
+            traps.leave(&mut self.port);
+            self.tell_writes(look);
+        }
+    }
+}
+
+/// One look over any port.
+pub fn look(
+    source: &str,
+    port: &mut dyn MadPort,
+    policy: Policy,
+    keys: &Keys,
+    wanted: Wanted,
+    watch: &mut dyn Watch,
+) -> Result<Observation, SourceError> {
+    look_from(Reader::new(source, port, policy, keys, watch), 1, wanted, &mut AdaptiveAnswers::default())
+}
+
+/// The same with transactions from a number on, in a session in which switches have answered before.
+pub(super) fn look_from(
+    mut reader: Reader<'_>,
+    first: u32,
+    wanted: Wanted,
+    adaptive: &mut AdaptiveAnswers,
+) -> Result<Observation, SourceError> {
+    reader.begin_transactions(first);
+    look_with(reader, wanted, adaptive).map(|(look, ..)| look)
+}
+
+/// With the look the ways to its nodes, and where its subnet manager is.
+fn look_with(
+    mut reader: Reader<'_>,
+    wanted: Wanted,
+    answers: &mut AdaptiveAnswers,
+) -> Result<(Observation, Vec<FoundNode>, Option<Lid>), SourceError> {
+    let from = reader.local_name().to_owned();
+    let found = discover(&mut reader)?;
+    let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
+    let (fabric, nodes) = found.finish();
+    reader.sighted(&fabric);
+    let mut tables = Tables::default();
+    let mut adaptive = None;
+    if wanted.tables || wanted.adaptive {
+        let asked = switches_to_ask(&fabric, &nodes, answers);
+        let said = ask_adaptive(&mut reader, &nodes, &asked, answers)?;
+        answers.extend(said);
+        note_adaptive(&mut reader.told, &nodes, answers);
+        adaptive = adaptive_routing(&nodes, answers);
+    }
+    if wanted.tables {
+        read_forwarding(&mut reader, &nodes, &mut tables)?;
+    }
+    if wanted.multicast {
+        read_multicast(&mut reader, &nodes, &mut tables)?;
+    }
+    if wanted.lanes {
+        read_lanes(&mut reader, &fabric, &nodes, &mut tables)?;
+        read_arbitration(&mut reader, &fabric, &nodes, &mut tables)?;
+    }
+    let counters = if wanted.counters { read_counters(&mut reader, &fabric, &nodes)? } else { Vec::new() };
+    let ticks = match wanted.counters {
+        true => read_ticks(&mut reader, &fabric, &nodes, &Ticks::default(), |_| false)?,
+        false => Ticks::default(),
+    };
+    let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
+    let reading =
+        Some(Reading { subnet_prefix, from, virtual_time: reader.virtual_time(), ..Reading::default() });
+    let mut look = Observation {
+        fabric,
+        tables,
+        counters,
+        ticks,
+        subnet_manager,
+        adaptive,
+        reading,
+        ..Observation::default()
+    };
+    take_told(reader, &mut look);
+    Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
+}
+
+/// Adds what the phases of a reading had to tell.
+fn take_told(reader: Reader<'_>, look: &mut Observation) {
+    let keyed = reader.keys().any();
+    let Told { mut silent, notes, source } = reader.told;
+    // Answers come in any order; the list is the same for the same silence.
+    silent.sort();
+    look.notes.extend(notes);
+    note_silence(&mut look.notes, &source, &silent, keyed, &look.fabric);
+    if let Some(reading) = &mut look.reading {
+        reading.phases.extend(reader.phases);
+        reading.silent.extend(silent);
+    }
+}
+
+/// One note for each kind of silence; the list with every route is in the reading.
+fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool, fabric: &Fabric) {
+    for silence in silent {
+        let place = Place::file(source.to_owned());
+        let route = route_text(&silence.route);
+        let why = silence.refusal.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        match (silence.node, silence.peer) {
+            (Some(guid), _) => notes.add_partial("FN-526", place, || {
+                let verb = if silence.refusal.is_some() { "refused" } else { "did not answer" };
+                format!("{} {verb} {} over {route}{why}", named(fabric, guid), silence.asked)
+            }),
+            (None, peer) => notes.add_partial("FN-527", place, || {
+                let behind = peer.map_or_else(String::new, |(guid, port)| {
+                    format!(", behind port {port} of {}", named(fabric, guid))
+                });
+                let cause = match (why.is_empty(), keyed) {
+                    (false, _) => why,
+                    (true, true) => {
+                        ": it is dead, or it is guarded by another M_Key than the one given".to_owned()
+                    }
+                    (true, false) if fabric.nodes().len() == 1 => {
+                        ": nothing beyond the local port answers".to_owned()
+                    }
+                    (true, false) => {
+                        ": it is dead, or MADs get lost (--retries), or it is guarded by an M_Key (--mkey-file)".to_owned()
+                    }
+                };
+                format!("no answer over {route}{behind}{cause}")
+            }),
+        }
+    }
+}
+
+/// A node as the operator knows it, and its GUID, which is the same whatever names are in use.
+fn named(fabric: &Fabric, guid: Guid) -> String {
+    let node = fabric.node_by_guid(guid).map(|node| fabric.node(node).facts.description.as_str());
+    match node.filter(|description| !description.is_empty()) {
+        Some(description) => format!("{description} ({guid})"),
+        None => guid.to_string(),
+    }
+}

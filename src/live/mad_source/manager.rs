@@ -1,0 +1,75 @@
+//! The subnet manager in charge, as the port that is looked from was told: asked by its LID, and over its directed
+//! route, for tables may not lead there.
+
+use super::discovery::{by_lid, directed};
+use super::found::FoundNode;
+use super::keys::Keys;
+use super::question::{Question, Reply};
+use super::reader::Reader;
+use fabdeck_fabric::observe::SubnetManager;
+use fabdeck_fabric::{Fabric, Guid, Lid};
+use fabdeck_mad::access::{Parcel, SourceError};
+use fabdeck_mad::{SmInfo, Smp, attribute};
+
+/// `None` where no manager has been at work, or it does not answer.
+pub fn find_manager(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    lid: Option<u16>,
+) -> Result<Option<SubnetManager>, SourceError> {
+    // Without an answer from the local port, which is told by itself, nothing is known of a manager.
+    let Some(lid) = lid else { return Ok(None) };
+    let Some(lid) = Lid::new(lid.into()) else {
+        reader.told.note("FN-524", || "no subnet manager has set this port up (its SM LID is 0): nothing that goes by LID will be answered, counters \
+             among it; start one (opensm)"
+                .to_owned());
+        return Ok(None);
+    };
+    let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);
+    let owner = owner.and_then(|node| nodes.get(node.index()));
+    let key = owner.map_or_else(|| reader.keys().of(None), |node| node.m_key.0);
+    let mut phase = reader.phase::<bool>("manager");
+    let retries = phase.exchange.retries();
+    let ask = |parcel, retries, last| Question { parcel, target: 0, retries, tag: last };
+    phase.exchange.ask(ask(by_lid(attribute::SM_INFO, 0, lid, key), 0, owner.is_none() && retries == 0));
+    let mut manager = None;
+    while let Some((last, reply)) = phase.next()? {
+        match reply {
+            Reply::Answer(mad) => {
+                manager = Some(manager_of(&Smp(mad)));
+            }
+            // Tables may not lead there: then it is asked over the way that is known, as often as everybody is.
+            _ if !last => {
+                let parcel = match owner {
+                    Some(node) => directed(attribute::SM_INFO, 0, &node.route, key),
+                    None => by_lid(attribute::SM_INFO, 0, lid, key),
+                };
+                phase.exchange.ask(ask(parcel, retries, true));
+            }
+            _ => {}
+        }
+    }
+    if manager.is_none() {
+        phase.told.note_partial("FN-525", || format!("the subnet manager at LID {lid} does not answer"));
+    }
+    phase.end();
+    Ok(manager)
+}
+
+/// Who is in charge, as it says itself.
+pub fn manager_of(answer: &Smp) -> SubnetManager {
+    let info = answer.data::<SmInfo>();
+    let state = info.state().map(str::to_owned);
+    SubnetManager { guid: Guid(info.guid.get()), state, priority: Some(info.priority()) }
+}
+
+/// What a sweep asks it, over the way that is known.
+pub fn manager_again(fabric: &Fabric, nodes: &[FoundNode], lid: Lid, keys: &Keys) -> Parcel {
+    let port = fabric.port_by_lid(lid).map(|port| fabric.port(port));
+    let owner = port.and_then(|port| Some((nodes.get(port.node.index())?, port.number.value())));
+    match owner {
+        Some((node, port)) => directed(attribute::SM_INFO, 0, node.route_to(port), node.m_key.0),
+        None => by_lid(attribute::SM_INFO, 0, lid, keys.of(None)),
+    }
+}

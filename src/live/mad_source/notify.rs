@@ -1,0 +1,378 @@
+//! Telling hosts which flows to move: notices go to the subnet manager as traps, which passes them on to whoever subscribed;
+//! then the agents of hosts are asked how far they are, again and again while there is patience.
+//!
+//! A manager says that a trap came (TrapRepress). That it says nothing does not mean that it heard nothing, so hosts are
+//! asked all the same: who followed is the better witness.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use super::policy::Policy;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::access::{Address, Arrival, MadPort, Parcel, PortError, WriteError};
+use fabdeck_mad::{Follow, Mad, Method, Repath, SMP_DATA, Smp, Standing, attribute};
+
+/// Between two questions to the same host.
+const ASKS: Duration = Duration::from_millis(200);
+/// Told from those of looks, of Sets and of what is read back.
+const FIRST_TRANSACTION: u32 = 0x7000_0000;
+
+/// A trap for the manager.
+#[derive(Debug)]
+struct Trap {
+    told: Repath,
+    /// Tries that are left, and when the next is due.
+    left: u32,
+    due: Duration,
+    /// Until when it holds others back.
+    fresh_until: Duration,
+    came: bool,
+    /// Who is asked about it once it was sent.
+    asked: std::ops::Range<usize>,
+}
+
+/// A host that is asked about one notice.
+#[derive(Debug)]
+struct Asked {
+    host: Lid,
+    trap: usize,
+    standing: Standing,
+    on_way: bool,
+}
+
+/// One round of telling.
+#[derive(Debug)]
+struct Herald<'p, P: MadPort + ?Sized> {
+    port: &'p mut P,
+    policy: Policy,
+    manager: Lid,
+    traps: Vec<Trap>,
+    asked: Vec<Asked>,
+    questions: Questions,
+    /// What each transaction was for.
+    sent: BTreeMap<u32, Sent>,
+    next: u32,
+}
+
+/// Which questions are to be asked, and when.
+#[derive(Debug, Default)]
+struct Questions {
+    /// Those that have time until then.
+    later: BTreeSet<(Duration, usize)>,
+    /// Those that wait for room.
+    ready: VecDeque<usize>,
+    on_way: usize,
+    /// Hosts have not said yet what came of them in the end.
+    open: usize,
+    /// Whether some host knows of what it was told.
+    heard: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sent {
+    Trap(usize),
+    Question(usize),
+}
+
+/// Tells hosts, and waits until all of `whom` have said how they are or the time is over; who of them followed.
+pub fn notify<P: MadPort + ?Sized>(
+    port: &mut P,
+    (manager, policy): (Option<Lid>, Policy),
+    notices: &[Repath],
+    whom: &[Lid],
+    patience: Duration,
+) -> Result<Vec<Lid>, WriteError> {
+    let manager = manager.or(port.local().manager_lid).ok_or_else(|| {
+        WriteError::Refused(
+            "FD-4521: there is no subnet manager to tell hosts through: look at the fabric first, or start one".into(),
+        )
+    })?;
+    let now = port.now();
+    let tries = policy.retries.saturating_add(1);
+    let whom: BTreeSet<Lid> = whom.iter().copied().collect();
+    let (mut traps, mut asked) = (Vec::new(), Vec::new());
+    for (trap, told) in notices.iter().enumerate() {
+        let first = asked.len();
+        let ask = |host| Asked { host, trap, standing: Standing::Unheard, on_way: false };
+        if told.hosts.is_empty() {
+            asked.extend(whom.iter().copied().map(ask));
+        } else {
+            let named: BTreeSet<Lid> = told.hosts.iter().copied().collect();
+            asked.extend(named.intersection(&whom).copied().map(ask));
+        }
+        let (told, asked) = (told.clone(), first..asked.len());
+        traps.push(Trap { told, left: tries, due: now, fresh_until: now, came: false, asked });
+    }
+    let questions = Questions { open: asked.len(), ..Questions::default() };
+    let next = FIRST_TRANSACTION | notices.first().map_or(0, |told| (told.number & 0xFFFF) << 10);
+    let sent = BTreeMap::new();
+    let mut herald = Herald { port, policy, manager, traps, asked, questions, sent, next };
+    herald.run(now + patience).map_err(|error| WriteError::Gone(error.to_string()))?;
+    herald.conclude(&whom)
+}
+
+impl<P: MadPort + ?Sized> Herald<'_, P> {
+    fn run(&mut self, until: Duration) -> Result<(), PortError> {
+        loop {
+            let now = self.port.now();
+            self.send_traps(now)?;
+            self.ask(now, until)?;
+            let Some(next) = self.next_due(now, until) else { return Ok(()) };
+            if let Some(Arrival::Mad(parcel)) = self.port.receive(next)? {
+                self.take(&parcel);
+            }
+        }
+    }
+
+    /// When something is to be done next; `None` when all is settled. Once hosts are done, or the time is over and some have
+    /// heard of it, the manager need not say anything any more.
+    fn next_due(&self, now: Duration, until: Duration) -> Option<Duration> {
+        let Questions { later, open, heard, .. } = &self.questions;
+        let asks = *open > 0 && now < until;
+        if !asks && *heard {
+            return None;
+        }
+        let unsaid = self.traps.iter().filter(|trap| !trap.came && (trap.left > 0 || trap.due > now));
+        // One that has to wait for room goes when another is no longer fresh.
+        let fresh = self.traps.iter().map(|trap| trap.fresh_until).filter(|fresh| *fresh > now).min();
+        let trap = unsaid.map(|trap| if trap.due > now { trap.due } else { fresh.unwrap_or(now) }).min();
+        let question = later.first().map(|(due, _)| (*due).min(until)).filter(|_| asks);
+        trap.into_iter().chain(question).min()
+    }
+
+    /// Tells the manager, as far as what it was told is no longer fresh on the way.
+    fn send_traps(&mut self, now: Duration) -> Result<(), PortError> {
+        let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
+        let tries = self.policy.retries.saturating_add(1);
+        let mut fresh = self.traps.iter().filter(|trap| !trap.came && trap.fresh_until > now).count();
+        for at in 0..self.traps.len() {
+            let trap = &mut self.traps[at];
+            if trap.came || trap.left == 0 || trap.due > now {
+                continue;
+            }
+            if fresh >= self.policy.in_flight.max(1) {
+                break;
+            }
+            fresh += 1;
+            if trap.left == tries {
+                // The manager is told first.
+                self.questions.later.extend(trap.asked.clone().map(|asked| (now + ASKS / 4, asked)));
+            }
+            (trap.left, trap.due) = (trap.left - 1, now + self.policy.timeout);
+            trap.fresh_until = now + self.policy.fresh();
+            let mad = Smp::trap(&trap.told.notice(issuer)).0;
+            self.send(mad, self.manager, Sent::Trap(at))?;
+        }
+        Ok(())
+    }
+
+    /// Asks hosts, as far as there is room.
+    fn ask(&mut self, now: Duration, until: Duration) -> Result<(), PortError> {
+        while let Some(&(due, at)) = self.questions.later.first().filter(|(due, _)| *due <= now) {
+            self.questions.later.remove(&(due, at));
+            let asked = &mut self.asked[at];
+            self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
+            if !asked.standing.is_final() {
+                self.questions.ready.push_back(at);
+            }
+        }
+        while now < until && self.questions.on_way < self.policy.outstanding.max(1) {
+            let Some(at) = self.questions.ready.pop_front() else { break };
+            let asked = &mut self.asked[at];
+            if asked.standing.is_final() {
+                continue;
+            }
+            asked.on_way = true;
+            self.questions.on_way += 1;
+            self.questions.later.insert((now + ASKS, at));
+            let (host, trap) = (asked.host, asked.trap);
+            let mad = Mad::follow(Follow::about(&self.traps[trap].told));
+            self.send(mad, host, Sent::Question(at))?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, mut mad: Mad, to: Lid, what: Sent) -> Result<(), PortError> {
+        self.next = self.next.wrapping_add(1).max(FIRST_TRANSACTION);
+        mad.header_mut().transaction = u64::from(self.next).into();
+        self.sent.insert(self.next, what);
+        let address = Address::of(to, mad.class());
+        self.port.send(&Parcel { mad, address }, self.policy.timeout)
+    }
+
+    fn take(&mut self, parcel: &Parcel) {
+        let mad = &parcel.mad;
+        let Some(sent) = self.sent.get(&(mad.header().transaction.get() as u32)) else { return };
+        match *sent {
+            Sent::Trap(at) if mad.method() == Method::TRAP_REPRESS => {
+                let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
+                let trap = &mut self.traps[at];
+                let said = *Smp(mad.clone()).data::<[u8; SMP_DATA]>();
+                trap.came |= said == *Smp::trap(&trap.told.notice(issuer)).data::<[u8; SMP_DATA]>();
+            }
+            Sent::Question(at) if mad.header().attribute.get() == attribute::FOLLOW => {
+                let said = mad.follows();
+                let asked = &mut self.asked[at];
+                let meant = self.traps[asked.trap].told.key() == said.key()
+                    && parcel.address.lid == asked.host.value()
+                    && mad.method() == Method::GET_RESPONSE
+                    && mad.status().is_ok();
+                if let Some(standing) = Standing::of(said.standing).filter(|_| meant) {
+                    self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
+                    // What is over stays so, and whoever is under way has heard of it.
+                    if !asked.standing.is_final() {
+                        asked.standing = standing;
+                        self.questions.open -= usize::from(standing.is_final());
+                        self.questions.heard |= standing != Standing::Unheard;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Who followed everything that named it.
+    fn conclude(self, whom: &BTreeSet<Lid>) -> Result<Vec<Lid>, WriteError> {
+        let mut follows: BTreeMap<Lid, bool> = BTreeMap::new();
+        for asked in &self.asked {
+            *follows.entry(asked.host).or_insert(true) &= asked.standing.follows();
+        }
+        // Of what came in part somebody may have heard. Where nobody is to answer, silence keeps nobody from anything.
+        let unheard =
+            !self.questions.heard && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
+        if unheard && !whom.is_empty() {
+            return Err(WriteError::Silent(format!(
+                "FD-4522: the subnet manager at LID {} does not say that a notice came, and no host has heard of one",
+                self.manager
+            )));
+        }
+        Ok(follows.into_iter().filter(|(_, follows)| *follows).map(|(host, _)| host).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::{PortNum, ServiceLevel};
+    use fabdeck_mad::access::{Clock, LocalPort};
+
+    /// A manager and hosts that answer a millisecond later, the hosts once their notice came; some of them never do. It
+    /// counts what is on its way.
+    struct Fabric {
+        now: Duration,
+        local: LocalPort,
+        coming: VecDeque<(Duration, Parcel)>,
+        /// Questions by host, and traps, and when they were sent.
+        asked: BTreeMap<u16, Duration>,
+        traps: VecDeque<Duration>,
+        most: (usize, usize),
+        sent: usize,
+        silent: fn(u16) -> bool,
+    }
+
+    impl Fabric {
+        fn new(silent: fn(u16) -> bool) -> Self {
+            let (name, number, manager_lid) = ("hosts".to_owned(), PortNum(1), Lid::new(0xBFFF));
+            let local = LocalPort { name, number, guid: None, lid: None, manager_lid, simulated: true };
+            let (coming, asked, traps) = Default::default();
+            Self { now: Duration::ZERO, local, coming, asked, traps, most: (0, 0), sent: 0, silent }
+        }
+
+        fn count(&mut self) {
+            let now = self.now;
+            self.asked.retain(|_, at| *at + ASKS > now);
+            self.traps.retain(|at| *at + Policy::default().fresh() > now);
+            self.most = (self.most.0.max(self.asked.len()), self.most.1.max(self.traps.len()));
+        }
+    }
+
+    impl Clock for Fabric {
+        fn now(&self) -> Duration {
+            self.now
+        }
+    }
+
+    impl MadPort for Fabric {
+        fn local(&self) -> &LocalPort {
+            &self.local
+        }
+
+        fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+            self.sent += 1;
+            let mut answer = parcel.clone();
+            if parcel.mad.header().attribute.get() == attribute::FOLLOW {
+                self.asked.insert(parcel.address.lid, self.now);
+                *answer.mad.follows_mut() = parcel.mad.follows().answered(Standing::Followed, 1);
+                answer.mad.header_mut().method = Method::GET_RESPONSE.0;
+            } else {
+                self.traps.push_back(self.now);
+                answer.mad.header_mut().method = Method::TRAP_REPRESS.0;
+            }
+            if !(self.silent)(parcel.address.lid) {
+                self.coming.push_back((self.now + Duration::from_millis(1), answer));
+            }
+            // Those that were sent before it in this millisecond are on their way still.
+            if self.sent.is_multiple_of(100) {
+                self.count();
+            }
+            Ok(())
+        }
+
+        fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+            self.count();
+            let Some((at, parcel)) = self.coming.pop_front_if(|(at, _)| *at <= until) else {
+                self.now = self.now.max(until);
+                return Ok(None);
+            };
+            self.now = self.now.max(at);
+            self.asked.remove(&parcel.address.lid);
+            if parcel.mad.method() == Method::TRAP_REPRESS {
+                self.traps.pop_front();
+            }
+            Ok(Some(Arrival::Mad(parcel)))
+        }
+    }
+
+    /// Tells as many hosts, those of LID 1 and up; who followed, what was on its way at the most, and how long it took.
+    fn tell(hosts: u32, named: bool, silent: fn(u16) -> bool) -> (usize, (usize, usize), Duration) {
+        let whom: Vec<Lid> = (1..=hosts).map(|lid| Lid::new(lid).unwrap()).collect();
+        let about = |hosts: &[Lid]| Repath {
+            hot_spot: Lid::new(0xBFFE).filter(|_| named),
+            level: ServiceLevel::default(),
+            back: false,
+            number: 0x1234_5678,
+            hosts: hosts.to_vec(),
+        };
+        let notices: Vec<Repath> = match named {
+            true => whom.chunks(Repath::HOSTS_MOST).map(about).collect(),
+            false => vec![about(&[])],
+        };
+        let mut port = Fabric::new(silent);
+        let patience = Duration::from_secs(5);
+        let followed = notify(&mut port, (None, Policy::default()), &notices, &whom, patience).unwrap();
+        println!("{hosts} hosts: {} sent, at most {:?} on the way, {:?}", port.sent, port.most, port.now);
+        (followed.len(), port.most, port.now)
+    }
+
+    #[test]
+    fn however_many_hosts_are_told_no_more_is_on_its_way_than_there_is_room_for() {
+        let Policy { outstanding, in_flight, .. } = Policy::default();
+        for hosts in [648, 10_000, 43_904] {
+            let (followed, most, took) = tell(hosts, false, |_| false);
+            assert_eq!((followed, most), (hosts as usize, (outstanding, 1)));
+            assert!(took < Duration::from_secs(1), "{took:?}");
+        }
+        let (followed, most, took) = tell(10_000, true, |_| false);
+        assert_eq!((followed, most.1), (10_000, in_flight));
+        assert!(most.0 <= outstanding && took < Duration::from_secs(1), "{most:?} {took:?}");
+    }
+
+    /// Those that never answer hold up nobody who was not asked yet.
+    #[test]
+    fn who_answers_is_heard_beside_many_that_do_not() {
+        let (followed, most, _) = tell(43_904, false, |lid| lid.is_multiple_of(10));
+        assert_eq!((followed, most.0), (43_904 - 4_390, Policy::default().outstanding));
+        let (followed, most, _) = tell(700, true, |lid| lid == 0xBFFF);
+        assert_eq!((followed, most.1), (700, 31), "a manager that says nothing");
+    }
+}

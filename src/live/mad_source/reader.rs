@@ -1,0 +1,194 @@
+//! What the phases of a reading share: the port, patience, keys, who waits, and what there is to tell.
+
+use std::time::Duration;
+
+use super::exchange::Exchange;
+use super::keys::Keys;
+use super::policy::Policy;
+use super::question::Reply;
+use fabdeck_fabric::observe::{Notes, Phase, Place, Silence};
+use fabdeck_fabric::{Fabric, Guid};
+use fabdeck_mad::access::{MadPort, Progress, SourceError, Watch};
+
+/// How often somebody who waits is asked whether he still does.
+const TURN: Duration = Duration::from_millis(50);
+/// Replies between two reports of progress.
+const REPORT_EVERY: u64 = 256;
+
+/// What phases have to tell besides their results.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub silent: Vec<Silence>,
+    pub notes: Notes,
+    pub source: String,
+}
+
+impl Told {
+    pub fn note(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add(code, Place::file(self.source.clone()), text);
+    }
+
+    pub fn note_partial(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add_partial(code, Place::file(self.source.clone()), text);
+    }
+
+    /// The two ends of a cable say different things of it.
+    pub fn torn(&mut self, guid: Guid, port: u8) {
+        self.note_partial("FN-521", || {
+            format!("the fabric changed while it was read: port {port} of {guid} has a cable and says that its link is down")
+        });
+    }
+
+    /// Two answers name different peers for one port.
+    pub fn changed(&mut self, route: &str, guid: Guid) {
+        self.note_partial("FN-521", || {
+            format!("the fabric changed while it was read: at {route} {guid} answered where another node had before")
+        });
+    }
+}
+
+/// One reading.
+pub struct Reader<'a> {
+    port: &'a mut dyn MadPort,
+    policy: Policy,
+    keys: &'a Keys,
+    watch: &'a mut dyn Watch,
+    pub told: Told,
+    pub phases: Vec<Phase>,
+    transactions: u32,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        source: &str,
+        port: &'a mut dyn MadPort,
+        policy: Policy,
+        keys: &'a Keys,
+        watch: &'a mut dyn Watch,
+    ) -> Self {
+        let told = Told { source: source.to_owned(), ..Told::default() };
+        Self { port, policy, keys, watch, told, phases: Vec::new(), transactions: 1 }
+    }
+
+    /// The number of the first transaction, where it is not 1.
+    pub fn begin_transactions(&mut self, first: u32) {
+        self.transactions = first;
+    }
+
+    /// Tells whoever waits.
+    pub fn sighted(&mut self, fabric: &Fabric) {
+        self.watch.sighted(fabric);
+    }
+
+    /// Whether the port's time is one in which waiting takes no time.
+    pub fn virtual_time(&self) -> bool {
+        self.port.is_virtual()
+    }
+
+    /// The time by the clock of the port.
+    pub fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    /// Within which everything is read again.
+    pub fn drift_period(&self) -> Duration {
+        self.policy.drift_period
+    }
+
+    /// The port that everything goes out of.
+    pub fn local_name(&self) -> &str {
+        &self.port.local().name
+    }
+
+    /// Lets time pass. What comes in meanwhile is late, and answers nothing that is still asked.
+    pub fn wait_until(&mut self, until: Duration) -> Result<(), SourceError> {
+        while self.port.now() < until {
+            if self.watch.cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = until.min(self.port.now() + TURN);
+            self.port.receive(turn)?;
+        }
+        Ok(())
+    }
+
+    /// What came in while nobody waited is late, but may be a report that is kept by the way.
+    pub fn take_in(&mut self) -> Result<(), SourceError> {
+        while self.port.receive(self.port.now())?.is_some() {}
+        Ok(())
+    }
+
+    pub fn keys(&self) -> &'a Keys {
+        self.keys
+    }
+
+    pub fn phase<T>(&mut self, name: &'static str) -> OpenPhase<'_, 'a, T> {
+        let exchange = Exchange::new(&mut *self.port, self.policy, name, self.transactions);
+        OpenPhase {
+            exchange,
+            keys: self.keys,
+            told: &mut self.told,
+            watch: &mut *self.watch,
+            phases: &mut self.phases,
+            transactions: &mut self.transactions,
+            replies: 0,
+        }
+    }
+}
+
+/// A phase while it runs.
+pub struct OpenPhase<'r, 'a, T> {
+    pub exchange: Exchange<'r, dyn MadPort + 'a, T>,
+    pub keys: &'a Keys,
+    pub told: &'r mut Told,
+    watch: &'r mut (dyn Watch + 'a),
+    phases: &'r mut Vec<Phase>,
+    transactions: &'r mut u32,
+    replies: u64,
+}
+
+impl<T> OpenPhase<'_, '_, T> {
+    /// The next reply; `None` when all questions are settled.
+    pub fn next(&mut self) -> Result<Option<(T, Reply)>, SourceError> {
+        loop {
+            if self.watch.cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = self.exchange.next(TURN)?;
+            self.replies += 1;
+            if turn.is_none() || matches!(turn, Some(None)) || self.replies.is_multiple_of(REPORT_EVERY) {
+                let (done, known) = self.exchange.progress();
+                self.watch.progress(Progress { phase: self.exchange.phase.name, done, known });
+            }
+            match turn {
+                None => return Ok(None),
+                Some(Some(reply)) => return Ok(Some(reply)),
+                Some(None) => {}
+            }
+        }
+    }
+
+    /// Keeps what the phase took.
+    pub fn end(self) {
+        let (phase, next) = self.exchange.end();
+        *self.transactions = next;
+        self.phases.push(phase);
+    }
+
+    /// Without an answer from the port that is looked from there is nothing to look at.
+    pub fn local_port_silent(&self) -> SourceError {
+        let hint = match self.keys.any() {
+            true => {
+                "a port that is guarded by another M_Key than the one given stays silent; if it is not guarded, check it with 'ibstat'"
+            }
+            false => {
+                "a port that is guarded by an M_Key stays silent (give the key with --mkey-file); if it is not, check it with 'ibstat'"
+            }
+        };
+        SourceError::Unreachable {
+            code: "FD-5012",
+            what: format!("{}: the port that is looked from does not answer for itself", self.told.source),
+            hint: hint.into(),
+        }
+    }
+}

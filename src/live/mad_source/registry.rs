@@ -1,0 +1,151 @@
+//! Pending changes as service records at the subnet manager: a record for each, all of one name. One record is asked for, not
+//! a table: a table over several packets does not come through everywhere, and that there are several is told without it.
+
+use std::time::Duration;
+
+use zerocopy::{FromZeros, IntoBytes};
+
+use super::question::Reply;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::access::{Address, LocalPort, Parcel, Registered, Registration, WriteError};
+use fabdeck_mad::{Mad, Method, ServiceRecord, Status, attribute};
+
+/// The name of all records.
+const NAME: &str = "fabdeck: change pending";
+/// Bytes of the first field with the machine's name.
+const HOST: usize = 16;
+/// Services that nobody assigns (the first byte of their number).
+const UNASSIGNED: u64 = 2 << 56;
+
+const NO_RECORDS: Status = Status(0x0300);
+const TOO_MANY_RECORDS: Status = Status(0x0400);
+
+pub const NO_MANAGER: &str = "FD-4541: no subnet manager is known that would keep it";
+
+/// The name of the port in the subnet.
+pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
+    let mut gid = [0; 16];
+    gid[..8].copy_from_slice(&prefix.to_be_bytes());
+    gid[8..].copy_from_slice(&port.guid?.0.to_be_bytes());
+    Some(gid)
+}
+
+/// Of each change another: a manager keeps one record for a number and a port.
+fn service(change: &str) -> u64 {
+    let hash = change.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    UNASSIGNED | hash >> 8
+}
+
+fn parcel(manager: Lid, method: Method, mask: u64, record: ServiceRecord) -> Parcel {
+    let mut mad = Mad::administration(method, attribute::SERVICE_RECORD, mask);
+    *mad.record_mut() = record;
+    Parcel { address: Address::of(manager, mad.class()), mad }
+}
+
+pub fn asks(manager: Lid) -> Parcel {
+    let mut record = ServiceRecord::new_zeroed();
+    fill(&mut record.name, NAME);
+    parcel(manager, Method::GET, ServiceRecord::NAME, record)
+}
+
+pub fn registers(manager: Lid, gid: [u8; 16], registration: &Registration) -> Parcel {
+    let Registration { change, host, epoch, beat, lease, .. } = registration;
+    let mut record = of_change(change, gid);
+    record.lease = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX - 1).into();
+    fill(&mut record.name, NAME);
+    // What does not fit into the first field goes on behind the beat.
+    let (first, rest) = host.split_at(host.floor_char_boundary(HOST));
+    fill(record.data16.as_mut_bytes(), first);
+    fill(record.data32[1..].as_mut_bytes(), rest);
+    fill(&mut record.data8, change);
+    record.data32[0] = (*beat).into();
+    record.data64[0] = (*epoch).into();
+    let told = ServiceRecord::LEASE | ServiceRecord::NAME | ServiceRecord::DATA;
+    parcel(manager, Method::SET, ServiceRecord::ID | ServiceRecord::GID | told, record)
+}
+
+pub fn unregisters(manager: Lid, gid: [u8; 16], change: &str) -> Parcel {
+    parcel(manager, Method::DELETE, ServiceRecord::ID | ServiceRecord::GID, of_change(change, gid))
+}
+
+fn of_change(change: &str, gid: [u8; 16]) -> ServiceRecord {
+    ServiceRecord { service_id: service(change).into(), service_gid: gid, ..ServiceRecord::new_zeroed() }
+}
+
+/// Whether a registration was taken, or is gone.
+pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
+    match reply {
+        Reply::Answer(_) => Ok(()),
+        // It ended by itself, or the manager is another one.
+        Reply::Refused(NO_RECORDS) => Ok(()),
+        Reply::Refused(status) => {
+            Err(WriteError::Refused(format!("FD-4542: the subnet manager keeps no registrations: {status}")))
+        }
+        Reply::Silence => Err(WriteError::Silent(
+            "FD-4543: the subnet manager does not answer whether it keeps the registration".to_owned(),
+        )),
+    }
+}
+
+/// What the answer to `asks` says.
+pub fn told(reply: &Reply) -> Registered {
+    match reply {
+        Reply::Answer(mad) => {
+            let record = mad.record::<ServiceRecord>();
+            Registered::One(Registration {
+                change: text(&record.data8),
+                host: text(record.data16.as_bytes()) + &text(record.data32[1..].as_bytes()),
+                port: Some(record.service_gid),
+                epoch: record.data64[0].get(),
+                beat: record.data32[0].get(),
+                lease: Duration::from_secs(record.lease.get().into()),
+            })
+        }
+        Reply::Refused(NO_RECORDS) => Registered::Nothing,
+        Reply::Refused(TOO_MANY_RECORDS) => Registered::Several,
+        reply => Registered::NotKept(is_done(reply).err().map(|error| error.to_string()).unwrap_or_default()),
+    }
+}
+
+/// As much of a text as there is room for; the rest is zero.
+fn fill(bytes: &mut [u8], text: &str) {
+    let room = (0..=bytes.len().min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    bytes[..room].copy_from_slice(&text.as_bytes()[..room]);
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).chars().filter(|sign| !sign.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_registered_is_what_is_told() {
+        let manager = Lid::new(7).unwrap();
+        let long = "a-machine-with-a-name-that-is-longer-than-the-field-of-a-record-has-room-for";
+        for (host, kept) in [("node01", "node01"), (long, &long[..28])] {
+            let registration = Registration {
+                change: "12ab34cd".into(),
+                host: host.into(),
+                port: None,
+                epoch: 3,
+                beat: 17,
+                lease: Duration::from_secs(4200),
+            };
+            let parcel = registers(manager, [7; 16], &registration);
+            let told = told(&Reply::Answer(parcel.mad));
+            assert_eq!(
+                told,
+                Registered::One(Registration { host: kept.into(), port: Some([7; 16]), ..registration })
+            );
+        }
+        assert_eq!(told(&Reply::Refused(NO_RECORDS)), Registered::Nothing);
+        assert_eq!(told(&Reply::Refused(TOO_MANY_RECORDS)), Registered::Several);
+        assert!(matches!(told(&Reply::Silence), Registered::NotKept(why) if why.contains("FD-4543")));
+    }
+}

@@ -1,0 +1,344 @@
+//! What is read again in turns, a share of it at each sweep: everything that no bit and no counter would tell of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::found::{FoundNode, node_id};
+use super::lanes::{Pair, arbitrating, pairs_of};
+use super::tables::{group_blocks, switches, top};
+use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, NodeKind, PortNum};
+
+/// Who a node is, wherever it stands in a list; lists of nodes are in this order.
+type Identity = (NodeKind, Guid);
+
+/// One thing to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item {
+    /// A block of a switch's forwarding table.
+    Block(usize, u16),
+    /// A block of its groups.
+    Groups(usize, u16),
+    /// The lanes from one port to another.
+    Lanes(Pair),
+    /// The arbitration tables of a port.
+    Arbitration(usize, u8),
+    /// Whether a switch chooses ports by itself.
+    Adaptive(usize),
+    /// Who is at the other end of a switch port's cable.
+    Cable(usize, u8),
+    /// The state of a switch port without one.
+    Bare(usize, u8),
+}
+
+impl Item {
+    /// The node that holds it, where it is a table.
+    pub fn table_of(self) -> Option<usize> {
+        match self {
+            Self::Block(node, _)
+            | Self::Groups(node, _)
+            | Self::Arbitration(node, _)
+            | Self::Adaptive(node) => Some(node),
+            Self::Lanes(pair) => Some(pair.node),
+            Self::Cable(..) | Self::Bare(..) => None,
+        }
+    }
+
+    /// Where it stands among all items, whoever of the others is there.
+    fn place(self, who: impl Fn(usize) -> Identity) -> Place {
+        let (table, node, number, from) = match self {
+            Self::Block(node, block) => (0, node, block, 0),
+            Self::Cable(node, port) | Self::Bare(node, port) => (1, node, port.into(), 0),
+            Self::Groups(node, block) => (2, node, block, 0),
+            Self::Arbitration(node, port) => (3, node, port.into(), 0),
+            Self::Lanes(pair) => (4, pair.node, pair.to().into(), pair.from()),
+            Self::Adaptive(node) => (5, node, 0, 0),
+        };
+        Place { table, node: who(node), number, from }
+    }
+}
+
+/// The place of an item, in the order of [`items`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Place {
+    table: u8,
+    node: Identity,
+    number: u16,
+    from: u8,
+}
+
+/// Where the turns are. Lists are made anew for each sweep, and who is silent is not in them: so what comes next is kept
+/// by what it is, not by where it stood.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turns {
+    /// The next item; without one the first.
+    next: Option<Place>,
+    /// The next of the ports in doubt.
+    next_doubtful: Option<(Identity, u8)>,
+    /// When the last share was read, by the clock of the port.
+    pub last: Duration,
+}
+
+/// Tables of nodes that are new or came back: so many are read before their turn at one sweep, those of one node
+/// always.
+const FRESH: usize = 4096;
+
+/// Ports in doubt that a sweep reads, however many there are; of more an eighth, so all of them within eight sweeps.
+const DOUBTFUL: usize = 64;
+
+impl Turns {
+    /// What is due now. `who` tells the nodes that items are of.
+    pub fn due(
+        &mut self,
+        items: &[Item],
+        (now, period): (Duration, Duration),
+        who: impl Fn(usize) -> Identity,
+    ) -> Vec<Item> {
+        let share = share(items.len(), now.saturating_sub(self.last), period);
+        self.last = now;
+        take(items, &mut self.next, share, |item| item.place(&who))
+    }
+
+    /// What is due now, the tables of fresh nodes first; whose tables are among it.
+    pub fn due_with_fresh(
+        &mut self,
+        items: &[Item],
+        times: (Duration, Duration),
+        fresh: &BTreeSet<usize>,
+        who: impl Fn(usize) -> Identity,
+    ) -> (Vec<Item>, BTreeSet<usize>) {
+        let due = self.due(items, times, who);
+        if fresh.is_empty() {
+            return (due, BTreeSet::new());
+        }
+        let read = before_their_turn(fresh, items.iter().filter_map(|item| item.table_of()));
+        let fresh = |item: &Item| item.table_of().is_some_and(|node| read.contains(&node));
+        let first = items.iter().copied().filter(fresh);
+        let all = first.chain(due.into_iter().filter(|item| !fresh(item))).collect();
+        (all, read)
+    }
+
+    /// The ports in doubt that have their turn.
+    pub fn due_doubtful(
+        &mut self,
+        ports: &[(usize, u8)],
+        who: impl Fn(usize) -> Identity,
+    ) -> Vec<(usize, u8)> {
+        let share = ports.len().min(DOUBTFUL.max(ports.len().div_ceil(8)));
+        take(ports, &mut self.next_doubtful, share, |(node, port)| (who(node), port))
+    }
+}
+
+/// Which fresh nodes are read before their turn, by the nodes that all tables are of.
+fn before_their_turn(fresh: &BTreeSet<usize>, tables: impl Iterator<Item = usize>) -> BTreeSet<usize> {
+    let mut counts: BTreeMap<usize, usize> = fresh.iter().map(|node| (*node, 0)).collect();
+    for node in tables {
+        if let Some(count) = counts.get_mut(&node) {
+            *count += 1;
+        }
+    }
+    let (mut read, mut taken) = (BTreeSet::new(), 0);
+    for (node, count) in counts {
+        if !read.is_empty() && taken >= FRESH {
+            break;
+        }
+        taken += count;
+        read.insert(node);
+    }
+    read
+}
+
+/// A share of all, which stand in order of their places, from the next on and round.
+fn take<T: Copy, P: Ord + Copy>(
+    all: &[T],
+    next: &mut Option<P>,
+    share: usize,
+    place: impl Fn(T) -> P,
+) -> Vec<T> {
+    debug_assert!(all.is_sorted_by_key(|one| place(*one)), "turns go round by places");
+    // Where the next one is gone, its turn is that of who comes after it.
+    let first = next.map_or(0, |next| all.partition_point(|one| place(*one) < next));
+    let first = if first < all.len() { first } else { 0 };
+    if share > 0 {
+        *next = match first + share {
+            behind if behind >= all.len() => (behind > all.len()).then(|| place(all[behind - all.len()])),
+            behind => Some(place(all[behind])),
+        };
+    }
+    all.iter().cycle().skip(first).take(share).copied().collect()
+}
+
+/// How many of so many are read after a time, so that each is read again within the period. What is due falls between
+/// two sweeps and waits for the second, hence the shorter time to share them out over.
+fn share(total: usize, elapsed: Duration, period: Duration) -> usize {
+    if period.is_zero() || elapsed.is_zero() {
+        return 0;
+    }
+    let over = period.saturating_sub(elapsed).as_secs_f64();
+    if over <= 0.0 {
+        return total;
+    }
+    ((total as f64 * elapsed.as_secs_f64() / over).ceil() as usize).min(total)
+}
+
+/// All tables, and all cables of switches, a cable between two of them once; and who is to be asked whether it chooses
+/// ports by itself.
+pub fn items(fabric: &Fabric, nodes: &[FoundNode], choosing: &[usize]) -> Vec<Item> {
+    let heard = || switches(nodes).filter(|(_, node)| !node.kept.silent);
+    let blocks = heard().filter_map(|(at, node)| Some((at, top(&node.switch_info?) / BLOCK_LIDS)));
+    let blocks = blocks.flat_map(|(at, last)| (0..=last).map(move |block| Item::Block(at, block)));
+    let groups =
+        heard().flat_map(|(at, node)| (0..group_turns(node)).map(move |block| Item::Groups(at, block)));
+    let ports = heard().flat_map(|(at, _)| {
+        fabric.ports_of(node_id(at)).filter_map(move |(id, port)| {
+            let number = port.number.value();
+            match port.peer.map(|peer| (peer, fabric.port(peer).node)) {
+                None if number > 0 => Some(Item::Bare(at, number)),
+                Some((peer, node)) if !fabric.node(node).is_switch() || id <= peer => {
+                    (!nodes[node.index()].kept.silent).then_some(Item::Cable(at, number))
+                }
+                _ => None,
+            }
+        })
+    });
+    let answering = || {
+        let lost = |node: &FoundNode| node.kept.silent || node.kept.cut_off;
+        nodes.iter().enumerate().filter(move |(_, node)| !lost(node))
+    };
+    let lanes = answering().flat_map(|(at, node)| pairs_of(fabric, at, node)).map(Item::Lanes);
+    let arbitration = answering().flat_map(|(at, node)| {
+        arbitrating(fabric, at, node).into_iter().map(move |port| Item::Arbitration(at, port))
+    });
+    let choosing = choosing.iter().filter(|at| !nodes[**at].kept.silent).map(|at| Item::Adaptive(*at));
+    blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).chain(choosing).collect()
+}
+
+/// The blocks of a switch that may hold groups: as far as it says, and where it does not, one more than it was seen to
+/// hold, for who makes a group takes the next free LID.
+fn group_turns(node: &FoundNode) -> u16 {
+    let Some(info) = &node.switch_info else { return 0 };
+    match info.multicast_top.get() {
+        0 => group_blocks(info).min(node.kept.last_groups.map_or(0, |block| block + 1) + 1),
+        _ => group_blocks(info),
+    }
+}
+
+/// Ports whose state may change without a word: what is not up (a manager that is quicker than the sweeps takes the
+/// switch's word back before it is read), what has no address yet, and all of a switch whose word was taken back by
+/// nobody, for it says nothing more, or whose counters nobody gives.
+pub fn doubtful(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<(usize, u8)> {
+    use fabdeck_fabric::{PhysicalState, PortState};
+    let of_node = |(at, node): (usize, &FoundNode)| {
+        let switch = fabric.node(node_id(at)).is_switch();
+        let standing = node.kept.state_change || node.kept.mute;
+        let ports = fabric.ports_of(node_id(at)).filter(move |(_, port)| {
+            let up = port.facts.state == Some(PortState::Active)
+                && port.facts.physical_state == Some(PhysicalState::LinkUp);
+            let addressed = !switch || port.number == PortNum::MANAGEMENT;
+            match (switch && !addressed, port.peer.is_some()) {
+                (true, false) => true,
+                (true, true) => standing || !up,
+                (false, cabled) => (switch || cabled) && port.facts.lid.is_none(),
+            }
+        });
+        ports.map(move |(_, port)| (at, port.number.value())).collect::<Vec<_>>()
+    };
+    nodes.iter().enumerate().filter(|(_, node)| !node.kept.silent).flat_map(of_node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes in the order of their GUIDs.
+    fn who(node: usize) -> Identity {
+        (NodeKind::Switch, Guid(node as u64))
+    }
+
+    /// Two switches come and go, turn by turn: each of the others is read within the period all the same, and in its turn.
+    #[test]
+    fn whoever_comes_and_goes_takes_nobodys_turn() {
+        let period = Duration::from_secs(300);
+        // Of a place in a list without them, half of the others would never be at it.
+        for (gone, blocks) in [([0, 1], 10), ([0, 9], 7), ([4, 8], 10), ([9, 2], 5)] {
+            let all: Vec<Item> =
+                (0..10).flat_map(|at| (0..blocks).map(move |b| Item::Block(at, b))).collect();
+            let mut turns = Turns::default();
+            let mut seen: BTreeMap<(usize, u16), Duration> = BTreeMap::new();
+            let mut now = Duration::ZERO;
+            for sweep in 0..120 {
+                now += Duration::from_secs(10);
+                let away = gone[sweep % 2];
+                let there: Vec<Item> =
+                    all.iter().copied().filter(|item| item.table_of() != Some(away)).collect();
+                for item in turns.due(&there, (now, period), who) {
+                    let Item::Block(at, block) = item else { unreachable!() };
+                    seen.insert((at, block), now);
+                }
+                let late = all.iter().filter(|item| item.table_of().is_none_or(|at| !gone.contains(&at)));
+                for item in late.filter(|_| now > period) {
+                    let Item::Block(at, block) = *item else { unreachable!() };
+                    let last = seen.get(&(at, block)).copied().unwrap_or_default();
+                    assert!(
+                        now - last <= period,
+                        "{gone:?}: block {block} of {at} waits since {last:?} at {now:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// All of whom there are, counted in one go; from so many on the others wait.
+    #[test]
+    fn fresh_nodes_are_counted_once_and_read_up_to_a_number_of_tables() {
+        let tables = || (0..100_usize).flat_map(|node| std::iter::repeat_n(node, 1000));
+        let fresh = BTreeSet::from([7, 20, 21, 50, 51, 99, 4000]);
+        let mut looked_at = 0;
+        let read = before_their_turn(&fresh, tables().inspect(|_| looked_at += 1));
+        assert_eq!((read, looked_at), (BTreeSet::from([7, 20, 21, 50, 51]), 100_000));
+        // Who has none takes no room, and one with too many is read all the same.
+        let few = BTreeSet::from([98, 99, 4000]);
+        assert_eq!(before_their_turn(&few, tables()), few);
+        let many = std::iter::repeat_n(3_usize, 2 * FRESH).chain([4]);
+        assert_eq!(before_their_turn(&BTreeSet::from([3, 4]), many), BTreeSet::from([3]));
+    }
+
+    /// Whatever the time between two sweeps, nothing waits longer than the period.
+    #[test]
+    fn everything_has_its_turn_within_the_period() {
+        let items: Vec<Item> = (0..1_000).map(|block| Item::Block(0, block)).collect();
+        let period = Duration::from_secs(300);
+        for seconds in [1.0, 3.3, 10.0, 60.0, 149.0, 200.0, 301.0] {
+            let (mut turns, mut seen) = (Turns::default(), vec![Duration::ZERO; items.len()]);
+            let step = Duration::from_secs_f64(seconds);
+            let mut now = Duration::ZERO;
+            while now < period * 4 {
+                now += step;
+                let due = turns.due(&items, (now, period), who);
+                // The share is no more than what the period asks for.
+                let most = (1_000.0 * seconds / (300.0 - seconds).max(1.0)).ceil() as usize;
+                assert!(due.len() <= most.min(1_000), "{seconds} s: {}", due.len());
+                for item in due {
+                    let Item::Block(_, block) = item else { unreachable!() };
+                    let waited = now - seen[usize::from(block)];
+                    assert!(waited <= period.max(step), "{seconds} s: block {block} waited {waited:?}");
+                    seen[usize::from(block)] = now;
+                }
+            }
+            assert!(seen.iter().all(|time| now - *time <= period.max(step)), "{seconds} s");
+        }
+        let mut off = Turns::default();
+        assert!(off.due(&items, (period, Duration::ZERO), who).is_empty());
+    }
+
+    #[test]
+    fn ports_in_doubt_are_few_at_a_time() {
+        let ports: Vec<(usize, u8)> = (0..4_000).map(|at| (at, 1)).collect();
+        let mut turns = Turns::default();
+        let seen: std::collections::BTreeSet<_> =
+            (0..8).flat_map(|_| turns.due_doubtful(&ports, who)).map(|(at, _)| at).collect();
+        assert_eq!(seen.len(), 4_000);
+        assert_eq!(turns.due_doubtful(&ports[..64], who).len(), 64);
+        assert_eq!(turns.due_doubtful(&ports[..65], who).len(), 64);
+        assert!(turns.due_doubtful(&[], who).is_empty());
+    }
+}

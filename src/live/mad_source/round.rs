@@ -1,0 +1,293 @@
+//! One sweep: states, counters, and what moved.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::adaptive::{
+    AdaptiveAnswer, AdaptiveAnswers, adaptive_routing, ask_adaptive, note_adaptive, switches_to_ask,
+};
+use super::drift::keep_tables;
+use super::flaps::{Falls, keep_falls};
+use super::follow::follow;
+use super::found::{Found, FoundNode, node_id};
+use super::news::{news_between, same_node};
+use super::reader::Reader;
+use super::rotation::{Item, Turns};
+use super::states::{States, hops, read_states};
+use super::sweep::{Agents, Counted, sweep_counters};
+use super::tables::top;
+use super::ticks::read_ticks;
+use super::turned::read_turned;
+use fabdeck_fabric::observe::{ManagerTold, News, Observation, Sweep};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
+use fabdeck_mad::access::SourceError;
+
+/// What sweeps keep beside the nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// What agents said that they count, as far as a sweep has asked.
+    pub agents: Agents,
+    pub turns: Turns,
+    /// Nodes that are new or answer again: their tables are read before their turn.
+    pub fresh: BTreeSet<Guid>,
+    /// What was told of the subnet manager last.
+    pub manager: ManagerTold,
+    /// Ports that reports of traps named since the last sweep.
+    pub named: BTreeSet<(usize, u8)>,
+    /// What switches said of adaptive routing.
+    pub adaptive: AdaptiveAnswers,
+}
+
+/// Nothing that is kept changes before everything has been asked: a sweep that was cancelled never was.
+pub fn sweep(
+    reader: &mut Reader<'_>,
+    look: &mut Observation,
+    nodes: &mut Vec<FoundNode>,
+    memory: &mut Memory,
+) -> Result<Sweep, SourceError> {
+    let (began, phases) = (reader.now(), reader.phases.len());
+    let mut turns = memory.turns;
+    let fresh = fresh_nodes(nodes, &memory.fresh);
+    let choosing = judged_switches(look, nodes, &memory.adaptive);
+    let turned = (&mut turns, &fresh, choosing.as_slice());
+    let mut states = read_states(reader, &look.fabric, nodes, turned, &memory.manager)?;
+    let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
+    let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
+    let due = still_heard(nodes, &states, &counted);
+    read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
+    let adaptive = ask_adaptive(reader, nodes, &choosing_of(&due), &memory.adaptive)?;
+    let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
+    let silent = silent(nodes, &states, &counted);
+    let mut suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
+    suspects.extend(&memory.named);
+    let moved = !suspects.is_empty()
+        || !states.heard.is_empty()
+        || silent.iter().any(|node| !nodes[*node].kept.silent);
+    let mut found = match moved {
+        true => Some(follow(reader, (&look.fabric, nodes), &suspects, &silent)?),
+        false => None,
+    };
+    memory.turns = turns;
+    memory.named.clear();
+    memory.adaptive.extend(adaptive);
+    look.ticks = ticks;
+    let lost = lost_cables(&look.fabric, found.as_ref());
+    let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
+    for at in no_longer_fresh(&states, &counted) {
+        memory.fresh.remove(&kept[at].guid);
+    }
+    let mut news = keep_falls(&look.fabric, kept, &counted.falls, &lost);
+    let manager = states.manager.clone();
+    let (drifts, retabled) = keep(kept, look, states, &counted);
+    let mut fabric = None;
+    if let Some(found) = found {
+        let (now, mut found) = found.finish();
+        news.extend(news_between(&look.fabric, &now));
+        news.extend(silence_news((&look.fabric, nodes), (&now, &found)));
+        memory.fresh.extend(news.iter().filter_map(|news| match news {
+            News::NodeAppeared { node } | News::NodeAnswers { node } => Some(*node),
+            _ => None,
+        }));
+        // Who is new or was away may have other firmware, or was silent to everything.
+        memory.adaptive.retain(|guid, said| *said != AdaptiveAnswer::Silent || !memory.fresh.contains(guid));
+        std::mem::swap(nodes, &mut found);
+        if now != look.fabric {
+            fabric = Some(Arc::new(now.clone()));
+            move_to(look, now, &mut memory.agents);
+        }
+    }
+    news.extend(keep_manager(look, memory, manager));
+    news.extend(drifts);
+    let retabled = retabled | keep_adaptive(reader, look, nodes, &memory.adaptive);
+    let (took, sent) =
+        (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
+    let Counted { samples, at, ports, .. } = counted;
+    let at = at.into_iter().map(whole_micros).collect();
+    let (began, took) = (whole_micros(began), whole_micros(took));
+    Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
+}
+
+/// Keeps what was heard of the subnet manager, and tells whether it is another one now.
+fn keep_manager(look: &mut Observation, memory: &mut Memory, now: ManagerTold) -> Option<News> {
+    let before = std::mem::replace(&mut memory.manager, now);
+    (before != memory.manager).then(|| {
+        look.subnet_manager.clone_from(&memory.manager.manager);
+        News::ManagerChanged { before, now: memory.manager.clone() }
+    })
+}
+
+/// The switches to ask whether they choose ports by themselves: without tables nothing is judged by them.
+fn judged_switches(look: &Observation, nodes: &[FoundNode], said: &AdaptiveAnswers) -> Vec<usize> {
+    match look.tables.has_forwarding() {
+        true => switches_to_ask(&look.fabric, nodes, said),
+        false => Vec::new(),
+    }
+}
+
+/// The switches whose turn it is to say whether they choose ports by themselves.
+fn choosing_of(due: &[Item]) -> Vec<usize> {
+    let switches = due.iter().filter_map(|item| match item {
+        Item::Adaptive(at) => Some(*at),
+        _ => None,
+    });
+    switches.collect()
+}
+
+/// What switches choose by themselves now; whether that is not as it was.
+fn keep_adaptive(
+    reader: &mut Reader<'_>,
+    look: &mut Observation,
+    nodes: &[FoundNode],
+    answers: &AdaptiveAnswers,
+) -> bool {
+    // Without tables nobody was asked.
+    let now = if look.tables.has_forwarding() { adaptive_routing(nodes, answers) } else { look.adaptive };
+    if now == look.adaptive {
+        return false;
+    }
+    look.adaptive = now;
+    note_adaptive(&mut reader.told, nodes, answers);
+    true
+}
+
+/// Ports that had a cable and have another one now, or none.
+fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> {
+    let Some(found) = found else { return BTreeSet::new() };
+    let cabled = fabric.ports().filter(|(_, port)| port.peer.is_some());
+    let ends = cabled.map(|(_, port)| (port.node.index(), port.number.value()));
+    ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
+}
+
+/// What has its turn, but for tables of who just fell silent: switches that said nothing, adapters whose counters nobody
+/// gave any more. They would only be waited for. A switch that does not tell its counters may tell its tables.
+fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
+    let mute =
+        |at: usize| nodes[at].kind != NodeKind::Switch && !nodes[at].kept.mute && counted.mute.contains(&at);
+    let heard = |at: usize| !states.silent.contains(&at) && !mute(at);
+    states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
+}
+
+/// Of the fresh nodes those that are fresh no more. Who said nothing at all is read before its turn once more; a question
+/// that was refused is answered.
+fn no_longer_fresh(states: &States, counted: &Counted) -> Vec<usize> {
+    let told = states.read.nodes();
+    let heard = |at: &usize| !states.silent.contains(at) && (told.contains(at) || !counted.mute.contains(at));
+    states.read.fresh.iter().copied().filter(heard).collect()
+}
+
+/// Nodes whose tables are read before their turn. Those of a switch that nobody has set up yet can wait.
+fn fresh_nodes(nodes: &[FoundNode], fresh: &BTreeSet<Guid>) -> BTreeSet<usize> {
+    let ready = |node: &FoundNode| {
+        let set_up = node.kind != NodeKind::Switch || node.switch_info.is_some_and(|info| top(&info) > 0);
+        fresh.contains(&node.guid) && !node.kept.silent && set_up
+    };
+    nodes.iter().enumerate().filter(|(_, node)| !fresh.is_empty() && ready(node)).map(|(at, _)| at).collect()
+}
+
+/// Who did not answer: switches that were asked, adapters whose counters nobody gave, and who was silent or out of reach
+/// before and was not heard.
+fn silent(nodes: &[FoundNode], states: &States, counted: &Counted) -> BTreeSet<usize> {
+    let lost = |node: &FoundNode| node.kept.silent || node.kept.cut_off;
+    let before = nodes.iter().enumerate().filter(|(_, node)| lost(node)).map(|(at, _)| at);
+    let still = before.filter(|at| !states.heard.contains(at));
+    let adapters = |at: &&usize| nodes[**at].kind != NodeKind::Switch && !nodes[**at].kept.mute;
+    let mute = counted.mute.iter().filter(adapters).copied();
+    states.silent.iter().copied().chain(still).chain(mute).collect()
+}
+
+/// Ports that may not be as they were: those that said so, those of a switch that says so now and did not before, those
+/// whose link went down since the last sweep, and those on the way to who fell silent.
+fn suspects(
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    (states, counted): (&States, &Counted),
+    silent: &BTreeSet<usize>,
+) -> BTreeSet<(usize, u8)> {
+    let mut suspects = states.suspects.clone();
+    for (at, info) in &states.switches {
+        if info.port_state_change() && !nodes[*at].kept.state_change {
+            suspects.extend((1..=nodes[*at].port_count).map(|port| (*at, port)));
+        }
+    }
+    for (at, port, falls) in &counted.falls {
+        let before = nodes[*at].kept.falls.get(port);
+        if before.is_some_and(|before| falls.since(*before) != Falls::default()) {
+            suspects.insert((*at, *port));
+            suspects.extend(far_end(fabric, (*at, *port)));
+        }
+    }
+    // Much may have happened while nobody heard of it.
+    for at in states.heard.iter().filter(|at| nodes[**at].kind == NodeKind::Switch) {
+        suspects.extend((0..=nodes[*at].port_count).map(|port| (*at, port)));
+    }
+    // The agent of a switch that has another LID now is found by asking its port 0 for it.
+    let newly_mute = counted.mute.iter().filter(|at| !nodes[**at].kept.mute);
+    suspects.extend(newly_mute.filter(|at| nodes[**at].kind == NodeKind::Switch).map(|at| (*at, 0)));
+    for at in silent.iter().filter(|at| !nodes[**at].kept.silent) {
+        suspects.extend(hops(fabric, nodes, &nodes[*at].route));
+    }
+    suspects
+}
+
+pub(super) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize, u8)> {
+    let peer = fabric.peer(fabric.port_of(node_id(at), PortNum(port))?)?;
+    let peer = fabric.port(peer);
+    Some((peer.node.index(), peer.number.value()))
+}
+
+/// Keeps what was read for the next sweep: how tables differ from how they were, and whether those of the look do.
+fn keep(
+    nodes: &mut [FoundNode],
+    look: &mut Observation,
+    states: States,
+    counted: &Counted,
+) -> (Vec<News>, bool) {
+    for (at, info) in states.switches {
+        nodes[at].kept.state_change = info.port_state_change();
+        nodes[at].switch_info = Some(info);
+    }
+    for (at, node) in nodes.iter_mut().enumerate() {
+        node.kept.mute = counted.mute.contains(&at);
+    }
+    keep_tables(nodes, &mut look.tables, states.read, states.manager.lid)
+}
+
+/// Who fell silent and who answers again; who lost or got a cable by it is told with that.
+fn silence_news<'n>(
+    (before, old): (&'n Fabric, &'n [FoundNode]),
+    (now, new): (&'n Fabric, &'n [FoundNode]),
+) -> impl Iterator<Item = News> + 'n {
+    let cabled = |fabric: &Fabric, node: NodeId| fabric.ports_of(node).any(|(_, port)| port.peer.is_some());
+    let tell = move |((id, _), node): ((NodeId, _), &FoundNode)| {
+        let known = same_node(before, now, id)?;
+        let guid = node.guid;
+        match (old[known.index()].kept.silent, node.kept.silent) {
+            (false, true) if cabled(now, id) => Some(News::NodeSilent { node: guid }),
+            (true, false) if cabled(before, known) => Some(News::NodeAnswers { node: guid }),
+            _ => None,
+        }
+    };
+    now.nodes().zip(new).filter_map(tell)
+}
+
+/// The look has another fabric now: its tables go with the nodes that they are of, and agents whose LID is another
+/// port's are asked anew what they count.
+fn move_to(look: &mut Observation, fabric: Fabric, agents: &mut Agents) {
+    let before = std::mem::replace(&mut look.fabric, fabric);
+    let now = &look.fabric;
+    let of = |fabric: &Fabric, lid: Lid| {
+        fabric.port_by_lid(lid).map(|port| fabric.node(fabric.port(port).node).guid())
+    };
+    agents.retain(|lid, _| of(&before, *lid) == of(now, *lid));
+    if before.nodes().len() != now.nodes().len() {
+        let tables = std::mem::take(&mut look.tables.nodes).into_iter();
+        look.tables.nodes =
+            tables.filter_map(|(id, held)| Some((same_node(now, &before, id)?, held))).collect();
+    }
+}
+
+/// As captures have times: what is derived from a sweep is the same whether it was recorded in between or not.
+fn whole_micros(time: Duration) -> Duration {
+    Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+}

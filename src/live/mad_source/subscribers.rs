@@ -1,0 +1,64 @@
+//! Which hosts have an agent that listens: the subnet manager is asked for the subscriptions of each, one by one, for a
+//! table over several packets does not come through everywhere.
+
+use super::levels::path_between;
+use super::question::{Question, Reply};
+use super::reader::Reader;
+use fabdeck_fabric::Lid;
+use fabdeck_mad::access::{Address, Parcel, SourceError};
+use fabdeck_mad::{InformInfoRecord, Mad, Method, PathRecord, attribute, trap};
+
+/// Of each LID, whether somebody there is subscribed to notices; `None` where that is not told.
+pub fn subscribers(
+    reader: &mut Reader<'_>,
+    (manager, from): (Lid, Lid),
+    lids: &[Lid],
+) -> Result<Vec<Option<bool>>, SourceError> {
+    let gids = gids(reader, (manager, from), lids)?;
+    let mut told = vec![None; lids.len()];
+    let mut phase = reader.phase::<usize>("subscriptions");
+    let retries = phase.exchange.retries();
+    let known = gids.iter().enumerate().filter_map(|(at, gid)| Some((at, (*gid)?)));
+    for (tag, gid) in known {
+        phase.exchange.ask(Question { parcel: subscriptions(manager, gid), target: 0, retries, tag });
+    }
+    while let Some((at, reply)) = phase.next()? {
+        let (Reply::Answer(mad), Some(gid)) = (reply, gids[at]) else { continue };
+        let records = InformInfoRecord::held_by(&mad, &gid);
+        let wants = records.iter().any(|record| record.inform.wants(trap::REPATH));
+        // Beyond what one packet holds there may be more.
+        let all = records.len() < InformInfoRecord::IN_A_PACKET;
+        told[at] = (wants || all).then_some(wants);
+    }
+    phase.end();
+    Ok(told)
+}
+
+/// The GIDs of ports, out of the paths to them: the prefix of the subnet is in them.
+fn gids(
+    reader: &mut Reader<'_>,
+    (manager, from): (Lid, Lid),
+    lids: &[Lid],
+) -> Result<Vec<Option<[u8; 16]>>, SourceError> {
+    let mut gids = vec![None; lids.len()];
+    let mut phase = reader.phase::<usize>("path records");
+    let retries = phase.exchange.retries();
+    for (tag, lid) in lids.iter().enumerate() {
+        phase.exchange.ask(Question { parcel: path_between(manager, from, *lid), target: 0, retries, tag });
+    }
+    while let Some((at, reply)) = phase.next()? {
+        let Reply::Answer(mad) = reply else { continue };
+        let record = mad.record::<PathRecord>();
+        let meant = record.destination_lid.get() == lids[at].value();
+        gids[at] = meant.then_some(record.destination_gid);
+    }
+    phase.end();
+    Ok(gids)
+}
+
+fn subscriptions(manager: Lid, gid: [u8; 16]) -> Parcel {
+    let by_gid = InformInfoRecord::SUBSCRIBER_GID;
+    let mut mad = Mad::administration(Method::GET_TABLE, attribute::INFORM_INFO_RECORD, by_gid);
+    mad.record_mut::<InformInfoRecord>().subscriber_gid = gid;
+    Parcel { address: Address::of(manager, mad.class()), mad }
+}

@@ -1,0 +1,208 @@
+//! Forwarding tables, block by block as far as each switch says that its table goes.
+
+use std::collections::BTreeMap;
+
+use super::discovery::directed;
+use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
+use super::reader::Reader;
+use fabdeck_fabric::observe::Silence;
+use fabdeck_fabric::{BLOCK_LIDS, Lft, Lid, NO_PATH, NodeKind, PortNum, Tables};
+use fabdeck_mad::access::SourceError;
+use fabdeck_mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
+
+/// The first LID that addresses a group.
+pub(super) const FIRST_GROUP: u16 = 0xC000;
+/// Groups in one block, ports in one position of it.
+const BLOCK_GROUPS: u16 = 32;
+const POSITION_PORTS: u8 = 16;
+
+/// What every switch forwards unicast packets by: all blocks, or those that the tables say are the only ones wanted.
+pub fn read_forwarding(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    let only = tables.only.clone();
+    let wanted = |info: &SwitchInfo| {
+        let all = 0..=top(info) / BLOCK_LIDS;
+        all.filter(|block| only.as_ref().is_none_or(|only| only.contains(block))).collect::<Vec<u16>>()
+    };
+    let mut phase = reader.phase::<(usize, u16)>("tables");
+    let mut blocks = 0;
+    for (at, node) in switches(nodes) {
+        let Some(info) = node.switch_info else {
+            let guid = node.guid;
+            phase.told.note_partial("FN-522", || {
+                format!("{guid} did not say how far its tables go (SwitchInfo), so they were not read")
+            });
+            continue;
+        };
+        tables.entry(node_id(at)).lft = Some(Lft::new());
+        blocks += wanted(&info).len() as u64;
+    }
+    let retries = phase.exchange.retries();
+    let told = switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let each_block =
+        told.flat_map(|(at, node, info)| wanted(&info).into_iter().map(move |block| (at, node, block)));
+    phase.exchange.feed(
+        blocks,
+        each_block.map(move |(at, node, block)| {
+            let modifier = u32::from(block);
+            let parcel = directed(attribute::LINEAR_FORWARDING, modifier, &node.route, node.m_key.0);
+            Question { parcel, target: at as u32, retries, tag: (at, block) }
+        }),
+    );
+    while let Some(((at, block), reply)) = phase.next()? {
+        let node = &nodes[at];
+        match reply {
+            Reply::Answer(mad) => {
+                let last = node.switch_info.as_ref().map_or(0, top);
+                take_block(tables, at, block, last, Smp(mad).data::<LftBlock>());
+            }
+            failed => {
+                tables.entry(node_id(at)).unread.insert(block);
+                phase.told.silent.push(silence(node, format!("LFT block {block}"), &failed));
+            }
+        }
+    }
+    phase.end();
+    Ok(())
+}
+
+/// The last LID of a table that is in use; a switch that nobody has set up says 0.
+pub(super) fn top(info: &SwitchInfo) -> u16 {
+    info.linear_top.get().min(Lid::MAX)
+}
+
+/// Entries above the top are left over from an earlier use.
+fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBlock) {
+    let lft = tables.entry(node_id(at)).lft.get_or_insert_default();
+    for (offset, port) in data.ports.iter().enumerate() {
+        let lid = u32::from(block) * u32::from(BLOCK_LIDS) + offset as u32;
+        let Some(lid) = Lid::new(lid).filter(|lid| lid.value() <= top && *port != NO_PATH) else { continue };
+        lft.set(lid, Some(PortNum(*port)));
+    }
+}
+
+/// The ports of groups, by the LIDs that address them.
+pub(super) type Groups = BTreeMap<u16, Vec<PortNum>>;
+
+/// A block of a switch's groups, and which 16 of its ports.
+type Place = (usize, u16, u8);
+
+/// What every switch forwards packets of groups by.
+pub fn read_multicast(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    let each = || switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let mut expected = 0;
+    for (at, node, info) in each() {
+        tables.entry(node_id(at)).mft.get_or_insert_default();
+        expected += u64::from(group_blocks(&info)) * u64::from(positions(node));
+    }
+    let places = each().flat_map(|(at, node, info)| {
+        (0..group_blocks(&info))
+            .flat_map(move |block| (0..positions(node)).map(move |place| (at, block, place)))
+    });
+    ask_groups(reader, nodes, (expected, places), |(at, block, position), data| {
+        let Some(data) = data else { return };
+        let mft = tables.entry(node_id(at)).mft.get_or_insert_default();
+        take_groups(&mut mft.groups, (block, position), &nodes[at], data);
+    })
+}
+
+/// Some blocks of groups as they come; without data where nobody answered.
+pub fn ask_groups(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    (expected, places): (u64, impl Iterator<Item = Place>),
+    mut take: impl FnMut(Place, Option<&MftBlock>),
+) -> Result<(), SourceError> {
+    let mut phase = reader.phase::<Place>("multicast");
+    let retries = phase.exchange.retries();
+    let questions = places.map(move |(at, block, position)| {
+        let node = &nodes[at];
+        let modifier = MftBlock::modifier(u32::from(block), position);
+        let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
+        Question { parcel, target: at as u32, retries, tag: (at, block, position) }
+    });
+    phase.exchange.feed(expected, questions);
+    while let Some((place, reply)) = phase.next()? {
+        match reply {
+            Reply::Answer(mad) => take(place, Some(Smp(mad).data::<MftBlock>())),
+            failed => {
+                let (at, block, position) = place;
+                let asked = format!("MFT block {block} position {position}");
+                phase.told.silent.push(silence(&nodes[at], asked, &failed));
+                take(place, None);
+            }
+        }
+    }
+    phase.end();
+    Ok(())
+}
+
+/// How many blocks the groups of a switch may fill.
+pub(super) fn group_blocks(info: &SwitchInfo) -> u16 {
+    groups(info).div_ceil(BLOCK_GROUPS)
+}
+
+/// How many positions tell of all of its ports.
+pub(super) fn positions(node: &FoundNode) -> u8 {
+    node.port_count / POSITION_PORTS + 1
+}
+
+/// The groups of a block, by the LIDs that address them.
+pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
+    let first = FIRST_GROUP.saturating_add(block.saturating_mul(BLOCK_GROUPS));
+    first..=first.saturating_add(BLOCK_GROUPS - 1)
+}
+
+/// How many groups a switch may hold: up to the top that it says, or all that it has room for.
+pub(super) fn groups(info: &SwitchInfo) -> u16 {
+    let room = info.multicast_capacity.get().min(0xFFFF - FIRST_GROUP);
+    match info.multicast_top.get() {
+        // Switches that do not have the field say 0.
+        0 => room,
+        top if top < FIRST_GROUP => 0,
+        top => (top - FIRST_GROUP + 1).min(room),
+    }
+}
+
+/// Adds the ports that a block tells of; beyond the last group of the switch it tells of none.
+pub(super) fn take_groups(
+    groups: &mut Groups,
+    (block, position): (u16, u8),
+    node: &FoundNode,
+    data: &MftBlock,
+) {
+    let held = node.switch_info.as_ref().map_or(u16::MAX, self::groups);
+    let told = groups_of_block(block).enumerate();
+    for (entry, group) in told.filter(|(_, group)| group - FIRST_GROUP < held) {
+        let ports: Vec<PortNum> =
+            data.ports(entry, position).filter(|port| port.value() <= node.port_count).collect();
+        if ports.is_empty() {
+            continue;
+        }
+        let held = groups.entry(group).or_default();
+        held.extend(ports);
+        held.sort_unstable();
+        held.dedup();
+    }
+}
+
+pub(super) fn switches(nodes: &[FoundNode]) -> impl Iterator<Item = (usize, &FoundNode)> {
+    nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch)
+}
+
+/// What is told of a question to a known node that brought nothing.
+pub(super) fn silence(node: &FoundNode, asked: String, reply: &Reply) -> Silence {
+    let refusal = match reply {
+        Reply::Refused(status) => Some(status.to_string()),
+        _ => None,
+    };
+    Silence { route: node.route.clone(), asked, node: Some(node.guid), peer: None, refusal }
+}

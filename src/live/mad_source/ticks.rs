@@ -1,0 +1,62 @@
+//! In what PortXmitWait counts: one port of each kind of device and speed is asked, once.
+
+use std::collections::BTreeMap;
+
+use super::counters::{agents_of, get};
+use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
+use super::reader::{Reader, Told};
+use fabdeck_fabric::observe::{TickKind, Ticks};
+use fabdeck_fabric::{Fabric, PortNum};
+use fabdeck_mad::access::SourceError;
+use fabdeck_mad::{PortSamplesControl, attribute};
+
+/// Asks for kinds that are not known yet. Who does not say is not asked again, and its kind stays without: nothing is
+/// missing by that. Ports at which a subnet manager runs are not asked: where an agent does not know the attribute,
+/// ibsim hands the question to the manager's program, and OpenSM dies of it.
+pub fn read_ticks(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    known: &Ticks,
+    mute: impl Fn(usize) -> bool,
+) -> Result<Ticks, SourceError> {
+    let mut ticks = known.clone();
+    let mut ports = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate().filter(|(at, node)| !node.kept.silent && !mute(*at)) {
+        let new = fabric.ports_of(node_id(at)).any(|(id, port)| {
+            let kind = TickKind::of(fabric, id).filter(|_| port.number != PortNum::MANAGEMENT);
+            kind.is_some_and(|kind| !ticks.by_kind.contains_key(&kind) && !ports.contains_key(&kind))
+        });
+        if !new {
+            continue;
+        }
+        // Who has no LID was told of when counters were asked for.
+        for port in agents_of(&mut Told::default(), fabric, at, node).into_iter().flatten() {
+            let id = fabric.port_of(node_id(at), PortNum(port.number));
+            let kind = id.and_then(|id| TickKind::of(fabric, id));
+            let manager = node.manages.contains(&port.number);
+            if let Some(kind) = kind.filter(|kind| !manager && !ticks.by_kind.contains_key(kind)) {
+                ports.entry(kind).or_insert(port);
+            }
+        }
+    }
+    if ports.is_empty() {
+        return Ok(ticks);
+    }
+    let mut phase = reader.phase::<TickKind>("ticks");
+    let retries = phase.exchange.retries();
+    for (kind, port) in &ports {
+        let parcel = get(port.lid, attribute::PORT_SAMPLES_CONTROL, port.number);
+        phase.exchange.ask(Question { parcel, target: port.node as u32, retries, tag: *kind });
+    }
+    while let Some((kind, reply)) = phase.next()? {
+        let tick = match &reply {
+            Reply::Answer(mad) => Some(mad.performance_data::<PortSamplesControl>().tick),
+            Reply::Refused(_) | Reply::Silence => None,
+        };
+        ticks.by_kind.insert(kind, tick);
+    }
+    phase.end();
+    Ok(ticks)
+}

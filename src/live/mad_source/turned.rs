@@ -1,0 +1,96 @@
+//! What of the tables has its turn at a sweep, besides blocks for forwarding, which go with what a sweep asks anyway.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::found::FoundNode;
+use super::lanes::{Pair, ask_arbitration, ask_lanes};
+use super::reader::Reader;
+use super::rotation::Item;
+use super::tables::{Groups, ask_groups, positions, take_groups};
+use fabdeck_fabric::{Arbitration, BLOCK_LIDS, Fabric, Sl2Vl};
+use fabdeck_mad::access::SourceError;
+
+/// Parts of tables that a sweep read, each with the node that holds it.
+#[derive(Clone, Debug, Default)]
+pub struct TablesRead {
+    pub blocks: Vec<(usize, u16, [u8; BLOCK_LIDS as usize])>,
+    /// Of a block all groups that any port belongs to.
+    pub groups: Vec<(usize, u16, Groups)>,
+    /// By ports in and out.
+    pub lanes: Vec<(usize, (u8, u8), Sl2Vl)>,
+    pub weights: Vec<(usize, u8, Arbitration)>,
+    /// Nodes whose tables were read before their turn.
+    pub fresh: BTreeSet<usize>,
+}
+
+impl TablesRead {
+    /// Whose tables came.
+    pub fn nodes(&self) -> BTreeSet<usize> {
+        let forwarding = self.blocks.iter().map(|(at, ..)| at).chain(self.groups.iter().map(|(at, ..)| at));
+        let lanes = self.lanes.iter().map(|(at, ..)| at).chain(self.weights.iter().map(|(at, ..)| at));
+        forwarding.chain(lanes).copied().collect()
+    }
+}
+
+/// Reads those of the items that are groups, lanes and arbitration.
+pub fn read_turned(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    due: &[Item],
+    read: &mut TablesRead,
+) -> Result<(), SourceError> {
+    let blocks = due.iter().filter_map(|item| match item {
+        Item::Groups(at, block) => Some((*at, *block)),
+        _ => None,
+    });
+    let blocks: Vec<(usize, u16)> = blocks.collect();
+    if !blocks.is_empty() {
+        read.groups = read_groups(reader, nodes, &blocks)?;
+    }
+    let ports = due.iter().filter_map(|item| match item {
+        Item::Arbitration(at, port) => Some((*at, *port)),
+        _ => None,
+    });
+    let ports: Vec<(usize, u8)> = ports.collect();
+    if !ports.is_empty() {
+        let tables = ask_arbitration(reader, nodes, &ports)?.into_iter();
+        read.weights = tables.map(|((at, port), table)| (at, port, table)).collect();
+    }
+    let pairs = due.iter().filter_map(|item| match item {
+        Item::Lanes(pair) => Some(*pair),
+        _ => None,
+    });
+    let pairs: Vec<Pair> = pairs.collect();
+    if !pairs.is_empty() {
+        let lanes = &mut read.lanes;
+        ask_lanes(reader, fabric, nodes, (pairs.len() as u64, pairs.into_iter()), |at, ports, table| {
+            lanes.push((at, ports, table));
+        })?;
+    }
+    // Answers come in any order; what is told of them does not depend on it.
+    read.lanes.sort_unstable_by_key(|(at, ports, _)| (*at, *ports));
+    Ok(())
+}
+
+/// Whole blocks: of one that did not come whole nothing is known.
+fn read_groups(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    blocks: &[(usize, u16)],
+) -> Result<Vec<(usize, u16, Groups)>, SourceError> {
+    let expected = blocks.iter().map(|(at, _)| u64::from(positions(&nodes[*at]))).sum();
+    let places = blocks
+        .iter()
+        .flat_map(|(at, block)| (0..positions(&nodes[*at])).map(move |position| (*at, *block, position)));
+    let empty = |(at, block): &(usize, u16)| ((*at, *block), Some(BTreeMap::new()));
+    let mut read: BTreeMap<(usize, u16), Option<Groups>> = blocks.iter().map(empty).collect();
+    ask_groups(reader, nodes, (expected, places), |(at, block, position), data| {
+        let Some(whole) = read.get_mut(&(at, block)) else { return };
+        match (data, whole.as_mut()) {
+            (Some(data), Some(groups)) => take_groups(groups, (block, position), &nodes[at], data),
+            _ => *whole = None,
+        }
+    })?;
+    Ok(read.into_iter().filter_map(|((at, block), groups)| Some((at, block, groups?))).collect())
+}

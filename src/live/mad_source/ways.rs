@@ -1,0 +1,96 @@
+//! Ways to nodes over the cables that are known now: those that lead over one that went away are made anew.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rustc_hash::FxHashSet;
+
+use super::found::{Found, FoundNode};
+use fabdeck_fabric::NodeKind;
+use fabdeck_mad::HOPS_MAX;
+
+/// Ways by the port that they come in at.
+type Ways = BTreeMap<(usize, u8), Vec<u8>>;
+
+impl Found {
+    /// Gives every node a way that leads there, around who is silent where that can be. A node without any is cut off;
+    /// its last way stays.
+    pub fn mend_ways(&mut self, silent: &FxHashSet<usize>) {
+        let Some(local) = self.nodes.iter().position(|node| node.route.is_empty()) else { return };
+        let mut ways = self.ways(local, silent);
+        for (plug, way) in self.ways(local, &FxHashSet::default()) {
+            // A silent node may pass on what it does not answer.
+            if ways.range((plug.0, 0)..=(plug.0, u8::MAX)).next().is_none() {
+                ways.insert(plug, way);
+            }
+        }
+        for at in 0..self.nodes.len() {
+            let switch = self.nodes[at].kind == NodeKind::Switch;
+            let leads = |way: &[u8], port: u8| self.leads(local, way, (at, port), silent);
+            let node = &self.nodes[at];
+            let whole = at == local || leads(&node.route, node.ingress);
+            if whole && node.further.iter().all(|(port, way)| leads(way, *port)) {
+                self.nodes[at].kept.cut_off = false;
+                continue;
+            }
+            let mut found = ways.range((at, 0)..=(at, u8::MAX)).map(|((_, port), way)| (*port, way.clone()));
+            let node = &mut self.nodes[at];
+            if !whole {
+                let Some((ingress, route)) = found.next() else {
+                    node.kept.cut_off = true;
+                    continue;
+                };
+                (node.ingress, node.route) = (ingress, route);
+            }
+            node.kept.cut_off = false;
+            node.further = if switch { BTreeMap::new() } else { found.collect() };
+            let ingress = node.ingress;
+            node.further.remove(&ingress);
+        }
+    }
+
+    /// Breadth first; of a switch the first way, of an adapter one to each of its ports.
+    fn ways(&self, local: usize, silent: &FxHashSet<usize>) -> Ways {
+        let mut ways = Ways::new();
+        let mut seen = FxHashSet::from_iter([local]);
+        let mut queue = VecDeque::from([(local, Vec::new())]);
+        while let Some((at, way)) = queue.pop_front() {
+            if way.len() >= HOPS_MAX {
+                continue;
+            }
+            for port in egresses(&self.nodes[at]) {
+                let Some((peer, ingress)) = self.peer((at, port)) else { continue };
+                let way = [way.as_slice(), &[port]].concat();
+                if self.nodes[peer].kind != NodeKind::Switch {
+                    ways.entry((peer, ingress)).or_insert(way);
+                } else if seen.insert(peer) {
+                    ways.insert((peer, ingress), way.clone());
+                    if !silent.contains(&peer) {
+                        queue.push_back((peer, way));
+                    }
+                }
+            }
+        }
+        ways
+    }
+
+    /// Whether a way leads to a port, past nobody who is silent.
+    fn leads(&self, local: usize, way: &[u8], to: (usize, u8), silent: &FxHashSet<usize>) -> bool {
+        let mut at = (local, self.nodes[local].ingress);
+        for (hop, egress) in way.iter().enumerate() {
+            if hop > 0 && (silent.contains(&at.0) || self.nodes[at.0].kind != NodeKind::Switch) {
+                return false;
+            }
+            let Some(peer) = self.peer((at.0, *egress)) else { return false };
+            at = peer;
+        }
+        at.0 == to.0 && (at.1 == to.1 || self.nodes[to.0].kind == NodeKind::Switch)
+    }
+}
+
+/// The ports that packets go on through: of an adapter the one that is looked from.
+fn egresses(node: &FoundNode) -> std::ops::RangeInclusive<u8> {
+    match node.kind {
+        NodeKind::Switch => 1..=node.port_count,
+        _ => node.ingress..=node.ingress,
+    }
+}

@@ -1,0 +1,130 @@
+//! From the words behind `--source` to a source.
+
+use std::path::PathBuf;
+
+use super::mad_source::{Keys, LiveSource, Policy};
+use super::simulated::{self, OwnSimulators, simulated_source};
+use super::{FilesSource, open_adapter, socket};
+use fabdeck_files::capture::{At, CaptureSource, Folder, capture_at, captures_within};
+use fabdeck_mad::access::{InformToken, ReadPort, Source, SourceError};
+
+/// How live fabrics are read.
+#[derive(Clone, Debug, Default)]
+pub struct LiveOptions {
+    pub policy: Policy,
+    pub keys: Keys,
+    /// Whether sweeps are told of traps.
+    pub traps: Option<InformToken>,
+    /// Simulators of this process that are opened again; without them each opening makes its own.
+    pub own: Option<OwnSimulators>,
+}
+
+/// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
+/// names is looked at by `observe`.
+pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
+    if let Some(words) = text.strip_prefix("sim:") {
+        return Ok(Box::new(match simulated::socket(words)? {
+            Some((path, at)) => live(text, socket::connect(&path, at)?, options),
+            None => simulated_source(text, words, options)?,
+        }));
+    }
+    if let Some((adapter, port)) = adapter_words(text)? {
+        let port = open_adapter(adapter, port)?;
+        return Ok(Box::new(live(text, port, options)));
+    }
+    if text.is_empty() {
+        return Err(SourceError::Name {
+            code: "FD-5002",
+            what: "the source is empty".into(),
+            hint: "give umad, sim:NAME, a file or a folder".into(),
+        });
+    }
+    let path = PathBuf::from(text);
+    if let Some(capture) = capture_at(&path) {
+        return Ok(Box::new(CaptureSource::open(&capture, None)?));
+    }
+    Ok(Box::new(FilesSource::new(text, vec![path])))
+}
+
+/// The port behind a name; `None` where what it names is no live fabric.
+pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
+    if let Some(words) = text.strip_prefix("sim:") {
+        return Ok(Some(match simulated::socket(words)? {
+            Some((path, at)) => socket::connect(&path, at)?,
+            None => simulated::simulated_port(text, words, options)?,
+        }));
+    }
+    match adapter_words(text)? {
+        Some((adapter, port)) => Ok(Some(open_adapter(adapter, port)?)),
+        None => Ok(None),
+    }
+}
+
+/// Whether a name stands for a fabric that lives, and not for what was recorded of one.
+pub fn is_live(text: &str) -> bool {
+    text.starts_with("sim:") || !matches!(adapter_words(text), Ok(None))
+}
+
+/// What is read through a port.
+pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
+    LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
+}
+
+/// A capture as it was at a time; no other source has a past.
+pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
+    let path = PathBuf::from(text);
+    // Only a capture has a past, so what comes through a pipe has to be one.
+    let piped = (text == "-").then(|| path.clone());
+    if let Some(capture) = piped.or_else(|| capture_at(&path)) {
+        return Ok(Box::new(CaptureSource::open(&capture, Some(at))?));
+    }
+    let Folder { captures, others } = Folder::of(&path);
+    let Some(first) = captures.first() else {
+        let below = captures_within(&path);
+        return Err(SourceError::Name {
+            code: "FD-5065",
+            what: format!(
+                "--at asks for a time, and {text} is no capture that could be read: it has no past"
+            ),
+            hint: match below {
+                Some(held) => format!("there are captures below it; give the one that is meant: {held}"),
+                None => "give a file of 'fabdeck record', or leave out --at".to_owned(),
+            },
+        });
+    };
+    let more = match (captures.len(), others) {
+        (1, _) => "a capture and files of a fabric besides".to_owned(),
+        (captures, 0) => format!("{captures} captures"),
+        (captures, _) => format!("{captures} captures and files of a fabric besides"),
+    };
+    Err(SourceError::Name {
+        code: "FD-5067",
+        what: format!("--at asks for a time, and {text} holds {more}"),
+        hint: format!(
+            "give the capture that is meant, as --source {}; without --at all files together are one fabric, captures as \
+             they end",
+            first.display()
+        ),
+    })
+}
+
+/// Adapter and port of `umad[:CA[:PORT]]`; `None` where the text is no such name.
+#[allow(clippy::type_complexity, reason = "two words of one name, each of which may be left out")]
+fn adapter_words(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
+    let Some(words) = text.strip_prefix("umad") else { return Ok(None) };
+    let Some(words) = words.strip_prefix(':') else { return Ok(words.is_empty().then_some((None, None))) };
+    let (adapter, port) =
+        words.split_once(':').map_or((words, None), |(adapter, port)| (adapter, Some(port)));
+    let wrong = || SourceError::Name {
+        code: "FD-5001",
+        what: format!("'{text}' names no adapter"),
+        hint: "write umad, umad:CA or umad:CA:PORT, as umad:mlx5_0:1; 'fabdeck sources' lists the adapters"
+            .into(),
+    };
+    let number =
+        port.map(|port| port.parse::<u8>().ok().filter(|port| *port > 0).ok_or_else(wrong)).transpose()?;
+    if adapter.is_empty() && port.is_none() {
+        return Err(wrong());
+    }
+    Ok(Some((Some(adapter).filter(|adapter| !adapter.is_empty()), number)))
+}

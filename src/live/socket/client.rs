@@ -1,0 +1,268 @@
+//! The port of a client: datagrams over the socket of a simulator that another process runs.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::inbox::Inbox;
+use super::listen::connect_in_time;
+use super::peer::is_late;
+use super::wire::{DATAGRAM_FRAME, Frame, Reason, WireError, encode};
+use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, SourceError};
+
+/// How long a server may take to answer the hello.
+const WELCOME_WITHIN: Duration = Duration::from_secs(10);
+/// How long one write may block.
+const WRITE_WITHIN: Duration = Duration::from_millis(50);
+/// Datagrams that are gathered before they are written, unless somebody waits for an answer.
+const FLUSH_AT: usize = 64 * DATAGRAM_FRAME;
+/// A server that takes nothing of this many is not running.
+const OUTBOX_MAX: usize = 4096 * DATAGRAM_FRAME;
+const NODE_MAX: usize = 255;
+const START: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
+
+/// Takes a seat in a served simulator: on a node, or where the server chooses.
+pub fn connect(path: &Path, at: Option<&str>) -> Result<ReadPort, SourceError> {
+    Ok(ReadPort::new(SocketPort::connect(path, at)?))
+}
+
+struct SocketPort {
+    path: PathBuf,
+    stream: UnixStream,
+    local: LocalPort,
+    start: Instant,
+    inbox: Inbox,
+    outbox: Vec<u8>,
+    /// So much in the outbox is worth a call to the system.
+    flush_at: usize,
+    /// The time-out that the stream has; setting it costs a call to the system.
+    read_within: Option<Duration>,
+}
+
+impl fmt::Debug for SocketPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SocketPort")
+            .field("path", &self.path)
+            .field("local", &self.local)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SocketPort {
+    fn connect(path: &Path, at: Option<&str>) -> Result<Self, SourceError> {
+        let shown = path.display();
+        if let Some(node) = at.filter(|node| node.len() > NODE_MAX) {
+            let what = format!(
+                "the node of '{shown}' is named with {} bytes, and names have at most {NODE_MAX}",
+                node.len()
+            );
+            return Err(SourceError::Name {
+                code: "FD-4307",
+                what,
+                hint: "give its name or its GUID".into(),
+            });
+        }
+        let stream = connect_in_time(path).map_err(|why| unreachable(path, &why))?;
+        let mut hello = Vec::new();
+        encode::hello(at, &mut hello);
+        stream.set_write_timeout(Some(WRITE_WITHIN)).map_err(|why| unreachable(path, &why))?;
+        // Who refuses before it reads has its reason in the stream; reading finds it, or that nobody is there.
+        let _ = (&stream).write_all(&hello);
+        let mut port = Self {
+            path: path.to_owned(),
+            stream,
+            local: nowhere(),
+            start: Instant::now(),
+            inbox: Inbox::new(),
+            outbox: Vec::new(),
+            flush_at: FLUSH_AT,
+            read_within: None,
+        };
+        port.local = port.welcome()?;
+        Ok(port)
+    }
+
+    fn welcome(&mut self) -> Result<LocalPort, SourceError> {
+        loop {
+            match self.inbox.next() {
+                Ok(Some(Frame::Welcome(local))) => return Ok(local),
+                Ok(Some(Frame::Refusal(refusal))) => {
+                    return Err(refused(&self.path, refusal.reason, refusal.text));
+                }
+                Ok(Some(_)) => return Err(stranger(&self.path, "it does not begin with a welcome")),
+                Ok(None) => {}
+                Err(other @ WireError::Version { .. }) => {
+                    let what = format!(
+                        "the simulator behind '{}' is of another version: {other}",
+                        self.path.display()
+                    );
+                    let hint = "use the same version of fabdeck on both sides".into();
+                    return Err(SourceError::Unreachable { code: "FD-4305", what, hint });
+                }
+                Err(garbage) => return Err(stranger(&self.path, &garbage.to_string())),
+            }
+            if self.now() >= WELCOME_WITHIN {
+                return Err(stranger(
+                    &self.path,
+                    &format!("it said nothing for {} s", WELCOME_WITHIN.as_secs()),
+                ));
+            }
+            match self.wait(WELCOME_WITHIN) {
+                Ok(1..) => {}
+                Err(why) if is_late(why.kind()) => {}
+                // A reset is an end, too: of somebody who did not read the hello.
+                Ok(0) | Err(_) => {
+                    return Err(stranger(&self.path, "it closed the connection without a word"));
+                }
+            }
+        }
+    }
+
+    /// One read that blocks until `until` at the longest, or somewhat shorter: a time-out below what is left serves
+    /// many calls, and the caller comes again.
+    fn wait(&mut self, until: Duration) -> io::Result<usize> {
+        let left = until.saturating_sub(self.now());
+        if left.is_zero() {
+            self.stream.set_nonblocking(true)?;
+            let read = self.inbox.fill(&mut &self.stream);
+            self.stream.set_nonblocking(false)?;
+            return read;
+        }
+        let fits = self.read_within.is_some_and(|within| within <= left && within >= left / 2);
+        if !fits {
+            // The system counts in ticks; less than one would be none.
+            let within = (left / 4 * 3).max(Duration::from_millis(1));
+            self.stream.set_read_timeout(Some(within))?;
+            self.read_within = Some(within);
+        }
+        match self.inbox.fill(&mut &self.stream) {
+            Err(why) if why.kind() == ErrorKind::Interrupted => Err(ErrorKind::WouldBlock.into()),
+            read => read,
+        }
+    }
+
+    /// Writes what is gathered, as far as the server takes it for now.
+    fn flush(&mut self) -> Result<(), PortError> {
+        let mut written = 0;
+        while written < self.outbox.len() {
+            match (&self.stream).write(self.outbox.get(written..).unwrap_or_default()) {
+                Ok(count) => written += count,
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                Err(why) if is_late(why.kind()) => break,
+                // Its last words may still be in the stream, so it is reading that tells why it is gone.
+                Err(_) => written = self.outbox.len(),
+            }
+        }
+        self.outbox.drain(..written);
+        // A server that takes nothing for now is not asked again for every datagram: each time may take a while.
+        self.flush_at = self.outbox.len() + FLUSH_AT;
+        if self.outbox.len() < OUTBOX_MAX {
+            return Ok(());
+        }
+        let what = format!("the simulator behind '{}' does not take datagrams any more", self.path.display());
+        Err(PortError::Gone { code: "FD-4313", what, hint: "look whether it is stopped or hangs".into() })
+    }
+
+    fn ended(&self) -> PortError {
+        let what = format!("the simulator behind '{}' ended", self.path.display());
+        PortError::Gone { code: "FD-4310", what, hint: START.into() }
+    }
+}
+
+impl Clock for SocketPort {
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+impl MadPort for SocketPort {
+    fn local(&self) -> &LocalPort {
+        &self.local
+    }
+
+    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+        encode::datagram(parcel, &mut self.outbox);
+        if self.outbox.len() >= self.flush_at { self.flush() } else { Ok(()) }
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        let mut looked = false;
+        loop {
+            match self.inbox.next() {
+                Ok(Some(Frame::Datagram(datagram))) => return Ok(Some(Arrival::Mad(datagram.parcel()))),
+                Ok(Some(Frame::Refusal(refusal))) => {
+                    let (path, text) = (self.path.display(), refusal.text);
+                    let what = format!("the simulator behind '{path}' ended the connection: {text}");
+                    return Err(PortError::Gone { code: "FD-4311", what, hint: START.into() });
+                }
+                Ok(Some(_)) => return Err(garbled(&self.path, "a second welcome")),
+                Err(garbage) => return Err(garbled(&self.path, &garbage.to_string())),
+                Ok(None) => {}
+            }
+            if looked && self.now() >= until {
+                return Ok(None);
+            }
+            // What came in already is handed out first, so a full window is written and read with two calls.
+            self.flush()?;
+            match self.wait(until) {
+                Ok(1..) => {}
+                Err(why) if is_late(why.kind()) => {}
+                Ok(0) | Err(_) => return Err(self.ended()),
+            }
+            looked = true;
+        }
+    }
+}
+
+impl Drop for SocketPort {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
+
+/// Until the welcome says where the port is.
+fn nowhere() -> LocalPort {
+    let (name, number) = (String::new(), fabdeck_fabric::PortNum(0));
+    LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true }
+}
+
+fn unreachable(path: &Path, why: &io::Error) -> SourceError {
+    let path = path.display();
+    let (code, what, hint) = match why.kind() {
+        ErrorKind::NotFound => ("FD-4301", format!("there is no socket '{path}'"), START),
+        ErrorKind::ConnectionRefused => {
+            ("FD-4302", format!("nobody listens on '{path}': its simulator ended"), START)
+        }
+        ErrorKind::PermissionDenied => (
+            "FD-4303",
+            format!("'{path}' cannot be reached: {why}"),
+            "a simulator serves only the user who started it; ask that user, or start one of your own",
+        ),
+        _ => ("FD-4303", format!("'{path}' cannot be reached: {why}"), START),
+    };
+    SourceError::Unreachable { code, what, hint: hint.into() }
+}
+
+fn stranger(path: &Path, why: &str) -> SourceError {
+    let what =
+        format!("what listens on '{}' does not answer as a simulator of fabdeck: {why}", path.display());
+    let hint = "check the path, and whether the process behind it hangs".into();
+    SourceError::Unreachable { code: "FD-4304", what, hint }
+}
+
+fn refused(path: &Path, reason: Reason, text: &str) -> SourceError {
+    let what = format!("the simulator behind '{}' refuses: {text}", path.display());
+    match reason {
+        Reason::Node => {
+            SourceError::Name { code: "FD-4306", what, hint: "it is 'at=' that names the node".into() }
+        }
+        _ => SourceError::Unreachable { code: "FD-4308", what, hint: "try again later".into() },
+    }
+}
+
+fn garbled(path: &Path, why: &str) -> PortError {
+    let what = format!("the simulator behind '{}' sends what is no datagram: {why}", path.display());
+    PortError::Gone { code: "FD-4312", what, hint: "start it again; if it stays so, report it".into() }
+}

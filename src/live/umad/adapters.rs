@@ -1,0 +1,98 @@
+//! The adapters of this machine and their ports, as the kernel describes them.
+
+use std::fmt;
+
+use super::library::{AdapterFacts, Library, PortFacts};
+use super::refusal;
+use fabdeck_fabric::{Guid, Lid, PhysicalState, PortNum, PortState};
+use fabdeck_mad::access::SourceError;
+
+/// One adapter. One whose description could not be read has a name only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Adapter {
+    pub name: String,
+    pub node_guid: Option<Guid>,
+    pub ports: Vec<AdapterPort>,
+}
+
+/// What the kernel says of a port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AdapterPort {
+    pub number: PortNum,
+    pub guid: Option<Guid>,
+    pub lid: Option<Lid>,
+    /// The LID of the master subnet manager.
+    pub manager_lid: Option<Lid>,
+    pub state: Option<PortState>,
+    pub physical_state: Option<PhysicalState>,
+    pub rate_gbps: u32,
+    pub link_layer: LinkLayer,
+}
+
+/// What a port speaks. Only InfiniBand has management datagrams of subnets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LinkLayer {
+    InfiniBand,
+    Ethernet,
+    Other(String),
+}
+
+impl LinkLayer {
+    fn of(word: &str) -> Self {
+        match word {
+            // libibumad says IB for kernels that do not know the question.
+            "InfiniBand" | "IB" => Self::InfiniBand,
+            "Ethernet" => Self::Ethernet,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for LinkLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::InfiniBand => "InfiniBand",
+            Self::Ethernet => "Ethernet",
+            Self::Other(word) => word,
+        })
+    }
+}
+
+/// Every adapter, by name. A machine without any has an empty list; one without libibumad has none to ask.
+pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
+    let library = Library::load().map_err(|e| refusal::no_library(&e))?;
+    Ok(listed(&library))
+}
+
+/// What libibumad answers when the kernel lists nothing: the first adapter there ever was.
+const INVENTED: &str = "mthca0";
+
+pub(super) fn listed(library: &Library) -> Vec<Adapter> {
+    let described = |name: String| {
+        let facts = library.adapter(&name);
+        (facts.is_some() || name != INVENTED).then(|| adapter(name, facts))
+    };
+    library.adapter_names().into_iter().filter_map(described).collect()
+}
+
+fn adapter(name: String, facts: Option<AdapterFacts>) -> Adapter {
+    let Some(facts) = facts else { return Adapter { name, node_guid: None, ports: Vec::new() } };
+    Adapter { name, node_guid: guid(facts.node_guid), ports: facts.ports.iter().filter_map(port).collect() }
+}
+
+fn port(facts: &PortFacts) -> Option<AdapterPort> {
+    Some(AdapterPort {
+        number: PortNum::new(facts.number)?,
+        guid: guid(facts.guid),
+        lid: Lid::new(facts.lid),
+        manager_lid: Lid::new(facts.manager_lid),
+        state: u8::try_from(facts.state).ok().and_then(PortState::from_code),
+        physical_state: u8::try_from(facts.physical_state).ok().and_then(PhysicalState::from_code),
+        rate_gbps: facts.rate_gbps,
+        link_layer: LinkLayer::of(&facts.link_layer),
+    })
+}
+
+fn guid(value: u64) -> Option<Guid> {
+    (value != 0).then_some(Guid(value))
+}

@@ -1,0 +1,251 @@
+//! An adapter's port. The kernel matches answers to requests, and gives a request back that had none in time.
+
+use std::time::{Duration, Instant};
+
+use super::adapters::listed;
+use super::choice::choose;
+use super::library::{Agent, Device, Endpoint, Library, Received};
+use super::refusal;
+use fabdeck_mad::access::{
+    Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY, ReadPort, SourceError,
+};
+use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
+
+/// Opens the first active port, of the adapter and with the number that are named. It only reads.
+pub fn open(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
+    UmadPort::open(adapter, port).map(ReadPort::new)
+}
+
+struct UmadPort {
+    device: Device,
+    local: LocalPort,
+    /// The port and its device file, for messages.
+    place: String,
+    /// By class, told to the kernel when the first datagram of a class goes out.
+    agents: Vec<(Class, Agent)>,
+    /// Whom the kernel gives reports to, where somebody wants them.
+    reports: Option<Agent>,
+    /// Requests that the kernel will answer or give back.
+    owed: u32,
+    begun: Instant,
+}
+
+/// How long a port that is closed waits for what is owed.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+impl UmadPort {
+    fn open(adapter: Option<&str>, port: Option<u8>) -> Result<Self, SourceError> {
+        let library = Library::load().map_err(|e| refusal::no_library(&e))?;
+        let adapters = listed(&library);
+        let choice = choose(&adapters, adapter, port)?;
+        let (name, number) = (choice.name(), choice.port.number);
+        // Asked before opening, for without it the library complains on standard error.
+        let file =
+            library.device(&choice.adapter.name, number.value()).ok_or_else(|| refusal::no_device(&name))?;
+        let device = library
+            .open(&choice.adapter.name, number.value())
+            .map_err(|e| refusal::not_opened(&file, &name, &e))?;
+        if !device.current() {
+            return Err(refusal::old_kernel(&file));
+        }
+        let place = format!("{name} ({file})");
+        let (guid, lid, manager_lid) = (choice.port.guid, choice.port.lid, choice.port.manager_lid);
+        let local = LocalPort { name, number, guid, lid, manager_lid, simulated: false };
+        Ok(Self { device, local, place, agents: Vec::new(), reports: None, owed: 0, begun: Instant::now() })
+    }
+
+    fn agent(&mut self, class: Class) -> Result<Agent, PortError> {
+        if let Some((_, agent)) = self.agents.iter().find(|(known, _)| *known == class) {
+            return Ok(*agent);
+        }
+        let registered = self.device.register(class.0, class.version());
+        let agent = registered.map_err(|e| refusal::no_agent(&self.place, class, &e))?;
+        self.agents.push((class, agent));
+        Ok(agent)
+    }
+}
+
+impl Clock for UmadPort {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+impl MadPort for UmadPort {
+    fn local(&self) -> &LocalPort {
+        &self.local
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        let agent = self.agent(parcel.mad.class())?;
+        let timeout_ms = timeout_ms(parcel.mad.method(), patience);
+        let sent = self.device.send(agent, endpoint(parcel.address), &parcel.mad.0, timeout_ms);
+        sent.map_err(|e| refusal::not_sent(&self.place, &e))?;
+        self.owed = self.owed.saturating_add(u32::from(timeout_ms > 0));
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        loop {
+            let left = until.saturating_sub(self.now());
+            let received = self.device.receive(left).map_err(|e| refusal::not_received(&self.place, &e))?;
+            match received.as_ref().map(arrival) {
+                Some(Some(arrival)) => {
+                    let asked =
+                        !matches!(&arrival, Arrival::Mad(parcel) if !parcel.mad.method().is_response());
+                    self.owed = self.owed.saturating_sub(asked.into());
+                    return Ok(Some(arrival));
+                }
+                // What lies there already is given out even when the time is up.
+                _ if left.is_zero() => return Ok(None),
+                // The wait ended early, or the packet is too short to belong to anything.
+                _ => {}
+            }
+        }
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        if self.reports.is_none() {
+            let class = Class::SUBNET_ADMINISTRATION;
+            let agent = self.device.register_for(class.0, class.version(), Method::REPORT.0);
+            self.reports = Some(agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?);
+        }
+        Ok(())
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        let class = Class::HOSTS;
+        if self.agents.iter().all(|(known, _)| *known != class) {
+            let agent = self.device.register_for(class.0, class.version(), Method::GET.0);
+            self.agents.push((class, agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?));
+        }
+        // To a kernel these are classes to ask in, which costs nothing. ibsim hands whoever passes for a manager what is for
+        // managers, and its library dies of a class that nobody has named.
+        [Class::SUBNET_LID, Class::SUBNET_DIRECTED]
+            .into_iter()
+            .try_for_each(|class| self.agent(class).map(drop))
+    }
+}
+
+/// Answers on their way are taken in before the port goes: ibsim's library dies of an answer to a port that is closed.
+/// To a kernel it makes no difference.
+impl Drop for UmadPort {
+    fn drop(&mut self) {
+        let until = self.now() + FAREWELL;
+        while self.owed > 0 && matches!(self.receive(until), Ok(Some(_))) {}
+        let agents = std::mem::take(&mut self.agents).into_iter().map(|(_, agent)| agent);
+        for agent in agents.chain(self.reports.take()) {
+            self.device.unregister(agent);
+        }
+    }
+}
+
+/// 0 where no answer is due: the kernel would wait for one.
+fn timeout_ms(method: Method, patience: Duration) -> i32 {
+    if method.is_response() || method == Method::SEND {
+        return 0;
+    }
+    i32::try_from(patience.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX).max(1)
+}
+
+fn endpoint(address: Address) -> Endpoint {
+    let Address { lid, queue_pair, service_level } = address;
+    let queue_key = if queue_pair == 0 { 0 } else { QP1_KEY };
+    Endpoint { lid, queue_pair, queue_key, service_level }
+}
+
+/// What a packet says; nothing when it is shorter than the header of a datagram.
+fn arrival(packet: &Received<'_>) -> Option<Arrival> {
+    const HEADER: usize = 24;
+    let given = packet.data.get(..packet.data.len().min(MAD_SIZE)).filter(|data| data.len() >= HEADER)?;
+    let mut mad = Mad::default();
+    for (to, from) in mad.0.iter_mut().zip(given) {
+        *to = *from;
+    }
+    // The upper half is the kernel's.
+    let transaction = (mad.header().transaction.get() & u64::from(u32::MAX)) as u32;
+    if packet.status != 0 || given.len() < least(mad.class()) {
+        return Some(Arrival::Unanswered(transaction));
+    }
+    let Endpoint { lid, queue_pair, service_level, .. } = packet.from;
+    Some(Arrival::Mad(Parcel { mad, address: Address { lid, queue_pair, service_level } }))
+}
+
+/// The bytes that an answer has at least. A kernel gives all 256, whatever the other side sent. OpenSM sends an answer
+/// of subnet administration up to the end of its record, and over ibsim it comes at that length: the rest is nothing.
+fn least(class: Class) -> usize {
+    if class == Class::SUBNET_ADMINISTRATION { RECORD_AT } else { MAD_SIZE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_mad::{PathRecord, attribute};
+
+    const FROM: Endpoint = Endpoint { lid: 7, queue_pair: 1, queue_key: 0, service_level: 3 };
+
+    fn answer() -> Mad {
+        let mut mad = Mad::new(Class::PERFORMANCE, Method::GET_RESPONSE, attribute::PORT_COUNTERS, 0);
+        mad.header_mut().transaction = 0x0001_0002_1122_3344.into();
+        mad
+    }
+
+    #[test]
+    fn an_answer_comes_with_its_address() {
+        let mad = answer();
+        let address = Address { lid: 7, queue_pair: 1, service_level: 3 };
+        let said = arrival(&Received { status: 0, from: FROM, data: &mad.0 });
+        assert_eq!(said, Some(Arrival::Mad(Parcel { mad, address })));
+    }
+
+    #[test]
+    fn a_request_given_back_is_unanswered() {
+        let mad = answer();
+        for (status, length) in [(110, 256), (110, 24), (5, 256), (0, 255)] {
+            let said = arrival(&Received { status, from: FROM, data: &mad.0[..length] });
+            assert_eq!(said, Some(Arrival::Unanswered(0x1122_3344)), "{status} {length}");
+        }
+        for length in [0, 23] {
+            assert_eq!(arrival(&Received { status: 110, from: FROM, data: &mad.0[..length] }), None);
+        }
+    }
+
+    /// As OpenSM sends a path record: 56 bytes of headers and 64 of record.
+    #[test]
+    fn an_answer_of_subnet_administration_ends_with_its_record() {
+        let mut mad = Mad::administration(Method::GET_RESPONSE, attribute::PATH_RECORD, 0);
+        mad.record_mut::<PathRecord>().qos_class_sl = 5.into();
+        let said = arrival(&Received { status: 0, from: FROM, data: &mad.0[..120] });
+        let Some(Arrival::Mad(parcel)) = said else { panic!("{said:?}") };
+        assert_eq!(parcel.mad.record::<PathRecord>().service_level(), 5);
+        for (status, length) in [(110, 120), (0, 55)] {
+            let said = arrival(&Received { status, from: FROM, data: &mad.0[..length] });
+            assert!(matches!(said, Some(Arrival::Unanswered(_))), "{status} {length}");
+        }
+    }
+
+    #[test]
+    fn a_longer_datagram_is_cut() {
+        let mut long = [0; 2048];
+        long[..MAD_SIZE].copy_from_slice(&answer().0);
+        let said = arrival(&Received { status: 0, from: FROM, data: &long });
+        assert!(matches!(said, Some(Arrival::Mad(parcel)) if parcel.mad == answer()));
+    }
+
+    #[test]
+    fn only_what_is_answered_has_a_time_out() {
+        let patience = Duration::from_micros(1_500);
+        assert_eq!(timeout_ms(Method::GET, patience), 2);
+        assert_eq!(timeout_ms(Method::GET, Duration::ZERO), 1, "with 0 the kernel would match no answer");
+        assert_eq!(timeout_ms(Method::GET, Duration::MAX), i32::MAX);
+        for method in [Method::GET_RESPONSE, Method::REPORT_RESPONSE, Method::TRAP_REPRESS, Method::SEND] {
+            assert_eq!(timeout_ms(method, patience), 0);
+        }
+    }
+
+    #[test]
+    fn the_well_known_key_goes_to_every_queue_pair_but_0() {
+        assert_eq!(endpoint(Address::directed()).queue_key, 0);
+        assert_eq!(endpoint(Address { lid: 1, queue_pair: 1, service_level: 0 }).queue_key, QP1_KEY);
+    }
+}

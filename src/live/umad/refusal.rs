@@ -1,0 +1,155 @@
+//! Why an adapter cannot be used, and what to do about it.
+
+use std::io;
+
+use super::adapters::Adapter;
+use super::choice::Choice;
+use super::library;
+use fabdeck_mad::Class;
+use fabdeck_mad::access::{PortError, SourceError};
+
+fn unreachable(code: &'static str, what: String, hint: impl Into<String>) -> SourceError {
+    SourceError::Unreachable { code, what, hint: hint.into() }
+}
+
+pub fn no_library(reason: &str) -> SourceError {
+    let what = format!("{} cannot be loaded: {reason}", library::NAME);
+    unreachable(
+        "FD-4201",
+        what,
+        "install it (Debian, Ubuntu: apt-get install libibumad3; RHEL, Rocky: dnf install libibumad)",
+    )
+}
+
+pub fn no_adapter() -> SourceError {
+    unreachable(
+        "FD-4202",
+        "this machine has no InfiniBand adapter, or no driver for it".into(),
+        "'lspci | grep -i -e infiniband -e mellanox' shows the hardware, 'modprobe mlx5_ib' (mlx4_ib) loads the \
+         driver; in a container, give it the host's devices",
+    )
+}
+
+pub fn no_such_adapter(name: &str, adapters: &[Adapter]) -> SourceError {
+    let names: Vec<&str> = adapters.iter().map(|adapter| adapter.name.as_str()).collect();
+    unreachable(
+        "FD-4203",
+        format!("no adapter is called '{name}'"),
+        format!("there are: {}", names.join(", ")),
+    )
+}
+
+pub fn no_such_port(adapter: Option<&str>, port: Option<u8>, there: &[Choice<'_>]) -> SourceError {
+    let what = match (adapter, port) {
+        (Some(adapter), Some(port)) => format!("{adapter} has no port {port}"),
+        (None, Some(port)) => format!("no adapter has a port {port}"),
+        (Some(adapter), None) => format!("{adapter} has no port that can be read"),
+        (None, None) => "no adapter has a port that can be read".to_owned(),
+    };
+    let names: Vec<String> = there.iter().map(Choice::name).collect();
+    let hint = match names.is_empty() {
+        true => "the driver may still be starting, or /sys/class/infiniband is not readable here".to_owned(),
+        false => format!("there are: {}", names.join(", ")),
+    };
+    unreachable("FD-4204", what, hint)
+}
+
+pub fn not_infiniband(ports: &[Choice<'_>]) -> SourceError {
+    let said: Vec<String> =
+        ports.iter().map(|port| format!("{} is {}", port.name(), port.port.link_layer)).collect();
+    unreachable(
+        "FD-4207",
+        said.join(", "),
+        "RoCE has no subnet to manage; name an InfiniBand port, or set the port's type with 'mlxconfig set \
+         LINK_TYPE_P1=1'",
+    )
+}
+
+pub fn all_down(ports: &[Choice<'_>]) -> SourceError {
+    let said: Vec<String> = ports
+        .iter()
+        .map(|choice| {
+            let state = choice.port.state.map_or("of no known state", |state| state.word());
+            let physical = choice.port.physical_state.map_or(String::new(), |state| format!(" ({state})"));
+            format!("{} is {state}{physical}", choice.name())
+        })
+        .collect();
+    unreachable(
+        "FD-4206",
+        said.join(", "),
+        "no link: look at the cable and at the port of the switch, or name another port",
+    )
+}
+
+pub fn no_device(port: &str) -> SourceError {
+    unreachable(
+        "FD-4208",
+        format!("{port} has no device for management datagrams"),
+        "load the kernel module: modprobe ib_umad",
+    )
+}
+
+pub fn old_kernel(device: &str) -> SourceError {
+    unreachable(
+        "FD-4209",
+        format!("{device} has the interface of a kernel before 2.6.24"),
+        "use a newer kernel, or a version of ib_umad that belongs to it",
+    )
+}
+
+pub fn not_opened(device: &str, port: &str, e: &io::Error) -> SourceError {
+    match e.kind() {
+        io::ErrorKind::PermissionDenied => unreachable(
+            "FD-4205",
+            format!("{device} ({port}) may not be opened: {e}"),
+            "let a group in: the udev rule KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\", then 'udevadm trigger' \
+             and 'usermod -aG rdma USER'; or run it with sudo",
+        ),
+        io::ErrorKind::NotFound => unreachable(
+            "FD-4210",
+            format!("{device} ({port}) is not there: {e}"),
+            "in a container, give it the device (--device); elsewhere udev makes it when ib_umad is loaded",
+        ),
+        _ => unreachable(
+            "FD-4210",
+            format!("{device} ({port}) cannot be opened: {e}"),
+            "'dmesg | grep -i umad' has the kernel's words; 'modprobe -r ib_umad && modprobe ib_umad' renews the device",
+        ),
+    }
+}
+
+fn gone(code: &'static str, what: String, hint: &str) -> PortError {
+    PortError::Gone { code, what, hint: hint.to_owned() }
+}
+
+pub fn no_agent(place: &str, class: Class, e: &io::Error) -> PortError {
+    gone(
+        "FD-4211",
+        format!("{place}: the kernel refuses datagrams of class 0x{:02x}: {e}", class.0),
+        "subnet management is refused to ports of virtual machines and of hosts that are locked down: run it on \
+         another host",
+    )
+}
+
+pub fn not_sent(place: &str, e: &io::Error) -> PortError {
+    match e.kind() {
+        io::ErrorKind::InvalidInput => gone(
+            "FD-4214",
+            format!("{place}: the kernel refuses a datagram: {e}"),
+            "a request with this transaction number is still on its way, or the address has no meaning here",
+        ),
+        _ => gone(
+            "FD-4212",
+            format!("{place}: a datagram could not be sent: {e}"),
+            "the adapter was removed or reset: 'fabdeck sources' shows what is there; then open it again",
+        ),
+    }
+}
+
+pub fn not_received(place: &str, e: &io::Error) -> PortError {
+    gone(
+        "FD-4213",
+        format!("{place}: nothing more can be received: {e}"),
+        "the adapter was removed or reset: 'fabdeck sources' shows what is there; then open it again",
+    )
+}

@@ -1,0 +1,145 @@
+//! The narrow door to a fabric: datagrams out, datagrams in, and the clock that goes with them. Adapters, the simulator
+//! and the socket to a simulator implement it; everything above is the same code for all three.
+
+use std::time::Duration;
+
+use crate::{Class, Mad, Method};
+use fabdeck_fabric::{Guid, Lid, PortNum};
+
+/// The well-known Q_Key of queue pair 1.
+pub const QP1_KEY: u32 = 0x8001_0000;
+
+/// Where a datagram goes, or where it came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Address {
+    /// The permissive LID (0xFFFF) for a directed route.
+    pub lid: u16,
+    /// 0 for subnet management, 1 for every other class.
+    pub queue_pair: u32,
+    pub service_level: u8,
+}
+
+impl Address {
+    const PERMISSIVE: u16 = 0xFFFF;
+
+    /// The way is in the packet.
+    pub fn directed() -> Self {
+        Self { lid: Self::PERMISSIVE, queue_pair: 0, service_level: 0 }
+    }
+
+    /// A class's agent at a LID.
+    pub fn of(lid: Lid, class: Class) -> Self {
+        let queue_pair = u32::from(!matches!(class, Class::SUBNET_LID | Class::SUBNET_DIRECTED));
+        Self { lid: lid.value(), queue_pair, service_level: 0 }
+    }
+}
+
+/// A datagram with its address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parcel {
+    pub mad: Mad,
+    pub address: Address,
+}
+
+/// What comes in.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every arrival is a datagram, which a box would only copy twice"
+)]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    Mad(Parcel),
+    /// The port itself gave up waiting for the answer to a request: the transaction's lower 32 bits.
+    Unanswered(u32),
+}
+
+/// The end of the cable that a port sits on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalPort {
+    /// As an operator names it: `mlx5_0 port 1`, `node01 port 1`.
+    pub name: String,
+    pub number: PortNum,
+    pub guid: Option<Guid>,
+    pub lid: Option<Lid>,
+    /// The LID of the master subnet manager, as the port was told.
+    pub manager_lid: Option<Lid>,
+    /// A fabric that is only played. Writing to it is opted in.
+    pub simulated: bool,
+}
+
+/// Why a port does not do what it should.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    #[error(
+        "FD-4001: method 0x{:02x} of attribute 0x{attribute:04x} writes to the fabric, and this port only reads", method.0
+    )]
+    ReadOnly { method: Method, attribute: u16 },
+    /// The adapter or the simulator is gone, or the system refuses.
+    #[error("{code}: {what}; {hint}")]
+    Gone { code: &'static str, what: String, hint: String },
+}
+
+/// Time since a moment of its own: virtual in the simulator, of the machine elsewhere.
+pub trait Clock {
+    fn now(&self) -> Duration;
+
+    /// Whether time passes only while somebody waits for it.
+    fn is_virtual(&self) -> bool {
+        false
+    }
+}
+
+/// Sends and receives datagrams; many may be on their way at once. Transactions are known by their lower 32 bits, for
+/// a kernel puts a number of its own into the upper ones.
+pub trait MadPort: Clock {
+    fn local(&self) -> &LocalPort;
+
+    /// `patience` is how long an answer may take; a port with time-outs of its own uses it.
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError>;
+
+    /// The next arrival; `None` when the clock has come to `until` without any.
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError>;
+
+    /// From now on reports of subnet administration come in too. A kernel has to be told that; elsewhere they come
+    /// anyway.
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+
+    /// From now on what others ask of this host's agent comes in too.
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+}
+
+impl<P: MadPort + ?Sized> Clock for Box<P> {
+    fn now(&self) -> Duration {
+        (**self).now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        (**self).is_virtual()
+    }
+}
+
+impl<P: MadPort + ?Sized> MadPort for Box<P> {
+    fn local(&self) -> &LocalPort {
+        (**self).local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        (**self).send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        (**self).receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        (**self).take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        (**self).take_questions()
+    }
+}

@@ -1,0 +1,373 @@
+//! How a port is handed out: for reading, until a token says otherwise.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use super::port::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
+use super::token::{AgentToken, InformToken, TokenError, WriteToken};
+use crate::{Class, Method, attribute};
+
+/// What went through a port, by method, and what it refused.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    pub sent: BTreeMap<u8, u64>,
+    pub refused: u64,
+    /// Of what was sent: InformInfo that subscribes to traps or ends that, and answers to reports. Ports for reading let
+    /// them pass with an `InformToken` alone.
+    pub informs: u64,
+    pub reports_answered: u64,
+    /// Answers of an agent to who asks how far it is, and flows of a simulated host that it moved: an `AgentToken` lets them
+    /// pass.
+    pub follows_answered: u64,
+    pub flow_sets: u64,
+    /// Registrations of changes with the subnet manager, their renewals and their ends.
+    pub registrations: u64,
+}
+
+impl Traffic {
+    pub fn total(&self) -> u64 {
+        self.sent.values().sum()
+    }
+
+    /// Everything sent that is not a Get of one attribute or of a table, and has nothing to do with being told of traps.
+    pub fn writes(&self) -> u64 {
+        let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
+        let passed = self.informs + self.reports_answered + self.follows_answered + self.flow_sets;
+        let passed = passed + self.registrations;
+        others.map(|(_, count)| count).sum::<u64>() - passed
+    }
+
+    pub fn count(&mut self, method: Method) {
+        *self.sent.entry(method.0).or_default() += 1;
+    }
+}
+
+/// The methods that change nothing anywhere. Everything else (Set, Delete, TrapRepress, Send) counts as a write.
+fn reads(method: Method) -> bool {
+    matches!(method, Method::GET | Method::GET_TABLE)
+}
+
+/// What being told of traps takes: subscribing to them, or ending that, and saying that a report came.
+fn informs(parcel: &Parcel) -> Option<Method> {
+    let attribute = parcel.mad.header().attribute.get();
+    let administration = parcel.mad.class() == Class::SUBNET_ADMINISTRATION && parcel.address.queue_pair == 1;
+    match (parcel.mad.method(), attribute) {
+        (method @ Method::SET, attribute::INFORM_INFO)
+        | (method @ Method::REPORT_RESPONSE, attribute::NOTICE) => administration.then_some(method),
+        _ => None,
+    }
+}
+
+/// What tells other machines of a change, or that it is over.
+fn registers(parcel: &Parcel) -> bool {
+    let (mad, queue_pair) = (&parcel.mad, parcel.address.queue_pair);
+    let of_services = mad.class() == Class::SUBNET_ADMINISTRATION && queue_pair == 1;
+    let attribute = mad.header().attribute.get();
+    of_services
+        && attribute == attribute::SERVICE_RECORD
+        && matches!(mad.method(), Method::SET | Method::DELETE)
+}
+
+/// What an agent sends beside that: how far it is, and, where it sits at a simulated host, what moves the flows there.
+fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
+    let (method, attribute) = (parcel.mad.method(), parcel.mad.header().attribute.get());
+    let own = local.simulated && local.lid.is_some_and(|lid| lid.value() == parcel.address.lid);
+    let passes = match (method, attribute) {
+        (Method::GET_RESPONSE, attribute::FOLLOW) => true,
+        (Method::SET, attribute::HOST_FLOWS) => own,
+        _ => false,
+    };
+    (passes && parcel.mad.class() == Class::HOSTS && parcel.address.queue_pair == 1).then_some(method)
+}
+
+/// A port that refuses everything but Get and GetTable, and counts what passes.
+pub struct ReadPort {
+    port: Box<dyn MadPort + Send>,
+    traffic: Traffic,
+    /// Whether somebody may be told of traps through it.
+    informed: Option<InformToken>,
+    /// Whether a host's agent speaks through it.
+    agent: Option<AgentToken>,
+}
+
+impl ReadPort {
+    pub fn new(port: impl MadPort + Send + 'static) -> Self {
+        Self { port: Box::new(port), traffic: Traffic::default(), informed: None, agent: None }
+    }
+
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// From now on subscriptions to traps pass, and answers to reports, and nothing else that is no Get.
+    pub fn admit_informs(&mut self, token: InformToken) {
+        self.informed = Some(token);
+    }
+
+    /// From now on what a host's agent sends passes too.
+    pub fn admit_agent(&mut self, token: AgentToken) {
+        self.agent = Some(token);
+    }
+
+    /// The port that writes, for a token that is meant for this port.
+    pub fn unlock(self, token: &WriteToken) -> Result<WritePort, TokenError> {
+        token.opens(self.port.local())?;
+        Ok(WritePort { port: self.port, traffic: self.traffic })
+    }
+}
+
+/// A port that sends whatever it is given. It can only be had for a token.
+pub struct WritePort {
+    port: Box<dyn MadPort + Send>,
+    traffic: Traffic,
+}
+
+impl WritePort {
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    pub fn lock(self) -> ReadPort {
+        ReadPort { port: self.port, traffic: self.traffic, informed: None, agent: None }
+    }
+}
+
+impl Clock for ReadPort {
+    fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.port.is_virtual()
+    }
+}
+
+impl MadPort for ReadPort {
+    fn local(&self) -> &LocalPort {
+        self.port.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        let method = parcel.mad.method();
+        let told = self.informed.is_some() || self.agent.is_some();
+        let inform = informs(parcel).filter(|_| told);
+        let follow = follows(parcel, self.port.local()).filter(|_| self.agent.is_some());
+        if !reads(method) && inform.is_none() && follow.is_none() {
+            self.traffic.refused += 1;
+            let attribute = parcel.mad.header().attribute.get();
+            return Err(PortError::ReadOnly { method, attribute });
+        }
+        self.port.send(parcel, patience)?;
+        self.traffic.count(method);
+        match inform {
+            Some(Method::SET) => self.traffic.informs += 1,
+            Some(_) => self.traffic.reports_answered += 1,
+            None => {}
+        }
+        match follow {
+            Some(Method::SET) => self.traffic.flow_sets += 1,
+            Some(_) => self.traffic.follows_answered += 1,
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        self.port.receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        self.port.take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        self.port.take_questions()
+    }
+}
+
+impl Clock for WritePort {
+    fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.port.is_virtual()
+    }
+}
+
+impl MadPort for WritePort {
+    fn local(&self) -> &LocalPort {
+        self.port.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.port.send(parcel, patience)?;
+        self.traffic.count(parcel.mad.method());
+        self.traffic.registrations += u64::from(registers(parcel));
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        self.port.receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        self.port.take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        self.port.take_questions()
+    }
+}
+
+impl fmt::Debug for ReadPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadPort").field("local", self.port.local()).field("traffic", &self.traffic).finish()
+    }
+}
+
+impl fmt::Debug for WritePort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WritePort").field("local", self.port.local()).field("traffic", &self.traffic).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::port::Address;
+    use crate::{Class, Mad, attribute};
+    use fabdeck_fabric::{Guid, PortNum};
+
+    struct Sink(LocalPort);
+
+    impl Clock for Sink {
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    impl MadPort for Sink {
+        fn local(&self) -> &LocalPort {
+            &self.0
+        }
+
+        fn send(&mut self, _: &Parcel, _: Duration) -> Result<(), PortError> {
+            Ok(())
+        }
+
+        fn receive(&mut self, _: Duration) -> Result<Option<Arrival>, PortError> {
+            Ok(None)
+        }
+    }
+
+    fn port(simulated: bool) -> ReadPort {
+        let (name, number) = ("sink".to_owned(), PortNum(1));
+        ReadPort::new(Sink(LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated }))
+    }
+
+    fn parcel(method: Method) -> Parcel {
+        let mad = Mad::new(Class::SUBNET_DIRECTED, method, attribute::PORT_INFO, 0);
+        Parcel { mad, address: Address::directed() }
+    }
+
+    #[test]
+    fn whatever_is_no_get_is_refused_and_counted() {
+        let mut port = port(false);
+        for method in 0..=u8::MAX {
+            let sent = port.send(&parcel(Method(method)), Duration::ZERO);
+            assert_eq!(sent.is_ok(), matches!(method, 0x01 | 0x12), "{method:#x}");
+        }
+        assert_eq!((port.traffic().total(), port.traffic().writes(), port.traffic().refused), (2, 0, 254));
+    }
+
+    /// With the right to be told of traps two kinds of datagrams pass beside Gets, to queue pair 1 and of this class only.
+    #[test]
+    fn who_may_be_told_of_traps_may_write_nothing_else() {
+        let mut port = port(false);
+        port.admit_informs(InformToken::grant(true).unwrap());
+        assert_eq!(InformToken::grant(false), None);
+        let classes =
+            [Class::SUBNET_DIRECTED, Class::SUBNET_LID, Class::SUBNET_ADMINISTRATION, Class::PERFORMANCE];
+        let mut passed = Vec::new();
+        for class in classes {
+            for method in 0..=u8::MAX {
+                for attribute in 0..=0x40 {
+                    for queue_pair in [0, 1] {
+                        let mad = Mad::new(class, Method(method), attribute, 0);
+                        let address = Address { lid: 1, queue_pair, service_level: 0 };
+                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        if sent && !matches!(method, 0x01 | 0x12) {
+                            passed.push((class.0, method, attribute, queue_pair));
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(passed, [(3, 0x02, 0x03, 1), (3, 0x86, 0x02, 1)]);
+        let traffic = port.traffic();
+        assert_eq!((traffic.informs, traffic.reports_answered, traffic.writes()), (1, 1, 0));
+    }
+
+    /// An agent's door is as narrow: of the class for hosts one answer, and over a simulated port one Set to itself.
+    #[test]
+    fn an_agent_may_write_nothing_but_its_own() {
+        for simulated in [false, true] {
+            let (name, number) = ("sink".to_owned(), PortNum(1));
+            let local = LocalPort {
+                name,
+                number,
+                guid: None,
+                lid: fabdeck_fabric::Lid::new(1),
+                manager_lid: None,
+                simulated,
+            };
+            let mut port = ReadPort::new(Sink(local));
+            port.admit_agent(AgentToken::grant());
+            let mut passed = Vec::new();
+            for class in 0..=u8::MAX {
+                for (method, attribute) in
+                    (0..=u8::MAX).flat_map(|method| (0..0x14).map(move |at| (method, at)))
+                {
+                    for (lid, queue_pair) in [(1, 0), (1, 1), (2, 1)] {
+                        let mad = Mad::new(Class(class), Method(method), attribute, 0);
+                        let address = Address { lid, queue_pair, service_level: 0 };
+                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        if sent && !matches!(method, 0x01 | 0x12) && class != 3 {
+                            passed.push((class, method, attribute, lid, queue_pair));
+                        }
+                    }
+                }
+            }
+            let mut wanted = vec![(0x0D, 0x81, 0x10, 1, 1), (0x0D, 0x81, 0x10, 2, 1)];
+            if simulated {
+                wanted.insert(0, (0x0D, 0x02, 0x11, 1, 1));
+            }
+            assert_eq!((passed, port.traffic().writes()), (wanted, 0));
+            assert_eq!(port.traffic().flow_sets, u64::from(simulated));
+        }
+    }
+
+    #[test]
+    fn the_token_of_the_simulator_opens_no_adapter() {
+        let token = WriteToken::simulation();
+        assert_eq!(port(false).unlock(&token).unwrap_err(), TokenError::RealFabric);
+        let mut open = port(true).unlock(&token).unwrap();
+        open.send(&parcel(Method::SET), Duration::ZERO).unwrap();
+        assert_eq!(open.traffic().writes(), 1);
+        assert!(open.lock().send(&parcel(Method::SET), Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn a_token_of_an_opted_in_fabric_opens_its_port() {
+        let seen = crate::access::Seen { switches: [Guid(1)].into(), ..Default::default() };
+        let identity =
+            crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
+        let token = WriteToken::grant(true, std::slice::from_ref(&identity), &seen).unwrap();
+        assert!(port(false).unlock(&token).is_ok());
+        let elsewhere = crate::access::Seen { port: Some(Guid(5)), ..seen };
+        let token = WriteToken::grant(true, &[identity], &elsewhere).unwrap();
+        assert!(matches!(port(false).unlock(&token), Err(TokenError::OtherPort { .. })));
+    }
+}

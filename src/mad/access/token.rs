@@ -1,0 +1,221 @@
+//! The right to write to a fabric. It is asked for with a flag and given for a fabric that the configuration names by
+//! its switches; no other way leads to a value of this type.
+
+use std::collections::BTreeSet;
+
+use super::port::LocalPort;
+use fabdeck_fabric::Guid;
+
+/// The subnet prefix that every fabric has unless somebody changed it, which therefore tells nothing.
+pub const DEFAULT_PREFIX: u64 = 0xFE80_0000_0000_0000;
+
+/// How a configuration names a fabric that may be written to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Identity {
+    pub name: String,
+    /// The GUIDs of its switches.
+    pub switches: Vec<Guid>,
+    /// Its subnet prefix, where it is not the default.
+    pub subnet_prefix: Option<u64>,
+    /// The GUIDs of the ports that its subnet managers run on, standbys included; none: whoever manages it.
+    pub managers: Vec<Guid>,
+}
+
+/// A fabric as it was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    pub switches: BTreeSet<Guid>,
+    pub subnet_prefix: Option<u64>,
+    pub manager: Option<Guid>,
+    /// The port that it was seen from; the right to write holds for that port alone.
+    pub port: Option<Guid>,
+}
+
+impl Identity {
+    /// How many of the switches have to be there, of how many: nine in ten, for some may be down just when it matters.
+    const SHARE: (usize, usize) = (9, 10);
+
+    /// How many of its switches are among those seen.
+    pub fn present(&self, seen: &BTreeSet<Guid>) -> usize {
+        self.switches.iter().collect::<BTreeSet<_>>().into_iter().filter(|guid| seen.contains(guid)).count()
+    }
+
+    fn matches(&self, seen: &Seen) -> bool {
+        let known = self.switches.iter().collect::<BTreeSet<_>>().len();
+        let own_prefix = self.subnet_prefix.filter(|prefix| *prefix != DEFAULT_PREFIX);
+        let other_prefix = own_prefix.is_some_and(|own| seen.subnet_prefix != Some(own));
+        let manager = seen.manager.is_some_and(|manager| self.managers.contains(&manager));
+        let other_manager = !self.managers.is_empty() && !manager;
+        let enough = self.present(&seen.switches) * Self::SHARE.1 >= known * Self::SHARE.0;
+        known > 0 && enough && !other_prefix && !other_manager
+    }
+}
+
+/// Why nothing may be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    #[error("FD-4101: writing was not asked for; --allow-write asks for it")]
+    NotAsked,
+    #[error(
+        "FD-4102: this fabric is not opted in: of the {known} named in the configuration none has nine in ten of its \
+         switches, its subnet prefix and one of its managers here ({best}); 'fabdeck sources --identity' prints the entry to add"
+    )]
+    NotOptedIn { known: usize, best: String },
+    #[error("FD-4103: the right to write to a simulated fabric does not hold for a real one")]
+    RealFabric,
+    #[error("FD-4104: the right to write to '{fabric}' was given for another port than {port}")]
+    OtherPort { fabric: String, port: String },
+    #[error(
+        "FD-4105: none of the {known} switches of the fabric that the change was begun on is here: this is another one"
+    )]
+    OtherFabric { known: usize },
+}
+
+/// The right to be told of traps: it opens a port for nothing but InformInfo to subnet administration and answers to
+/// its reports. It is asked for with `--traps`; what writes to the fabric stays shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InformToken(());
+
+impl InformToken {
+    pub fn grant(asked: bool) -> Option<Self> {
+        asked.then_some(Self(()))
+    }
+}
+
+/// The right of a host's agent: to be told of traps, to say how far it is to whoever asks, and over a simulated port to
+/// move the flows of its own host. `fabdeck agent` alone makes it; what writes to the fabric stays shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AgentToken(());
+
+impl AgentToken {
+    pub fn grant() -> Self {
+        Self(())
+    }
+}
+
+/// The right to write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WriteToken(Scope);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Scope {
+    Simulation,
+    Fabric { name: String, port: Option<Guid> },
+}
+
+impl WriteToken {
+    /// For the simulator, where nothing can break. It opens no other port.
+    pub fn simulation() -> Self {
+        Self(Scope::Simulation)
+    }
+
+    /// For a real fabric: asked for, and known by its switches.
+    pub fn grant(asked: bool, opted_in: &[Identity], seen: &Seen) -> Result<Self, TokenError> {
+        if !asked {
+            return Err(TokenError::NotAsked);
+        }
+        if let Some(identity) = opted_in.iter().find(|identity| identity.matches(seen)) {
+            return Ok(Self(Scope::Fabric { name: identity.name.clone(), port: seen.port }));
+        }
+        let best = opted_in.iter().max_by_key(|identity| identity.present(&seen.switches));
+        let best = best.map_or_else(
+            || "there are no entries".to_owned(),
+            |identity| {
+                let present = identity.present(&seen.switches);
+                format!("'{}': {present} of {}", identity.name, identity.switches.len())
+            },
+        );
+        Err(TokenError::NotOptedIn { known: opted_in.len(), best })
+    }
+
+    /// For whoever keeps a change that was begun. Leave was given then, and the fabric may be another one since in all that a
+    /// configuration names it by: a third of it dark, another manager in charge, the entry gone. Going back must not fail on
+    /// that. Nothing is written but the parts of the plan, and each is compared with what the change left there first, so one
+    /// switch of the fabric is enough to know it by.
+    pub fn take_back(begun: &BTreeSet<Guid>, seen: &Seen) -> Result<Self, TokenError> {
+        if begun.is_disjoint(&seen.switches) {
+            return Err(TokenError::OtherFabric { known: begun.len() });
+        }
+        Ok(Self(Scope::Fabric { name: "the fabric of the change".to_owned(), port: seen.port }))
+    }
+
+    /// Whether it opens a port.
+    pub fn opens(&self, local: &LocalPort) -> Result<(), TokenError> {
+        match &self.0 {
+            Scope::Simulation if local.simulated => Ok(()),
+            Scope::Simulation => Err(TokenError::RealFabric),
+            Scope::Fabric { port, .. } if *port == local.guid => Ok(()),
+            Scope::Fabric { name, .. } => {
+                Err(TokenError::OtherPort { fabric: name.clone(), port: local.name.clone() })
+            }
+        }
+    }
+
+    /// The fabric that it was given for.
+    pub fn fabric(&self) -> Option<&str> {
+        match &self.0 {
+            Scope::Simulation => None,
+            Scope::Fabric { name, .. } => Some(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guids(range: std::ops::Range<u64>) -> Vec<Guid> {
+        range.map(Guid).collect()
+    }
+
+    fn seen(range: std::ops::Range<u64>) -> Seen {
+        Seen { switches: guids(range).into_iter().collect(), ..Seen::default() }
+    }
+
+    fn site() -> Identity {
+        Identity { name: "site".into(), switches: guids(0..20), ..Identity::default() }
+    }
+
+    #[test]
+    fn nine_in_ten_of_the_switches_have_to_be_there() {
+        let grant = |seen: Seen| WriteToken::grant(true, &[site()], &seen);
+        assert_eq!(grant(seen(0..20)).unwrap().fabric(), Some("site"));
+        assert!(grant(seen(2..90)).is_ok());
+        let refused = grant(seen(3..90)).unwrap_err();
+        assert!(refused.to_string().contains("'site': 17 of 20"), "{refused}");
+        assert!(grant(Seen::default()).is_err());
+    }
+
+    #[test]
+    fn nothing_is_granted_unasked_or_to_a_fabric_without_switches() {
+        assert_eq!(WriteToken::grant(false, &[site()], &seen(0..20)), Err(TokenError::NotAsked));
+        let empty = Identity { name: "empty".into(), ..Identity::default() };
+        assert!(WriteToken::grant(true, &[empty], &seen(0..20)).is_err());
+        assert!(WriteToken::grant(true, &[], &seen(0..20)).is_err());
+    }
+
+    #[test]
+    fn a_prefix_of_its_own_must_be_the_one_seen() {
+        let own = Identity { subnet_prefix: Some(7), ..site() };
+        let grant = |identity: &Identity, prefix| {
+            let seen = Seen { subnet_prefix: prefix, ..seen(0..20) };
+            WriteToken::grant(true, std::slice::from_ref(identity), &seen)
+        };
+        assert!(grant(&own, Some(7)).is_ok());
+        assert!(grant(&own, Some(8)).is_err());
+        assert!(grant(&own, None).is_err());
+        let default = Identity { subnet_prefix: Some(DEFAULT_PREFIX), ..site() };
+        assert!(grant(&default, Some(8)).is_ok());
+    }
+
+    #[test]
+    fn a_list_of_managers_holds_for_whichever_is_master() {
+        let own = Identity { managers: vec![Guid(100), Guid(101)], ..site() };
+        let grant = |manager: Option<u64>| {
+            let seen = Seen { manager: manager.map(Guid), ..seen(0..20) };
+            WriteToken::grant(true, std::slice::from_ref(&own), &seen).is_ok()
+        };
+        assert!(grant(Some(100)) && grant(Some(101)));
+        assert!(!grant(Some(102)) && !grant(None));
+    }
+}

@@ -1,0 +1,283 @@
+//! What jobs make of channels: effective edge forwarding indices and dark fiber (dissertation, definitions 5.1, 5.2), and
+//! what tables 5.1 and 5.2 compare routings by.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::flows::{Arrival, Flows, Host, Source};
+use fabdeck_fabric::{ChannelId, JobMap, NodeId, PortId};
+
+/// So many destinations of a job are one piece of work.
+const PIECE: usize = 256;
+
+/// Paths between the hosts of a job, or of all jobs each among its own. A path is from a port to a port of another host.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Effective {
+    pub hosts: usize,
+    /// Of these hosts: as many as they have, where they have several.
+    pub ports: usize,
+    /// The switches that these hosts are on. A job on one switch has no path between switches.
+    pub switches: usize,
+    /// The channels between switches that such paths cross and how many do, in the order of the channels.
+    pub loads: Vec<(ChannelId, u64)>,
+    /// The most paths of that kind over one channel.
+    pub max: u64,
+    /// Over all channels between switches, those that carry none included.
+    pub mean: f64,
+    /// Percent of the channels between switches that no such path uses.
+    pub dark_fiber: f64,
+    /// Ordered pairs of these ports that have no path. They load nothing, so that loads tell of a routing only beside them.
+    pub lost: u64,
+}
+
+impl Effective {
+    fn new(crew: &Crew<'_>, (loads, lost): (Vec<(ChannelId, u64)>, u64), channels: usize) -> Self {
+        let count = channels.max(1) as f64;
+        Self {
+            hosts: crew.hosts,
+            ports: crew.ports.len(),
+            switches: crew.ports.chunk_by(|(a, _), (b, _)| a.source.switch == b.source.switch).count(),
+            lost,
+            max: loads.iter().map(|(_, paths)| *paths).max().unwrap_or(0),
+            mean: loads.iter().map(|(_, paths)| *paths).sum::<u64>() as f64 / count,
+            dark_fiber: 100.0 * (channels - loads.len()) as f64 / count,
+            loads,
+        }
+    }
+
+    /// Whether such paths are between switches: a host sends nothing to itself.
+    pub fn is_multi_switch(&self) -> bool {
+        self.switches > 1 && self.hosts > 1
+    }
+
+    /// Channels that carry such paths.
+    pub fn links(&self) -> usize {
+        self.loads.len()
+    }
+
+    /// How many channels carry so many of these paths (figures 5.2 and 5.11); those that carry none are not in it.
+    pub fn histogram(&self) -> BTreeMap<u64, usize> {
+        let mut channels = BTreeMap::new();
+        self.loads.iter().for_each(|(_, paths)| *channels.entry(*paths).or_default() += 1);
+        channels
+    }
+}
+
+/// What tables 5.1 and 5.2 compare routings by.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct JobMetrics {
+    /// Jobs of several hosts on several switches. The means are over them, as no other has a path between switches.
+    pub jobs: usize,
+    /// Ordered pairs within jobs that have no path.
+    pub lost: u64,
+    /// The most paths of all jobs over one channel.
+    pub max: u64,
+    /// The mean over jobs of the most paths of the job over one channel.
+    pub mean_max: f64,
+    /// Percent of the channels between switches that no path of a job uses.
+    pub dark_fiber: f64,
+    /// The mean over jobs of the channels that the job uses.
+    pub mean_links: f64,
+}
+
+/// Each job on its own, and all together.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct JobLoads {
+    pub all: Effective,
+    /// In the order of the jobs.
+    pub jobs: Vec<Effective>,
+}
+
+impl JobLoads {
+    pub fn of(flows: &Flows<'_>, jobs: &JobMap) -> Self {
+        let at: FxHashMap<PortId, u32> =
+            (0u32..).zip(&flows.hosts).map(|(at, host)| (host.port, at)).collect();
+        let place = |port: &PortId| Some((*at.get(port)?, jobs.host(flows.fabric, *port)));
+        let crews: Vec<Crew<'_>> =
+            jobs.iter().map(|(_, ports)| Crew::new(flows, ports.iter().filter_map(place))).collect();
+        let mut pieces: Vec<(usize, Range<usize>)> = Vec::new();
+        for (job, crew) in crews.iter().enumerate() {
+            let starts = (0..crew.ports.len()).step_by(PIECE);
+            pieces.extend(starts.map(|start| (job, start..crew.ports.len().min(start + PIECE))));
+        }
+        let channels = flows.channels();
+        let loaded: Vec<_> = pieces
+            .into_par_iter()
+            .map_init(|| Load::new(channels), |load, (job, to)| (job, load.between(flows, &crews[job], to)))
+            .collect();
+        let mut sum = Load::new(channels);
+        let mut own: Vec<Effective> = Vec::with_capacity(crews.len());
+        let mut pieces = loaded.into_iter().peekable();
+        for (number, crew) in crews.iter().enumerate() {
+            while let Some((_, (more, lost))) = pieces.next_if(|(job, _)| *job == number) {
+                more.into_iter().for_each(|(channel, paths)| sum.add(channel.index(), paths));
+                sum.lost += lost;
+            }
+            own.push(Effective::new(crew, sum.take(), channels));
+        }
+        for job in &own {
+            job.loads.iter().for_each(|(channel, paths)| sum.add(channel.index(), *paths));
+            sum.lost += job.lost;
+        }
+        // Who runs several jobs is there once.
+        let ports: BTreeSet<&PortId> = jobs.iter().flat_map(|(_, ports)| ports).collect();
+        let everybody = Crew::new(flows, ports.into_iter().filter_map(place));
+        Self { all: Effective::new(&everybody, sum.take(), channels), jobs: own }
+    }
+
+    pub fn metrics(&self) -> JobMetrics {
+        let several = || self.jobs.iter().filter(|job| job.is_multi_switch());
+        let jobs = several().count();
+        let mean = |of: fn(&Effective) -> u64| several().map(of).sum::<u64>() as f64 / jobs.max(1) as f64;
+        JobMetrics {
+            jobs,
+            lost: self.all.lost,
+            max: self.all.max,
+            mean_max: mean(|job| job.max),
+            dark_fiber: self.all.dark_fiber,
+            mean_links: mean(|job| job.links() as u64),
+        }
+    }
+}
+
+/// The ports of a job in the order of their switches, each with its host.
+struct Crew<'f> {
+    ports: Vec<(&'f Host, NodeId)>,
+    hosts: usize,
+    /// Of hosts with several of these ports: how many of which source.
+    several: FxHashMap<NodeId, Vec<(Source, u64)>>,
+}
+
+impl<'f> Crew<'f> {
+    /// Of places among the ports of the fabric, and hosts.
+    fn new(flows: &'f Flows<'_>, at: impl Iterator<Item = (u32, NodeId)>) -> Self {
+        let mut at: Vec<(u32, NodeId)> = at.collect();
+        at.sort_unstable();
+        let mut several: FxHashMap<NodeId, Vec<(Source, u64)>> = FxHashMap::default();
+        for (port, host) in &at {
+            let (own, source) = (several.entry(*host).or_default(), flows.hosts[*port as usize].source);
+            match own.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, count)) => *count += 1,
+                _ => own.push((source, 1)),
+            }
+        }
+        let hosts = several.len();
+        several.retain(|_, own| own.iter().map(|(_, count)| count).sum::<u64>() > 1);
+        let ports = at.into_iter().map(|(port, host)| (&flows.hosts[port as usize], host)).collect();
+        Self { ports, hosts, several }
+    }
+}
+
+/// Paths over each channel, and pairs without one.
+type Loaded = (Vec<(ChannelId, u64)>, u64);
+
+/// Paths over each channel; used over and over.
+struct Load {
+    paths: Vec<u64>,
+    touched: Vec<usize>,
+    path: Vec<usize>,
+    lost: u64,
+}
+
+impl Load {
+    fn new(channels: usize) -> Self {
+        Self { paths: vec![0; channels], touched: Vec::new(), path: Vec::new(), lost: 0 }
+    }
+
+    fn add(&mut self, channel: usize, paths: u64) {
+        let held = &mut self.paths[channel];
+        if *held == 0 {
+            self.touched.push(channel);
+        }
+        *held += paths;
+    }
+
+    /// Paths from the ports of a job to some of them. Those of a source go the same way, so each way is gone once; a host
+    /// sends nothing to itself (definition 5.1 takes pairs of nodes).
+    fn between(&mut self, flows: &Flows<'_>, crew: &Crew<'_>, to: Range<usize>) -> Loaded {
+        let ports = &crew.ports;
+        let senders = Flows::sources(ports.iter().map(|(port, _)| port.source));
+        let mut path = std::mem::take(&mut self.path);
+        for (to, host) in &ports[to] {
+            let alone = [(to.source, 1)];
+            let own = crew.several.get(host).map_or(&alone[..], Vec::as_slice);
+            for (source, all) in &senders {
+                let own = own.iter().find(|(at, _)| at == source).map_or(0, |(_, count)| *count);
+                let count = all - own;
+                if count == 0 {
+                    continue;
+                }
+                match flows.path(*source, to, &mut path) {
+                    Arrival::There => path.iter().for_each(|channel| self.add(*channel, count)),
+                    Arrival::Lost => self.lost += count,
+                    Arrival::Unread => {}
+                }
+            }
+        }
+        self.path = path;
+        self.take()
+    }
+
+    /// What was added, in the order of the channels; nothing is left.
+    fn take(&mut self) -> Loaded {
+        self.touched.sort_unstable();
+        let paths = &mut self.paths;
+        let taken = |channel: usize| (ChannelId(channel as u32), std::mem::take(&mut paths[channel]));
+        (self.touched.drain(..).map(taken).collect(), std::mem::take(&mut self.lost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoPulse, Problem, Request, engine};
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{Spec, generate};
+
+    #[test]
+    fn only_paths_within_a_job_count() {
+        // Five switches in a ring, two hosts each, every path the shorter way round.
+        let fabric = generate(&"torus,dims=5,terminals=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes =
+            (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let flows = Flows::new(&problem, &routes);
+        assert_eq!((flows.hosts.len(), flows.channels()), (10, 10));
+        let beside = |channel: &&fabdeck_fabric::Channel| channel.from == 0;
+        let next = problem.graph.channels().iter().find(beside).unwrap().to;
+        let mut jobs = JobMap::default();
+        for host in flows.hosts.iter().filter(|host| [0, next].contains(&host.source.switch)) {
+            jobs.add("pair", host.port);
+        }
+        let alone = flows.hosts.iter().find(|host| ![0, next].contains(&host.source.switch)).unwrap();
+        jobs.add("single", alone.port);
+        let seen = JobLoads::of(&flows, &jobs);
+        // Two hosts send to two over one channel there and one back; the other eight are dark.
+        let there =
+            problem.graph.channels().iter().position(|channel| (channel.from, channel.to) == (0, next));
+        let there = ChannelId(there.unwrap() as u32);
+        let mut loads = vec![(there, 4), (problem.graph.channel(there).reverse, 4)];
+        loads.sort_unstable();
+        let pair = Effective {
+            hosts: 4,
+            ports: 4,
+            switches: 2,
+            loads,
+            max: 4,
+            mean: 0.8,
+            dark_fiber: 80.0,
+            lost: 0,
+        };
+        let single = Effective { hosts: 1, ports: 1, switches: 1, dark_fiber: 100.0, ..Effective::default() };
+        assert_eq!(seen.jobs, [pair.clone(), single]);
+        assert_eq!(seen.all, Effective { hosts: 5, ports: 5, switches: 3, ..pair });
+        assert_eq!(seen.all.histogram(), BTreeMap::from([(4, 2)]));
+        // Who is on one switch is in no mean.
+        let told = JobMetrics { jobs: 1, lost: 0, max: 4, mean_max: 4.0, dark_fiber: 80.0, mean_links: 2.0 };
+        assert_eq!(seen.metrics(), told);
+    }
+}

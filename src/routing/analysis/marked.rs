@@ -1,0 +1,259 @@
+//! Marks that come and go one at a time over paths that stay: a mark costs a look at the ports whose paths cross it,
+//! and what was found for all others stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::paths::{ElementLoss, Lost, Marks, Paths, Taken};
+use super::struck::Struck;
+use fabdeck_fabric::{Channel, Fabric, Faults, Resolved, SwitchGraph};
+
+/// How many ports that keep some of their LIDs only are named.
+const NAMED: usize = 5;
+
+/// Marks over paths, and what they take.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    paths: Arc<Paths>,
+    faults: Faults,
+    /// Where the LIDs of each port lie.
+    ports: Vec<Range<u32>>,
+    /// What is lost on the way to each port, and over all.
+    taken: Vec<Taken>,
+    total: Taken,
+    alone: BTreeMap<Resolved, u64>,
+    /// Pairs that cables connect, and would without marks.
+    connected: u64,
+    whole: u64,
+    /// Pairs that cables connected and one end of which failed.
+    ended: u64,
+    /// Pairs that the marks cut off and that had no path before.
+    cut_off_without_path: u64,
+    /// Ports to which some pair has no path, without any mark.
+    incomplete: Vec<usize>,
+    /// Links between switches that are down.
+    links: usize,
+}
+
+impl Marked {
+    /// Nothing is marked yet.
+    pub fn new(paths: Arc<Paths>) -> Self {
+        let ports = paths.ports();
+        let whole = connected(paths.graph(), &Marks::new(paths.graph(), &Struck::default()));
+        let lacks = |at: &usize| paths.without_path_to(ports[*at].clone()).next().is_some();
+        let incomplete = match paths.without_path() {
+            0 => Vec::new(),
+            _ => (0..ports.len()).into_par_iter().with_min_len(256).filter(lacks).collect(),
+        };
+        Self {
+            cut_off_without_path: 0,
+            incomplete,
+            faults: Faults::new(),
+            taken: vec![Taken::default(); ports.len()],
+            ports,
+            total: Taken::default(),
+            alone: BTreeMap::new(),
+            connected: whole,
+            whole,
+            ended: 0,
+            links: 0,
+            paths,
+        }
+    }
+
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Marks one element more; `None` when it was marked, else how many ports had to be looked at. `fabric` is the one
+    /// that the paths are of.
+    pub fn mark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
+        let touched = self.note(fabric, what)?;
+        self.renew(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Puts a mark down with what it takes alone; the ports to look at.
+    fn note(&mut self, fabric: &Fabric, what: Resolved) -> Option<Vec<usize>> {
+        if !self.faults.mark(what) {
+            return None;
+        }
+        let one = Struck::of(fabric, self.paths.graph(), what);
+        let touched = self.touched(&one);
+        let marks = Marks::new(self.paths.graph(), &one);
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).pairs;
+        let alone = touched.par_iter().with_min_len(256).map(of).sum();
+        self.alone.insert(what, alone);
+        Some(touched)
+    }
+
+    /// Takes a mark back; `None` when there was none.
+    pub fn unmark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
+        if !self.faults.unmark(what) {
+            return None;
+        }
+        self.alone.remove(&what);
+        let touched = self.touched(&Struck::of(fabric, self.paths.graph(), what));
+        self.renew(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Comes from the marks there are to others; each port is looked at once.
+    pub fn become_marked(&mut self, fabric: &Fabric, faults: &Faults) {
+        let held: BTreeSet<Resolved> = self.faults.iter().collect();
+        let wanted: BTreeSet<Resolved> = faults.iter().collect();
+        let mut look = vec![false; self.ports.len()];
+        for what in held.difference(&wanted) {
+            self.faults.unmark(*what);
+            self.alone.remove(what);
+            let touched = self.touched(&Struck::of(fabric, self.paths.graph(), *what));
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        for what in wanted.difference(&held) {
+            let touched = self.note(fabric, *what).unwrap_or_default();
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        let touched: Vec<usize> = (0..look.len()).filter(|at| look[*at]).collect();
+        self.renew(fabric, &touched);
+    }
+
+    /// What all marks take together.
+    pub fn lost(&self) -> Lost {
+        let alone = |(what, pairs): (&Resolved, &u64)| ElementLoss { what: *what, pairs: *pairs };
+        let (paths, Taken { pairs, lids, partial }) = (&self.paths, self.total);
+        let share = if paths.pairs() == 0 { 0.0 } else { pairs as f64 / paths.pairs() as f64 };
+        let named = self.taken.iter().zip(&self.ports).filter(|(taken, _)| taken.partial > 0);
+        Lost {
+            pairs,
+            share,
+            lids,
+            partial,
+            partial_ports: named.filter_map(|(_, lids)| paths.port_at(lids)).take(NAMED).collect(),
+            critical: self.whole.saturating_sub(self.connected),
+            ended: self.ended,
+            critical_without_path: self.cut_off_without_path,
+            links: self.links,
+            elements: self.alone.iter().map(alone).collect(),
+        }
+    }
+
+    /// The ports to which a path crosses what is struck.
+    fn touched(&self, struck: &Struck) -> Vec<usize> {
+        let all = self.ports.par_iter().with_min_len(256).enumerate();
+        all.filter(|(_, port)| self.paths.crosses((*port).clone(), struck)).map(|(at, _)| at).collect()
+    }
+
+    fn renew(&mut self, fabric: &Fabric, touched: &[usize]) {
+        let struck = Struck::by(fabric, self.paths.graph(), &self.faults);
+        let marks = Marks::new(self.paths.graph(), &struck);
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &struck, &marks);
+        let fresh: Vec<Taken> = touched.par_iter().with_min_len(256).map(of).collect();
+        for (at, fresh) in touched.iter().zip(fresh) {
+            let held = std::mem::replace(&mut self.taken[*at], fresh);
+            self.total = self.total.renewed(held, fresh);
+        }
+        self.connected = connected(self.paths.graph(), &marks);
+        self.ended = ended(self.paths.graph(), &marks);
+        self.links = links_down(self.paths.graph(), &marks);
+        self.cut_off_without_path = match self.whole == self.connected {
+            true => 0,
+            false => self.cut_off_without_path(&marks),
+        };
+    }
+
+    /// Ordered pairs that cables connect without the marks and no longer with them, and that no table led along before.
+    fn cut_off_without_path(&self, marks: &Marks) -> u64 {
+        let graph = self.paths.graph();
+        let (whole, part) = (graph.parts().0, parts(graph, marks));
+        let failed = |switch: u32, port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
+        let failed_on: Vec<u64> = (0..graph.switch_count() as u32)
+            .map(|switch| {
+                let ends = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
+                ends.filter(|terminal| failed(switch, terminal.switch_port.value())).count() as u64
+            })
+            .collect();
+        let of = |at: &usize| -> u64 {
+            let lids = &self.ports[*at];
+            let Some((root, port)) = self.paths.place_of(lids) else { return 0 };
+            let gone = failed(root, port) || part[root as usize] == u32::MAX;
+            let absent = self.paths.without_path_to(lids.clone());
+            let once = absent.filter(|(switch, _)| whole[*switch as usize] == whole[root as usize]);
+            once.map(|(switch, senders)| match gone || part[switch as usize] != part[root as usize] {
+                true => senders,
+                false => failed_on[switch as usize],
+            })
+            .sum()
+        };
+        self.incomplete.par_iter().with_min_len(256).map(of).sum()
+    }
+}
+
+/// Ordered pairs of terminals with a LID that cables connect without marks, and one end of which failed.
+fn ended(graph: &SwitchGraph, marks: &Marks) -> u64 {
+    let (part, count) = graph.parts();
+    // Before the marks, and with them.
+    let mut ends = vec![[0u64; 2]; count as usize];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let at = (terminal.switch, terminal.switch_port.value());
+        let failed = marks.switches[terminal.switch as usize] || marks.ends.binary_search(&at).is_ok();
+        if let Some([before, after]) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *before += 1;
+            *after += u64::from(!failed);
+        }
+    }
+    let pairs = |count: u64| count * count.saturating_sub(1);
+    ends.iter().map(|[before, after]| pairs(*before) - pairs(*after)).sum()
+}
+
+/// Links between switches that marks take down, those of failed switches included.
+fn links_down(graph: &SwitchGraph, marks: &Marks) -> usize {
+    let channels = graph.channels().iter().enumerate();
+    let once = channels.filter(|(id, channel)| *id < channel.reverse.index());
+    let down = |(id, channel): &(usize, &Channel)| {
+        let ends = [channel.from, channel.to];
+        marks.channels[*id]
+            || marks.channels.get(channel.reverse.index()) == Some(&true)
+            || ends.iter().any(|switch| marks.switches[*switch as usize])
+    };
+    once.filter(down).count()
+}
+
+/// Ordered pairs of terminals with a LID that cables connect which are not marked.
+fn connected(graph: &SwitchGraph, marks: &Marks) -> u64 {
+    let part = parts(graph, marks);
+    let mut ends = vec![0u64; graph.switch_count()];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let failed = marks.ends.binary_search(&(terminal.switch, terminal.switch_port.value())).is_ok();
+        if let Some(count) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *count += u64::from(!failed);
+        }
+    }
+    ends.iter().map(|count| count * count.saturating_sub(1)).sum()
+}
+
+/// The first switch of the part that each switch is in, over cables that are not marked; `u32::MAX` for one that failed.
+fn parts(graph: &SwitchGraph, marks: &Marks) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.switch_count()];
+    let works = |switch: u32| graph.alive(switch) && !marks.switches[switch as usize];
+    let mut queue = Vec::new();
+    for start in 0..graph.switch_count() as u32 {
+        if part[start as usize] != u32::MAX || !works(start) {
+            continue;
+        }
+        part[start as usize] = start;
+        queue.push(start);
+        while let Some(switch) = queue.pop() {
+            for id in graph.leaving(switch).filter(|id| !marks.channels[*id]) {
+                let to = graph.channels()[id].to;
+                if part[to as usize] == u32::MAX && works(to) {
+                    part[to as usize] = start;
+                    queue.push(to);
+                }
+            }
+        }
+    }
+    part
+}

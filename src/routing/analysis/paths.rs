@@ -1,0 +1,472 @@
+//! Lost until rerouted: ordered pairs of terminals whose path in force crosses something marked, over the union of all
+//! marks. Of every tree it is known once how many sources each switch carries, so that a mark costs a look at the
+//! destinations that it carries and never a walk over the others.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::expected::{Expected, expected_over};
+use super::struck::Struck;
+use crate::trees::{Distances, Reader, Tree, Ways, batches};
+use crate::{Destination, Problem, Pulse, Refusal};
+use fabdeck_fabric::{Lid, LinkId, PortId, Resolved, Routes, SwitchGraph};
+
+/// A LID of a terminal, and the switch that it is behind.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    root: u32,
+    destination: Destination,
+}
+
+/// The paths in force between terminals, indexed. It owns what it needs: marks come and go over it.
+#[derive(Debug)]
+pub struct Paths {
+    graph: SwitchGraph,
+    routes: Arc<Routes>,
+    ways: Ways,
+    /// The LIDs of one port lie together.
+    ends: Vec<End>,
+    /// For each LID a row: how many terminals send over each switch, those behind it included.
+    sources: Vec<u16>,
+    /// Terminals with a LID of each switch.
+    terminals: Vec<u16>,
+    /// The first channel of each cable; none of one to a host.
+    channel_of: Vec<u32>,
+    /// Paths over each channel.
+    load: Vec<u64>,
+    /// Paths by hops.
+    histogram: Vec<u64>,
+}
+
+/// By the number of a cable: its channel that comes first.
+fn channel_of(graph: &SwitchGraph) -> Vec<u32> {
+    let most = graph.channels().iter().map(|channel| channel.link.index() + 1).max().unwrap_or(0);
+    let mut first = vec![u32::MAX; most];
+    for (id, channel) in graph.channels().iter().enumerate().rev() {
+        first[channel.link.index()] = id as u32;
+    }
+    first
+}
+
+/// What marks take.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lost {
+    /// Ordered pairs of terminals that had a path and have none now; with LMC, none to any LID.
+    pub pairs: u64,
+    /// Of all ordered pairs.
+    pub share: f64,
+    /// (Source, LID) that had a path and have none now; the same as `pairs` where every port has one LID.
+    pub lids: u64,
+    /// Ordered pairs that lose the paths to some LIDs of the destination and keep those to others.
+    pub partial: u64,
+    /// The first destinations of such pairs, in the order of their switches.
+    pub partial_ports: Vec<PortId>,
+    /// Ordered pairs that no cable connects any more: what rerouting does not bring back.
+    pub critical: u64,
+    /// Of these, the pairs one end of which failed itself or with its cable.
+    pub ended: u64,
+    /// Of the pairs in `critical`, those that had no path before the marks: `pairs` does not count them.
+    pub critical_without_path: u64,
+    /// Links between switches that the marks take down.
+    pub links: usize,
+    /// Each mark on its own, in the order of the marks. Together they take no more than the sum.
+    pub elements: Vec<ElementLoss>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementLoss {
+    pub what: Resolved,
+    pub pairs: u64,
+}
+
+/// What marks take of the paths to a port, or to all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) pairs: u64,
+    pub(super) lids: u64,
+    pub(super) partial: u64,
+}
+
+impl Taken {
+    /// The same with other numbers for a part of it.
+    pub(super) fn renewed(self, held: Self, fresh: Self) -> Self {
+        Self {
+            pairs: self.pairs - held.pairs + fresh.pairs,
+            lids: self.lids - held.lids + fresh.lids,
+            partial: self.partial - held.partial + fresh.partial,
+        }
+    }
+}
+
+/// What becomes of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Absent,
+    Stays,
+    Cut,
+}
+
+impl Paths {
+    /// `problem` is the fabric without marks.
+    pub fn new(problem: &Problem<'_>, routes: Arc<Routes>, pulse: &dyn Pulse) -> Result<Self, Refusal> {
+        let graph = problem.graph.clone();
+        let (switches, ways) = (graph.switch_count(), Ways::new(&graph));
+        let terminals: Vec<u16> =
+            graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
+        let ends = ends(problem);
+        let mut sources = vec![0u16; ends.len() * switches];
+        let index = Index { problem, routes: &routes, ways: &ways, terminals: &terminals };
+        let mut rows = sources.as_mut_slice();
+        let mut left = ends.as_slice();
+        let mut work = Vec::new();
+        for roots in batches(problem) {
+            let (own, others) = left.split_at(left.partition_point(|end| end.root < roots.end));
+            let (own_rows, other_rows) = rows.split_at_mut(own.len() * switches);
+            work.push((roots, own, own_rows));
+            (left, rows) = (others, other_rows);
+        }
+        let all = work.into_par_iter().filter(|_| !pulse.cancelled());
+        let tallies = all.map(|(roots, ends, rows)| index.fill(roots, ends, rows));
+        let empty = || Tally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let tally = tallies.reduce_with(Tally::join).unwrap_or_else(empty);
+        if pulse.cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+        let Tally { load, histogram } = tally;
+        let channel_of = channel_of(&graph);
+        Ok(Self { graph, routes, ways, ends, sources, terminals, channel_of, load, histogram })
+    }
+
+    /// Ordered pairs of terminals, with a path or without.
+    pub fn pairs(&self) -> u64 {
+        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        terminals * terminals.saturating_sub(1)
+    }
+
+    /// Paths as (source, LID) that no table leads along, without any mark.
+    pub fn without_path(&self) -> u64 {
+        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        let all = self.ends.len() as u64 * terminals.saturating_sub(1);
+        all.saturating_sub(self.histogram.iter().sum())
+    }
+
+    /// Paths over each channel of the graph without marks.
+    pub fn load(&self) -> &[u64] {
+        &self.load
+    }
+
+    /// Paths over a cable between switches, each way; `None` for one that carries no such channel.
+    pub fn load_of(&self, link: LinkId) -> Option<[u64; 2]> {
+        let [there, back] = self.channels_of(link)?;
+        Some([there, back].map(|id| self.load.get(id as usize).copied().unwrap_or(0)))
+    }
+
+    /// The channels of a cable between switches: from its first end, and back.
+    pub(super) fn channels_of(&self, link: LinkId) -> Option<[u32; 2]> {
+        let there = *self.channel_of.get(link.index())?;
+        let channel = self.graph.channels().get(there as usize)?;
+        Some([there, channel.reverse.index() as u32])
+    }
+
+    /// Paths by switch-to-switch hops.
+    pub fn histogram(&self) -> &[u64] {
+        &self.histogram
+    }
+
+    /// Whether some port has several LIDs, so that a pair has several paths.
+    pub fn several_lids(&self) -> bool {
+        self.ports().iter().any(|lids| lids.len() > 1)
+    }
+
+    /// The port that LIDs at a place belong to.
+    pub(super) fn port_at(&self, lids: &Range<u32>) -> Option<PortId> {
+        let end = self.ends.get(lids.start as usize)?;
+        let mut beside = self.graph.terminals_of(end.root).iter();
+        beside.find(|terminal| terminal.switch_port == end.destination.port).map(|terminal| terminal.port)
+    }
+
+    /// What `faults` more links would take, drawn at random: paths as (source, LID), as `Lost::lids` counts them; the
+    /// same as pairs where every port has one LID.
+    pub fn expected(&self, faults: usize) -> Expected {
+        let both = |(id, load): (usize, &u64)| {
+            let reverse = self.graph.channels()[id].reverse.index();
+            (id < reverse).then(|| load + self.load.get(reverse).copied().unwrap_or(0))
+        };
+        let links: Vec<u64> = self.load.iter().enumerate().filter_map(both).collect();
+        expected_over(&self.histogram, &links, faults)
+    }
+
+    /// The places of the LIDs of each port.
+    pub(super) fn ports(&self) -> Vec<Range<u32>> {
+        let one_port = |a: &End, b: &End| (a.root, a.destination.port) == (b.root, b.destination.port);
+        let mut first = 0;
+        let place = |port: &[End]| {
+            first += port.len() as u32;
+            first - port.len() as u32..first
+        };
+        self.ends.chunk_by(one_port).map(place).collect()
+    }
+
+    fn of_port(&self, port: Range<u32>) -> (&[End], impl Iterator<Item = &[u16]>) {
+        let switches = self.graph.switch_count();
+        let places = port.start as usize..port.end as usize;
+        let rows = &self.sources[places.start * switches..places.end * switches];
+        (&self.ends[places], rows.chunks_exact(switches.max(1)))
+    }
+
+    /// What is lost on the way to one port.
+    pub(super) fn taken_of_port(&self, port: Range<u32>, struck: &Struck, marks: &Marks) -> Taken {
+        let (ends, rows) = self.of_port(port);
+        let lids = ends.iter().zip(rows).map(|(end, row)| self.taken_of(end, row, struck, marks)).sum();
+        let single = ends.len() == 1 || lids == 0;
+        let (pairs, partial) = if single { (lids, 0) } else { self.pairs_of(ends, struck, marks) };
+        Taken { pairs, lids, partial }
+    }
+
+    /// Whether a path to a port crosses anything of what is struck: if not, it costs the port nothing, whatever else
+    /// is marked.
+    pub(super) fn crosses(&self, port: Range<u32>, struck: &Struck) -> bool {
+        // What a terminal sends goes to every port.
+        if !struck.terminals.is_empty() {
+            return true;
+        }
+        let (ends, mut rows) = self.of_port(port);
+        ends.iter().any(|end| {
+            let Some(row) = rows.next() else { return false };
+            let over = |switch: u32| row[switch as usize] > 0;
+            let taken = |id: &u32| {
+                let channel = &self.graph.channels()[*id as usize];
+                let leads = self.routes.row(channel.from).get(end.destination.lid.index());
+                leads == Some(&channel.from_port.value()) && over(channel.from)
+            };
+            struck.switches.iter().any(|switch| over(*switch)) || struck.channels.iter().any(taken)
+        })
+    }
+
+    /// Switches whose terminals have no path to a port, whatever its LID: their number of terminals, the port itself left out.
+    pub(super) fn without_path_to(&self, port: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
+        let (ends, rows) = self.of_port(port);
+        let root = ends.first().map(|end| end.root);
+        let rows: Vec<&[u16]> = rows.collect();
+        // A switch that carries nothing to a port has no path to it, or its terminals would be counted there.
+        let absent = move |switch: &usize| rows.iter().all(|row| row[*switch] == 0);
+        let senders = self.terminals.iter().enumerate().map(move |(switch, count)| {
+            (switch, u64::from(*count).saturating_sub(u64::from(root == Some(switch as u32))))
+        });
+        let some = senders.filter(|(_, senders)| *senders > 0);
+        some.filter(move |(switch, _)| absent(switch)).map(|(switch, senders)| (switch as u32, senders))
+    }
+
+    /// The switch and the port that LIDs at a place are behind.
+    pub(super) fn place_of(&self, lids: &Range<u32>) -> Option<(u32, u8)> {
+        self.ends.get(lids.start as usize).map(|end| (end.root, end.destination.port.value()))
+    }
+
+    pub(super) fn graph(&self) -> &SwitchGraph {
+        &self.graph
+    }
+
+    pub(super) fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// Every LID of a terminal, and how many terminals send to it over a switch.
+    pub(super) fn carried(&self, switch: u32) -> impl Iterator<Item = (Lid, u64)> {
+        let rows = self.sources.chunks_exact(self.graph.switch_count().max(1));
+        self.ends.iter().zip(rows).map(move |(end, row)| (end.destination.lid, row[switch as usize].into()))
+    }
+
+    /// What the indices hold in memory, the routes not counted.
+    pub fn bytes(&self) -> usize {
+        self.sources.len() * size_of::<u16>() + self.ends.len() * size_of::<End>() + self.load.len() * 8
+    }
+
+    /// Sources that lose one LID: those over each mark behind which no other mark lies on the way.
+    fn taken_of(&self, end: &End, sources: &[u16], struck: &Struck, marks: &Marks) -> u64 {
+        let over = |switch: u32| u64::from(sources[switch as usize]);
+        if self.end_is_struck(end, marks) {
+            return over(end.root);
+        }
+        let free = |from: u32| self.fate(from, end, marks) == Fate::Stays;
+        let mut lost = 0;
+        for switch in &struck.switches {
+            let next = (over(*switch) > 0).then(|| self.next(*switch, end)).flatten();
+            if next.is_some_and(|(id, to)| !marks.channels[id] && free(to)) {
+                lost += over(*switch);
+            }
+        }
+        let leads = |switch: u32| self.routes.row(switch).get(end.destination.lid.index()).copied();
+        for id in &struck.channels {
+            let channel = &self.graph.channels()[*id as usize];
+            let taken = leads(channel.from) == Some(channel.from_port.value()) && over(channel.from) > 0;
+            if taken && free(channel.to) {
+                lost += over(channel.from);
+            }
+        }
+        for at in &struck.terminals {
+            let terminal = &self.graph.terminals()[*at as usize];
+            if terminal.lid.is_some() && free(terminal.switch) {
+                lost += 1;
+            }
+        }
+        lost
+    }
+
+    fn end_is_struck(&self, end: &End, marks: &Marks) -> bool {
+        marks.switches[end.root as usize]
+            || marks.ends.binary_search(&(end.root, end.destination.port.value())).is_ok()
+    }
+
+    /// Pairs that lose every LID of a port that has several, and those that lose some and keep others.
+    fn pairs_of(&self, port: &[End], struck: &Struck, marks: &Marks) -> (u64, u64) {
+        let Some(end) = port.first() else { return (0, 0) };
+        let gone = self.end_is_struck(end, marks);
+        let (mut lost, mut partial) = (0, 0);
+        for switch in 0..self.graph.switch_count() as u32 {
+            let at_home = u64::from(switch == end.root);
+            let senders = u64::from(self.terminals[switch as usize]).saturating_sub(at_home);
+            let mut fates = [false; 3];
+            port.iter().for_each(|end| fates[self.fate(switch, end, marks) as usize] = true);
+            let [_, stays, cut] = fates;
+            let here = struck.terminals.iter().map(|at| &self.graph.terminals()[*at as usize]);
+            let here = here.filter(|terminal| terminal.switch == switch && terminal.lid.is_some());
+            let here = here.count() as u64;
+            match (stays, cut) {
+                (false, false) => {}
+                (false, true) => lost += senders,
+                (true, _) if gone => lost += senders,
+                (true, cut) => {
+                    lost += here;
+                    partial += if cut { senders.saturating_sub(here) } else { 0 };
+                }
+            }
+        }
+        (lost, partial)
+    }
+
+    fn next(&self, switch: u32, end: &End) -> Option<(usize, u32)> {
+        self.ways.next(&self.graph, &self.routes, switch, end.destination.lid)
+    }
+
+    /// Whether the path from a switch crosses a mark.
+    fn fate(&self, from: u32, end: &End, marks: &Marks) -> Fate {
+        let (mut at, mut cut) = (from, false);
+        for _ in 0..=self.graph.switch_count() {
+            cut |= marks.switches[at as usize];
+            if at == end.root {
+                let arrives = self.routes.get(at, end.destination.lid) == Some(end.destination.port);
+                return match arrives {
+                    true if cut => Fate::Cut,
+                    true => Fate::Stays,
+                    false => Fate::Absent,
+                };
+            }
+            let Some((id, to)) = self.next(at, end) else { return Fate::Absent };
+            cut |= marks.channels[id];
+            at = to;
+        }
+        Fate::Absent
+    }
+}
+
+/// Marks to be asked for by index.
+pub(super) struct Marks {
+    pub(super) switches: Vec<bool>,
+    pub(super) channels: Vec<bool>,
+    /// (Switch, port) of the marked terminals, ascending.
+    pub(super) ends: Vec<(u32, u8)>,
+}
+
+impl Marks {
+    pub(super) fn new(graph: &SwitchGraph, struck: &Struck) -> Self {
+        let mut switches = vec![false; graph.switch_count()];
+        struck.switches.iter().for_each(|switch| switches[*switch as usize] = true);
+        let mut channels = vec![false; graph.channels().len()];
+        struck.channels.iter().for_each(|channel| channels[*channel as usize] = true);
+        let terminals = struck.terminals.iter().map(|at| &graph.terminals()[*at as usize]);
+        let mut ends: Vec<_> = terminals.map(|end| (end.switch, end.switch_port.value())).collect();
+        ends.sort_unstable();
+        Self { switches, channels, ends }
+    }
+}
+
+fn ends(problem: &Problem<'_>) -> Vec<End> {
+    let behind = |root: u32| {
+        let mut own: Vec<Destination> = problem.behind(root).to_vec();
+        own.retain(|end| !end.is_switch());
+        own.sort_by_key(|end| (end.port, end.lid));
+        own.into_iter().map(move |destination| End { root, destination })
+    };
+    problem.switches().flat_map(behind).collect()
+}
+
+/// Builds the indices.
+struct Index<'a> {
+    problem: &'a Problem<'a>,
+    routes: &'a Routes,
+    ways: &'a Ways,
+    terminals: &'a [u16],
+}
+
+struct Tally {
+    load: Vec<u64>,
+    histogram: Vec<u64>,
+}
+
+impl Tally {
+    fn join(mut self, mut other: Self) -> Self {
+        if self.histogram.len() < other.histogram.len() {
+            std::mem::swap(&mut self.histogram, &mut other.histogram);
+        }
+        self.load.iter_mut().zip(other.load).for_each(|(here, there)| *here += there);
+        self.histogram.iter_mut().zip(other.histogram).for_each(|(here, there)| *here += there);
+        self
+    }
+}
+
+impl Index<'_> {
+    fn fill(&self, roots: std::ops::Range<u32>, ends: &[End], rows: &mut [u16]) -> Tally {
+        let graph = &self.problem.graph;
+        let mut tally = Tally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let near = Distances::to(graph, roots);
+        let mut reader = Reader::new(self.problem, self.ways);
+        let mut rows = rows.chunks_exact_mut(graph.switch_count().max(1));
+        for own in ends.chunk_by(|a, b| a.root == b.root) {
+            let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
+            let root = own[0].root;
+            reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
+                if let Some(row) = rows.next() {
+                    self.tree(tree, row, &mut tally);
+                }
+            });
+        }
+        tally
+    }
+
+    fn tree(&self, tree: &Tree<'_>, row: &mut [u16], tally: &mut Tally) {
+        let graph = &self.problem.graph;
+        for switch in tree.order {
+            let at = *switch as usize;
+            // Nobody sends to itself.
+            let senders = self.terminals[at].saturating_sub(u16::from(*switch == tree.root));
+            row[at] = senders;
+            let hops = tree.hops(*switch).unwrap_or_default() as usize;
+            if senders > 0 {
+                if tally.histogram.len() <= hops {
+                    tally.histogram.resize(hops + 1, 0);
+                }
+                tally.histogram[hops] += u64::from(senders);
+            }
+        }
+        for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
+            let senders = row[*switch as usize];
+            if senders > 0 {
+                let next = &mut row[tree.ways[*switch as usize].to() as usize];
+                *next = next.saturating_add(senders);
+                tally.load[tree.channel(graph, *switch)] += u64::from(senders);
+            }
+        }
+    }
+}

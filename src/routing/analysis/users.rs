@@ -1,0 +1,33 @@
+//! Who uses a cable: the destinations whose trees cross it, and how many terminals send to each of them over it.
+
+use super::Paths;
+use fabdeck_fabric::{Lid, LinkId};
+
+/// One destination that is reached over a cable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Use {
+    pub lid: Lid,
+    /// Against the order of the ends of the cable.
+    pub back: bool,
+    /// Terminals that send to it over this cable.
+    pub sources: u64,
+}
+
+impl Paths {
+    /// The destinations that are reached over a cable between switches, in the order of their switches; nothing for a
+    /// cable to a host, over which goes all and only what its host sends and is sent.
+    pub fn over(&self, fabric: &fabdeck_fabric::Fabric, link: LinkId) -> Vec<Use> {
+        let first = fabric.port(fabric.link(link).a).node.0;
+        let mut uses = Vec::new();
+        for id in self.channels_of(link).into_iter().flatten() {
+            let channel = self.graph().channels()[id as usize];
+            let row = self.routes().row(channel.from);
+            for (lid, sources) in self.carried(channel.from) {
+                if sources > 0 && row.get(lid.index()) == Some(&channel.from_port.value()) {
+                    uses.push(Use { lid, back: channel.from != first, sources });
+                }
+            }
+        }
+        uses
+    }
+}
