@@ -3,8 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+#[path = "tidy/architecture.rs"]
+mod architecture;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/manifests.rs"]
+mod manifests;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/source.rs"]
@@ -15,7 +19,9 @@ mod tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use imports::Plan;
+use architecture::Architecture;
+use imports::Place;
+use manifests::Manifest;
 use source::{Offence, Source};
 use tree::Tree;
 
@@ -53,12 +59,21 @@ fn sources() -> BTreeMap<String, Source> {
     paths.map(|path| (path.clone(), Source::scan(&path, &text(&path)))).collect()
 }
 
-fn plan() -> Plan {
-    Plan::read(&text("docs/architecture.md"))
+fn architecture() -> Architecture {
+    Architecture::read(&text("docs/architecture.md"))
 }
 
-fn floor(path: &str, plan: &Plan) -> Option<u8> {
-    tree::room(path).and_then(|room| plan.floors.get(room)).copied()
+/// The manifests of the workspace's members.
+fn manifests() -> Vec<Manifest> {
+    let paths = files("src").into_iter().chain(files("tests"));
+    paths
+        .filter(|path| path.ends_with("/Cargo.toml"))
+        .map(|path| Manifest::read(&path, &text(&path)))
+        .collect()
+}
+
+fn floor(path: &str, architecture: &Architecture) -> Option<u8> {
+    tree::crate_and_name(path).and_then(|(krate, name)| architecture.floor(krate, name))
 }
 
 #[track_caller]
@@ -69,26 +84,52 @@ fn none(offences: Vec<Offence>) {
 
 #[test]
 fn imports_go_down() {
-    let (sources, plan) = (sources(), plan());
-    assert!(!plan.floors.is_empty(), "docs/architecture.md has no table of floors");
-    let mut offences = plan.offences("docs/architecture.md");
-    for (path, module) in &Tree::follow("src/lib.rs", &sources).modules {
-        offences.extend(imports::imports(&sources[path], Some(module), &plan));
+    let (sources, architecture) = (sources(), architecture());
+    assert!(!architecture.rooms.is_empty(), "docs/architecture.md has no table of floors");
+    let mut offences = architecture.offences();
+    let mut placed = BTreeSet::new();
+    for krate in architecture.needs.keys() {
+        for (path, module) in &Tree::follow(&format!("src/{krate}/lib.rs"), &sources).modules {
+            offences.extend(imports::imports(&sources[path], Some(Place { krate, module }), &architecture));
+            placed.insert(path.clone());
+        }
     }
-    offences.extend(imports::imports(&sources["src/main.rs"], None, &plan));
+    for source in sources.values().filter(|source| !placed.contains(&source.path)) {
+        offences.extend(imports::imports(source, None, &architecture));
+    }
     none(offences);
 }
 
 #[test]
-fn rooms_stand_in_the_architecture() {
-    none(tree::rooms(&sources(), &plan().floors));
+fn crates_and_rooms_stand_in_the_architecture() {
+    none(tree::rooms(&sources(), &architecture()));
+}
+
+#[test]
+fn crates_need_what_the_architecture_says() {
+    let architecture = architecture();
+    let manifests = manifests();
+    let needs = manifests.iter().flat_map(|manifest| manifest.check_needs(&architecture));
+    none(needs.chain(manifests.iter().flat_map(|manifest| manifest.check_name(&architecture))).collect());
+}
+
+#[test]
+fn versions_and_lints_come_from_the_workspace() {
+    none(manifests().iter().flat_map(Manifest::check_inherited).collect());
+}
+
+#[test]
+fn paths_in_the_docs_exist() {
+    let pages = files("docs").into_iter().filter(|path| path.ends_with(".md"));
+    let named = pages.flat_map(|page| architecture::named_paths(&page, &text(&page)));
+    none(named.filter(|(_, path)| !repository().join(path).exists()).map(|(offence, _)| offence).collect());
 }
 
 #[test]
 fn every_source_is_reached() {
     let sources = sources();
     let (mut reached, mut offences) = (BTreeSet::new(), Vec::new());
-    for root in tree::roots(&text("Cargo.toml")) {
+    for root in manifests().iter().flat_map(Manifest::roots) {
         let tree = Tree::follow(&root, &sources);
         reached.extend(tree.modules.into_keys());
         offences.extend(tree.offences);
@@ -109,21 +150,42 @@ fn declaring_files_only_declare() {
 
 #[test]
 fn refused_words_are_absent() {
-    let plan = plan();
-    none(sources().values().flat_map(|source| rules::words(source, floor(&source.path, &plan))).collect());
+    let architecture = architecture();
+    none(
+        sources()
+            .values()
+            .flat_map(|source| rules::words(source, floor(&source.path, &architecture)))
+            .collect(),
+    );
 }
 
 #[test]
 fn the_world_stays_above() {
-    let plan = plan();
-    none(sources().values().flat_map(|source| rules::world(source, floor(&source.path, &plan))).collect());
+    let architecture = architecture();
+    none(
+        sources()
+            .values()
+            .flat_map(|source| rules::world(source, floor(&source.path, &architecture)))
+            .collect(),
+    );
 }
 
 #[test]
 fn no_path_of_a_machine() {
-    let top = ["Cargo.toml", "README.md", "LICENSE", ".gitignore"].map(str::to_owned);
-    let below =
-        ["src", "tests", "docs", "themes", "captures", ".ci", ".cargo"].map(files).into_iter().flatten();
+    let top = [
+        "Cargo.toml",
+        "README.md",
+        "LICENSE",
+        ".gitattributes",
+        ".gitignore",
+        ".clippy.toml",
+        ".rustfmt.toml",
+    ]
+    .map(str::to_owned);
+    let below = ["src", "tests", "docs", "themes", "captures", ".ci", ".cargo", ".config"]
+        .map(files)
+        .into_iter()
+        .flatten();
     let mut offences = Vec::new();
     for path in top.into_iter().chain(below) {
         // Corpus files and captures are bytes; a file that is not there has nothing wrong in it.

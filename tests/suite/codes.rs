@@ -34,12 +34,12 @@ fn codes_under(folder: &Path, found: &mut BTreeSet<String>) {
 fn codes_of_files_are_documented() {
     let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
-    let rooms =
-        ["src/access", "src/capture", "src/files", "src/script/wires", "src/session/views", "src/jobs"];
-    for room in rooms.into_iter().chain(["src/agent", "src/simulator", "src/source"]) {
-        codes_under(&root.join(room), &mut used);
+    let folders =
+        ["mad/access", "files", "simulator", "live", "fabdeck/script/wires", "fabdeck/session/views"];
+    for folder in folders {
+        codes_under(&root.join("src").join(folder), &mut used);
     }
-    used.extend(codes(&std::fs::read_to_string(root.join("src/script/trace.rs")).unwrap()));
+    used.extend(codes(&std::fs::read_to_string(root.join("src/fabdeck/script/trace.rs")).unwrap()));
     let pages =
         ["docs/formats.md", "docs/live.md"].map(|page| std::fs::read_to_string(root.join(page)).unwrap());
     let documented = codes(&pages.concat());

@@ -1,105 +1,28 @@
-//! The direction of imports: the tables of `docs/architecture.md`, and every path of the crate that a source names.
+//! The direction of imports: every path that a source names, translated into rooms of `docs/architecture.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::architecture::Architecture;
 use crate::source::{Offence, Source, is_name};
 
-/// Floors and pairs as the architecture states them.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    pub floors: BTreeMap<String, u8>,
-    pub pairs: BTreeSet<(String, String)>,
+/// Where a source stands: its crate, and its module path in it (`["capture", "tape"]`; empty for `lib.rs`).
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub krate: &'a str,
+    pub module: &'a [String],
 }
 
-impl Plan {
-    /// Reads the tables whose heads are `floor | room` and `from | to`.
-    pub fn read(markdown: &str) -> Self {
-        let mut plan = Self::default();
-        let mut head = Vec::new();
-        for line in markdown.lines() {
-            let Some(row) = line.trim().strip_prefix('|') else {
-                head.clear();
-                continue;
-            };
-            let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(clean).collect();
-            if head.is_empty() {
-                head = cells;
-            } else if head.starts_with(&["floor", "room"]) && cells.len() > 1 {
-                if let Ok(floor) = cells[0].parse() {
-                    plan.floors.insert(cells[1].trim_end_matches('/').to_owned(), floor);
-                }
-            } else if head.starts_with(&["from", "to"]) && cells.len() > 1 && !cells[0].starts_with('-') {
-                plan.pairs.insert((cells[0].to_owned(), cells[1].to_owned()));
-            }
-        }
-        plan
-    }
-
-    /// Pairs join rooms of one floor, and following them never leads back.
-    pub fn offences(&self, path: &str) -> Vec<Offence> {
-        let mut offences = Vec::new();
-        let mut wrong = |what: String| offences.push(Offence { path: path.to_owned(), line: 1, what });
-        for (from, to) in &self.pairs {
-            match (self.floors.get(from), self.floors.get(to)) {
-                (Some(a), Some(b)) if a == b => {}
-                _ => wrong(format!("the pair {from} -> {to} does not join two rooms of one floor")),
-            }
-            if self.reaches(to, from, &mut BTreeSet::new()) {
-                wrong(format!("the pair {from} -> {to} leads back to {from}"));
-            }
-        }
-        offences
-    }
-
-    fn reaches(&self, from: &str, to: &str, seen: &mut BTreeSet<String>) -> bool {
-        if from == to {
-            return true;
-        }
-        if !seen.insert(from.to_owned()) {
-            return false;
-        }
-        let next = self.pairs.iter().filter(|(a, _)| a == from);
-        next.into_iter().any(|(_, b)| self.reaches(b, to, seen))
-    }
-
-    /// Why a room must not name another, if it must not. Tests may look at any room of their own floor.
-    fn refusal(&self, from: &str, to: &str, test: bool) -> Option<String> {
-        if from == to {
-            return None;
-        }
-        let (Some(here), Some(there)) = (self.floors.get(from), self.floors.get(to)) else {
-            return Some(format!("'{to}' is no room of the architecture"));
-        };
-        let listed = self.pairs.contains(&(from.to_owned(), to.to_owned()));
-        match here.cmp(there) {
-            std::cmp::Ordering::Greater => None,
-            std::cmp::Ordering::Equal if listed || test => None,
-            std::cmp::Ordering::Equal => {
-                Some(format!("{from} -> {to}: a pair on one floor that is not listed"))
-            }
-            std::cmp::Ordering::Less => {
-                Some(format!("{from} (floor {here}) imports {to} (floor {there}) upward"))
-            }
-        }
-    }
-}
-
-fn clean(cell: &str) -> &str {
-    cell.trim().trim_matches('`').trim()
-}
-
-/// Every import of a source that goes the wrong way. `module` is the file's own path in the crate
-/// (`["files", "lfts"]`; empty for `lib.rs`); `None` is the binary, which names rooms through the library.
-pub fn imports(source: &Source, module: Option<&[String]>, plan: &Plan) -> Vec<Offence> {
+/// Every import of a source that goes the wrong way. Sources without a place, the binary and those of tests, name crates
+/// from outside and may name any room.
+pub fn imports(source: &Source, place: Option<Place>, architecture: &Architecture) -> Vec<Offence> {
     let mut offences = Vec::new();
+    let here = place.and_then(|place| {
+        architecture.room(place.krate, place.module.first().map_or(place.krate, String::as_str))
+    });
     for named in paths(&source.code()) {
-        let Some(room) = room_of(&named, module) else { continue };
+        let Some((krate, name)) = target(&named, place, architecture) else { continue };
         let test = source.lines.get(named.line).is_some_and(|line| line.test);
-        let refusal = match module {
-            None if plan.floors.contains_key(&room) => None,
-            None => Some(format!("'{room}' is no room of the architecture")),
-            Some([]) => None,
-            Some([from, ..]) => plan.refusal(from, &room, test),
+        let refusal = match architecture.room(krate, name) {
+            None => Some(format!("'{name}' is no room of the crate {krate}")),
+            Some(room) => here.and_then(|here| architecture.refusal(here, room, test)),
         };
         if let Some(what) = refusal {
             offences.push(source.offence(named.line, what));
@@ -118,26 +41,37 @@ struct Named {
     inside: usize,
 }
 
-/// The room that a path leads to, when it leaves the file's own module through the root of the crate.
-fn room_of(named: &Named, module: Option<&[String]>) -> Option<String> {
-    let first = named.path.first()?;
-    if first == "fabdeck" && module.is_none() {
-        return named.path.get(1).cloned();
+/// The crate that a path leads into and the name it takes at the root of that crate. Paths that stay in the file's own
+/// module lead nowhere.
+fn target<'a>(
+    named: &'a Named,
+    place: Option<Place<'a>>,
+    architecture: &Architecture,
+) -> Option<(&'a str, &'a str)> {
+    let first = named.path.first()?.as_str();
+    let name = |at: usize| named.path.get(at).map(String::as_str);
+    if first == "fabdeck" {
+        return Some((first, name(1)?));
     }
-    let depth = module?.len() + named.inside;
-    match first.as_str() {
-        "crate" => named.path.get(1).filter(|name| name.as_str() != "{").cloned(),
+    if let Some(krate) = first.strip_prefix("fabdeck_") {
+        return architecture.needs.contains_key(krate).then(|| (krate, name(1).unwrap_or(krate)));
+    }
+    let Place { krate, module } = place?;
+    match first {
+        "crate" => Some((krate, name(1)?)),
         "super" | "self" => {
             let climbs = named.path.iter().skip_while(|name| *name == "self");
             let climbs = climbs.take_while(|name| *name == "super").count();
             let at = usize::from(first == "self") + climbs;
-            (climbs >= depth).then(|| named.path.get(at).cloned().unwrap_or_default())
+            (climbs >= module.len() + named.inside).then(|| (krate, name(at).unwrap_or(krate)))
         }
-        _ => None,
+        // In `lib.rs` the crate's modules are in scope without a prefix.
+        _ => (module.is_empty() && architecture.room(krate, first) == Some(first)).then_some((krate, first)),
     }
 }
 
-/// All paths that begin with `crate`, `super`, `self` or `fabdeck`, with the trees of `use` spread out.
+/// All paths that begin with `crate`, `super`, `self` or a crate of the workspace, and all that follow `use`, with the trees
+/// of `use` spread out.
 fn paths(code: &str) -> Vec<Named> {
     let tokens = tokens(code);
     let mut found = Vec::new();
@@ -159,7 +93,7 @@ fn paths(code: &str) -> Vec<Named> {
                     modules.pop();
                 }
             }
-            "crate" | "super" | "self" | "fabdeck" if at == 0 || tokens[at - 1].0 != "::" => {
+            _ if begins_path(&tokens, at) => {
                 let start = found.len();
                 at = spread(&tokens, at, &mut Vec::new(), &mut found);
                 for (_, named) in found.iter_mut().enumerate().skip(start) {
@@ -176,6 +110,21 @@ fn paths(code: &str) -> Vec<Named> {
 }
 
 type Token = (String, usize);
+
+fn begins_path(tokens: &[Token], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |at| tokens[at].0.as_str());
+    let token = tokens[at].0.as_str();
+    if before(1) == "use" {
+        return token.starts_with(is_name);
+    }
+    let begins = matches!(token, "crate" | "super" | "self" | "fabdeck") || token.starts_with("fabdeck_");
+    // A `::` continues a path, unless it begins one that is written from the list of crates (`::fabdeck_mad`).
+    let from_crates = !before(2).ends_with(|c| is_name(c) || c == '>') || KEYWORDS.contains(&before(2));
+    begins && (before(1) != "::" || from_crates)
+}
+
+/// Words that a path may follow.
+const KEYWORDS: &[&str] = &["as", "dyn", "for", "impl", "in", "mut", "return", "use"];
 
 /// Follows one path from a token on, into braces; returns the token after it.
 fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Named>) -> usize {
@@ -241,60 +190,36 @@ fn tokens(code: &str) -> Vec<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::architecture::tests::TABLES;
 
-    const PLAN: &str = "\
-| floor | room | what |
-|---|---|---|
-| 0 | `ground` | a |
-| 1 | `left/` | b |
-| 1 | `right` | c |
-| 2 | `roof` | d |
-
-Pairs:
-
-| from | to | why |
-|---|---|---|
-| `left` | `right` | e |
-";
-
-    fn offences(module: &[&str], text: &str) -> Vec<String> {
+    fn offences(krate: &str, module: &[&str], text: &str) -> Vec<String> {
         let module: Vec<String> = module.iter().map(|name| (*name).to_owned()).collect();
+        let place = Place { krate, module: &module };
         let source = Source::scan("src/x.rs", text);
-        imports(&source, Some(&module), &Plan::read(PLAN)).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn both_tables_are_read() {
-        let plan = Plan::read(PLAN);
-        assert_eq!(plan.floors.len(), 4);
-        assert_eq!(plan.floors["left"], 1);
-        assert_eq!(plan.pairs, BTreeSet::from([("left".to_owned(), "right".to_owned())]));
-        assert!(plan.offences("docs").is_empty());
-    }
-
-    #[test]
-    fn pairs_never_lead_back_nor_across_floors() {
-        let both = format!("{PLAN}| `right` | `left` | f |\n");
-        assert_eq!(Plan::read(&both).offences("docs").len(), 2);
-        let up = format!("{PLAN}| `ground` | `roof` | f |\n");
-        assert_eq!(Plan::read(&up).offences("docs").len(), 1);
+        let found = imports(&source, Some(place), &Architecture::read(TABLES));
+        found.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn upward_imports_are_caught_in_every_spelling() {
         for text in [
             "use crate::roof::Tile;",
-            "use crate::{ground, roof};",
-            "use crate::{\n    ground::Stone,\n    roof::{Tile, Beam},\n};",
+            "use crate::{right, roof};",
+            "use crate::{\n    right::Stone,\n    roof::{Tile, Beam},\n};",
             "fn f() { let x = crate::roof::tile(); }",
             "fn f(x: &super::super::roof::Tile) {}",
             "use super::super::{roof};",
             "mod inner { use super::super::super::roof::Tile; }",
             "pub use crate::roof as top;",
-            "use crate::{left::{self, b}, roof};",
+            "use crate::{right::{self, b}, roof};",
             "pub(crate) fn f() { crate::roof::go(); }",
+            "use fabdeck_house::roof::Tile;",
+            "fn f(x: &::fabdeck_house::roof::Tile) {}",
+            "use ::fabdeck_house::roof;",
+            "use fabdeck::door;",
+            "fn f() { fabdeck::bell::ring() }",
         ] {
-            let found = offences(&["left", "file"], text);
+            let found = offences("house", &["left", "file"], text);
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert!(found[0].contains("upward"), "{found:?}");
         }
@@ -303,32 +228,62 @@ Pairs:
     #[test]
     fn imports_downward_inside_the_room_and_of_listed_pairs_pass() {
         for text in [
-            "use crate::ground::Stone;",
+            "use fabdeck_ground::Stone; use fabdeck_ground as ground;",
             "use super::other; use super::super::right::x; use crate::left::file;",
             "use crate::right::Wall;",
             "// use crate::roof::Tile;",
             "const A: &str = \"crate::roof\";",
             "mod tests { use super::*; use super::super::other; }",
             "pub(crate) struct A; pub(in crate::left) struct B;",
-            "use self::part::Part;",
+            "use self::part::Part; use other::crate_of; let fabdeck_roof = 1;",
+            "use fabdeck_shed::Spade;",
+            "use roof::in_a_crate_from_elsewhere;",
         ] {
-            assert_eq!(offences(&["left", "file"], text), [""; 0], "{text}");
+            assert_eq!(offences("house", &["left", "file"], text), [""; 0], "{text}");
         }
     }
 
     #[test]
-    fn unlisted_pairs_fail_and_tests_may_look_around_their_floor() {
-        assert!(offences(&["right"], "use crate::left::A;")[0].contains("not listed"));
+    fn modules_that_are_no_rooms_belong_to_the_root_room() {
+        assert_eq!(offences("house", &["window", "pane"], "use crate::Brick; use super::frame;"), [""; 0]);
+        assert_eq!(
+            offences("house", &["roof"], "use super::window; use crate::Brick; pub(super) fn f() {}"),
+            [""; 0]
+        );
+        assert!(
+            offences("house", &["window"], "use super::roof;")[0].contains("house (floor 1) imports roof")
+        );
+        assert!(offences("house", &["left"], "use crate::window;")[0].contains("left -> house"));
+        assert!(offences("ground", &["left"], "use fabdeck_house::Brick;")[0].contains("ground (floor 0)"));
+    }
+
+    #[test]
+    fn a_root_that_exports_a_higher_room_is_caught() {
+        assert!(
+            offences("house", &[], "mod roof;\npub use roof::Tile;")[0].contains("x.rs:2: house (floor 1)")
+        );
+        assert_eq!(offences("house", &[], "pub mod roof;\nmod window;\npub use window::Pane;"), [""; 0]);
+        assert_eq!(offences("fabdeck", &[], "pub use bell::ring;"), [""; 0]);
+    }
+
+    #[test]
+    fn unlisted_pairs_fail_and_tests_may_import_their_floor() {
+        assert!(offences("house", &["right"], "use crate::left::A;")[0].contains("not listed"));
         let test = "#[cfg(test)]\nmod tests {\n    use crate::left::A;\n    use crate::roof::B;\n}";
-        let found = offences(&["right"], test);
+        let found = offences("house", &["right"], test);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("src/x.rs:4: "), "{found:?}");
     }
 
     #[test]
-    fn a_room_outside_the_plan_fails() {
-        assert!(offences(&["left"], "use crate::cellar::A;")[0].contains("no room"));
-        let source = Source::scan("src/main.rs", "fn main() { fabdeck::cellar::go(); fabdeck::roof::go() }");
-        assert_eq!(imports(&source, None, &Plan::read(PLAN)).len(), 1);
+    fn a_room_without_a_row_fails() {
+        for name in ["cellar", "left"] {
+            let found = offences("fabdeck", &["bell"], &format!("use crate::{name}::A;"));
+            assert!(found[0].contains("no room of the crate fabdeck"), "{found:?}");
+        }
+        assert_eq!(offences("fabdeck", &["bell"], "use crate::door::A; use fabdeck_house::roof;"), [""; 0]);
+        let main = "fn main() { fabdeck::cellar::go(); fabdeck::bell::go() }\nfn fabdeck() {}";
+        let found = imports(&Source::scan("src/fabdeck/main.rs", main), None, &Architecture::read(TABLES));
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 }

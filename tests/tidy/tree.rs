@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::architecture::Architecture;
 use crate::source::{Offence, Source};
 
 /// The files of a crate by the path of their module, from its root on. A declared module without a file is an
@@ -53,12 +54,12 @@ impl Tree {
     }
 }
 
-fn folder(path: &str) -> &str {
+pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// A path relative to a folder, `..` resolved.
-fn join(folder: &str, path: &str) -> String {
+pub fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').collect();
     for part in path.split('/') {
         match part {
@@ -87,33 +88,36 @@ pub fn strays(sources: &BTreeMap<String, Source>, reached: &BTreeSet<String>) ->
     stray.map(|source| source.offence(0, "no module tree reaches this file")).collect()
 }
 
-/// The files that `Cargo.toml` builds: `lib.rs`, `main.rs` and every `path = "....rs"`.
-pub fn roots(manifest: &str) -> Vec<String> {
-    let paths = manifest.lines().filter_map(|line| line.trim().strip_prefix("path = \"")?.strip_suffix('"'));
-    let paths = paths.filter(|path| path.ends_with(".rs")).map(str::to_owned);
-    ["src/lib.rs".to_owned(), "src/main.rs".to_owned()].into_iter().chain(paths).collect()
+/// The crate of a source below `src`, and the name at its root that the source belongs to: a folder or a file's own
+/// name, and the crate's name for `lib.rs` and `main.rs`.
+pub fn crate_and_name(path: &str) -> Option<(&str, &str)> {
+    let (krate, below) = path.strip_prefix("src/")?.split_once('/')?;
+    let name = below.split_once('/').map_or_else(|| below.trim_end_matches(".rs"), |(name, _)| name);
+    Some((krate, if below == "lib.rs" || below == "main.rs" { krate } else { name }))
 }
 
-/// The room of a source below `src`: its folder, or its own name at the top.
-pub fn room(path: &str) -> Option<&str> {
-    let below = path.strip_prefix("src/")?;
-    let room = below.split_once('/').map_or_else(|| below.trim_end_matches(".rs"), |(room, _)| room);
-    (room != "lib" && room != "main").then_some(room)
-}
-
-/// Rooms of the sources against rooms of the architecture.
-pub fn rooms(sources: &BTreeMap<String, Source>, floors: &BTreeMap<String, u8>) -> Vec<Offence> {
+/// Crates and rooms of the sources against those of the architecture.
+pub fn rooms(sources: &BTreeMap<String, Source>, architecture: &Architecture) -> Vec<Offence> {
     let mut offences = Vec::new();
-    let mut here = BTreeSet::new();
+    let (mut crates, mut rooms, mut missing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for path in sources.keys() {
-        let Some(room) = room(path) else { continue };
-        if here.insert(room) && !floors.contains_key(room) {
-            let what = format!("the room '{room}' has no row in docs/architecture.md");
-            offences.push(Offence { path: path.clone(), line: 1, what });
+        let Some((krate, name)) = crate_and_name(path) else { continue };
+        let mut wrong = |what: String| offences.push(Offence { path: path.clone(), line: 1, what });
+        if crates.insert(krate) && !architecture.needs.contains_key(krate) {
+            wrong(format!("the crate '{krate}' has no row in docs/architecture.md"));
+        }
+        // The root of the program belongs to no room.
+        let of_program = krate == name && sources.contains_key(&format!("src/{krate}/main.rs"));
+        match architecture.room(krate, name) {
+            Some(room) => drop(rooms.insert(room)),
+            None if of_program || !missing.insert((krate, name)) => {}
+            None => wrong(format!("the room '{name}' of {krate} has no row in docs/architecture.md")),
         }
     }
-    for room in floors.keys().filter(|room| !here.contains(room.as_str())) {
-        let what = format!("the room '{room}' has a row and no source");
+    let rows = architecture.needs.keys().filter(|krate| !crates.contains(krate.as_str()));
+    let rows = rows.map(|krate| format!("the crate '{krate}' has a row and no source"));
+    let room_rows = architecture.rooms.keys().filter(|room| !rooms.contains(room.as_str()));
+    for what in rows.chain(room_rows.map(|room| format!("the room '{room}' has a row and no source"))) {
         offences.push(Offence { path: "docs/architecture.md".to_owned(), line: 1, what });
     }
     offences
@@ -167,15 +171,40 @@ mod tests {
     }
 
     #[test]
-    fn rooms_and_the_table_must_agree() {
-        let sources =
-            sources(&[("src/a/mod.rs", ""), ("src/b.rs", ""), ("src/lib.rs", ""), ("src/main.rs", "")]);
-        let floors = [("a", 0), ("c", 1)].map(|(room, floor)| (room.to_owned(), floor));
-        let found: Vec<String> = rooms(&sources, &floors.into()).iter().map(|o| o.what.clone()).collect();
-        assert_eq!(
-            found,
-            ["the room 'b' has no row in docs/architecture.md", "the room 'c' has a row and no source"]
-        );
+    fn rooms_and_the_tables_must_agree() {
+        let tables = "| crate | needs |\n|---|---|\n| `a` | - |\n| `gone` | - |\n| `p` | `a` |\n\n\
+                      | floor | room | crate |\n|---|---|---|\n| 0 | `a` | `a` |\n| 1 | `b` | `a` |\n\
+                      | 1 | `c` | `a` |\n| 2 | `d` | `p` |\n";
+        let sources = sources(&[
+            ("src/a/lib.rs", ""),
+            ("src/a/b/mod.rs", ""),
+            ("src/a/other.rs", ""),
+            ("src/e/lib.rs", ""),
+            ("src/p/main.rs", ""),
+            ("src/p/lib.rs", ""),
+            ("src/p/d/mod.rs", ""),
+            ("src/p/b.rs", ""),
+            ("tests/c.rs", ""),
+        ]);
+        let found = rooms(&sources, &Architecture::read(tables));
+        let found: Vec<&str> = found.iter().map(|offence| offence.what.as_str()).collect();
+        let expected = [
+            "the crate 'e' has no row in docs/architecture.md",
+            "the room 'e' of e has no row in docs/architecture.md",
+            "the room 'b' of p has no row in docs/architecture.md",
+            "the crate 'gone' has a row and no source",
+            "the room 'c' has a row and no source",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sources_have_a_crate_and_a_name_at_its_root() {
+        assert_eq!(crate_and_name("src/a/b/c/mod.rs"), Some(("a", "b")));
+        assert_eq!(crate_and_name("src/a/b.rs"), Some(("a", "b")));
+        assert_eq!(crate_and_name("src/a/lib.rs"), Some(("a", "a")));
+        assert_eq!(crate_and_name("src/a/b/lib.rs"), Some(("a", "b")));
+        assert_eq!(crate_and_name("tests/a/b.rs"), None);
     }
 
     #[test]
@@ -184,12 +213,5 @@ mod tests {
         let found = top_level(&entries);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].path, "scripts");
-    }
-
-    #[test]
-    fn the_manifest_names_the_roots() {
-        let manifest =
-            "[[test]]\nname = \"a\"\npath = \"tests/a/main.rs\"\n[dependencies]\nb = { path = \"x\" }\n";
-        assert_eq!(roots(manifest), ["src/lib.rs", "src/main.rs", "tests/a/main.rs"]);
     }
 }
