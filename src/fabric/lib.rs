@@ -1,5 +1,6 @@
-//! The fabric as a value: an immutable snapshot of nodes, ports, links and LIDs, the tables its switches hold,
-//! and what an operator lays over it. No I/O, no clock.
+//! The model of an InfiniBand fabric: an immutable snapshot of nodes, ports, links and LIDs, the tables of its switches,
+//! and failures that an operator marks over it. Beside it: raw observations, what counters tell between two readings,
+//! and fabrics made by name. No I/O, no clock.
 
 pub mod counters;
 pub mod generate;

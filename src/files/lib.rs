@@ -1,5 +1,6 @@
-//! Formats on the disks of operators. Every reader takes bytes with a name and gives a value with notes, or an error
-//! that says file, line and reason. Which format a file has is told by its content, never by its name.
+//! Files that describe fabrics. Every reader takes bytes with a name and returns a value with notes, or an error with
+//! file, line and reason; the content decides the format, never the name. `capture` records and replays observations,
+//! `jobs` asks the batch system.
 
 pub mod capture;
 pub mod jobs;

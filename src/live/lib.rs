@@ -1,4 +1,5 @@
-//! What `--source` names: adapters, the simulator and the socket to one, files and folders of known formats.
+//! Live fabrics, and everything else that `--source` names: adapters, the simulator and the socket to one, files and
+//! folders of known formats. `agent` is the host side of dFtree.
 
 pub mod agent;
 

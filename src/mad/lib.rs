@@ -1,5 +1,5 @@
 //! Management datagrams byte by byte: the header, directed-route and LID-routed subnet packets, performance
-//! counters, subnet administration. Encoding and decoding only, and what a host makes of notices that come to it.
+//! counters, subnet administration, and which notices a host follows. `access` has the traits of ports and sources.
 
 pub mod access;
 

@@ -1,5 +1,5 @@
-//! Routing engines behind a registry: from a fabric with its faults to routes, or a refusal with its reason; and the
-//! certificate that judges routes, whoever made them.
+//! Routing engines for InfiniBand fabrics behind a registry: from a fabric with its faults to routes, or a refusal with
+//! its reason. The certificate judges routes of any origin; `analysis` tells what failures and jobs do to them.
 
 pub mod analysis;
 pub mod lanes;

@@ -1,7 +1,7 @@
-//! A fabric that answers management datagrams byte for byte, in a time of its own and deterministic by seed: subnet
-//! packets by directed route and by LID through its own tables, performance counters, M_Keys that are guarded, path
-//! records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and overtake. Traffic moves beside all
-//! that, and ports count it.
+//! A fabric that answers management datagrams byte for byte, in simulated time and deterministic by seed: subnet packets
+//! by directed route and by LID through its own tables, performance counters, M_Key protection, path records, and a
+//! stand-in for the subnet manager. Lines may lose, delay, repeat and reorder packets. `traffic` moves packets over
+//! virtual lanes, and ports count them.
 
 mod administration;
 mod arbitration;
