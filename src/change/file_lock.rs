@@ -10,7 +10,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,6 +22,9 @@ use super::{ownership, users};
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 /// How often a file may be replaced by others before the lock is given up.
 const REPLACEMENTS_MOST: u32 = 16;
+
+/// How long a process of the owner that took the lock of a file that is being replaced may keep it.
+const REPLACED_RELEASE_MOST: Duration = Duration::from_secs(5);
 
 /// A lock that is held until this value is dropped.
 #[derive(Debug)]
@@ -63,7 +66,9 @@ impl FileLock {
                     if !holder.is_foreign(file.metadata()?.uid()) || ownership::is_in_shared_folder(path)? {
                         return Ok(Err(holder));
                     }
-                    replace(path)?;
+                    if let Some(replaced) = replace(path, &file, &holder)? {
+                        return Ok(replaced);
+                    }
                 }
             }
         }
@@ -94,6 +99,10 @@ impl LockHolder {
     /// When the process started, in ticks since the start of the machine: no two processes of one number have it in common.
     pub fn started(&self) -> Option<String> {
         self.stat(19)
+    }
+
+    fn is_same_process(&self, other: &Self) -> bool {
+        self.pid == other.pid && self.uid == other.uid
     }
 
     /// Whether a signal has stopped the process.
@@ -147,14 +156,46 @@ fn open_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Puts a new lock file in the place of one that another user holds.
-fn replace(path: &Path) -> io::Result<()> {
+/// Puts a new lock file in the place of one that another user holds, and takes its lock; `None`: the file at the path is
+/// another one by now.
+///
+/// The foreign holder may release the old file meanwhile, and a process of the owner take it. So the lock of the new file is
+/// not given away before the old one is either free or still held by the same foreign process. Whoever replaces holds the lock
+/// of the new file before it is renamed, so that no two processes replace at once.
+fn replace(
+    path: &Path,
+    old: &File,
+    foreign: &LockHolder,
+) -> io::Result<Option<Result<FileLock, LockHolder>>> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
+    name.push(".new");
     let beside = path.with_file_name(name);
-    let _ = fs::remove_file(&beside);
-    OpenOptions::new().create_new(true).write(true).mode(0o600).open(&beside)?;
-    fs::rename(&beside, path)
+    let new = open_private(&beside)?;
+    match new.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Some(Err(LockHolder::of(&new)?))),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    if !is_at(&beside, &new)? || !is_at(path, old)? {
+        return Ok(None);
+    }
+    fs::rename(&beside, path)?;
+    let since = Instant::now();
+    loop {
+        match old.try_lock() {
+            Ok(()) => return Ok(Some(Ok(FileLock(new)))),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let holder = LockHolder::of(old)?;
+        if holder.is_same_process(foreign) && holder.is_foreign(old.metadata()?.uid()) {
+            return Ok(Some(Ok(FileLock(new))));
+        }
+        if since.elapsed() > REPLACED_RELEASE_MOST {
+            return Ok(Some(Err(holder)));
+        }
+        thread::sleep(RETRY_INTERVAL);
+    }
 }
 
 /// Whether a path still leads to an open file.
@@ -207,6 +248,30 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
         FileLock::acquire(&path, Duration::ZERO).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_replaced_lock_is_not_given_away_while_a_process_of_the_owner_has_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        // The foreign holder released it, and this process took it before it was replaced.
+        let taken = FileLock::acquire(&path, Duration::ZERO).unwrap();
+        let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
+        let old = File::open(&path).unwrap();
+        let released = Duration::from_millis(200);
+        let since = Instant::now();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(released);
+                drop(taken);
+            });
+            assert!(matches!(replace(&path, &old, &foreign), Ok(Some(Ok(_)))));
+        });
+        assert!(since.elapsed() >= released);
+        assert!(!is_at(&path, &old).unwrap());
+        // Another one that saw the same holder finds that it is done.
+        assert!(replace(&path, &old, &foreign).unwrap().is_none());
+        FileLock::acquire(&path, Duration::ZERO).unwrap();
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl Home {
 
     /// Begins the rollback of a change again that could not be brought to its end: it is pending when this returns, and wants
     /// a guard. Refused while another one is pending on any of its switches. `None`: it is not incomplete any more.
-    pub fn begin_again(&self, id: &str, again: &Record) -> Result<Option<Kept>, HomeError> {
+    pub fn begin_again(&self, id: &str, again: &[Record]) -> Result<Option<Kept>, HomeError> {
         let kept = self.find(id)?;
         let Some(keeping) = kept.keep_incomplete()? else { return Ok(None) };
         // A folder that takes no new change has its lock open to others, and needs none: nothing else can begin there.
@@ -251,7 +251,7 @@ impl Home {
         }
         // Without the sign its journal is read, which says that it is pending from the next line on.
         kept.no_end().map_err(|error| self.bad(error))?;
-        journal.keep(again)?;
+        again.iter().try_for_each(|record| journal.keep(record))?;
         let (_, read) = kept.journal()?;
         drop((lock, keeping));
         Ok(Some(Kept { read, ..kept }))

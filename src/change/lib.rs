@@ -37,8 +37,8 @@ pub use audit::{AuditError, Entry};
 pub use clock::{BootTime, Clocks, SystemClocks};
 pub use cut_off::CutOff;
 pub use driver::{
-    AlteredWrites, Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back,
-    verify,
+    AlteredWrites, Checked, Direct, Driver, Halt, Heed, NOT_THROUGH_OPENSM, Opensm, OpensmSite, Refusal,
+    Reopened, not_back, verify,
 };
 pub use failed::{FailedElement, FailedEnd};
 pub use file_lock::LockHolder;

@@ -36,7 +36,7 @@ fn logs(folder: &Path) -> String {
 }
 
 /// What switches hold of the blocks of a plan.
-fn held(stage: &Stage) -> Vec<Value> {
+pub fn held(stage: &Stage) -> Vec<Value> {
     let (tables, _) = fabdeck(stage, &["show", "tables"], 0);
     let rows = tables["rows"].as_array().unwrap().clone();
     let entries = rows.iter().flat_map(|row| {

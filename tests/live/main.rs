@@ -21,6 +21,7 @@ mod kit;
 mod lives;
 mod lossy;
 mod machines;
+mod opensm_named;
 mod opensm_road;
 mod phased;
 mod planned;

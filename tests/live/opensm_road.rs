@@ -184,6 +184,11 @@ impl Site {
         self.until("the subnet is up", |site| site.ups() > 0);
     }
 
+    /// OpenSM's number.
+    pub fn process(&self) -> u32 {
+        self.manager.as_ref().unwrap().id()
+    }
+
     fn log(&self) -> String {
         fs::read_to_string(self.path("opensm.log")).unwrap_or_default()
     }
@@ -241,7 +246,7 @@ impl Site {
     fn hang_up(&self) {
         let ups = self.ups();
         let mut kill = std::process::Command::new("kill");
-        kill.args(["-HUP", &self.manager.as_ref().unwrap().id().to_string()]);
+        kill.args(["-HUP", &self.process().to_string()]);
         assert!(stage::finish(kill).status.success());
         self.until("a sweep after SIGHUP", |site| site.ups() > ups);
     }

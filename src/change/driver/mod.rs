@@ -8,4 +8,4 @@ mod road;
 pub use direct::Direct;
 pub use opensm::{Checked, Opensm, OpensmSite, Refusal};
 pub use reopened::Reopened;
-pub use road::{AlteredWrites, Driver, Halt, Heed, not_back, verify};
+pub use road::{AlteredWrites, Driver, Halt, Heed, NOT_THROUGH_OPENSM, not_back, verify};

@@ -72,6 +72,10 @@ pub type Heed<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
 /// Bytes that devices answered instead of those that were sent to them, by the number of the step.
 pub type AlteredWrites = BTreeMap<usize, Vec<u8>>;
 
+/// Why no process of OpenSM can be named.
+pub const NOT_THROUGH_OPENSM: &str =
+    "FD-5645: the change does not go through OpenSM: there is no process to name; leave out --opensm-process";
+
 /// A road to a fabric.
 pub trait Driver {
     /// Who reads the fabric, whatever the road.
@@ -96,6 +100,11 @@ pub trait Driver {
     /// Why a rollback has to wait for the subnet manager that does its writes; `None`: it need not.
     fn await_manager(&mut self) -> Option<String> {
         None
+    }
+
+    /// Has OpenSM told by another process from now on.
+    fn name_opensm(&mut self, _: &str) -> Result<(), String> {
+        Err(NOT_THROUGH_OPENSM.to_owned())
     }
 
     /// Whether each Set's answer is compared with what was sent, so that what reads back otherwise later is a foreign write.

@@ -19,6 +19,11 @@ pub enum Ask {
         user: String,
         seconds: u64,
     },
+    /// To tell OpenSM by this process from now on: its number, or the path of its pid file.
+    NameOpensm {
+        user: String,
+        process: String,
+    },
     /// To go on without hosts that do not answer, where a change in five phases waits for them.
     GoOn {
         user: String,
@@ -38,6 +43,7 @@ impl Ask {
             Self::Confirm { user }
             | Self::Extend { user, .. }
             | Self::GoOn { user }
+            | Self::NameOpensm { user, .. }
             | Self::RollBack { user, .. } => user,
         }
     }
@@ -50,6 +56,7 @@ impl Ask {
             Self::Confirm { .. } => Self::Confirm { user },
             Self::Extend { seconds, .. } => Self::Extend { user, seconds },
             Self::GoOn { .. } => Self::GoOn { user },
+            Self::NameOpensm { process, .. } => Self::NameOpensm { user, process },
             Self::RollBack { anyway, .. } => Self::RollBack { user, anyway },
         }
     }
@@ -62,6 +69,7 @@ impl Ask {
             Self::Extend { .. } => "extend",
             Self::GoOn { .. } => "confirm --go-on",
             Self::RollBack { .. } => "rollback",
+            Self::NameOpensm { .. } => "--opensm-process",
         }
     }
 }

@@ -382,6 +382,7 @@ impl Keeper<'_> {
                     let why = waits_for_nobody(&self.told);
                     self.refuse(&order, why);
                 }
+                Ask::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 Ask::Extend { user, seconds } => {
                     if let Err(error) = self.extend(&order, user, *seconds) {
                         return self.not_durable(steps, &order, &error);

@@ -124,6 +124,7 @@ impl Keeper<'_> {
                 }
                 true
             }
+            Ask::NameOpensm { user, process } => return self.name_opensm(order, user, process),
             _ => {
                 let why = busy(&self.told);
                 self.refuse(order, why);
@@ -134,6 +135,24 @@ impl Keeper<'_> {
         // Whoever asked may be gone.
         let _ = order.reply.send(Answer::Status(status));
         at_once
+    }
+
+    /// Has OpenSM told by another process from now on, also by the guards that follow; whether it is.
+    pub(super) fn name_opensm(&mut self, order: &Order, user: &str, process: &str) -> bool {
+        if let Err(why) = self.driver.name_opensm(process) {
+            self.refuse(order, why);
+            return false;
+        }
+        let (user, process) = (user.to_owned(), process.to_owned());
+        let record = Record::OpensmNamed { time: self.time(), user: user.clone(), process: process.clone() };
+        if let Err(error) = self.record(record, "OpenSM's process named", &user, &process) {
+            // This guard has it all the same.
+            (self.say)(&error.to_string());
+        }
+        let status = Status { trouble: self.trouble.clone(), ..Status::of(&self.told) };
+        // Whoever asked may be gone.
+        let _ = order.reply.send(Answer::Status(status));
+        true
     }
 
     /// From now on it is taken back even where that loses paths.

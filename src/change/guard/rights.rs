@@ -73,7 +73,10 @@ impl Grantee {
 impl Rights {
     /// Whether a caller may ask this of a guard that runs as `owner`.
     pub fn allow(&self, ask: &Ask, caller: &Caller, owner: u32) -> bool {
+        let nobody = Vec::new();
         let granted = match ask {
+            // The process gets a signal with the rights of the guard.
+            Ask::NameOpensm { .. } => &nobody,
             Ask::Status => &self.list,
             Ask::Confirm { .. } | Ask::GoOn { .. } => &self.confirm,
             Ask::Extend { .. } => &self.extend,
@@ -85,6 +88,12 @@ impl Rights {
 
 /// Why a guard refuses a caller.
 pub(super) fn refusal(ask: &Ask, caller: &Caller) -> String {
+    if matches!(ask, Ask::NameOpensm { .. }) {
+        return format!(
+            "FD-5665: {} cannot name OpenSM's process here: only the owner of the change and root can",
+            caller.name
+        );
+    }
     format!(
         "FD-5665: {} has no right to '{}' here: the owner of the change grants it in the configuration, [rights] {}",
         caller.name,
@@ -99,6 +108,7 @@ fn right_name(ask: &Ask) -> &'static str {
         Ask::Confirm { .. } | Ask::GoOn { .. } => "confirm",
         Ask::Extend { .. } => "extend",
         Ask::RollBack { .. } => "rollback",
+        Ask::NameOpensm { .. } => "",
     }
 }
 
@@ -116,12 +126,15 @@ mod tests {
         };
         let confirm = Ask::Confirm { user: "ada".to_owned() };
         let back = Ask::RollBack { user: String::new(), anyway: false };
+        let named = Ask::NameOpensm { user: String::new(), process: "1".to_owned() };
         for (caller, ask, allowed) in [
             (caller(0, "root"), &back, true),
             (caller(1000, "owner"), &back, true),
             (caller(1001, "ada"), &Ask::Status, true),
             (caller(1001, "ada"), &confirm, true),
             (caller(1001, "ada"), &back, false),
+            (caller(1001, "ada"), &named, false),
+            (caller(1000, "owner"), &named, true),
             (caller(1007, "uid 1007"), &confirm, true),
             // A name in the question gives no right.
             (caller(1002, "bo"), &confirm, false),

@@ -128,6 +128,12 @@ pub enum Record {
         time: String,
         user: String,
     },
+    /// From here on OpenSM is told by this process: its number, or the path of its pid file.
+    OpensmNamed {
+        time: String,
+        user: String,
+        process: String,
+    },
     /// All is written and was read back; it is rolled back at the deadline.
     Applied {
         time: String,
@@ -184,6 +190,7 @@ impl Record {
             | Self::Notifying { time, .. }
             | Self::Notified { time, .. }
             | Self::GoingOn { time, .. }
+            | Self::OpensmNamed { time, .. }
             | Self::Applied { time, .. }
             | Self::Extended { time, .. }
             | Self::Confirmed { time, .. }
@@ -375,6 +382,11 @@ impl Told {
                 }
             }
             Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
+            Record::OpensmNamed { process, .. } => {
+                if let Some(site) = &mut self.begun.opensm {
+                    site.name_process(process);
+                }
+            }
             Record::Applied { deadline, ends, .. } => {
                 self.ends.clone_from(ends);
                 self.written = self.begun.writes.len() as u64;

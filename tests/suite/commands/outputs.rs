@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json::violations;
 use super::world::{fabdeck, fabdeck_with, notes, small};
 
-const FIRST: &str = "tests/fixtures/capture/first.fdcap";
+const FIRST: &str = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/capture/first.fdcap");
 
 /// A command line for every command that has one, with the schema of its JSON.
 const LINES: &[(&str, &[&str], &str)] = &[
@@ -111,8 +111,14 @@ fn json_is_what_its_schema_says_and_equal_between_runs() {
 /// Steps are told beside the report while they go.
 #[test]
 fn a_run_reports_as_its_schema_says() {
-    let args =
-        ["--source", "routed", "run", "tests/suite/commands/books/two-steps.toml", "--no-times", "--json"];
+    let args = [
+        "--source",
+        "routed",
+        "run",
+        concat!(env!("FABDECK_ROOT"), "/tests/suite/commands/books/two-steps.toml"),
+        "--no-times",
+        "--json",
+    ];
     let ended = fabdeck(&args);
     assert!(ended.err.contains("fabdeck: step 1 of 2, expect\n"), "{}", ended.err);
     assert_eq!(ended.out, fabdeck(&args).out);

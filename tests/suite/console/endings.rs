@@ -282,7 +282,7 @@ fn what_is_cancelled_works_no_more() {
         session.press(&format!(":preview {}\r", engine.id));
         session.until(&format!("{} routes", engine.id));
         // Well before the quickest of them is done.
-        std::thread::sleep(Duration::from_millis([50, 300][at % 2]));
+        std::thread::sleep(Duration::from_millis([10, 60][at % 2]));
         let before = session.worked();
         session.press("\x1b");
         session.until(&format!("cancelled: {} routes", engine.id));

@@ -119,11 +119,20 @@ impl OpensmSite {
         self.bell().or_else(|refusal| by_signal().map(Bell::Process).map_err(|_| refusal))
     }
 
-    /// Names the process by its number or by the file that holds it.
+    /// Names the process by its number or by the file that holds it, in place of the one that was named before.
     pub fn name_process(&mut self, process: &str) {
-        match process.parse() {
-            Ok(pid) => self.pid = Some(pid),
-            Err(_) => self.pid_file = Some(std::path::absolute(process).unwrap_or_else(|_| process.into())),
+        (self.pid, self.pid_file) = match process.parse() {
+            Ok(pid) => (Some(pid), None),
+            Err(_) => (None, Some(std::path::absolute(process).unwrap_or_else(|_| process.into()))),
+        };
+    }
+
+    /// Why the process that is named cannot be OpenSM's. What a pid file says is seen when it is needed: it may be written
+    /// only once OpenSM is started again.
+    pub(super) fn check_named(&self) -> Result<(), String> {
+        match self.pid {
+            Some(pid) => ManagerProcess::named(Path::new(PROC), pid).map(drop),
+            None => Ok(()),
         }
     }
 

@@ -281,6 +281,14 @@ impl Driver for Opensm<'_> {
         self.actuator.unregister(registration)
     }
 
+    fn name_opensm(&mut self, process: &str) -> Result<(), String> {
+        let mut site = self.site.clone();
+        site.name_process(process);
+        site.check_named().map_err(|why| Refusal::NoProcess(why).to_string())?;
+        self.site = site;
+        Ok(())
+    }
+
     /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.
     fn await_manager(&mut self) -> Option<String> {
         let note = self.note().ok().flatten()?;

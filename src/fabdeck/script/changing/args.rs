@@ -38,7 +38,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub opensm_console: Option<SocketAddr>,
     /// With --via opensm: its process, by number or by its pid file; usually the only live one of this user called opensm
-    #[arg(long, value_name = "PID|FILE")]
+    #[arg(long, value_name = "PID|FILE", value_parser = opensm_process)]
     pub opensm_process: Option<String>,
     /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
     /// them any time
@@ -131,6 +131,19 @@ pub struct RollbackArgs {
     /// Even where the fabric has changed so that going back loses paths
     #[arg(long)]
     pub force: bool,
+    /// Of a change that went through OpenSM: its process from now on, by number or by its pid file, where it is another one than
+    /// `apply` knew
+    #[arg(long, value_name = "PID|FILE", value_parser = opensm_process)]
+    pub opensm_process: Option<String>,
+}
+
+/// The guard that reads the pid file has another folder to start from.
+fn opensm_process(text: &str) -> Result<String, String> {
+    if text.parse::<u32>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    let path = std::path::absolute(text).map_err(|error| error.to_string())?;
+    path.into_os_string().into_string().map_err(|_| "a pid file's path is UTF-8 here".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +155,9 @@ pub struct GuardArgs {
     /// subnet manager shows that its guard is gone
     #[arg(long, value_name = "MACHINE", requires = "resume")]
     pub gone: Option<String>,
+    /// With --resume: of changes that went through OpenSM, its process from now on, by number or by its pid file
+    #[arg(long, value_name = "PID|FILE", value_parser = opensm_process, requires = "resume")]
+    pub opensm_process: Option<String>,
     /// Take over the change of this id alone
     #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin"])]
     pub keep: Option<String>,

@@ -9,7 +9,7 @@ use super::means::Means;
 use super::told::user;
 use super::{foreign_changes, home, refused};
 use crate::script::{Exit, Failure};
-use fabdeck_change::{Answer, Ask, DoorError, Home, Kept, Phase, Record, Status, call};
+use fabdeck_change::{Answer, Ask, DoorError, Home, Kept, NOT_THROUGH_OPENSM, Phase, Record, Status, call};
 
 /// How long a guard that was started just now may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// begun again. What is refused stands in the trail.
 pub fn order(means: Means<'_>, id: &str, ask: &Ask, say: &mut dyn FnMut(&str)) -> Result<Status, Failure> {
     if let Ask::RollBack { anyway, .. } = ask
-        && let Some(status) = again(means, id, *anyway, say)?
+        && let Some(status) = begin_again(means, id, (*anyway, None), say)?
     {
         return Ok(status);
     }
@@ -45,11 +45,12 @@ pub fn order(means: Means<'_>, id: &str, ask: &Ask, say: &mut dyn FnMut(&str)) -
     }
 }
 
-/// A change that could not be rolled back to its end has that begun again, by a guard of its own.
-fn again(
+/// A change that could not be rolled back to its end has that begun again, by a guard of its own; with another process of
+/// OpenSM where one is named.
+pub fn begin_again(
     means: Means<'_>,
     id: &str,
-    anyway: bool,
+    (anyway, opensm): (bool, Option<&str>),
     say: &mut dyn FnMut(&str),
 ) -> Result<Option<Status>, Failure> {
     let Ok((home, kept)) = home::find(means, id) else { return Ok(None) };
@@ -60,7 +61,19 @@ fn again(
         return Err(Failure::new(Exit::Refused, home::of_another(&kept)));
     }
     let (time, user) = (Timestamp::now().to_string(), user());
-    let kept = match home.begin_again(id, &Record::Again { time, user, anyway }).map_err(home::refused) {
+    let mut records = vec![Record::Again { time: time.clone(), user: user.clone(), anyway }];
+    if let Some(process) = opensm {
+        if kept.read.told.begun.opensm.is_none() {
+            return Err(refused::told(
+                &home,
+                ("rollback", Some(id)),
+                Failure::new(Exit::Refused, NOT_THROUGH_OPENSM),
+                say,
+            ));
+        }
+        records.push(Record::OpensmNamed { time, user, process: process.to_owned() });
+    }
+    let kept = match home.begin_again(id, &records).map_err(home::refused) {
         Ok(Some(kept)) => kept,
         Ok(None) => return Ok(None),
         Err(failure) => return Err(refused::told(&home, ("rollback", Some(id)), failure, say)),

@@ -9,13 +9,14 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::means::Means;
-use super::{foreign_changes, home, other_machine, second_keeper};
+use super::told::user;
+use super::{asking, foreign_changes, home, other_machine, second_keeper};
 use crate::script::context::Context;
 use crate::script::open::Reach;
 use crate::script::{Exit, Failure};
 use crate::session::ChangeRow;
 use fabdeck_change::{
-    AccessPolicy, Begun, Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm,
+    AccessPolicy, Ask, Begun, Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm,
     Order, Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder,
     socket_in,
 };
@@ -45,8 +46,34 @@ pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Fail
     match (&args.begin, &args.keep) {
         (Some(id), _) => keep_one(context, id, Errand::Apply),
         (None, Some(id)) => keep_one(context, id, Errand::TakeOver),
-        (None, None) => take_over(context, args.gone.as_deref()),
+        (None, None) => {
+            let named = args.opensm_process.as_ref().map(|process| name_opensm(context, process));
+            let worst = take_over(context, args.gone.as_deref())?;
+            Ok(named.map_or(worst, |named| worst.max(named)))
+        }
     }
+}
+
+/// Tells the guard of every pending change that goes through OpenSM by which process it is told from now on; one whose guard
+/// is gone gets another.
+fn name_opensm(context: &mut Context<'_, '_>, process: &str) -> Exit {
+    let given = context.given();
+    let means = Means { outside: context.outside, given: &given };
+    let mut worst = Exit::Done;
+    let pending = home::all(means).into_iter().filter_map(|home| home.pending().ok()).flatten().flatten();
+    let through_opensm = pending.filter(|kept| kept.read.told.begun.opensm.is_some());
+    for id in through_opensm.map(|kept| kept.read.told.begun.id).collect::<Vec<_>>() {
+        let ask = Ask::NameOpensm { user: user(), process: process.to_owned() };
+        let asked = asking::order(means, &id, &ask, &mut |line| context.output.say(line));
+        match asked {
+            Ok(_) => context.output.say(&format!("change {id}: OpenSM is told by process {process}")),
+            Err(failure) => {
+                failure.message.iter().for_each(|message| context.output.say(message));
+                worst = worst.max(failure.exit);
+            }
+        }
+    }
+    worst
 }
 
 fn keep_one(context: &mut Context<'_, '_>, id: &str, errand: Errand) -> Result<Exit, Failure> {

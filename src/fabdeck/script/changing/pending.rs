@@ -40,7 +40,10 @@ pub fn extend(context: &mut Context<'_, '_>, args: &ExtendArgs) -> Result<Exit, 
 /// Waits for the end: who rolls back wants to know that it is done.
 pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit, Failure> {
     let id = meant(context, &args.id)?;
-    let first = order(context, &id, &Ask::RollBack { user: user(), anyway: args.force })?;
+    let first = match &args.opensm_process {
+        Some(process) => name_and_roll_back(context, &id, args.force, process)?,
+        None => order(context, &id, &Ask::RollBack { user: user(), anyway: args.force })?,
+    };
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     if let Some((home, _)) = foreign_changes::find(means, &id).filter(|_| home::find(means, &id).is_err()) {
@@ -53,6 +56,29 @@ pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<E
     report(context, &status)?;
     // It was asked for, so that it was rolled back is what was to be done.
     Ok(if status.phase == Phase::RolledBack { Exit::Done } else { exit(status.phase) })
+}
+
+/// OpenSM's process is named first: the rollback may be waiting for it alone.
+fn name_and_roll_back(
+    context: &mut Context<'_, '_>,
+    id: &str,
+    anyway: bool,
+    process: &str,
+) -> Result<Status, Failure> {
+    context.refuse_filter("a change")?;
+    let given = context.given();
+    let means = Means { outside: context.outside, given: &given };
+    let mut say = |line: &str| context.output.say(line);
+    if let Some(status) = asking::begin_again(means, id, (anyway, Some(process)), &mut say)? {
+        return Ok(status);
+    }
+    let named = Ask::NameOpensm { user: user(), process: process.to_owned() };
+    let status = asking::order(means, id, &named, &mut say)?;
+    if status.phase == Phase::RollingBack && !anyway {
+        // It waited for OpenSM alone.
+        return Ok(status);
+    }
+    asking::order(means, id, &Ask::RollBack { user: user(), anyway }, &mut say)
 }
 
 fn meant(context: &Context<'_, '_>, text: &str) -> Result<String, Failure> {

@@ -156,7 +156,8 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
     let Some((id, ask)) = state.known.changes.asked.remove(&task) else { return Vec::new() };
     let number = state.known.changes.row(&id).map_or_else(|| id.clone(), |row| row.number.to_string());
     let (what, line) = match &ask {
-        Ask::Status => return Vec::new(),
+        // The console names no process.
+        Ask::Status | Ask::NameOpensm { .. } => return Vec::new(),
         Ask::Confirm { .. } => ("confirmed", format!("confirm {id}")),
         Ask::GoOn { .. } => ("told to go on", format!("confirm {id} --go-on")),
         Ask::Extend { seconds, .. } => ("extended", format!("extend {id} {seconds}s")),
