@@ -366,6 +366,7 @@ impl Keeper<'_> {
             };
             match &order.ask {
                 Ask::Status => self.answer(&order, &seen),
+                Ask::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 Ask::Confirm { user } => {
                     let user = user.clone();
                     self.look_before(steps, &mut seen);
@@ -378,11 +379,7 @@ impl Keeper<'_> {
                         Err(error) => self.not_durable(steps, &order, &error),
                     };
                 }
-                Ask::GoOn { .. } => {
-                    let why = waits_for_nobody(&self.told);
-                    self.refuse(&order, why);
-                }
-                Ask::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
+                Ask::GoOn { .. } => self.refuse(&order, waits_for_nobody(&self.told)),
                 Ask::Extend { user, seconds } => {
                     if let Err(error) = self.extend(&order, user, *seconds) {
                         return self.not_durable(steps, &order, &error);

@@ -383,9 +383,7 @@ impl Told {
             }
             Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
             Record::OpensmNamed { process, .. } => {
-                if let Some(site) = &mut self.begun.opensm {
-                    site.name_process(process);
-                }
+                self.begun.opensm.iter_mut().for_each(|site| site.name_process(process));
             }
             Record::Applied { deadline, ends, .. } => {
                 self.ends.clone_from(ends);

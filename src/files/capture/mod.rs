@@ -1,4 +1,4 @@
-//! Captures on a disk: recording, reading at any time, stepping through. How the bytes lie is `files::capture`.
+//! Captures on a disk: recording, reading at any time, stepping through. How the bytes lie is `capture_format`.
 
 mod anonymous;
 mod anonymous_jobs;
