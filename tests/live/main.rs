@@ -26,6 +26,7 @@ mod opensm_road;
 mod phased;
 mod planned;
 mod played;
+mod random_kills;
 mod replayed;
 mod reported;
 mod routed;

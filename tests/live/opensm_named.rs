@@ -77,11 +77,11 @@ fn until<T>(what: &str, so: impl Fn() -> Option<T>) -> T {
 fn process_of(words: &[&str]) -> Option<u32> {
     let words: String = words.iter().map(|word| format!("\0{word}")).collect();
     let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let is_it = |pid: &u32| {
         fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains(&words))
     };
-    pids.filter(is_it).next()
+    pids.find(is_it)
 }
 
 #[test]

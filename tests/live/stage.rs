@@ -135,12 +135,16 @@ impl Stage {
         }
     }
 
-    /// ibsim keeps the place of a process that was killed, and has ten. To be called while no process is there.
+    /// ibsim keeps the place of a process that was killed, and has ten. Those that live stay.
     pub fn forget_the_dead(&mut self) {
         let attached = self.console("Attached", "");
         let clients = attached.lines().filter_map(|line| line.split_once("Client ")?.1.split_once(':'));
-        for (client, _) in clients {
-            self.console(&format!("X {client}"), "");
+        for (client, line) in clients {
+            let pid = line.split_once("pid ").and_then(|(_, rest)| rest.split_whitespace().next());
+            let lives = pid.is_some_and(|pid| Path::new("/proc").join(pid).exists());
+            if !lives {
+                self.console(&format!("X {client}"), "");
+            }
         }
     }
 
