@@ -1,6 +1,6 @@
 //! Guards that take a question in and say nothing for long, and those that nobody could ask.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::processes::{DEMO, Lab};
@@ -30,6 +30,26 @@ fn what_was_asked_of_a_guard_that_is_silent_is_done_once() {
     // Callers are answered in their order: whatever was asked before is done by now.
     lab.ends(&["confirm", &id], 0);
     assert_eq!(extended(), 1, "{}", journal());
+}
+
+/// A guard that dies with a question in its socket did nothing of it: the next one is asked.
+#[test]
+fn what_was_asked_of_a_guard_that_is_killed_is_asked_of_the_next() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    let guard = lab.guards().remove(0);
+    let signal = |name: &str| {
+        assert!(Command::new("kill").args(["-s", name, &guard]).status().unwrap().success());
+    };
+    signal("STOP");
+    let asking = lab.command(&["extend", &id, "60s"]).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    signal("KILL");
+    let asked = asking.wait_with_output().unwrap();
+    assert_eq!(asked.status.code(), Some(0), "{}", String::from_utf8_lossy(&asked.stderr));
+    let journal = std::fs::read_to_string(lab.folder().join("journal")).unwrap();
+    assert_eq!(journal.matches("\"record\":\"extended\"").count(), 1, "{journal}");
+    lab.ends(&["confirm", &id], 0);
 }
 
 /// A socket has a short name: in a folder with a long one nobody could confirm the change, so it is not written.

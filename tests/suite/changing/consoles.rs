@@ -78,7 +78,8 @@ fn a_console_that_is_left_says_what_goes_on() {
 fn a_console_takes_over_what_was_left_behind() {
     let lab = Lab::new(DEMO);
     lab.ends(&["apply", "a.plan", "--yes", "--accept", "transition"], 0);
-    lab.kill_guard();
+    // The process beside it would take over as well.
+    lab.kill_guards();
     let path = |name: &str| lab.home.path().join(name).display().to_string();
     let source = format!("sim:{}", path("lab.sock"));
     let mut session = Session::open(&["--source", &source, "--state-dir", &path("state")], 120, 40);

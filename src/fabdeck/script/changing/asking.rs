@@ -9,10 +9,14 @@ use super::means::Means;
 use super::told::user;
 use super::{foreign_changes, home, refused};
 use crate::script::{Exit, Failure};
-use fabdeck_change::{Answer, Ask, DoorError, Home, Kept, NOT_THROUGH_OPENSM, Phase, Record, Status, call};
+use fabdeck_change::{
+    Answer, Ask, DoorError, Home, Kept, LockHolder, NOT_THROUGH_OPENSM, Phase, Record, Status, Told, call,
+};
 
 /// How long a guard that was started just now may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a guard that is killed may take until it is gone.
+const DYING: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(50);
 
 /// Asks the guard of a pending change; one whose guard is gone gets another first, and a rollback that ended incomplete is
@@ -95,6 +99,7 @@ fn asked(means: Means<'_>, (home, kept): (&Home, &Kept), ask: &Ask) -> Result<An
     let since = Instant::now();
     let mut started = false;
     loop {
+        let before = Asked::of(home, kept);
         let error = match call(&kept.socket(), ask) {
             Ok(answer) => return Ok(answer),
             Err(error @ DoorError::NoGuard(_)) => return Err(Failure::new(Exit::Failed, error.to_string())),
@@ -111,6 +116,9 @@ fn asked(means: Means<'_>, (home, kept): (&Home, &Kept), ask: &Ask) -> Result<An
         }
         // What was taken in may be carried out when its asker is gone: twice would be once too often. To look is nothing of that.
         if matches!(error, DoorError::Unanswered(_)) && *ask != Ask::Status {
+            if before.is_certainly_not_done(home, kept) {
+                continue;
+            }
             return Err(Failure::new(
                 Exit::Failed,
                 format!(
@@ -132,6 +140,37 @@ fn asked(means: Means<'_>, (home, kept): (&Home, &Kept), ask: &Ask) -> Result<An
             return Err(Failure::new(Exit::Failed, format!("{error}; what it said last is in {log}")));
         }
         std::thread::sleep(TURN);
+    }
+}
+
+/// How a change stood when its guard was asked.
+struct Asked {
+    told: Option<Told>,
+    guard: Option<LockHolder>,
+}
+
+impl Asked {
+    fn of(home: &Home, kept: &Kept) -> Self {
+        let told = home.find(&kept.read.told.begun.id).ok().map(|kept| kept.read.told);
+        Self { told, guard: kept.lock_holder() }
+    }
+
+    /// Whether the guard died before it did what it was asked: that stands in the journal before it is done.
+    fn is_certainly_not_done(&self, home: &Home, kept: &Kept) -> bool {
+        let Some((told, guard)) = self.told.as_ref().zip(self.guard.as_ref()) else { return false };
+        let since = Instant::now();
+        // A process that is being killed may hold its lock for a moment.
+        while kept.lock_holder().is_some_and(|now| now.pid == guard.pid) {
+            if since.elapsed() > DYING {
+                return false;
+            }
+            std::thread::sleep(TURN);
+        }
+        let Ok(now) = home.find(&told.begun.id) else { return false };
+        let decisions = |told: &Told| {
+            (told.phase, told.deadline.clone(), told.asked, told.going_on, told.begun.opensm.clone())
+        };
+        decisions(&now.read.told) == decisions(told)
     }
 }
 
