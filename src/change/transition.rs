@@ -12,7 +12,7 @@ pub struct TransitionReport {
     /// What it would take to know; of what is safe: why there is nothing to judge.
     #[serde(default)]
     pub reason: Option<String>,
-    /// How the lanes of the old paths are known: `one`, `level 0 assumed`, `QoS policy`, `assumed`, `path records, sampled`,
+    /// How the lanes of the old paths are known: `one`, `level 0 assumed`, `QoS policy`, `levels of paths`, `assumed`, `path records, sampled`,
     /// `path records, every pair`, `SL2VL tables`, or `unknown`, with the reason.
     pub old_lanes: String,
     /// Channels of which each waits for the next, the last for the first. Where nothing is safe or unsafe for certain:
@@ -112,6 +112,7 @@ impl TransitionReport {
             "level 0 assumed" => "if all packets are on service level 0: nothing says otherwise",
             "path records, sampled" => "as far as sampled path records tell the lanes of the old paths",
             "QoS policy" => "if packets take the service levels of the QoS policy",
+            "levels of paths" => "if packets take the levels that the list of paths has",
             "assumed" => "if the old paths are those that are assumed",
             "plan" => "if the old paths are on the lanes of the plan",
             other => return format!(", by lanes of the old paths from: {other}"),
@@ -246,6 +247,7 @@ mod tests {
             ("path records, sampled", "sampled"),
             ("assumed", "assumed"),
             ("QoS policy", "service levels of"),
+            ("levels of paths", "list of paths"),
         ] {
             assert!(rests(old).contains(words), "{old}: {}", rests(old));
             let unsafe_now = TransitionReport { old_lanes: old.into(), ..told(Some(false), Some("x")) };

@@ -6,6 +6,7 @@ mod frame;
 mod index;
 mod line;
 mod pack;
+mod path_levels;
 mod reader;
 mod state;
 mod switching;
@@ -43,6 +44,7 @@ pub const LIMITS: &[(&str, usize)] = &[
     ("values of a sweep that one record holds", counters::MOST_VALUES),
     ("values of a sample on the average, where a sweep has more than one record holds", counters::MOST_EACH),
     ("values of a sweep in all", counters::MOST_HELD),
+    ("paths whose service levels are held", path_levels::MOST_PATHS),
     ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MOST_NAMED),
 ];
 

@@ -102,7 +102,7 @@ impl TopologyFile {
     }
 }
 
-/// A QoS policy.
+/// The service levels of paths: a QoS policy, or a list of paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile {
     pub levels: PolicyLevels,

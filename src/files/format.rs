@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::text::Input;
 use super::{
     capture_format, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
-    partitions, perfquery, port_report, qos_policy, sl2vl, slvl, subnet_lst,
+    partitions, perfquery, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -46,6 +46,7 @@ pub const FORMATS: &[Format] = &[
     format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
+    format!(psl, "service levels of paths (psl)", Content::Policy),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
     format!(partitions, "partitions of OpenSM (partitions.conf)", Content::Partitions),
     Format {

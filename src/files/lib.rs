@@ -31,6 +31,7 @@ pub mod guids;
 pub mod lfts;
 pub mod name_map;
 pub mod partitions;
+pub mod psl;
 pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
@@ -57,7 +58,6 @@ pub mod capture_format;
 
 // Written for others.
 pub mod prometheus;
-pub mod psl;
 pub mod qos_policy;
 pub mod slurm;
 

@@ -1,12 +1,20 @@
-//! The service level of each path as ibdmchk takes it (`-c`): source node, destination LID, level, with lane and level
-//! being the same number: `0x0002c90000000201 17 3`.
+//! The service level of each path as ibdmchk takes it (`-c`): source node, destination LID, level:
+//! `0x0002c90000000201 17 3`. Levels of routes that fabdeck computed are the numbers of their lanes.
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Notes, Place};
-use fabdeck_fabric::{Fabric, Lid, NodeId, NodeKind, PortNum, Routes};
+use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PathLevelTable, PortNum, Routes, ServiceLevel};
+
+use super::FileError;
+use super::content::PolicyFile;
+use super::opensm::{CONTRADICTION, bad_line, decimal, marked_hex, note_half_line, nothing};
+use super::text::Input;
 
 pub const ID: &str = "psl";
+
+/// Digits of a GUID behind its `0x`.
+const DIGITS: usize = 16;
 
 /// A node whose ports take different lanes to a destination.
 const PORTS_DIFFER: &str = "FN-361";
@@ -14,10 +22,66 @@ const PORTS_DIFFER: &str = "FN-361";
 /// So many lines are a file of half a gigabyte.
 pub const MOST_LINES: usize = 20_000_000;
 
-/// A node that sends, with the switches that its ports lead to: one for a switch, itself.
+/// A node that sends, with the switches that its ports lead to: one for a switch, itself. An adapter with several ports
+/// sends from one to the other.
 struct Sender {
     node: NodeId,
     switches: Vec<NodeId>,
+}
+
+impl Sender {
+    fn sends_to(&self, owner: NodeId) -> bool {
+        owner != self.node || self.switches.len() > 1
+    }
+}
+
+/// A path and its level: `0x0002c90000000201 17 3`.
+fn entry(line: &str) -> Option<(Guid, Lid, ServiceLevel)> {
+    let mut words = line.split_whitespace();
+    let (guid, lid, level) = (words.next()?, words.next()?, words.next()?);
+    let guid = marked_hex(guid).filter(|value| *value != 0 && guid.len() == "0x".len() + DIGITS)?;
+    let (lid, level) = (Lid::new(decimal(lid)?)?, ServiceLevel::new(decimal(level)?)?);
+    words.next().is_none().then_some((Guid(guid), lid, level))
+}
+
+fn says_something(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#')
+}
+
+/// Whether the first line that says anything is a path with its level.
+pub fn looks_like(head: &str) -> bool {
+    head.lines().map(str::trim).find(|line| says_something(line)).is_some_and(|line| entry(line).is_some())
+}
+
+/// Reads the levels of paths.
+pub fn read(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
+    let (mut table, mut notes) = (PathLevelTable::default(), Notes::new());
+    for line in input.lines() {
+        let line = line?;
+        let text = line.text.trim();
+        if !says_something(text) {
+            continue;
+        }
+        let place = || input.place(line.number);
+        let found = entry(text);
+        // A 1 at the very end may be the beginning of 10 to 15.
+        if line.unended && found.is_none_or(|(_, _, level)| level.value() == 1 && text.ends_with(" 1")) {
+            note_half_line(&mut notes, place(), text);
+            continue;
+        }
+        let wanted = "the GUID of a source (0x and 16 digits), a LID and a service level of 0 to 15";
+        let (source, lid, level) = found.ok_or_else(|| bad_line(place(), text, wanted))?;
+        let known = table.sources.entry(source).or_default().insert(lid, level);
+        if known.is_some_and(|known| known != level) {
+            notes.add(CONTRADICTION, place(), || {
+                format!("the path from {source} to LID {lid} has two service levels; the last one counts")
+            });
+        }
+    }
+    if table.sources.is_empty() {
+        return Err(nothing(input.name, "service level of a path"));
+    }
+    Ok(PolicyFile { levels: PolicyLevels::ByPath(table), notes })
 }
 
 /// How many lines the file will have.
@@ -32,7 +96,7 @@ pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Resul
     for sender in senders(fabric) {
         let guid = fabric.node(sender.node).guid();
         let Some((first, others)) = sender.switches.split_first() else { continue };
-        for (lid, owner) in ends.iter().filter(|(_, owner)| *owner != sender.node) {
+        for (lid, owner) in ends.iter().filter(|(_, owner)| sender.sends_to(*owner)) {
             let lane = routes.lane(first.0, *lid);
             writeln!(out, "{guid} {lid} {}", lane.value())?;
             if others.iter().any(|switch| routes.lane(switch.0, *lid) != lane) {
@@ -80,6 +144,7 @@ mod tests {
     use super::*;
     use fabdeck_fabric::Lanes;
     use fabdeck_fabric::generate::{Spec, generate};
+    use proptest::prelude::*;
 
     #[test]
     fn a_line_for_each_node_and_lid() {
@@ -99,5 +164,63 @@ mod tests {
         }
         let nodes = fabric.nodes().len();
         assert_eq!((text.lines().count(), lines(&fabric)), (nodes * (nodes - 1), nodes * nodes));
+    }
+
+    /// A server whose adapter has both ports at one switch.
+    #[test]
+    fn ports_of_one_adapter_send_to_each_other() {
+        use fabdeck_fabric::{FabricBuilder, NodeFacts};
+        let mut builder = FabricBuilder::new();
+        let mut node = |kind, guid, ports| {
+            builder.add_node(NodeFacts::new(kind, Guid(guid), ports, String::new())).unwrap()
+        };
+        let (switch, host) = (node(NodeKind::Switch, 7, 4), node(NodeKind::ChannelAdapter, 9, 2));
+        for (number, lid) in [(1, 3), (2, 4)] {
+            builder.port(host, PortNum(number)).lid = Lid::new(lid);
+            builder.connect((switch, PortNum(number)), (host, PortNum(number))).unwrap();
+        }
+        builder.port(switch, PortNum::MANAGEMENT).lid = Lid::new(1);
+        let fabric = builder.finish();
+        let routes = Routes::empty(1, fabric.top_lid());
+        let mut bytes = Vec::new();
+        write(&fabric, &routes, &mut bytes).unwrap();
+        let file = read(Input::new("psl", &bytes)).unwrap();
+        let PolicyLevels::ByPath(table) = file.levels else { panic!("{:?}", file.levels) };
+        let own = |lid| table.level(Guid(9), Lid::new(lid).unwrap()).is_some();
+        assert!(own(3) && own(4) && own(1), "{}", String::from_utf8_lossy(&bytes));
+        assert_eq!(table.put_to(&fabric, true).unlisted, 0);
+    }
+
+    #[test]
+    fn lines_that_are_no_paths_are_named() {
+        let error = |text: &str| read(Input::new("p.psl", text.as_bytes())).unwrap_err();
+        for line in [
+            "0x0002c90000000201 17 16",
+            "0x0002c90000000201 0 3",
+            "0x0002c90000000201 17 3 4",
+            "0x2c9 17 3",
+            "0x0000000000000000 17 3",
+        ] {
+            let found = error(&format!("# paths\n0x0002c90000000201 16 3\n{line}\n"));
+            assert!(found.code == "FD-2303" && found.to_string().contains('3'), "{line}: {found}");
+        }
+        assert_eq!((error("").code, error("# none\n").code), ("FD-2307", "FD-2307"));
+    }
+
+    #[test]
+    fn of_two_levels_of_a_path_the_last_one_counts() {
+        let text = "0x0002c90000000201 17 3\n0x0002c90000000201 17 3\n0x0002c90000000201 17 4\n";
+        let file = read(Input::new("p.psl", text.as_bytes())).unwrap();
+        let PolicyLevels::ByPath(table) = &file.levels else { panic!("{:?}", file.levels) };
+        let level = table.level(Guid(0x0002_c900_0000_0201), Lid::new(17).unwrap()).unwrap();
+        let codes: Vec<(&str, u64)> = file.notes.iter().map(|note| (note.code, note.count)).collect();
+        assert_eq!((level.value(), table.count(), codes), (4, 1, vec![(CONTRADICTION, 1)]));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in "(0x[0-9a-f]{15,17}|[ -~\n]{0,40}| [0-9]{1,6}|\n){0,30}") {
+            let _ = read(Input::new("x", text.as_bytes()));
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::btree_map::Entry;
 
+use super::level_files::LevelFiles;
 use super::parts::{note_merged, note_parts};
-use fabdeck_fabric::observe::{Notes, Observation, Place, PolicyLevels};
+use fabdeck_fabric::observe::{Notes, Observation, Place};
 use fabdeck_fabric::{Change, FabricDiff, Guid, NameMap, Tables};
 use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
 use fabdeck_files::{Format, port_report, subnet_lst};
@@ -39,7 +40,7 @@ pub(super) struct Assembly {
     counters: Vec<CounterFile>,
     lids: Vec<(String, LidFile)>,
     names: NameMap,
-    policy: Option<PolicyLevels>,
+    levels: LevelFiles,
     /// The topology of a capture was cut before it was recorded.
     cut_capture: bool,
     /// The topology is a list of cables, in which nothing says whether it is whole.
@@ -60,7 +61,7 @@ impl Assembly {
             counters: Vec::new(),
             lids: Vec::new(),
             names: NameMap::default(),
-            policy: None,
+            levels: LevelFiles::default(),
             cut_capture: false,
             is_list: false,
             notes: Notes::new(),
@@ -98,7 +99,7 @@ impl Assembly {
             }
             Content::Policy(file) => {
                 self.notes.extend(file.notes);
-                self.add_policy(&name, file.levels);
+                self.levels.add(&name, file.levels, Place::file(self.source.clone()), &mut self.notes);
             }
         }
     }
@@ -112,7 +113,7 @@ impl Assembly {
             self.jobs = seen.jobs;
         }
         if let Some(levels) = seen.policy {
-            self.add_policy(name, levels);
+            self.levels.add(name, levels, Place::file(self.source.clone()), &mut self.notes);
         }
         let file = TopologyFile {
             fabric: seen.fabric,
@@ -127,29 +128,9 @@ impl Assembly {
         self.topologies.push((format, file));
     }
 
-    /// Of two policies that differ it is not known which is in force.
-    fn add_policy(&mut self, name: &str, levels: PolicyLevels) {
-        match &self.policy {
-            None => self.policy = Some(levels),
-            Some(known) if *known == levels => {}
-            Some(_) => {
-                self.policy = Some(PolicyLevels::Undecided);
-                self.note_source("FN-559", || {
-                    format!(
-                        "{name} sets other service levels than another QoS policy here, so the levels of paths are not \
-                         known"
-                    )
-                });
-            }
-        }
-    }
-
-    /// A policy says that service levels are in use; of one that cannot be read it is not known which.
-    pub(super) fn add_unread_policy(&mut self, name: &str) {
-        self.policy = Some(PolicyLevels::Undecided);
-        self.note_source("FN-559", || {
-            format!("{name} sets service levels and cannot be read, so the levels of paths are not known")
-        });
+    /// A file that cannot be read sets service levels: a QoS policy, or a list of paths.
+    pub(super) fn add_unread_levels(&mut self, name: &str, is_policy: bool) {
+        self.levels.add_unread(name, is_policy, Place::file(self.source.clone()), &mut self.notes);
     }
 
     /// The first file that names a node has it, as the first line of a file has.
@@ -205,6 +186,7 @@ impl Assembly {
             counters.extend(file.samples);
             self.notes.extend(file.notes);
         }
+        let policy = self.levels.finish(&fabric, &mut self.notes);
         Ok(Observation {
             time: topology.time.map(|time| standard_time(&time)),
             fabric,
@@ -216,7 +198,7 @@ impl Assembly {
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
             adaptive: topology.adaptive,
-            policy: self.policy,
+            policy,
             cut,
             reading: None,
             jobs: self.jobs,

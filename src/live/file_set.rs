@@ -8,7 +8,7 @@ use super::assemble::Assembly;
 use super::unknown_format::unknown_format;
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_files::packed::{self, Limits, Pace, Unpacked};
-use fabdeck_files::{FileError, capture_format, detect, qos_policy, transcript};
+use fabdeck_files::{FileError, capture_format, detect, psl, qos_policy, transcript};
 use fabdeck_mad::access::SourceError;
 
 /// A file of a folder that is damaged or cannot be read.
@@ -70,9 +70,9 @@ impl<'a> FileSet<'a> {
 
     /// One file among others: where it cannot be used, a note names it.
     pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
-        let mut is_policy = false;
+        let mut format = None;
         let outcome = bytes.and_then(|bytes| {
-            is_policy = detect(&bytes).is_some_and(|format| format.id == qos_policy::ID);
+            format = detect(&bytes).map(|format| format.id);
             if !self.read(name, &bytes)? {
                 self.unknown.push(name.to_owned());
                 self.telling |= may_tell(&bytes);
@@ -80,8 +80,10 @@ impl<'a> FileSet<'a> {
             Ok(())
         });
         if let Err(error) = outcome {
-            if is_policy && !is_named_policy(name) {
-                self.assembly.add_unread_policy(name);
+            if let Some(format @ (qos_policy::ID | psl::ID)) = format
+                && level_format_by_name(name).is_none()
+            {
+                self.assembly.add_unread_levels(name, format == qos_policy::ID);
             }
             self.leave_out(name, error.into());
         }
@@ -112,8 +114,8 @@ impl<'a> FileSet<'a> {
             };
             format!("this file is left out, and the others are used: {why}")
         });
-        if is_named_policy(name) {
-            self.assembly.add_unread_policy(name);
+        if let Some(format) = level_format_by_name(name) {
+            self.assembly.add_unread_levels(name, format == qos_policy::ID);
         }
         self.assembly.damaged.push(error);
     }
@@ -156,9 +158,13 @@ fn short_list(folder: &str, names: &[String]) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// Whether a file has the name under which OpenSM looks for its QoS policy, packed or not.
-fn is_named_policy(name: &str) -> bool {
-    name.rsplit(['/', '!']).next().is_some_and(|file| file.starts_with("qos-policy"))
+/// The format of a file that sets service levels by its name, packed or not: that under which OpenSM looks for its QoS
+/// policy, or one as `fabric.psl`.
+fn level_format_by_name(name: &str) -> Option<&'static str> {
+    let file = name.rsplit(['/', '!']).next().unwrap_or_default();
+    let is_policy = file.starts_with("qos-policy");
+    let is_path_list = file.split('.').skip(1).any(|part| part.eq_ignore_ascii_case("psl"));
+    is_policy.then_some(qos_policy::ID).or(is_path_list.then_some(psl::ID))
 }
 
 /// Whether a file of no known format may hold a part of what is asked about: it is binary, or lists many GUIDs.

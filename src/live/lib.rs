@@ -8,6 +8,7 @@ mod carried;
 mod disk;
 mod file_set;
 mod generated;
+mod level_files;
 mod mad_source;
 mod open;
 mod parts;

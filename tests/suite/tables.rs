@@ -5,14 +5,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fabdeck_fabric::observe::{Notes, SubnetManager};
+use fabdeck_fabric::observe::{Notes, PolicyLevels, SubnetManager};
 use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lane, Lid, LinkSpeed, LinkWidth, Lmc, NodeFacts, NodeId, NodeKey, NodeKind,
     PortNum, PortState, ServiceLevel, Sl2Vl, Tables,
 };
 use fabdeck_files::content::{TableFile, TopologyFile};
 use fabdeck_files::text::Input;
-use fabdeck_files::{fdbs, guid2lid, guids, lfts, name_map, partitions, qos_policy, sl2vl, slvl, subnet_lst};
+use fabdeck_files::{
+    fdbs, guid2lid, guids, lfts, name_map, partitions, psl, qos_policy, sl2vl, slvl, subnet_lst,
+};
 use proptest::prelude::*;
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -112,6 +114,20 @@ fn a_cut_list_says_so() {
     };
     cut_everywhere(&bytes, read, |text| {
         text.ends_with('\n') || text.lines().last().is_some_and(|l| l.len() == 32)
+    });
+
+    let bytes = fixture("lanes.psl");
+    let read = |bytes: &[u8]| {
+        let file = psl::read(Input::new("p", bytes)).ok()?;
+        let PolicyLevels::ByPath(table) = &file.levels else { panic!("{:?}", file.levels) };
+        let rows = table.sources.iter().flat_map(|(source, row)| row.iter().map(move |path| (source, path)));
+        let facts = rows.map(|(source, (lid, level))| format!("{source} {lid} {level:?}")).collect();
+        Some((facts, file.notes.partial()))
+    };
+    cut_everywhere(&bytes, read, |text| {
+        let last = text.lines().last().unwrap_or_default();
+        let level = last.split(' ').nth(2).unwrap_or_default();
+        text.ends_with('\n') || last.starts_with('#') || !["", "1"].contains(&level)
     });
 
     let bytes = fixture("node-name-map");
@@ -216,7 +232,7 @@ fn the_lists_of_operators() {
 #[test]
 fn no_format_takes_a_file_of_another() {
     type Detector = (&'static str, fn(&str) -> bool);
-    let detectors: [Detector; 10] = [
+    let detectors: [Detector; 11] = [
         (lfts::ID, lfts::looks_like),
         (fdbs::ID, fdbs::looks_like),
         (subnet_lst::ID, subnet_lst::looks_like),
@@ -227,6 +243,7 @@ fn no_format_takes_a_file_of_another() {
         (guids::ID, guids::looks_like),
         (partitions::ID, partitions::looks_like),
         (qos_policy::ID, qos_policy::looks_like),
+        (psl::ID, psl::looks_like),
     ];
     let files = [
         ("opensm-lfts.dump", "lfts"),
@@ -241,6 +258,7 @@ fn no_format_takes_a_file_of_another() {
         ("guid2lid", "guid2lid"),
         ("node-name-map", "node-name-map"),
         ("partitions.conf", "partitions"),
+        ("lanes.psl", "psl"),
     ];
     for (name, format) in files {
         let text = String::from_utf8_lossy(&fixture(name)).into_owned();

@@ -85,7 +85,7 @@ pub struct Report {
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "QoS policy" where a file of OpenSM sets them, "path records, sampled", "path records, every pair", "SL2VL tables" that
+    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "QoS policy" where a file of OpenSM sets them, "levels of paths" where a list (psl) does, "path records, sampled", "path records, every pair", "SL2VL tables" that
     /// put all levels on one lane, "engine" for those of a proposal, "assumed" with the tables, "plan" for what a plan
     /// says, or "unknown".
     pub lanes_from: &'static str,
@@ -93,7 +93,7 @@ pub struct Report {
     pub lane_limits: Vec<String>,
     /// (Source port, LID) whose packets end there.
     pub limited_paths: u64,
-    /// (Source switch, LID) that no path record was given for.
+    /// (Source switch, LID) whose level from some source no path record and no list of paths has.
     pub unsaid_paths: u64,
     /// Switches on the way that did not tell what lane they put a service level on.
     pub untold_switches: u64,

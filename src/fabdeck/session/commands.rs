@@ -190,7 +190,8 @@ pub const COMMANDS: &[Command] = &[
          lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
          end with exit code 2. Where nothing tells service levels, level 0 is judged through the SL2VL tables, and the report says so \
          (\"level 0 assumed\"); SL2VL tables alone put no lane in use. A QoS policy of OpenSM in the folder sets service \
-         levels; where its rules leave those of paths open, deadlock freedom is not known. With --strict a verdict that is \
+         levels; where its rules leave those of paths open, deadlock freedom is not known. A list of levels of paths (psl) there sets \
+         the level of each path. With --strict a verdict that is \
          not known is a finding too (FN-707). With --partitions only ports that share a partition are pairs, in \
          counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
          word from the tables.",

@@ -1,16 +1,19 @@
 //! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::Look;
 use super::check::{Names, Report, check, held, report, unread_tables};
 use fabdeck_fabric::observe::PolicyLevels;
-use fabdeck_fabric::{Faults, Lane, Lanes, Levels, Lid, PortId, Routes, ServiceLevel, Tables};
+use fabdeck_fabric::{
+    Faults, Guid, Lane, Lanes, Levels, Lid, ListedLevels, PortId, Routes, ServiceLevel, Tables,
+};
 use fabdeck_routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use fabdeck_routing::{Problem, Pulse, Refusal, Request};
 
 /// How many ports that drop packets are named.
-const LISTED: usize = 10;
+const NAMED: usize = 10;
 
 /// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
 /// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
@@ -18,6 +21,9 @@ pub const LEVEL_ASSUMED: &str = "level 0 assumed";
 
 /// How the levels of paths are known where a QoS policy sets them.
 pub const POLICY: &str = "QoS policy";
+
+/// How the levels of paths are known where a list of paths (`psl`) sets them.
+pub const LISTED: &str = "levels of paths";
 
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +43,32 @@ enum Known<'a> {
     /// One for each (switch, LID), and how it is known.
     Whole(Lanes, &'static str),
     /// Levels, which have to be followed hop by hop.
-    Partly(Cow<'a, Levels>, &'static str),
+    Partly(KnownLevels<'a>),
     Unknown,
+}
+
+/// Service levels of the paths in force.
+pub(super) struct KnownLevels<'a> {
+    pub levels: Cow<'a, Levels>,
+    /// How they are known.
+    pub from: &'static str,
+    /// (Source switch, LID) of which the level is known from some sources of the switch only.
+    partly_listed: u64,
+}
+
+impl<'a> KnownLevels<'a> {
+    fn new(levels: Cow<'a, Levels>, from: &'static str) -> Self {
+        Self { levels, from, partly_listed: 0 }
+    }
+
+    fn one(from: &'static str) -> Self {
+        Self::new(Cow::Owned(Levels::One(ServiceLevel::default())), from)
+    }
+
+    fn records(levels: &'a Levels, every: bool) -> Self {
+        let from = if every { "path records, every pair" } else { "path records, sampled" };
+        Self::new(Cow::Borrowed(levels), from)
+    }
 }
 
 /// The one place that says how lanes are known, for every command.
@@ -50,17 +80,17 @@ fn known<'a>(
     switches: bool,
     sent: Sent<'a>,
 ) -> Known<'a> {
-    let (levels, from) = match (sent, &look.routes) {
+    let known = match (sent, &look.routes) {
         (Sent::Unknown, _) => return Known::Unknown,
         (Sent::One, _) if !mapping.any() => return Known::Whole(Lanes::One, "one"),
-        (Sent::One, _) => (Cow::Owned(Levels::One(ServiceLevel::default())), "one"),
+        (Sent::One, _) => KnownLevels::one("one"),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
             return Known::Whole(relaid(held, routes), from);
         }
         (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
-            match by_policy(look, policy) {
-                Some(levels) => (Cow::Owned(levels), POLICY),
+            match by_policy(look, policy, switches) {
+                Some(known) => known,
                 None => return Known::Unknown,
             }
         }
@@ -71,14 +101,14 @@ fn known<'a>(
             if let Some(lane) = alike {
                 return Known::Whole(all_on(lane, routes), "SL2VL tables");
             }
-            (Cow::Owned(Levels::One(ServiceLevel::default())), LEVEL_ASSUMED)
+            KnownLevels::one(LEVEL_ASSUMED)
         }
-        (Sent::Records { levels, every: false }, None) => (Cow::Borrowed(levels), "path records, sampled"),
-        (Sent::Records { levels, every: true }, None) => (Cow::Borrowed(levels), "path records, every pair"),
+        (Sent::Records { levels, every }, None) => KnownLevels::records(levels, every),
     };
-    match as_routes(problem, routes, mapping, &levels, switches) {
-        Some(lanes) => Known::Whole(lanes, from),
-        None => Known::Partly(levels, from),
+    let lanes = as_routes(problem, routes, mapping, &known.levels, switches);
+    match lanes.filter(|_| known.partly_listed == 0) {
+        Some(lanes) => Known::Whole(lanes, known.from),
+        None => Known::Partly(known),
     }
 }
 
@@ -98,7 +128,7 @@ pub fn check_in_force(
     let scope = |lanes| Scope { switches, lanes };
     let unread = unread_tables(&problem, tables);
     let mut routes = held(look, tables);
-    let (levels, from) = match known(look, &problem, &routes, &mapping, switches, sent) {
+    let levels = match known(look, &problem, &routes, &mapping, switches, sent) {
         Known::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
         Known::Whole(lanes, from) => {
             routes.lanes = lanes;
@@ -107,9 +137,9 @@ pub fn check_in_force(
             let report = Report { lanes_from: from, lane_limits, ..report(look, &problem, &certificate) };
             return Ok(report.without(unread));
         }
-        Known::Partly(levels, from) => (levels, from),
+        Known::Partly(levels) => levels,
     };
-    followed((look, &problem), &routes, &mapping, switches, (&levels, from), pulse)
+    followed((look, &problem), &routes, &mapping, switches, &levels, pulse)
         .map(|report| report.without(unread))
 }
 
@@ -124,7 +154,8 @@ pub(super) fn check_levels(
     let problem = Problem::new(look.fabric(), &faults);
     let mapping = Mapping::new(&problem, tables);
     let routes = held(look, tables);
-    let report = followed((look, &problem), &routes, &mapping, false, (levels, from), pulse)?;
+    let levels = KnownLevels::new(Cow::Borrowed(levels), from);
+    let report = followed((look, &problem), &routes, &mapping, false, &levels, pulse)?;
     Ok(report.without(unread_tables(&problem, tables)))
 }
 
@@ -134,40 +165,52 @@ fn followed(
     routes: &Routes,
     mapping: &Mapping<'_>,
     switches: bool,
-    (levels, from): (&Levels, &'static str),
+    known: &KnownLevels<'_>,
     pulse: &dyn Pulse,
 ) -> Result<Report, Refusal> {
     let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
     let certificate = certify_among(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
-    let served = serve(problem, routes, switches, mapping, levels, pulse)?;
+    let mut served = serve(problem, routes, switches, mapping, &known.levels, pulse)?;
+    served.unsaid += known.partly_listed;
     let names = Names { look, problem };
-    let said = matches!(levels, Levels::One(_));
-    Ok(joined(report(look, problem, &certificate), &served, &names, (from, said)))
+    let said = matches!(*known.levels, Levels::One(_));
+    Ok(joined(report(look, problem, &certificate), &served, &names, (known.from, said)))
 }
 
 /// The levels of the paths in force, and how they are known.
-pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a, Levels>, &'static str)> {
+pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<KnownLevels<'a>> {
     match (sent, &look.routes) {
         (Sent::Unknown, _) => None,
-        (Sent::Unsaid, None) => {
-            Some((Cow::Owned(by_policy(look, look.observation.policy.as_ref()?)?), POLICY))
-        }
-        (Sent::One, _) => Some((Cow::Owned(Levels::One(ServiceLevel::default())), "one")),
+        (Sent::Unsaid, None) => by_policy(look, look.observation.policy.as_ref()?, false),
+        (Sent::One, _) => Some(KnownLevels::one("one")),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
-            Some((Cow::Owned(levels_of(look, held)), from))
+            Some(KnownLevels::new(Cow::Owned(levels_of(look, held)), from))
         }
-        (Sent::Records { levels, every }, None) => {
-            let from = if every { "path records, every pair" } else { "path records, sampled" };
-            Some((Cow::Borrowed(levels), from))
-        }
+        (Sent::Records { levels, every }, None) => Some(KnownLevels::records(levels, every)),
     }
 }
 
-/// The levels that a QoS policy sets, by LID; `None` where its rules leave them open. A policy that gives every port
-/// of the fabric level 0 says that all paths have it.
-pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
-    let PolicyLevels::ByDestination(by_guid) = policy else { return None };
+/// The levels that a file sets; `None` where the rules of a QoS policy leave them open.
+pub(super) fn by_policy(look: &Look, policy: &PolicyLevels, switches: bool) -> Option<KnownLevels<'static>> {
+    match policy {
+        PolicyLevels::ByDestination(by_guid) => {
+            Some(KnownLevels::new(Cow::Owned(by_destination(look, by_guid)), POLICY))
+        }
+        PolicyLevels::ByPath(table) => {
+            let listed = table.put_to(look.fabric(), switches);
+            if listed.unlisted == 0 && listed.levels.all() <= 1 {
+                return Some(KnownLevels::one(LISTED));
+            }
+            let ListedLevels { levels, partly_listed, .. } = listed;
+            Some(KnownLevels { levels: Cow::Owned(levels), from: LISTED, partly_listed })
+        }
+        PolicyLevels::Undecided => None,
+    }
+}
+
+/// The levels of a QoS policy by LID. A policy that gives every port of the fabric level 0 says that all paths have it.
+fn by_destination(look: &Look, by_guid: &BTreeMap<Guid, u8>) -> Levels {
     let one = Levels::One(ServiceLevel::default());
     let mut levels = one.clone();
     levels.spread(look.fabric().top_lid());
@@ -179,7 +222,7 @@ pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
             bits.get_mut(lids).into_iter().flatten().for_each(|bits| *bits = 1 << level);
         }
     }
-    Some(if levels.all() <= 1 { one } else { levels })
+    if levels.all() <= 1 { one } else { levels }
 }
 
 /// Of routes that were computed here the level is the number of the lane.
@@ -308,7 +351,7 @@ fn joined(
     let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
     // What closes a cycle if all shared a lane shows why nothing is known, and nothing where it is.
     let unclear = verdict.is_none();
-    let limits = served.limits.iter().take(LISTED);
+    let limits = served.limits.iter().take(NAMED);
     Report {
         lanes: served.lanes.len().max(1),
         lanes_from: from,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::Look;
-use super::lanes::{Sent, levels_in_force};
+use super::lanes::{KnownLevels, Sent, levels_in_force};
 use fabdeck_change::{Follows, Migration, PlanFlow, PlanPort, Towards};
 use fabdeck_fabric::{
     Arbitration, Fabric, Guid, Lane, Lanes, Levels, Lid, PortId, ServiceLevel, Sl2Vl, VlWeight, levels_in,
@@ -55,7 +55,7 @@ pub(super) struct Worked<'a> {
 /// Twins, and what the ways to all hot-spots that stay or become such have to hold.
 pub(super) fn worked<'a>(look: &Look, moves: &Moves, sent: Sent<'a>) -> Result<Worked<'a>, Unmoved> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let (levels, from) = levels_in_force(look, sent).ok_or(Unmoved::Levels)?;
+    let KnownLevels { levels, from, .. } = levels_in_force(look, sent).ok_or(Unmoved::Levels)?;
     let moved: Vec<&Moved> = moves.moved().collect();
     // Of a hot-spot that is there a manager may give the slow level still, though the hosts that moved are gone.
     let gone = moves.gone.iter().filter(|flows| flows.gone == Some(Gone::Hosts));

@@ -38,7 +38,8 @@ impl Course {
         let service = match (sent, &look.routes) {
             (Sent::Records { levels, .. }, _) => Service::Levels(levels.clone()),
             (Sent::Unsaid, None) => match &look.observation.policy {
-                Some(policy) => by_policy(look, policy).map_or(zero, Service::Levels),
+                Some(policy) => by_policy(look, policy, false)
+                    .map_or(zero, |known| Service::Levels(known.levels.into_owned())),
                 None => zero,
             },
             (Sent::Unsaid, Some(held)) => {

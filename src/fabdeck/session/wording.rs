@@ -3,7 +3,7 @@
 use fabdeck_routing::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::lanes::{LEVEL_ASSUMED, POLICY};
+use super::lanes::{LEVEL_ASSUMED, LISTED, POLICY};
 use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
 use super::{Report, counted};
 
@@ -292,6 +292,7 @@ fn deadlock(report: &Report) -> String {
         Some(which) => format!(" (path records: {which})"),
         None if report.lanes_from == LEVEL_ASSUMED => format!(" ({LEVEL_ASSUMED}: nothing says otherwise)"),
         None if report.lanes_from == POLICY => " (service levels of the QoS policy)".to_owned(),
+        None if report.lanes_from == LISTED => " (levels of paths, as a file lists them)".to_owned(),
         None => String::new(),
     };
     match (report.deadlock_free, report.adaptive_routing) {
@@ -355,11 +356,20 @@ fn not_known(report: &Report, waiting: usize) -> String {
                 "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
             );
         }
-        (unsaid, 0) => format!("{unsaid} paths have no path record"),
+        (unsaid, 0) => format!("{unsaid} paths {}", no_level(report)),
         (0, untold) => format!("{untold} switches did not tell their SL2VL tables"),
-        (unsaid, untold) => format!("{unsaid} paths have no path record, {untold} switches no SL2VL tables"),
+        (unsaid, untold) => {
+            format!("{unsaid} paths {}, {untold} switches have no SL2VL tables", no_level(report))
+        }
     };
     format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")
+}
+
+fn no_level(report: &Report) -> &'static str {
+    match report.lanes_from {
+        LISTED => "are not in the list of paths",
+        _ => "have no path record",
+    }
 }
 
 /// How many groups are named.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::assume::assume_empty_tables;
-use super::lanes::LEVEL_ASSUMED;
+use super::lanes::{LEVEL_ASSUMED, LISTED, POLICY};
 use super::lanes::{Sent, relaid};
 use super::passage::passage;
 use super::weighed::{weigh, without_tables};
@@ -212,7 +212,7 @@ fn plan_over_tables(
 
 /// Whether what is said of a proposal would be otherwise if switches put service levels on other lanes, or had fewer.
 fn leans_on_lanes(proposal: &Proposal) -> bool {
-    let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED]
+    let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED, POLICY, LISTED]
         .iter()
         .any(|word| proposal.transition.old_lanes.starts_with(word));
     told || proposal.routes.lane_count() > 1

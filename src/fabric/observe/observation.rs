@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fabric, Guid, Levels, NameMap, Tables};
+use crate::{Fabric, Guid, Levels, NameMap, PathLevelTable, Tables};
 
 use super::{CounterSample, JobsHeard, Notes, Reading, Ticks};
 
@@ -34,11 +34,13 @@ pub struct PathLevels {
     pub differing: u64,
 }
 
-/// The service levels of paths as a QoS policy of OpenSM sets them.
+/// The service levels of paths as a file sets them: a QoS policy of OpenSM, or a list of paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PolicyLevels {
     /// By the GUID of the destination's port; paths to other ports have level 0.
     ByDestination(BTreeMap<Guid, u8>),
+    /// Path by path. Those that are not listed are not known.
+    ByPath(PathLevelTable),
     /// Several levels, by rules that do not follow the destination alone: which path has which is not known.
     Undecided,
 }
@@ -98,7 +100,7 @@ pub struct Observation {
     pub notes: Notes,
     /// Adaptive routing, where the source tells of it.
     pub adaptive: Option<Adaptive>,
-    /// The QoS policy of the subnet manager, where a file has it.
+    /// The service levels that a file sets: the QoS policy of the subnet manager, or a list of paths.
     pub policy: Option<PolicyLevels>,
     /// The topology ends early: what lies beyond the cables that are known was not read.
     pub cut: bool,

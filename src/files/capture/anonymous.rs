@@ -225,6 +225,7 @@ impl Aliases {
                 Record::News(serde_json::to_value(plain_news(news.with_guids(&guid))).ok()?)
             }
             Record::Policy(policy) => Record::Policy(policy.map(|policy| policy.disguise(guid))),
+            Record::PathLevels(levels) => Record::PathLevels(levels.disguise(guid)),
             record @ (Record::Adaptive(_) | Record::End(_)) => record,
         })
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::counters::Counters;
 use super::frame::flags;
+use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use fabdeck_fabric::Guid;
@@ -38,6 +39,8 @@ pub enum Record {
     Adaptive(Option<AdaptiveRecord>),
     /// The service levels that a QoS policy sets.
     Policy(Option<PolicyRecord>),
+    /// The service levels that a list of paths sets.
+    PathLevels(PathLevelRecord),
     /// In what ports count waiting.
     Ticks(Vec<TickRecord>),
     /// What the look that was recorded had to be noted for.
@@ -72,6 +75,7 @@ const KINDS: &[(&str, u32)] = &[
     ("lanes", flags::STATE_MOVED),
     ("adaptive", flags::STATE_MOVED),
     ("policy", flags::STATE_MOVED),
+    ("path_levels", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
@@ -187,7 +191,8 @@ impl From<&PolicyLevels> for PolicyRecord {
     fn from(levels: &PolicyLevels) -> Self {
         match levels {
             PolicyLevels::ByDestination(by_guid) => Self::ByDestination(by_guid.clone()),
-            PolicyLevels::Undecided => Self::Undecided,
+            // Levels of paths follow in records of their own, which versions that do not know the kind pass over.
+            PolicyLevels::ByPath(_) | PolicyLevels::Undecided => Self::Undecided,
         }
     }
 }

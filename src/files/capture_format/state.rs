@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::counters::Base;
 use super::line::{Header, JobsRecord, Manager, PolicyRecord, Record, Remark, TickRecord};
+use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use fabdeck_fabric::observe::{Adaptive, JobsHeard, Observation, PolicyLevels, SubnetManager, Ticks};
@@ -60,6 +61,7 @@ impl State {
             Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
             Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
             Record::Policy(policy) => self.policy = policy.map(PolicyRecord::levels).transpose()?,
+            Record::PathLevels(levels) => levels.apply(&mut self.policy)?,
             Record::Ticks(all) => {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
@@ -103,7 +105,9 @@ pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     records.extend(look.subnet_manager.is_some().then(|| manager(look)));
     records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
     records.extend(look.adaptive.is_some().then(|| adaptive(look)));
-    records.extend(look.policy.is_some().then(|| policy(look)));
+    if look.policy.is_some() {
+        records.extend(policy(look));
+    }
     records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks(look)));
     records.extend((!look.notes.is_empty()).then(|| remarks(look)));
     records.extend(look.jobs.as_deref().map(|jobs| running(None, jobs)));
@@ -129,7 +133,9 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
     records.extend((before.names != now.names).then(|| names(now)));
     records.extend((before.adaptive != now.adaptive).then(|| adaptive(now)));
-    records.extend((before.policy != now.policy).then(|| policy(now)));
+    if before.policy != now.policy {
+        records.extend(policy(now));
+    }
     records.extend((before.ticks != now.ticks).then(|| ticks(now)));
     // One more silence of a kind that is known is told by the sweep: it has fewer samples.
     let kinds = |look: &Observation| {
@@ -160,8 +166,13 @@ fn adaptive(look: &Observation) -> Record {
     Record::Adaptive(look.adaptive.map(Into::into))
 }
 
-fn policy(look: &Observation) -> Record {
-    Record::Policy(look.policy.as_ref().map(PolicyRecord::from))
+fn policy(look: &Observation) -> Vec<Record> {
+    let mut records = vec![Record::Policy(look.policy.as_ref().map(PolicyRecord::from))];
+    if let Some(PolicyLevels::ByPath(table)) = &look.policy {
+        let paths = PathLevelRecord::of(table).unwrap_or_default();
+        records.extend(paths.into_iter().map(Record::PathLevels));
+    }
+    records
 }
 
 fn ticks(look: &Observation) -> Record {

@@ -266,6 +266,10 @@ fn a_capture_has_the_policy_of_what_was_recorded() {
     write(&site, "qos-policy.conf", BY_SERVICE);
     let open = (Value::Null, Value::from("unknown"));
     assert_eq!(of_capture(&site, "open.fdcap"), [open.clone(), open]);
+    std::fs::remove_file(site.path().join("site/qos-policy.conf")).unwrap();
+    convert(&site, "psl", "site/torus.psl");
+    let listed = (Value::Bool(true), Value::from("levels of paths"));
+    assert_eq!(of_capture(&site, "listed.fdcap"), [listed.clone(), listed]);
 }
 
 /// What a change leads through depends on the levels of the paths in force.
@@ -282,4 +286,138 @@ fn a_watch_over_jobs_says_what_is_not_known_of_the_transition() {
     assert_eq!(watched(&site), serde_json::json!(["it is not safe while traffic flows"]));
     write(&site, "qos-policy.conf", BY_SERVICE);
     assert_eq!(watched(&site), serde_json::json!(["whether it is safe while traffic flows is not known"]));
+}
+
+/// Paths each on its own level: tables of `dfsssp`, whose lanes follow the source too, and of `nue`.
+#[test]
+fn a_list_of_levels_of_paths_sets_each() {
+    for engine in ["dfsssp", "nue"] {
+        let site = site(engine);
+        convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+        let check = answer(&site, &CHECK, 2);
+        assert_eq!(
+            (&check["deadlock_free"], &check["lanes_from"]),
+            (&false.into(), &"level 0 assumed".into()),
+            "{engine}"
+        );
+        convert(&site, "psl", "site/torus.psl");
+        let check = answer(&site, &STRICT, 0);
+        assert_eq!(
+            (&check["deadlock_free"], &check["lanes_from"], &check["unsaid_paths"]),
+            (&true.into(), &"levels of paths".into(), &0.into()),
+            "{engine}: {check}"
+        );
+        assert!(check["lanes"].as_u64().unwrap() > 1 && codes(&check).is_empty(), "{engine}: {check}");
+        let (text, _, code) = run(&site, &[&CHECK[..], &["--switches"]].concat());
+        assert!(
+            code == 0 && text.contains("lanes (levels of paths, as a file lists them)"),
+            "{engine}: {text}"
+        );
+    }
+}
+
+/// The engine's lanes as paths have them: with a level for every path but some.
+fn listed(site: &TempDir, keep: impl Fn(&str) -> bool) {
+    convert(site, "psl", "whole");
+    let whole = std::fs::read_to_string(site.path().join("whole")).unwrap();
+    std::fs::remove_file(site.path().join("whole")).unwrap();
+    let kept = whole.lines().filter(|line| keep(line));
+    let text: String = kept.map(|line| format!("{line}\n")).collect();
+    write(site, "torus.psl", &text);
+}
+
+#[test]
+fn a_path_that_is_not_listed_leaves_the_verdict_open() {
+    let site = site("dfsssp");
+    convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+    // A path of one host, beside paths of others at its switch.
+    let net = std::fs::read_to_string(site.path().join("site/net.txt")).unwrap();
+    let host = net.lines().find_map(|line| line.strip_prefix("caguid=0x")).unwrap();
+    let host = format!("0x{host:0>16}");
+    let of_hosts = net.lines().filter(|line| line.starts_with("[1]("));
+    let lid = of_hosts.last().and_then(|line| line.split("# lid ").nth(1)?.split(' ').next()).unwrap();
+    let path = format!("{host} {lid} ");
+    listed(&site, |line| !line.starts_with(&path));
+    let check = answer(&site, &CHECK, 0);
+    assert_eq!(
+        (&check["deadlock_free"], &check["lanes_from"], &check["unsaid_paths"]),
+        (&Value::Null, &"levels of paths".into(), &1.into()),
+        "{check}"
+    );
+    assert!(codes(&check).contains(&"FN-362") && check["partial"] == false, "{check}");
+    assert!(check["notes"].to_string().contains("no level for 1 path of the fabric"), "{check}");
+    let strict = answer(&site, &STRICT, 2);
+    let finding = strict["findings"][0].as_str().unwrap();
+    assert!(finding.starts_with("FN-707: ") && finding.contains("1 paths are not in the list"), "{strict}");
+
+    // A credit loop of paths that are listed stays a finding.
+    let minhop = self::site("minhop");
+    convert(&site, "sl2vl", "it.dump");
+    std::fs::copy(site.path().join("it.dump"), minhop.path().join("site/opensm-sl2vl.dump")).unwrap();
+    listed(&minhop, |line| !line.starts_with(&path));
+    let check = answer(&minhop, &CHECK, 2);
+    assert_eq!((&check["deadlock_free"], &check["unsaid_paths"]), (&false.into(), &1.into()), "{check}");
+    // All paths on level 0 need no tables of lanes.
+    std::fs::remove_file(minhop.path().join("site/opensm-sl2vl.dump")).unwrap();
+    listed(&minhop, |_| true);
+    let check = answer(&minhop, &CHECK, 2);
+    assert_eq!(
+        (&check["deadlock_free"], &check["lanes_from"]),
+        (&false.into(), &"levels of paths".into()),
+        "{check}"
+    );
+    // Nothing of another fabric is taken for a level here.
+    write(&minhop, "torus.psl", "0x0000000000000abc 3 1\n0x0000000000000abc 40000 1\n");
+    let check = answer(&minhop, &CHECK, 0);
+    assert!(check["deadlock_free"].is_null() && codes(&check).contains(&"FN-363"), "{check}");
+}
+
+/// A list of paths that cannot be read says that levels are in use, and takes nothing else with it.
+#[test]
+fn a_damaged_list_of_paths_leaves_the_verdict_open() {
+    let site = site("minhop");
+    convert(&site, "psl", "whole");
+    let whole = std::fs::read_to_string(site.path().join("whole")).unwrap();
+    let open = |name: &str, text: &[u8]| {
+        std::fs::write(site.path().join("site").join(name), text).unwrap();
+        let check = answer(&site, &CHECK, 0);
+        assert_eq!(
+            (&check["deadlock_free"], &check["lanes_from"], &check["partial"]),
+            (&Value::Null, &"unknown".into(), &true.into()),
+            "{name}: {check}"
+        );
+        assert!(codes(&check).contains(&"FN-559") && codes(&check).contains(&"FN-509"), "{name}: {check}");
+    };
+    let damaged = format!("{whole}0x0002c90000000201 17 99\n");
+    open("torus.psl", damaged.as_bytes());
+    std::fs::remove_file(site.path().join("site/torus.psl")).unwrap();
+    open("paths.txt", damaged.as_bytes());
+    std::fs::remove_file(site.path().join("site/paths.txt")).unwrap();
+    open("torus.psl.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x02");
+}
+
+/// What a policy by destination and a list of paths say has to agree; what rules leave open the list tells.
+#[test]
+fn a_policy_and_a_list_of_paths_are_held_against_each_other() {
+    let site = site("nue");
+    convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+    convert(&site, "qos-policy", "site/qos-policy.conf");
+    convert(&site, "psl", "site/torus.psl");
+    let check = answer(&site, &STRICT, 0);
+    assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&true.into(), &"QoS policy".into()));
+    write(&site, "qos-policy.conf", BY_SERVICE);
+    let check = answer(&site, &STRICT, 0);
+    assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&true.into(), &"levels of paths".into()));
+    std::fs::remove_file(site.path().join("site/qos-policy.conf")).unwrap();
+    convert(&site, "qos-policy", "site/qos-policy.conf");
+    let psl = std::fs::read_to_string(site.path().join("site/torus.psl")).unwrap();
+    write(&site, "torus.psl", &psl.replace(" 3\n", " 2\n"));
+    let check = answer(&site, &CHECK, 0);
+    assert!(check["deadlock_free"].is_null() && codes(&check).contains(&"FN-559"), "{check}");
+    // Two lists that differ.
+    std::fs::remove_file(site.path().join("site/qos-policy.conf")).unwrap();
+    write(&site, "other.psl", &psl);
+    let check = answer(&site, &CHECK, 0);
+    assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&Value::Null, &"unknown".into()));
+    assert!(codes(&check).contains(&"FN-559"), "{check}");
 }

@@ -1,0 +1,122 @@
+//! The service levels of single paths as records.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use fabdeck_fabric::observe::PolicyLevels;
+use fabdeck_fabric::{Guid, Lid, PathLevelTable, ServiceLevel};
+
+/// The most paths that a capture holds levels of.
+pub(super) const MOST_PATHS: usize = 20_000_000;
+/// Characters of rows in one record.
+const MOST_IN_RECORD: usize = 8 << 20;
+/// A path that is not listed.
+const UNLISTED: char = '-';
+
+/// The levels of the paths from some sources.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PathLevelRecord {
+    /// What was held before counts no more.
+    whole: bool,
+    /// By source node: a hexadecimal digit for each LID from 1 on, `-` where the path is not listed.
+    sources: BTreeMap<Guid, String>,
+}
+
+impl PathLevelRecord {
+    /// The table in records that fit into frames; `None` where it has too many paths for a capture.
+    pub fn of(table: &PathLevelTable) -> Option<Vec<Self>> {
+        if table.count() > MOST_PATHS {
+            return None;
+        }
+        let (mut all, mut size) = (vec![Self { whole: true, sources: BTreeMap::new() }], 0);
+        for (source, row) in &table.sources {
+            let row = row_text(row);
+            if size > 0 && size + row.len() > MOST_IN_RECORD {
+                all.push(Self { whole: false, sources: BTreeMap::new() });
+                size = 0;
+            }
+            size += row.len();
+            if let Some(last) = all.last_mut() {
+                last.sources.insert(*source, row);
+            }
+        }
+        Some(all)
+    }
+
+    /// The same levels by other GUIDs.
+    pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
+        Self { sources: self.sources.into_iter().map(|(old, row)| (guid(old), row)).collect(), ..self }
+    }
+
+    /// Adds the levels to those that are held; an error where one is no service level.
+    pub(super) fn apply(self, policy: &mut Option<PolicyLevels>) -> Result<(), String> {
+        let mut table = match policy.take() {
+            Some(PolicyLevels::ByPath(table)) if !self.whole => table,
+            _ => PathLevelTable::default(),
+        };
+        let mut paths = table.count();
+        for (source, text) in self.sources {
+            let row = read_row(&text)?;
+            paths += row.len();
+            if paths > MOST_PATHS {
+                return Err(format!("levels of more than {MOST_PATHS} paths"));
+            }
+            table.sources.insert(source, row);
+        }
+        *policy = Some(PolicyLevels::ByPath(table));
+        Ok(())
+    }
+}
+
+fn row_text(row: &BTreeMap<Lid, ServiceLevel>) -> String {
+    let top = row.last_key_value().map_or(0, |(lid, _)| u32::from(lid.value()));
+    let level = |lid: u32| row.get(&Lid::new(lid)?);
+    let digit = |lid: u32| level(lid).and_then(|level| char::from_digit(level.value().into(), 16));
+    (1..=top).map(|lid| digit(lid).unwrap_or(UNLISTED)).collect()
+}
+
+fn read_row(text: &str) -> Result<BTreeMap<Lid, ServiceLevel>, String> {
+    let mut row = BTreeMap::new();
+    for (lid, digit) in (1u32..).zip(text.chars()) {
+        if digit == UNLISTED {
+            continue;
+        }
+        let level = digit.to_digit(16).and_then(ServiceLevel::new);
+        let level = level.ok_or_else(|| format!("there is no service level '{digit}'"))?;
+        row.insert(Lid::new(lid).ok_or_else(|| format!("there is no LID {lid}"))?, level);
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_of_paths_come_back_from_their_records() {
+        let mut table = PathLevelTable::default();
+        for (source, lid, level) in [(7, 1, 0), (7, 4, 15), (9, 0xBFFF, 3)] {
+            let (lid, level) = (Lid::new(lid).unwrap(), ServiceLevel::new(level).unwrap());
+            table.sources.entry(Guid(source)).or_default().insert(lid, level);
+        }
+        let records = PathLevelRecord::of(&table).unwrap();
+        assert_eq!(records[0].sources[&Guid(7)], "0--f");
+        let mut policy = Some(PolicyLevels::Undecided);
+        records.into_iter().for_each(|record| record.apply(&mut policy).unwrap());
+        assert_eq!(policy, Some(PolicyLevels::ByPath(table)));
+        // A second part adds its sources.
+        let part = |whole, row: &str| PathLevelRecord { whole, sources: [(Guid(8), row.to_owned())].into() };
+        part(false, "2").apply(&mut policy).unwrap();
+        let held = |policy: &Option<PolicyLevels>| match policy {
+            Some(PolicyLevels::ByPath(table)) => table.count(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(held(&policy), 4);
+        part(true, "2").apply(&mut policy).unwrap();
+        assert_eq!(held(&policy), 1);
+        for row in ["g", "0 ", &"1".repeat(0xC000)] {
+            assert!(part(true, row).apply(&mut policy).is_err(), "{row:.9}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The service levels that the files of a folder set: a QoS policy of OpenSM, and a list of paths (`psl`).
+
+use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::{Fabric, PathLevelTable, ServiceLevel};
+
+/// Levels of paths that files leave open, because they differ or cannot be read.
+const OPEN: &str = "FN-559";
+/// Paths of the fabric that a list of paths does not have.
+const UNLISTED: &str = "FN-362";
+/// A source or LID of a list of paths that the fabric does not have.
+const STRANGER: &str = "FN-363";
+
+/// What the files said so far.
+#[derive(Debug, Default)]
+pub(super) struct LevelFiles {
+    policy: Option<PolicyLevels>,
+    /// The list of paths with the name of its file.
+    paths: Option<(String, PathLevelTable)>,
+    /// Lists of paths differ, or one cannot be read.
+    open_paths: bool,
+}
+
+impl LevelFiles {
+    /// Of two files that differ it is not known which is in force.
+    pub(super) fn add(&mut self, name: &str, levels: PolicyLevels, place: Place, notes: &mut Notes) {
+        let other = match (levels, &self.policy, &self.paths) {
+            (PolicyLevels::ByPath(table), _, None) => {
+                self.paths = Some((name.to_owned(), table));
+                return;
+            }
+            (PolicyLevels::ByPath(table), _, Some((_, known))) if *known == table => return,
+            (PolicyLevels::ByPath(_), ..) => {
+                self.open_paths = true;
+                "list of paths"
+            }
+            (levels, None, _) => {
+                self.policy = Some(levels);
+                return;
+            }
+            (levels, Some(known), _) if *known == levels => return,
+            _ => {
+                self.policy = Some(PolicyLevels::Undecided);
+                "QoS policy"
+            }
+        };
+        notes.add(OPEN, place, || {
+            format!(
+                "{name} sets other service levels than another {other} here, so the levels of paths are not known"
+            )
+        });
+    }
+
+    /// The file says that service levels are in use; as it cannot be read it is not known which.
+    pub(super) fn add_unread(&mut self, name: &str, is_policy: bool, place: Place, notes: &mut Notes) {
+        match is_policy {
+            true => self.policy = Some(PolicyLevels::Undecided),
+            false => self.open_paths = true,
+        }
+        notes.add(OPEN, place, || {
+            format!("{name} sets service levels and cannot be read, so the levels of paths are not known")
+        });
+    }
+
+    /// The levels in force. A list of paths tells what the rules of a policy leave open, and where the two agree the
+    /// policy has a level for every path.
+    pub(super) fn finish(self, fabric: &Fabric, notes: &mut Notes) -> Option<PolicyLevels> {
+        if self.open_paths {
+            return Some(PolicyLevels::Undecided);
+        }
+        let Some((name, table)) = self.paths else { return self.policy };
+        note_strangers(&name, &table, fabric, notes);
+        match self.policy {
+            Some(policy @ PolicyLevels::ByDestination(_)) if agree(&policy, &table, fabric) => Some(policy),
+            Some(PolicyLevels::ByDestination(_)) => {
+                notes.add(OPEN, Place::file(name.clone()), || {
+                    format!(
+                        "{name} sets other service levels than the QoS policy here, so the levels of paths are not known"
+                    )
+                });
+                Some(PolicyLevels::Undecided)
+            }
+            _ => {
+                note_unlisted(&name, &table, fabric, notes);
+                Some(PolicyLevels::ByPath(table))
+            }
+        }
+    }
+}
+
+/// Whether a policy gives every path of a list the level that the list has.
+fn agree(policy: &PolicyLevels, table: &PathLevelTable, fabric: &Fabric) -> bool {
+    let PolicyLevels::ByDestination(by_guid) = policy else { return false };
+    let mut paths = table.sources.values().flatten();
+    paths.all(|(lid, level)| {
+        let Some(port) = fabric.port_by_lid(*lid) else { return true };
+        let set = fabric.port(port).facts.guid.and_then(|guid| by_guid.get(&guid));
+        set.copied().unwrap_or(0) == ServiceLevel::value(*level)
+    })
+}
+
+fn note_strangers(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &mut Notes) {
+    let unknown = table.sources.keys().filter(|guid| fabric.node_by_guid(**guid).is_none());
+    let mut lids: Vec<_> = table.sources.values().flat_map(|row| row.keys()).collect();
+    lids.sort_unstable();
+    lids.dedup();
+    let lids = lids.into_iter().filter(|lid| fabric.port_by_lid(**lid).is_none());
+    let strangers = unknown.map(|guid| guid.to_string()).chain(lids.map(|lid| format!("LID {lid}")));
+    for stranger in strangers {
+        notes.add(STRANGER, Place::file(name), || {
+            format!("{name} has levels of paths from or to {stranger}, which the fabric does not have")
+        });
+    }
+}
+
+fn note_unlisted(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &mut Notes) {
+    let listed = table.put_to(fabric, false);
+    let Some((source, lid)) = listed.first_unlisted else { return };
+    notes.add(UNLISTED, Place::file(name), || {
+        let source = fabric.node(source).guid();
+        let paths = match listed.unlisted {
+            1 => "1 path".to_owned(),
+            some => format!("{some} paths"),
+        };
+        format!(
+            "{name} has no level for {paths} of the fabric, the first from {source} to LID {lid}: not known"
+        )
+    });
+}
