@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::assemble::Assembly;
-use super::unknown_format::unknown_format;
+use super::unknown_format::{is_plan, unknown_format};
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_files::packed::{self, Limits, Pace, Unpacked};
 use fabdeck_files::{FileError, capture_format, detect, psl, qos_policy, transcript};
@@ -15,6 +15,9 @@ use fabdeck_mad::access::SourceError;
 const LEFT_OUT: &str = "FN-509";
 /// Files of a folder that are of no known format.
 const UNKNOWN: &str = "FN-501";
+
+/// Plans of fabdeck in a folder.
+const PLANS: &str = "FN-504";
 
 /// A text with so many GUIDs tells of a fabric, whatever its format is.
 const GUIDS_OF_A_FABRIC: usize = 16;
@@ -31,13 +34,15 @@ pub(super) struct FileSet<'a> {
     /// Some of the unknown ones may tell of the fabric.
     telling: bool,
     captures: Vec<String>,
+    plans: Vec<String>,
     unpack_until: Instant,
 }
 
 impl<'a> FileSet<'a> {
     pub(super) fn new(name: String, assembly: &'a mut Assembly) -> Self {
         let unpack_until = Instant::now() + UNPACKED_WITHIN;
-        Self { name, assembly, unknown: Vec::new(), telling: false, captures: Vec::new(), unpack_until }
+        let (unknown, captures, plans) = Default::default();
+        Self { name, assembly, unknown, telling: false, captures, plans, unpack_until }
     }
 
     /// Gives each file that is packed in the bytes to `each`; bytes that are not packed are the file.
@@ -72,6 +77,10 @@ impl<'a> FileSet<'a> {
     pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
         let mut format = None;
         let outcome = bytes.and_then(|bytes| {
+            if is_plan(&bytes) {
+                self.plans.push(name.to_owned());
+                return Ok(());
+            }
             format = detect(&bytes).map(|format| format.id);
             if !self.read(name, &bytes)? {
                 self.unknown.push(name.to_owned());
@@ -121,7 +130,8 @@ impl<'a> FileSet<'a> {
     }
 
     pub(super) fn finish(self) {
-        let Self { name, assembly, unknown, telling, captures, .. } = self;
+        let Self { name, assembly, unknown, telling, captures, plans, .. } = self;
+        note_plans(&name, &plans, &mut assembly.notes);
         if let Some(first) = captures.first()
             && (captures.len() > 1 || *first != name)
         {
@@ -143,6 +153,20 @@ impl<'a> FileSet<'a> {
             }
         }
     }
+}
+
+/// Plans say what would be, not what is.
+fn note_plans(folder: &str, plans: &[String], notes: &mut Notes) {
+    let Some(first) = plans.first() else { return };
+    notes.add(PLANS, Place::file(folder), || {
+        let names = short_list(folder, plans);
+        let (what, whose, them) = match plans.len() {
+            1 => ("is a plan", "its", "it"),
+            _ => ("are plans", "their", "one"),
+        };
+        let file = if first.contains('!') { "FILE" } else { first };
+        format!("{names} {what}: {whose} routes are not in force; 'fabdeck plan show {file}' shows {them}")
+    });
 }
 
 /// The first names, without the folder or archive that they lie in.

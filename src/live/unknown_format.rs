@@ -61,8 +61,18 @@ pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
     input(what.to_owned(), known_formats())
 }
 
+/// Whether a file is a plan of fabdeck.
+pub(super) fn is_plan(bytes: &[u8]) -> bool {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    first == Some(&b'{') && names_plan_schema(&String::from_utf8_lossy(bytes))
+}
+
+fn names_plan_schema(text: &str) -> bool {
+    text.contains("\"fabdeck.plan/")
+}
+
 fn of_json(name: &str, text: &str) -> (&'static str, String) {
-    if text.contains("\"fabdeck.plan/") {
+    if names_plan_schema(text) {
         let hint =
             format!("'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for");
         return ("this is a plan, not a fabric", hint);

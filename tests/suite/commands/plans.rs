@@ -504,3 +504,36 @@ fn what_a_plan_cuts_off_is_named_wherever_it_is_told() {
     let unmarked = ["route", "--engine", "nue", "-o", "b.plan"];
     assert!(!said(&unmarked).0.contains("cuts off"));
 }
+
+/// A plan beside the topology that it was made for, as it is and packed: named as a plan, and nothing is missing.
+#[test]
+fn plans_in_a_folder_are_named_and_are_not_in_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::create_dir(here.join("site")).unwrap();
+    let says = |words: &[&str]| binary_says(here, words);
+    says(&["generate", "kary,k=3,n=2", "--format", "ibnetdiscover", "-o", "site/net.txt"]);
+    says(&["--source", "site/net.txt", "route", "--engine", "updn", "-o", "site/it.plan"]);
+    let notes = || {
+        let (code, out, err) = says(&["--source", "site", "show", "switches", "--json"]);
+        let seen: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out} {err}"));
+        assert_eq!((code, &seen["partial"]), (Some(0), &false.into()), "{out}");
+        let notes = seen["notes"].as_array().unwrap().iter();
+        notes.map(|note| format!("{}: {}", note["code"], note["text"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    let named =
+        "FN-504: it.plan is a plan: its routes are not in force; 'fabdeck plan show site/it.plan' shows it";
+    assert_eq!(notes(), [named]);
+    assert_eq!(says(&["plan", "show", "site/it.plan"]).0, Some(0));
+
+    let text = std::fs::read(here.join("site/it.plan")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, &text).unwrap();
+    std::fs::write(here.join("site/other.plan.gz"), packed.finish().unwrap()).unwrap();
+    // Half of a plan is a plan still as far as it can be told: its routes are not in force either.
+    std::fs::write(here.join("site/third.plan"), &text[..text.len() - 40]).unwrap();
+    let notes = notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    let several = "it.plan, other.plan.gz, third.plan are plans: their routes are not in force";
+    assert!(notes[0].contains(several), "{notes:?}");
+}
