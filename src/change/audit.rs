@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::file_lock::FileLock;
 use super::home::Home;
 use super::journal::{ChainError, Chained, Disk, FileDisk, line};
+use super::trail_mark::TrailMark;
 
 /// How long somebody who has nothing else to do waits for the lock of the trail.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,6 +39,11 @@ pub enum AuditError {
          begin it any more. A trail that was set aside has to lie beside it, under a name that begins with 'audit'"
     )]
     Cut { file: String, id: String, bytes: u64 },
+    #[error(
+        "{file}: FD-5642: lines of the audit trail are missing: the system log says that it had {bytes} bytes, and these do not \
+         begin it any more. A trail that was set aside has to lie beside it, under a name that begins with 'audit'"
+    )]
+    CutByLog { file: String, bytes: u64 },
 }
 
 impl Home {
@@ -67,7 +73,10 @@ impl Home {
             link = next;
         }
         let mut disk = FileDisk::reopen(&path, chained.length).map_err(bad)?;
-        disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)
+        disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)?;
+        let bytes = chained.length + text.len() as u64;
+        self.tell_system_log(&TrailMark { bytes, link: link.to_string() });
+        Ok(())
     }
 
     /// All entries.

@@ -63,17 +63,21 @@ pub enum HomeError {
 
 /// Where changes are kept.
 #[derive(Clone, Debug)]
-pub struct Home(PathBuf);
+pub struct Home {
+    folder: PathBuf,
+    /// The socket of the system log that hears how long the audit trail is; none: none does.
+    system_log: Option<PathBuf>,
+}
 
 impl Home {
     /// A folder for new changes: made where it is missing, refused where others could stop a guard.
     pub fn open(folder: &Path) -> Result<Self, HomeError> {
-        let home = Self(folder.to_owned());
+        let home = Self::there(folder);
         let bad = |error| home.bad(error);
         ownership::make_private(folder).map_err(bad)?;
         home.check_fitness()?;
         ownership::make_private(&home.changes()).map_err(bad)?;
-        for path in [folder.to_owned(), home.changes(), home.0.join("audit")] {
+        for path in [folder.to_owned(), home.changes(), home.folder.join("audit")] {
             if path.exists() {
                 ownership::narrow(&path).map_err(bad)?;
             }
@@ -84,13 +88,22 @@ impl Home {
 
     /// Refuses a folder that is not this user's alone.
     fn check_fitness(&self) -> Result<(), HomeError> {
-        let problem = |problem: FolderProblem| HomeError::FolderProblem(problem.words(&self.0));
-        ownership::fitness(&self.0, &self.changes()).map_err(|error| self.bad(error))?.map_err(problem)
+        let problem = |problem: FolderProblem| HomeError::FolderProblem(problem.words(&self.folder));
+        ownership::fitness(&self.folder, &self.changes()).map_err(|error| self.bad(error))?.map_err(problem)
     }
 
     /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
     pub fn there(folder: &Path) -> Self {
-        Self(folder.to_owned())
+        Self { folder: folder.to_owned(), system_log: None }
+    }
+
+    /// The same, with the socket of the system log that hears how long its audit trail is.
+    pub fn with_system_log(self, system_log: Option<PathBuf>) -> Self {
+        Self { system_log, ..self }
+    }
+
+    pub(super) fn system_log(&self) -> Option<&Path> {
+        self.system_log.as_deref()
     }
 
     /// Whether there is any change, as far as can be seen: one that cannot be entered may hold some.
@@ -104,25 +117,25 @@ impl Home {
     }
 
     pub fn folder(&self) -> &Path {
-        &self.0
+        &self.folder
     }
 
     fn changes(&self) -> PathBuf {
-        self.0.join("changes")
+        self.folder.join("changes")
     }
 
     /// A file of the folder, open to be appended to.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
-        owned::open_or_make(&self.0.join(name), OpenOptions::new().append(true))
+        owned::open_or_make(&self.folder.join(name), OpenOptions::new().append(true))
     }
 
     fn bad(&self, error: io::Error) -> HomeError {
-        HomeError::Folder { folder: self.0.display().to_string(), error }
+        HomeError::Folder { folder: self.folder.display().to_string(), error }
     }
 
     /// Keeps other processes from beginning a change until the lock is dropped.
     fn lock_beginning(&self) -> Result<FileLock, HomeError> {
-        FileLock::acquire(&self.0.join("lock"), LOCK_TIMEOUT).map_err(|error| self.bad(error))
+        FileLock::acquire(&self.folder.join("lock"), LOCK_TIMEOUT).map_err(|error| self.bad(error))
     }
 
     /// All changes there are, the first first; those that cannot be read with the reason.

@@ -1,14 +1,17 @@
 //! How far the audit trail was when a change was begun. The chain of a trail shows a line that was taken out of its midst;
 //! that lines were cut off at its end shows only where its length is known from elsewhere: from the journal of each change.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
 use super::home::Home;
-use super::journal::Chained;
+use super::journal::{Chained, chain_places};
 
 /// The length of a trail and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -27,7 +30,77 @@ impl TrailMark {
     }
 }
 
+impl TrailMark {
+    /// The mark in a line of the system log, with the file that it is of.
+    pub fn find(line: &str) -> Option<(PathBuf, Self)> {
+        let (_, rest) = line.split_once(MARK_BEGINS)?;
+        let (file, rest) = rest.rsplit_once(MARK_BYTES)?;
+        let (bytes, link) = rest.split_once(MARK_CHAIN)?;
+        let link = link.split_whitespace().next()?.to_owned();
+        Some((PathBuf::from(file), Self { bytes: bytes.parse().ok()?, link }))
+    }
+}
+
+const MARK_BEGINS: &str = "audit trail ";
+const MARK_BYTES: &str = " has ";
+const MARK_CHAIN: &str = " bytes, chain ";
+/// Facility authpriv, severity notice: logs that not everybody may read or write.
+const PRIORITY: u32 = 10 * 8 + 5;
+
 impl Home {
+    /// Tells the system log how long the trail is and where its chain stands. A log that takes nothing holds nothing up:
+    /// the trail itself is durable already.
+    pub(super) fn tell_system_log(&self, mark: &TrailMark) {
+        let Some(socket) = self.system_log() else { return };
+        let file = self.folder().join("audit");
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let TrailMark { bytes, link } = mark;
+        let line = format!(
+            "<{PRIORITY}>fabdeck[{}]: {MARK_BEGINS}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
+            std::process::id(),
+            file.display()
+        );
+        let sent = UnixDatagram::unbound().and_then(|log| {
+            log.set_nonblocking(true)?;
+            log.send_to(line.as_bytes(), socket)
+        });
+        // Who compares the marks sees that some are missing; nothing else depends on them.
+        let _ = sent;
+    }
+
+    /// Checks the trail against lines of the system log; gives how many marks of it there were.
+    pub fn check_trail_by_log(&self, log: &str) -> Result<usize, AuditError> {
+        let file = self.folder().join("audit");
+        let named = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+        let file = file.display().to_string();
+        let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
+        let marks = log.lines().filter_map(TrailMark::find).filter(|(of, _)| *of == named);
+        let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
+        let mut places = BTreeSet::new();
+        for path in self.trails().map_err(disk)? {
+            let bytes = fs::read(&path).map_err(disk)?;
+            // What is damaged holds up to there.
+            places.extend(chain_places(&bytes));
+        }
+        match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
+            Some(mark) => Err(AuditError::CutByLog { file, bytes: mark.bytes }),
+            None => Ok(marks.len()),
+        }
+    }
+
+    /// The trail and those that were set aside beside it.
+    fn trails(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.folder())? {
+            let path = entry?.path();
+            let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
+            if is_trail && path.is_file() {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+
     /// The mark for a change that is begun now; none where there is no trail yet, or none that holds.
     pub(super) fn trail_mark(&self) -> Option<TrailMark> {
         let bytes = fs::read(self.folder().join("audit")).ok()?;
@@ -41,10 +114,8 @@ impl Home {
         let Some((id, mark)) = self.newest_mark() else { return Ok(()) };
         let file = self.folder().join("audit").display().to_string();
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        for entry in fs::read_dir(self.folder()).map_err(disk)? {
-            let path = entry.map_err(disk)?.path();
-            let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
-            if is_trail && path.is_file() && mark.is_in(&fs::read(&path).map_err(disk)?) {
+        for path in self.trails().map_err(disk)? {
+            if mark.is_in(&fs::read(&path).map_err(disk)?) {
                 return Ok(());
             }
         }

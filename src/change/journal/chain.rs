@@ -93,6 +93,18 @@ impl<'t> Chained<'t> {
     }
 }
 
+/// Where the chain stands behind each line that holds, up to the first that does not.
+pub fn chain_places(bytes: &[u8]) -> Vec<(u64, String)> {
+    let (mut places, mut link, mut length) = (Vec::new(), Link::default(), 0_u64);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let Ok((_, next)) = checked(line.strip_suffix(b"\n").unwrap_or(line), link) else { break };
+        link = next;
+        length += line.len() as u64;
+        places.push((length, link.to_string()));
+    }
+    places
+}
+
 /// The record that these bytes, which hold no newline, begin with. The checksum is computed along the bytes, so that a record
 /// of any length costs one pass.
 fn unended(bytes: &[u8], before: Link) -> Option<(&str, Link)> {

@@ -5,7 +5,7 @@ mod disk;
 mod record;
 mod written;
 
-pub use chain::{ChainError, Chained, line};
+pub use chain::{ChainError, Chained, chain_places, line};
 pub use disk::{Disk, FileDisk, MemoryDisk};
 pub use record::{Begun, Ended, Hosts, Left, Phase, Record, Told};
 pub use written::{Journal, JournalError, Read};

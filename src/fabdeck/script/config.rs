@@ -32,6 +32,8 @@ pub struct Config {
     pub state_dir: Option<PathBuf>,
     /// Where guards listen.
     pub socket_dir: Option<PathBuf>,
+    /// The socket of the system log that hears how long the audit trail is.
+    pub system_log: Option<PathBuf>,
     /// What other users may ask of guards.
     pub rights: Rights,
     pub theme: Option<String>,
@@ -58,7 +60,7 @@ pub struct Config {
     pub host_rules: HostRules,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, system-log, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -131,6 +133,7 @@ impl Config {
             "node-name-map" => self.node_name_map = Some(word.into()),
             "theme" => self.theme = Some(word.to_owned()),
             "socket-dir" => self.socket_dir = Some(word.into()),
+            "system-log" => self.system_log = Some(word.into()),
             "state-dir" => self.state_dir = Some(word.into()),
             "mkey-file" => self.mkey_file = Some(word.into()),
             "color" => {

@@ -88,6 +88,7 @@ impl Context<'_, '_> {
             host_rules: config.host_rules.clone(),
             state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
             socket_dir: config.socket_dir.clone(),
+            system_log: config.system_log.clone(),
             rights: config.rights.clone(),
             config: globals.config.clone(),
             mkey_file: globals.mkey_file.clone(),

@@ -1,9 +1,10 @@
 //! The audit trail: what was refused stands in it, and no line of it is lost, whoever is killed.
 
 use std::collections::BTreeMap;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fabdeck_change::{Entry, Home};
 
@@ -49,7 +50,6 @@ fn refusals_stand_in_the_trail() {
     assert!(refusals(&lab).iter().all(|entry| entry.user == user()));
 }
 
-/// A trail that cannot be written to changes no answer.
 /// The chain alone does not show that its last lines are gone: the newest journal knows how many there were.
 #[test]
 fn a_trail_whose_end_was_cut_off_is_told() {
@@ -69,6 +69,54 @@ fn a_trail_whose_end_was_cut_off_is_told() {
     // Set aside it is still there.
     std::fs::write(lab.home.path().join("state/audit.before"), whole).unwrap();
     lab.ends(&["changes"], 0);
+}
+
+/// Whoever may write in the state folder can cut trail and journals alike; what the system log heard stays.
+#[test]
+fn a_trail_that_was_cut_with_its_journals_is_told_by_the_system_log() {
+    let lab = Lab::new(DEMO);
+    let log = lab.home.path().join("log.sock");
+    let heard = UnixDatagram::bind(&log).unwrap();
+    heard.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    std::fs::write(lab.home.path().join("site.toml"), format!("system-log = \"{}\"\n", log.display()))
+        .unwrap();
+    let with = |args: &[&str], exit| lab.ends(&[&["--config", "site.toml"], args].concat(), exit);
+    with(&["apply", "a.plan", "--yes", "--accept", "transition"], 0);
+    let id = lab.row()["id"].as_str().unwrap().to_owned();
+    with(&["confirm", &id], 0);
+    let trail = lab.home.path().join("state/audit");
+    let since = Instant::now();
+    // The last line of a change.
+    while !std::fs::read_to_string(&trail).unwrap().contains("unregistered") {
+        assert!(since.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut lines = String::new();
+    // A line for each line of the trail.
+    for _ in 0..std::fs::read_to_string(&trail).unwrap().lines().count() {
+        let mut line = [0; 1024];
+        let length = heard.recv(&mut line).unwrap();
+        lines += &format!("Nov 26 08:00:00 vm {}\n", str::from_utf8(&line[..length]).unwrap());
+    }
+    assert!(lines.contains("<85>fabdeck[") && lines.contains("/state/audit has "), "{lines}");
+    std::fs::write(lab.home.path().join("heard"), &lines).unwrap();
+    let said = lab.run(&["--config", "site.toml", "changes", "--system-log", "heard"]);
+    assert_eq!(said.status.code(), Some(0), "{lines}{}", String::from_utf8_lossy(&said.stderr));
+    let whole = std::fs::read_to_string(&trail).unwrap();
+    let (begin, _) = whole.trim_end().rsplit_once('\n').unwrap();
+    std::fs::write(&trail, format!("{begin}\n")).unwrap();
+    // The journal was begun before that line, and knows nothing of it.
+    with(&["changes"], 0);
+    let said = with(&["changes", "--system-log", "heard"], 7);
+    assert!(said.contains("FD-5642") && said.contains("the system log says"), "{said}");
+    std::fs::write(lab.home.path().join("other"), "Nov 26 08:00:00 vm sshd[1]: hello\n").unwrap();
+    assert!(with(&["changes", "--system-log", "other"], 7).contains("FD-7316"));
+    assert!(with(&["changes", "--system-log", "absent"], 7).contains("FD-7315"));
+    // A log that is gone holds nothing up.
+    drop(heard);
+    std::fs::remove_file(&log).unwrap();
+    std::fs::write(&trail, whole).unwrap();
+    with(&["rollback", &id], 4);
 }
 
 #[test]

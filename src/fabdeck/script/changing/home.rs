@@ -19,7 +19,8 @@ const MACHINE_SOCKETS: &str = "/run/fabdeck";
 
 /// The folder for changes of a source.
 pub fn of_source(means: Means<'_>, simulated: bool) -> Result<Home, Failure> {
-    Home::open(&folder_of(means, simulated)).map_err(refused)
+    let home = Home::open(&folder_of(means, simulated)).map_err(refused)?;
+    Ok(home.with_system_log(means.given.system_log.clone()))
 }
 
 pub fn folder_of(means: Means<'_>, simulated: bool) -> PathBuf {
@@ -38,7 +39,8 @@ pub fn socket_folder(means: Means<'_>, folder: &Path) -> Option<PathBuf> {
 pub fn all(means: Means<'_>) -> Vec<Home> {
     let usual = || [Some(MACHINE.into()), means.outside.user_state()].into_iter().flatten().collect();
     let folders: Vec<PathBuf> = means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder]);
-    folders.iter().map(|folder| Home::there(folder)).filter(Home::is_there).collect()
+    let there = |folder: &PathBuf| Home::there(folder).with_system_log(means.given.system_log.clone());
+    folders.iter().map(there).filter(Home::is_there).collect()
 }
 
 /// Refuses what meets another change that is pending on its fabric; `plan`: but for the change that this one made. Where no folder
@@ -141,6 +143,44 @@ pub fn refused(error: HomeError) -> Failure {
 pub fn cut_trails(means: Means<'_>) -> Vec<String> {
     let open = all(means).into_iter().filter(|home| !home.is_closed());
     open.filter_map(|home| home.check_trail().err()).map(|error| error.to_string()).collect()
+}
+
+/// What the trails of these folders lack of what a system log says of them.
+pub fn cut_trails_by_log(means: Means<'_>, file: &Path) -> Vec<String> {
+    let log = match read_log(file) {
+        Ok(log) => log,
+        Err(error) => {
+            return vec![format!("{}: FD-7315: the system log cannot be read: {error}", file.display())];
+        }
+    };
+    let open = all(means).into_iter().filter(|home| !home.is_closed());
+    let checked: Vec<_> = open.map(|home| home.check_trail_by_log(&log)).collect();
+    let mut lines: Vec<String> =
+        checked.iter().filter_map(|one| one.as_ref().err()).map(ToString::to_string).collect();
+    if lines.is_empty() && checked.iter().all(|one| one.as_ref().is_ok_and(|marks| *marks == 0)) {
+        let folders =
+            all(means).iter().map(|home| home.folder().display().to_string()).collect::<Vec<_>>().join(", ");
+        lines.push(format!(
+            "{}: FD-7316: no line says how long the audit trail of {folders} was, so nothing was compared; system-log in the \
+             configuration has it written",
+            file.display()
+        ));
+    }
+    lines
+}
+
+/// Of a log nothing is needed but its lines; `-` is stdin.
+fn read_log(file: &Path) -> std::io::Result<String> {
+    const LOG_MOST: u64 = 256 << 20;
+    let mut bytes = Vec::new();
+    match file == Path::new("-") {
+        true => std::io::Read::read_to_end(&mut std::io::Read::take(std::io::stdin(), LOG_MOST), &mut bytes)?,
+        false => std::io::Read::read_to_end(
+            &mut std::io::Read::take(std::fs::File::open(file)?, LOG_MOST),
+            &mut bytes,
+        )?,
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Only whoever began a change can write its journal.

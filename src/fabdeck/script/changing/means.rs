@@ -22,6 +22,8 @@ pub struct Given {
     pub state_dir: Option<PathBuf>,
     /// Where guards listen, where the configuration says so.
     pub socket_dir: Option<PathBuf>,
+    /// The socket of the system log that hears how long the audit trail is.
+    pub system_log: Option<PathBuf>,
     /// What other users may ask of guards of this user.
     pub rights: Rights,
     /// `--config` and `--mkey-file` as they were given, for a guard to be given them too.

@@ -180,6 +180,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
     let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
     unread.extend(home::cut_trails(means));
+    unread.extend(args.system_log.iter().flat_map(|file| home::cut_trails_by_log(means, file)));
     let verified = source.as_deref().map(|source| Verified::of(context, means, source, &mut rows));
     let is_known = unread.is_empty() && closed.is_empty();
     if is_metrics {
