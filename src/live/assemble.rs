@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 
 use super::level_files::LevelFiles;
 use super::parts::{note_merged, note_parts};
-use fabdeck_fabric::observe::{Notes, Observation, Place};
+use fabdeck_fabric::observe::{Notes, Observation, Place, join_samples};
 use fabdeck_fabric::{Change, FabricDiff, Guid, NameMap, Tables};
 use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
 use fabdeck_files::{Format, port_report, subnet_lst};
@@ -182,10 +182,12 @@ impl Assembly {
             self.notes.extend(file.notes);
         }
         let mut counters = topology.counters;
+        let mut samples = Vec::new();
         for file in self.counters {
-            counters.extend(file.samples);
+            samples.extend(file.samples);
             self.notes.extend(file.notes);
         }
+        counters.extend(join_samples(samples));
         let policy = self.levels.finish(&fabric, &mut self.notes);
         Ok(Observation {
             time: topology.time.map(|time| standard_time(&time)),

@@ -343,14 +343,17 @@ impl CounterValues {
         }
     }
 
-    /// The best figure of a counter: of its narrow and its wide form the larger one, for the narrow one sticks at its
-    /// maximum and a wide one may be absent or never move. Values that are no counts are left aside.
+    /// The best figure of a counter: the wide form where the narrow one sticks at its maximum, and else the larger of the
+    /// two, for a wide one may be absent or never move. Values that are no counts are left aside.
     pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<Figure> {
-        let forms = [narrow, wide].map(|form| {
+        let [narrow, wide] = [narrow, wide].map(|form| {
             let value = self.get(form).filter(|value| *value < NO_COUNT)?;
             Some(Figure { value, saturated: form.saturated(value) })
         });
-        forms.into_iter().flatten().max_by_key(|figure| (figure.value, !figure.saturated))
+        let sticks = narrow.is_some_and(|narrow| narrow.saturated);
+        let counts = wide.filter(|wide| sticks && wide.value > 0 && !wide.saturated);
+        let larger = || narrow.into_iter().chain(wide).max_by_key(|figure| (figure.value, !figure.saturated));
+        counts.or_else(larger)
     }
 
     /// Whether the source has the counter, with a value or without.
@@ -489,6 +492,31 @@ mod tests {
         assert!(!Counter::PortXmitDataExtended.saturated(65_535));
         assert!(Counter::PortXmitDataExtended.saturated(4_294_967_295));
         assert!(!Counter::Other("x".into()).saturated(255));
+    }
+
+    #[test]
+    fn the_best_figure_is_that_of_the_form_that_counts() {
+        let figure = |narrow: Option<u64>, wide: Option<u64>| {
+            let forms = [(Counter::PortXmitWait, narrow), (Counter::PortXmitWaitExt, wide)];
+            let values: CounterValues = forms.into_iter().collect();
+            let figure = values.figure(&Counter::PortXmitWait, &Counter::PortXmitWaitExt);
+            figure.map(|figure| (figure.value, figure.saturated))
+        };
+        let stuck = u64::from(u32::MAX);
+        for (narrow, wide, best) in [
+            (Some(stuck), Some(9_000_000_000), Some((9_000_000_000, false))),
+            (Some(stuck), Some(41_864_608), Some((41_864_608, false))),
+            // A wide form that never moves, that sticks too, or that is no count.
+            (Some(stuck), Some(0), Some((stuck, true))),
+            (Some(stuck), Some(stuck), Some((stuck, true))),
+            (Some(stuck), Some(NO_COUNT), Some((stuck, true))),
+            (Some(17), Some(0), Some((17, false))),
+            (Some(17), Some(18), Some((18, false))),
+            (None, Some(18), Some((18, false))),
+            (None, None, None),
+        ] {
+            assert_eq!(figure(narrow, wide), best, "{narrow:?} {wide:?}");
+        }
     }
 
     #[test]

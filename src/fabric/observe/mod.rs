@@ -2,6 +2,7 @@
 
 mod counters;
 mod jobs;
+mod joined_samples;
 mod notes;
 mod observation;
 mod printable;
@@ -11,6 +12,7 @@ mod ticks;
 
 pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues, Figure, NO_COUNT};
 pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
+pub use joined_samples::join_samples;
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use printable::{escape_json, escape_unprintable, is_printable};

@@ -94,6 +94,57 @@ fn a_saturated_counter_gives_way_to_its_wide_form_and_is_marked_otherwise() {
     assert!(shown.contains(">=4294967295"), "{shown}");
 }
 
+/// What perfquery prints of one port: PortCounters of 32 bits, and PortCountersExtended.
+fn blocks(lid: u32, port: u8, narrow: &[(&str, u64)], wide: &[(&str, u64)]) -> [String; 2] {
+    [("Port counters", narrow), ("Port extended counters", wide)].map(|(title, values)| {
+        let heading = format!("# {title}: Lid {lid} port {port} (CapMask: 0x5300)\nPortSelect:...{port}\n");
+        // PortRcvPkts ends both attributes.
+        let values = values.iter().chain(&[("PortRcvPkts", 5)]);
+        values.fold(heading, |text, (name, value)| format!("{text}{name}:......{value}\n"))
+    })
+}
+
+#[test]
+fn both_forms_of_the_counters_of_a_port_are_one_row() {
+    let home = home();
+    let stuck = 4_294_967_295u64;
+    let first = blocks(
+        1,
+        1,
+        &[("SymbolErrorCounter", 65_535), ("PortXmitData", stuck), ("PortXmitWait", stuck)],
+        &[("SymbolErrorCounter", 0), ("PortXmitData", 178_791_657_177), ("PortXmitWait", 41_864_608)],
+    );
+    let second = blocks(2, 1, &[("PortXmitData", stuck), ("PortXmitWait", 7)], &[("PortXmitData", 44)]);
+    let all = [&first[0], &second[0], &first[1], &second[1]].map(String::as_str).concat();
+    write(&home, "both.txt", &all);
+    let rows_of = |source: &str| json(&home, &["--source", source, "show", "counters"])["rows"].clone();
+    let rows = rows_of("both.txt");
+    let row = |at: usize, name: &str| rows[at][name].clone();
+    assert_eq!(rows.as_array().unwrap().len(), 2, "{rows}");
+    for (at, name, value) in [
+        (0, "lid", 1u64),
+        (0, "PortXmitData", 178_791_657_177),
+        (0, "PortXmitWait", 41_864_608),
+        (0, "SymbolErrorCounter", 65_535),
+        (1, "lid", 2),
+        (1, "PortXmitData", 44),
+        (1, "PortXmitWait", 7),
+    ] {
+        assert_eq!(row(at, name), value, "{at} {name}: {rows}");
+    }
+    assert_eq!((row(0, "saturated"), row(1, "saturated")), ("SymbolErrorCounter".into(), Value::Null));
+    let shown = text(&said(&home, &["--source", "both.txt", "show", "counters"]));
+    assert!(shown.contains(">=65535") && !shown.contains(&stuck.to_string()), "{shown}");
+
+    // An attribute in a file of its own; and two moments in one file, which stay apart.
+    std::fs::create_dir(home.path().join("apart")).unwrap();
+    write(&home, "apart/narrow.txt", &(first[0].clone() + &second[0]));
+    write(&home, "apart/wide.txt", &(first[1].clone() + &second[1]));
+    assert_eq!(rows_of("apart"), rows);
+    write(&home, "twice.txt", &all.repeat(2));
+    assert_eq!(rows_of("twice.txt").as_array().unwrap().len(), 4);
+}
+
 #[test]
 fn guids_stand_beside_switches_of_one_name_alone() {
     let home = home();
