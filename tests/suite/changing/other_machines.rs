@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use fabdeck_change::{Home, Record};
 
+use serde_json::Value;
+
 use super::processes::{DEMO, Lab};
 
 fn said(ended: &Output) -> String {
@@ -35,6 +37,13 @@ fn nothing_is_written_upon_what_another_machine_has_pending() {
         assert!(said.contains("FD-5643") && said.contains(&id) && said.contains(&host), "{said}");
     }
     assert_eq!(lab.tables(), tables);
+    // Whoever looks there sees it too; here it stands in the list.
+    let listed = elsewhere(&lab, &["changes", "--verify"]);
+    assert!(said(&listed).contains("FD-5643") && said(&listed).contains(&id), "{}", said(&listed));
+    let listed = elsewhere(&lab, &["changes", "--verify", "--json"]);
+    let json: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert!(json["pending_elsewhere"].as_str().is_some_and(|why| why.contains(&host)), "{json}");
+    assert!(!lab.ends(&["changes", "--verify"], 0).contains("FD-5643"));
     lab.ends(&["confirm", &id], 0);
     let applied = elsewhere(&lab, &APPLY);
     assert_eq!(applied.status.code(), Some(0), "{}", said(&applied));

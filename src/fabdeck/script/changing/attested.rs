@@ -10,8 +10,9 @@ use crate::script::{Exit, Failure};
 use crate::session::{ChangeRow, Look, named_now};
 use fabdeck_change::{
     Attestation, Begun, Compared, History, Phase, Plan, Told, Verdict, attest, in_order_of_writing,
+    stands_against,
 };
-use fabdeck_mad::access::{Device, Surveyor, Wanted, Watch};
+use fabdeck_mad::access::{Device, Registered, Surveyor, Wanted, Watch};
 
 /// What the changes of a source's fabric came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Comparison {
     pub partial: bool,
     /// By the id of each confirmed change.
     pub by_change: BTreeMap<String, Attestation>,
+    /// A change that another machine has pending on the fabric, as it is registered with the subnet manager.
+    pub pending_elsewhere: Option<String>,
 }
 
 impl Comparison {
@@ -53,7 +56,14 @@ pub fn compare(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<
     let (mut surveyor, look) = look(means, source, watch)?;
     let here = Begun { simulator: simulator(source)?, switches: switches(&look), ..Begun::default() };
     let changes = changes_of(means, &here);
-    compare_with(surveyor.as_mut(), &look, changes, watch)
+    let comparison = compare_with(surveyor.as_mut(), &look, changes, watch)?;
+    Ok(Comparison { pending_elsewhere: pending_elsewhere(means, &surveyor.registered()), ..comparison })
+}
+
+/// What another machine has registered of the fabric. What is kept here stands in the list of changes.
+pub fn pending_elsewhere(means: Means<'_>, found: &Registered) -> Option<String> {
+    let is_own = matches!(found, Registered::One(one) if home::find(means, &one.change).is_ok());
+    stands_against(found, "").filter(|_| !is_own)
 }
 
 /// Compares the changes of a simulator of this process with it, the first first.
@@ -125,5 +135,5 @@ fn compare_with(
         attestation.manager_before = before.filter(|before| Some(before) != manager.as_ref());
         (history[at].begun.id.clone(), attestation)
     });
-    Ok(Comparison { partial, by_change: attested.collect() })
+    Ok(Comparison { partial, by_change: attested.collect(), pending_elsewhere: None })
 }

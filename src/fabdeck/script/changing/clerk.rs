@@ -50,6 +50,8 @@ struct Office {
     own: OwnChanges,
     /// Changes that this session saw pending.
     watched: Mutex<BTreeSet<String>>,
+    /// What another machine had pending when the fabric was compared last.
+    pending_elsewhere: Mutex<Option<String>>,
 }
 
 impl std::fmt::Debug for Clerk {
@@ -94,6 +96,7 @@ impl Clerk {
             known: Mutex::default(),
             own: OwnChanges::default(),
             watched: Mutex::default(),
+            pending_elsewhere: Mutex::default(),
         }))
     }
 
@@ -111,7 +114,9 @@ impl Clerk {
 
     /// Compares confirmed changes with the fabric.
     pub fn compare_watched(&self, watch: &mut dyn Watch) -> Result<Attestations, String> {
-        self.0.compare(watch).map(|comparison| comparison.by_change).map_err(words)
+        let comparison = self.0.compare(watch).map_err(words)?;
+        lock(&self.0.pending_elsewhere).clone_from(&comparison.pending_elsewhere);
+        Ok(comparison.by_change)
     }
 }
 
@@ -287,6 +292,7 @@ impl Office {
         // A simulator has nothing to do with the changes of another user's folder.
         unread
             .extend(closed.into_iter().filter(|_| simulator(&self.source).is_ok_and(|path| path.is_none())));
+        unread.extend(lock(&self.pending_elsewhere).clone());
         // A guard that died gets a successor from whoever notices first, and a console looks all the time.
         if lock(&self.known).has_abandoned() {
             home::resume(self.means(), &mut |line| unread.push(line.to_owned()));

@@ -191,6 +191,8 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         let partial = verified.as_ref().is_some_and(|verified| verified.is_partial);
         let mut object = context.partial_object("changes", partial)?;
         object.field("compared_with", &source)?;
+        object
+            .field("pending_elsewhere", &verified.as_ref().and_then(|verified| verified.elsewhere.clone()))?;
         object.list("rows", rows.iter())?;
         object.end()?;
     } else if is_known || !rows.is_empty() {
@@ -214,6 +216,8 @@ struct Verified {
     lines: Vec<String>,
     exit: Exit,
     failure: Option<Failure>,
+    /// What another machine has pending.
+    elsewhere: Option<String>,
 }
 
 impl Verified {
@@ -226,15 +230,23 @@ impl Verified {
             Ok(comparison) => comparison,
             Err(failure) => {
                 let lines = failure.message.iter().cloned().collect();
-                return Self { is_partial: true, lines, exit: failure.exit, failure: Some(failure) };
+                return Self {
+                    is_partial: true,
+                    lines,
+                    exit: failure.exit,
+                    failure: Some(failure),
+                    elsewhere: None,
+                };
             }
         };
         comparison.note_in(rows);
         let warnings = rows.iter().filter_map(|row| row.comparison.as_ref()?.warning(&row.id));
         let nothing = format!("no confirmed change is of the fabric of {source}: nothing was compared");
-        let lines = warnings.chain(comparison.by_change.is_empty().then_some(nothing)).collect();
+        let elsewhere = comparison.pending_elsewhere.clone();
+        let nothing = comparison.by_change.is_empty().then_some(nothing);
+        let lines = warnings.chain(nothing).chain(elsewhere.clone()).collect();
         let (is_partial, exit) = (comparison.partial, comparison.exit());
-        Self { is_partial, lines, exit, failure: None }
+        Self { is_partial, lines, exit, failure: None, elsewhere }
     }
 }
 

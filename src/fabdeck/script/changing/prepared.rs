@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::attested::pending_elsewhere;
 use super::means::{Given, Means};
 use super::told::{id_of, user};
 use super::{accept, home, seen};
@@ -12,8 +13,8 @@ use crate::script::{Exit, Failure, plan};
 use crate::session::interactive::Acceptance;
 use crate::session::{Fit, Judged, Look, Sent, fit, judge};
 use fabdeck_change::{
-    Begun, Clocks as _, Home, Kept, Opensm, OpensmSite, Plan, SystemClocks, host_name, stands_against,
-    switched, unreached, wrong,
+    Begun, Clocks as _, Home, Kept, Opensm, OpensmSite, Plan, SystemClocks, host_name, switched, unreached,
+    wrong,
 };
 use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, Registered, Surveyor, Wanted, Watch};
@@ -100,8 +101,7 @@ pub fn prepare(
 /// registered of a change that is kept here is this user's own, and stands in its journal.
 fn refuse_registered(means: Means<'_>, actuator: &mut dyn Actuator) -> Result<Option<String>, Failure> {
     let found = actuator.registered();
-    let is_own = matches!(&found, Registered::One(one) if home::find(means, &one.change).is_ok());
-    match stands_against(&found, "").filter(|_| !is_own) {
+    match pending_elsewhere(means, &found) {
         Some(why) => Err(Failure::new(Exit::Refused, why)),
         None => Ok(match found {
             Registered::NotKept(why) => Some(why),
