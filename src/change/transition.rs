@@ -39,6 +39,21 @@ pub struct TransitionReport {
     pub staged: Option<Staged>,
 }
 
+/// What is known of packets while tables change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LiveSafety {
+    /// Neither old and new paths together nor a mixture of their entries has a credit loop.
+    Safe,
+    /// Old and new paths together have none, and a mixture of their entries can.
+    MixedLoop,
+    /// Old and new paths together have none; of a mixture it is not known.
+    MixedUnknown,
+    /// Old and new paths together have none; of what is no plan there is no order of writes, and no mixture to judge.
+    PathsOnly,
+    Unsafe,
+    Unknown,
+}
+
 /// Two changes in place of one that is not safe.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Staged {
@@ -61,11 +76,11 @@ impl Staged {
     fn words(&self) -> String {
         match &self.through {
             Some(engine) if !self.commands.is_empty() => format!(
-                "in two plans that are each safe, through routes of {engine}; ID is what 'apply' says, and the second plan is \
+                "in two plans, each without a credit loop of old and new paths, through routes of {engine}; ID is what 'apply' says, and the second plan is \
                  made once the first is confirmed"
             ),
             Some(engine) => format!(
-                "in two plans that are each safe: 'fabdeck route --engine {engine}' first, applied and confirmed, then this one made again"
+                "in two plans, each without a credit loop of old and new paths: 'fabdeck route --engine {engine}' first, applied and confirmed, then this one made again"
             ),
             None if self.asked.is_empty() => {
                 "no routes are safe with both the old and the new ones, as one of them has a circle of its own, so traffic \
@@ -87,15 +102,32 @@ impl TransitionReport {
         Self { safe: Some(true), reason, old_lanes, ..Self::default() }
     }
 
+    fn live_safety(&self) -> LiveSafety {
+        match (self.safe, self.mixed) {
+            (Some(false), _) => LiveSafety::Unsafe,
+            (None, _) => LiveSafety::Unknown,
+            (Some(true), _) if self.reason.is_some() => LiveSafety::Safe,
+            (Some(true), Some(true)) => LiveSafety::Safe,
+            (Some(true), Some(false)) => LiveSafety::MixedLoop,
+            (Some(true), None) if self.on_the_way.is_some() => LiveSafety::MixedUnknown,
+            (Some(true), None) => LiveSafety::PathsOnly,
+        }
+    }
+
     /// In half a sentence.
     pub fn word(&self) -> String {
         if let (Some(true), Some(reason)) = (self.safe, &self.reason) {
             return reason.clone();
         }
-        let verdict = match self.safe {
-            Some(true) => "safe while traffic flows",
-            Some(false) => "not safe while traffic flows",
-            None => "whether it is safe while traffic flows is not known",
+        let verdict = match self.live_safety() {
+            LiveSafety::Safe => "safe while traffic flows",
+            LiveSafety::MixedLoop => "safe before and after, not while tables change",
+            LiveSafety::MixedUnknown => {
+                "safe before and after, and whether it is safe while tables change is not known"
+            }
+            LiveSafety::PathsOnly => "old and new paths together have no credit loop",
+            LiveSafety::Unsafe => "not safe while traffic flows",
+            LiveSafety::Unknown => "whether it is safe while traffic flows is not known",
         };
         format!("{verdict}{}", self.resting())
     }
@@ -130,22 +162,30 @@ impl TransitionReport {
         let channels = self.cycle.as_deref().unwrap_or_default();
         let waiting = channels.len();
         let resting = self.resting();
-        let verdict = match (self.safe, self.cycle_lane) {
-            (Some(true), _) if self.reason.is_some() => {
-                format!("safe while traffic flows: {}", self.reason.as_deref().unwrap_or_default())
+        let together = "old and new paths together have no credit loop";
+        let verdict = match (self.live_safety(), &self.reason) {
+            (LiveSafety::Safe, Some(reason)) => format!("safe while traffic flows: {reason}"),
+            (LiveSafety::Safe, None) => format!("safe while traffic flows: {together}{resting}"),
+            (LiveSafety::MixedLoop, _) => {
+                format!(
+                    "safe before and after, not while tables change: {together}{resting}, and a mixture can"
+                )
             }
-            (Some(true), _) => {
-                format!("safe while traffic flows: old and new paths together have no circle{resting}")
+            (LiveSafety::MixedUnknown, _) => format!(
+                "safe before and after; whether it is safe while tables change is not known: {together}{resting}"
+            ),
+            (LiveSafety::PathsOnly, _) => {
+                format!("{together}{resting}; a plan says whether a mixture of their entries has one")
             }
-            (Some(false), lane) => {
-                let lane = lane.unwrap_or(0);
+            (LiveSafety::Unsafe, _) => {
+                let lane = self.cycle_lane.unwrap_or(0);
                 let why = if self.is_old() { ", by the old paths alone" } else { "" };
                 format!(
                     "not safe while traffic flows: {waiting} channels of lane {lane} wait for each other{why}{resting}; drain first"
                 )
             }
-            (None, _) => {
-                let reason = self.reason.as_deref().unwrap_or("nobody said");
+            (LiveSafety::Unknown, reason) => {
+                let reason = reason.as_deref().unwrap_or("nobody said");
                 let waits = format!(", and {waiting} channels wait for each other if all paths share a lane");
                 let waits = if channels.is_empty() { "" } else { &waits };
                 format!("not known whether safe: {reason}{waits}")
@@ -162,12 +202,12 @@ impl TransitionReport {
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
         let mixed = match (self.mixed, closed) {
             _ if self.on_the_way.is_none() || self.safe == Some(false) => None,
-            (Some(true), _) => Some("no mixture of old and new entries closes a circle either".to_owned()),
+            (Some(true), _) => Some("no mixture of old and new entries has a credit loop either".to_owned()),
             (Some(false), Some(channels)) => Some(format!(
                 "{channels} channels can wait for each other while some switches have new entries and others old ones: a \
                  credit loop is possible on the way; drain first"
             )),
-            _ => Some("whether a mixture of old and new entries closes a circle is not known".to_owned()),
+            _ => Some("whether a mixture of old and new entries has a credit loop is not known".to_owned()),
         };
         let staged = self.staged.iter().flat_map(Staged::lines);
         way.into_iter().chain(mixed.map(|words| ("mixed", words))).chain(staged).collect()
@@ -197,10 +237,40 @@ mod tests {
         };
         let quiet = words(told(Some(true), Some(true), None));
         assert_eq!(quiet[0], "on the way: every pair has a path after each of the 4 writes, in any order");
-        assert_eq!(quiet[1], "mixed: no mixture of old and new entries closes a circle either");
+        assert_eq!(quiet[1], "mixed: no mixture of old and new entries has a credit loop either");
         let mixed = words(told(Some(true), Some(false), None));
         assert!(mixed[1].starts_with("mixed: 3 channels can wait for each other while"), "{mixed:?}");
         assert!(words(told(None, None, None))[1].ends_with("is not known"));
+        // Where a mixture can wait for itself, or it is not known, nothing says that it is safe while traffic flows.
+        for (report, word, live) in [
+            (
+                told(Some(true), Some(true), None),
+                "safe while traffic flows, if all packets",
+                "safe while traffic flows: old and new paths together have no credit loop",
+            ),
+            (
+                told(Some(true), Some(false), None),
+                "safe before and after, not while tables change, if all packets",
+                "safe before and after, not while tables change: old and new paths together have no",
+            ),
+            (
+                told(Some(true), None, None),
+                "safe before and after, and whether it is safe while tables change is not known, if",
+                "safe before and after; whether it is safe while tables change is not known: old and",
+            ),
+            (
+                TransitionReport { on_the_way: None, ..told(Some(true), None, None) },
+                "old and new paths together have no credit loop, if all packets",
+                "old and new paths together have no credit loop, if all packets",
+            ),
+        ] {
+            assert!(report.word().starts_with(word), "{}", report.word());
+            let all: Vec<String> = report.lines().into_iter().map(|(_, words)| words).collect();
+            assert!(all[0].starts_with(live), "{all:?}");
+            let claimed =
+                all.iter().chain([&report.word()]).any(|words| words.contains("while traffic flows"));
+            assert_eq!(claimed, report.mixed == Some(true), "{all:?}");
+        }
         let staged = |through: Option<&str>, asked: &[&str]| {
             let (through, asked) = (through.map(str::to_owned), asked.iter().map(|id| (*id).to_owned()));
             words(told(
@@ -235,7 +305,8 @@ mod tests {
         mixed.cycle_paths = Some(vec!["old path".into(), "new path".into()]);
         assert!(!mixed.lines()[0].1.contains("alone"));
         assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
-        assert!(told(Some(true), None).lines()[0].1.ends_with("no circle"));
+        let paths = "old and new paths together have no credit loop; a plan says whether a mixture of their entries has one";
+        assert_eq!(told(Some(true), None).lines()[0].1, paths);
         let idle = TransitionReport::nothing("nothing changes", "one");
         assert_eq!(idle.lines(), [("live", "safe while traffic flows: nothing changes".to_owned())]);
         assert_eq!(idle.word(), "nothing changes");
@@ -254,7 +325,7 @@ mod tests {
             assert!(unsafe_now.lines()[0].1.contains(words) && unsafe_now.word().contains(words), "{old}");
         }
         for old in ["SL2VL tables", "path records, every pair"] {
-            assert!(rests(old).ends_with("no circle"), "{old}");
+            assert_eq!(rests(old), paths, "{old}");
         }
         assert!(told(None, None).lines()[0].1.ends_with("not read"));
         assert!(told(None, Some("x")).lines()[0].1.contains("not read, and 1 channels wait"));

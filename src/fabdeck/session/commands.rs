@@ -283,8 +283,8 @@ pub const COMMANDS: &[Command] = &[
         "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \
          until somebody reroutes; cut off for good), beside what as many random links would take, or --expect of them. \
          Then every engine routes what is left, each with a certificate that does not trust it, and what it would take \
-         to get there: switches and blocks to write, pairs whose path changes, and whether it is safe while traffic \
-         flows. A certificate with findings ends with exit code 2.",
+         to get there: switches and blocks to write, pairs whose path changes, and whether old and new \
+         paths together have a credit loop. A certificate with findings ends with exit code 2.",
     )
     .looks()
     .examples(&[

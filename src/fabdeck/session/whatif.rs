@@ -409,7 +409,12 @@ const COMPARED: &[(&str, &str, Kind, &str)] = &[
     ("entries", "ENTRIES", Kind::Number, "entries of tables that change"),
     ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
     ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
-    ("transition", "LIVE", Kind::Flag, "old and new paths together have no circle either"),
+    (
+        "transition",
+        "LIVE",
+        Kind::Flag,
+        "old and new paths together have no credit loop; a plan says it of a mixture of their entries too",
+    ),
     ("dark_fiber", "DARK %", Kind::Text, "channels between switches that carry no path, in hundred"),
     ("seconds", "SEC", Kind::Text, "to compute the routes and their certificate"),
 ];

@@ -537,3 +537,33 @@ fn plans_in_a_folder_are_named_and_are_not_in_force() {
     let several = "it.plan, other.plan.gz, third.plan are plans: their routes are not in force";
     assert!(notes[0].contains(several), "{notes:?}");
 }
+
+/// Where a mixture of old and new tables can hold a credit loop, no line of any report says that it is safe while traffic
+/// flows.
+#[test]
+fn a_plan_whose_mixture_can_hold_a_credit_loop_is_not_called_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let route = ["--source", "sim:demo", "route", "--engine", "nue", "-o", "nue.plan"];
+    let reports = [
+        ended_with(here, &route, 0).0,
+        ended_with(here, &["plan", "show", "nue.plan"], 0).0,
+        ended_with(here, &["--source", "sim:demo", "plan", "check", "nue.plan"], 0).0,
+    ];
+    let plan = Plan::read(&std::fs::read_to_string(here.join("nue.plan")).unwrap()).unwrap();
+    assert_eq!(
+        (plan.transition.safe, plan.transition.mixed),
+        (Some(true), Some(false)),
+        "the demo has such a plan"
+    );
+    for report in reports {
+        assert!(!report.contains("safe while traffic flows"), "{report}");
+        assert!(
+            report.contains("safe before and after, not while tables change: old and new paths"),
+            "{report}"
+        );
+        assert!(report.contains("a credit loop is possible on the way"), "{report}");
+    }
+    let whatif = ended_with(here, &["--source", "sim:demo", "whatif", "--engine", "nue", "--json"], 0).0;
+    assert!(!whatif.contains("safe while traffic flows"), "{whatif}");
+}
