@@ -1,7 +1,7 @@
 //! Gives switches that a tree leaves out a way to its destination, as far as the dependencies in use allow it.
 
 use super::escape::Escape;
-use super::forest::{Forest, View};
+use super::forest::{ABSENT, Forest, View};
 use super::tree::{Search, dependencies_of};
 use crate::spread::net::NONE;
 
@@ -9,11 +9,12 @@ impl Forest<'_> {
     /// Completes the trees that are wanted; true where nothing is left out of any of these.
     pub fn complete(&mut self, wanted: Wanted) -> bool {
         let (mut view, mut search) = (View::new(self.net), Search::new(self.net));
-        let mut whole = true;
+        let (mut whole, mut order) = (true, Vec::new());
         for tree in 0..self.roots.len() {
-            view.read(self, tree, &self.net.senders);
-            if self.leaves_out(tree, &view, wanted) {
+            if self.leaves_out(tree, wanted) {
+                view.read(self, tree, &self.net.senders);
                 whole &= self.complete_one(tree, &view, &mut search);
+                self.count_again(tree, &mut order);
             }
         }
         whole
@@ -27,22 +28,18 @@ impl Forest<'_> {
 
     /// Whether no tree that is wanted leaves anything out.
     pub fn is_whole(&self, wanted: Wanted) -> bool {
-        let mut view = View::new(self.net);
-        (0..self.roots.len()).all(|tree| {
-            view.read(self, tree, &self.net.senders);
-            !self.leaves_out(tree, &view, wanted)
-        })
+        (0..self.roots.len()).all(|tree| !self.leaves_out(tree, wanted))
     }
 
-    fn leaves_out(&self, tree: usize, view: &View<'_>, wanted: Wanted) -> bool {
+    fn leaves_out(&self, tree: usize, wanted: Wanted) -> bool {
         let net = self.net;
-        let part = net.part[view.root as usize];
-        let mut out =
-            (0..net.switches() as u32).filter(|at| net.part[*at as usize] == part && !view.arrives(*at));
+        let part = net.part[self.roots[tree].switch as usize];
+        let flows = self.flows(tree).iter().zip(&net.part).enumerate();
+        let mut out = flows.filter(|(_, (flow, own))| **flow == ABSENT && **own == part).map(|(at, _)| at);
         match wanted {
             Wanted::Nothing => false,
-            Wanted::BetweenHosts => self.roots[tree].of_host && out.any(|at| self.hosts[at as usize] > 0),
-            Wanted::BetweenAdapters => self.is_loaded(tree) && out.any(|at| net.senders[at as usize] > 0),
+            Wanted::BetweenHosts => self.roots[tree].of_host && out.any(|at| self.hosts[at] > 0),
+            Wanted::BetweenAdapters => self.is_loaded(tree) && out.any(|at| net.senders[at] > 0),
             Wanted::Everything => out.next().is_some(),
         }
     }

@@ -40,7 +40,8 @@ pub(crate) fn even_out(
     if was_whole && (!moves || is_even(problem, &forest)) {
         return Ok(Evened { whole: was_whole, ..Evened::default() });
     }
-    let given = forest.clone();
+    // Only where something is left out it is tried without what nobody needs.
+    let given = (!was_whole).then(|| forest.clone());
     if !forest.take_up() {
         return Ok(Evened { whole: was_whole, ..Evened::default() });
     }
@@ -56,7 +57,7 @@ pub(crate) fn even_out(
         Ok(Evened { whole, all_adapters, added: whole && !was_whole, busiest: Some(forest.busiest()) })
     };
     let mut best = finish(&mut forest)?;
-    if !best.whole || (!was_whole && !is_large(problem)) {
+    if let Some(given) = given.filter(|_| !best.whole || !is_large(problem)) {
         // What nobody needs stands in the way.
         let mut pruned = given.clone();
         pruned.prune();

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use super::escape::Escape;
 use super::order::Dependencies;
-use super::tree::dependencies_of;
 use crate::engine::Request;
 use crate::problem::{Destination, Problem};
 use crate::ranks::{self, Computing};
@@ -18,6 +17,9 @@ pub(super) const NOWHERE: u8 = u8::MAX;
 const MOST_ENTRIES: usize = 1 << 24;
 
 const PORTS: usize = 256;
+
+/// The flow of a switch that does not arrive.
+pub(super) const ABSENT: u32 = u32::MAX;
 
 /// A LID, and the switch that it lies behind.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,8 @@ pub(crate) struct Forest<'n> {
     pub(super) roots: Vec<Root>,
     /// For each tree and switch the place of the channel that it takes.
     pub(super) table: Vec<u8>,
+    /// For each tree and switch the paths that come by it, its own among them; `ABSENT` where it does not arrive.
+    pub(super) flow: Vec<u32>,
     /// Paths from adapters to adapters over each channel.
     pub(super) load: Vec<u64>,
     /// By lane.
@@ -71,19 +75,24 @@ impl<'n> Forest<'n> {
         for (id, channel) in (0..).zip(problem.graph.channels()) {
             place[channel.from as usize * PORTS + usize::from(channel.from_port.value())] = net.place(id);
         }
+        let width = net.switches().max(1);
         let mut table = vec![NOWHERE; roots.len() * net.switches()];
-        table.par_chunks_exact_mut(net.switches().max(1)).zip(&roots).for_each(|(row, root)| {
-            for (switch, own) in (0..).zip(row).filter(|(switch, _)| *switch != root.switch) {
+        let mut flow = vec![ABSENT; table.len()];
+        let rows = table.par_chunks_exact_mut(width).zip(flow.par_chunks_exact_mut(width)).zip(&roots);
+        rows.for_each_init(Vec::new, |order, ((row, flow), root)| {
+            for (switch, own) in (0..).zip(&mut *row).filter(|(switch, _)| *switch != root.switch) {
                 if let Some(port) = routes.get(switch, root.end.lid) {
                     *own = place[switch as usize * PORTS + usize::from(port.value())];
                 }
             }
+            count_paths(net, row, root.switch, order, flow);
         });
         Some(Self {
             net,
             hosts: ranks::hosts(problem, request),
             roots,
             table,
+            flow,
             load: Vec::new(),
             used: Vec::new(),
             escape: Vec::new(),
@@ -92,14 +101,16 @@ impl<'n> Forest<'n> {
 
     /// Keeps no more than the paths between adapters.
     pub fn prune(&mut self) {
-        let mut view = View::new(self.net);
+        let switches = self.net.switches();
         for tree in 0..self.roots.len() {
-            view.read(self, tree, &self.net.senders);
-            let is_loaded = self.is_loaded(tree);
-            for switch in
-                (0..self.net.switches() as u32).filter(|switch| !is_loaded || view.flow(*switch) == 0)
-            {
-                self.set(tree, switch, NONE);
+            let (root, is_loaded) = (self.roots[tree].switch as usize, self.is_loaded(tree));
+            let own = tree * switches..(tree + 1) * switches;
+            let row = self.table[own.clone()].iter_mut().zip(&mut self.flow[own]).enumerate();
+            for (switch, (place, flow)) in row {
+                let carries = is_loaded && *flow != ABSENT && *flow > 0;
+                if !carries {
+                    (*place, *flow) = (NOWHERE, if switch == root { 0 } else { ABSENT });
+                }
             }
         }
     }
@@ -109,36 +120,66 @@ impl<'n> Forest<'n> {
         let net = self.net;
         let lanes = self.roots.iter().map(|root| usize::from(root.lane) + 1).max().unwrap_or(0);
         let nothing = || (vec![vec![0u32; net.dependencies()]; lanes], vec![0u64; net.channels()]);
-        let counted = (0..self.roots.len()).into_par_iter().fold(
-            || (View::new(net), nothing()),
-            |(mut view, (mut uses, mut load)), tree| {
-                view.read(self, tree, &net.senders);
-                let uses_here = &mut uses[usize::from(self.roots[tree].lane)];
-                let next = |switch: u32| view.next[switch as usize];
-                let used = dependencies_of(net, next);
-                used.for_each(|(held, wanted)| uses_here[net.dependency(held, wanted)] += 1);
+        // Each share has counters of its own, so there are few of them.
+        let share = self.roots.len().div_ceil(rayon::current_num_threads() * 2).max(1);
+        let counted = (0..self.roots.len()).into_par_iter().with_min_len(share).fold(
+            nothing,
+            |(mut uses, mut load), tree| {
+                self.count_uses(tree, &mut uses[usize::from(self.roots[tree].lane)]);
                 if self.is_loaded(tree) {
-                    view.each_flow(|channel, paths| load[channel as usize] += paths);
+                    self.each_flow(tree, |channel, paths| load[channel as usize] += u64::from(paths));
                 }
-                (view, (uses, load))
+                (uses, load)
             },
         );
-        let (uses, load) =
-            counted.map(|(_, counts)| counts).reduce(nothing, |(mut uses, mut load), other| {
+        let (uses, load) = counted
+            .reduce_with(|(mut uses, mut load), other| {
                 let all = uses.iter_mut().flatten().zip(other.0.iter().flatten());
                 all.for_each(|(one, other)| *one += other);
                 load.iter_mut().zip(&other.1).for_each(|(one, other)| *one += other);
                 (uses, load)
-            });
+            })
+            .unwrap_or_else(nothing);
         let used: Option<Vec<_>> = uses.into_iter().map(|uses| Dependencies::used(net, uses)).collect();
         let is_free = used.is_some();
         (self.used, self.load) = (used.unwrap_or_default(), load);
         is_free
     }
 
+    fn count_uses(&self, tree: usize, uses: &mut [u32]) {
+        let (net, root, row, flow) = (self.net, self.roots[tree].switch, self.row(tree), self.flows(tree));
+        for (switch, (place, flow)) in (0..).zip(row.iter().zip(flow)) {
+            if *flow == ABSENT || switch == root {
+                continue;
+            }
+            let held = net.at_place(switch, *place);
+            let to = net.to[held as usize];
+            if to != root {
+                uses[net.dependency_at(held, row[to as usize])] += 1;
+            }
+        }
+    }
+
+    /// Paths of a tree over each channel that it takes.
+    pub(super) fn each_flow(&self, tree: usize, mut each: impl FnMut(u32, u32)) {
+        let (net, root) = (self.net, self.roots[tree].switch);
+        for (switch, (place, flow)) in (0..).zip(self.row(tree).iter().zip(self.flows(tree))) {
+            if *flow != ABSENT && switch != root {
+                each(net.at_place(switch, *place), *flow);
+            }
+        }
+    }
+
     /// Paths over each channel, from so many senders of each switch to the LIDs that are wanted.
     pub(super) fn count(&self, senders: &[u32], wanted: &(dyn Fn(&Root) -> bool + Sync)) -> Vec<u64> {
         let nothing = || vec![0u64; self.net.channels()];
+        if *senders == *self.net.senders {
+            let mut load = nothing();
+            for tree in (0..self.roots.len()).filter(|tree| wanted(&self.roots[*tree])) {
+                self.each_flow(tree, |channel, paths| load[channel as usize] += u64::from(paths));
+            }
+            return load;
+        }
         let counted = (0..self.roots.len()).into_par_iter().filter(|tree| wanted(&self.roots[*tree])).fold(
             || (View::new(self.net), nothing()),
             |(mut view, mut load), tree| {
@@ -159,6 +200,16 @@ impl<'n> Forest<'n> {
 
     pub(super) fn row(&self, tree: usize) -> &[u8] {
         &self.table[tree * self.net.switches()..(tree + 1) * self.net.switches()]
+    }
+
+    pub(super) fn flows(&self, tree: usize) -> &[u32] {
+        &self.flow[tree * self.net.switches()..(tree + 1) * self.net.switches()]
+    }
+
+    /// Counts the paths of a tree that was changed.
+    pub(super) fn count_again(&mut self, tree: usize, order: &mut Vec<u32>) {
+        let own = tree * self.net.switches()..(tree + 1) * self.net.switches();
+        count_paths(self.net, &self.table[own.clone()], self.roots[tree].switch, order, &mut self.flow[own]);
     }
 
     pub(super) fn channel(&self, tree: usize, switch: u32) -> u32 {
@@ -191,6 +242,34 @@ impl<'n> Forest<'n> {
     }
 }
 
+/// Counts the paths that come by each switch of a tree; `order` is for who is behind whom, and serves again.
+fn count_paths(net: &Net, row: &[u8], root: u32, order: &mut Vec<u32>, flow: &mut [u32]) {
+    // Not looked at yet.
+    const UNSEEN: u32 = ABSENT - 1;
+    flow.fill(UNSEEN);
+    flow[root as usize] = net.senders[root as usize];
+    order.clear();
+    for start in 0..row.len() as u32 {
+        let (first, mut at) = (order.len(), start);
+        // Free of cycles, so this ends.
+        while flow[at as usize] == UNSEEN && row[at as usize] != NOWHERE {
+            flow[at as usize] = net.senders[at as usize];
+            order.push(at);
+            at = net.to[net.at_place(at, row[at as usize]) as usize];
+        }
+        if flow[at as usize] == UNSEEN || flow[at as usize] == ABSENT {
+            flow[at as usize] = ABSENT;
+            order.drain(first..).for_each(|switch| flow[switch as usize] = ABSENT);
+        }
+        // Nearest to the root first.
+        order[first..].reverse();
+    }
+    for at in order.iter().rev() {
+        let behind = net.to[net.at_place(*at, row[*at as usize]) as usize];
+        flow[behind as usize] += flow[*at as usize];
+    }
+}
+
 /// One tree of a forest, laid out.
 #[derive(Clone, Debug)]
 pub(super) struct View<'n> {
@@ -200,7 +279,7 @@ pub(super) struct View<'n> {
     pub next: Vec<u32>,
     /// Paths that come by each switch.
     flow: Vec<u64>,
-    pub hops: Vec<u32>,
+    hops: Vec<u32>,
     /// Switches that arrive, each behind the one that it goes to; the root first.
     pub order: Vec<u32>,
     path: Vec<u32>,
@@ -258,29 +337,6 @@ impl<'n> View<'n> {
 
     pub fn arrives(&self, switch: u32) -> bool {
         self.hops[switch as usize] != NONE
-    }
-
-    /// The dependencies of a switch that takes a channel: of those that send over it on the channel, and of the channel on the
-    /// next one.
-    pub fn around(&self, switch: u32, channel: u32) -> Vec<(u32, u32)> {
-        let onward = self.next[self.net.to[channel as usize] as usize];
-        let arriving = self.net.arriving(switch).iter();
-        let before = arriving.filter(|(child, from)| self.next[*from as usize] == *child);
-        let ahead = (onward != NONE).then_some((channel, onward));
-        before.map(|(child, _)| (*child, channel)).chain(ahead).collect()
-    }
-
-    /// The channels from one on to the root.
-    pub fn along(&self, mut channel: u32, mut each: impl FnMut(u32)) {
-        while channel != NONE {
-            each(channel);
-            channel = self.next[self.net.to[channel as usize] as usize];
-        }
-    }
-
-    /// Paths that come by a switch; none where they do not arrive.
-    pub fn flow(&self, switch: u32) -> u64 {
-        if self.arrives(switch) { self.flow[switch as usize] } else { 0 }
     }
 
     pub fn each_flow(&self, mut each: impl FnMut(u32, u64)) {

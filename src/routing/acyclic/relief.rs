@@ -5,7 +5,7 @@
 //! `goal`. The goal falls step by step; a step that fails is halved. Whatever is moved, the busiest channel carries less
 //! than before. Ways that are no longer come first, then those with a detour.
 
-use super::forest::{Forest, View};
+use super::forest::{ABSENT, Forest, NOWHERE};
 use super::order::Dependencies;
 use crate::engine::{Pulse, Refusal};
 use crate::spread::net::NONE;
@@ -27,19 +27,34 @@ struct Move {
     channel: u32,
 }
 
+/// What is known of a switch in the tree at hand, as of a round.
+#[derive(Clone, Copy, Default)]
+struct Spot {
+    round: u32,
+    hops: u32,
+    /// What the busiest channel between the switch and the destination carries.
+    most: u64,
+    /// Whether it sends over the channel that is relieved.
+    over: bool,
+}
+
 impl Forest<'_> {
     /// As long as some channel carries more than `bound`, which no routes stay below.
     pub fn relieve(&mut self, bound: u64, pulse: &dyn Pulse) -> Result<(), Refusal> {
+        if self.busiest() <= bound {
+            return Ok(());
+        }
         let looks = LEAST_LOOKS.max(self.table.len() * LOOKS_BY_ENTRY);
         let switches = self.net.switches();
-        let view = View::new(self.net);
         let mut relief = Relief {
             looks,
-            most: vec![0; switches],
-            over: vec![false; switches],
+            taken: self.columns(),
+            spots: vec![Spot::default(); switches],
+            round: 0,
+            path: Vec::new(),
+            over: Vec::new(),
             moves: Vec::new(),
             detour: 0,
-            view,
             forest: self,
         };
         for detour in DETOURS {
@@ -48,15 +63,29 @@ impl Forest<'_> {
         }
         Ok(())
     }
+
+    /// The places of the table, for each switch and tree; those of trees without load are left out.
+    fn columns(&self) -> Vec<u8> {
+        let trees = self.roots.len();
+        let mut columns = vec![NOWHERE; self.table.len()];
+        for tree in (0..trees).filter(|tree| self.is_loaded(*tree)) {
+            for (switch, place) in self.row(tree).iter().enumerate() {
+                columns[switch * trees + tree] = *place;
+            }
+        }
+        columns
+    }
 }
 
 struct Relief<'a, 'n> {
     forest: &'a mut Forest<'n>,
-    view: View<'n>,
-    /// What the busiest channel between a switch and the destination carries.
-    most: Vec<u64>,
-    /// Whether a switch sends over the channel that is relieved: known of all that stand before it in the tree's order.
-    over: Vec<bool>,
+    /// For each switch and tree the place of the channel that it takes.
+    taken: Vec<u8>,
+    spots: Vec<Spot>,
+    round: u32,
+    path: Vec<u32>,
+    /// Switches that send over the channel that is relieved, in the order in which they are tried.
+    over: Vec<u32>,
     moves: Vec<Move>,
     detour: u32,
     looks: usize,
@@ -87,79 +116,152 @@ impl Relief<'_, '_> {
 
     /// Moves paths off a channel until it carries no more than `goal`; whether that was possible.
     fn relieve(&mut self, channel: u32, goal: u64) -> bool {
-        let from = self.forest.net.from[channel as usize];
+        let from = self.forest.net.from[channel as usize] as usize;
         let place = self.forest.net.place(channel);
-        for tree in 0..self.forest.roots.len() {
-            if self.forest.row(tree)[from as usize] != place || !self.forest.is_loaded(tree) {
-                continue;
-            }
+        let trees = self.forest.roots.len();
+        let mut tree = 0;
+        let next = |taken: &[u8], tree: usize| {
+            let more = taken[from * trees..(from + 1) * trees][tree..].iter().position(|own| *own == place);
+            more.map(|more| tree + more)
+        };
+        while let Some(found) = next(&self.taken, tree) {
             while self.forest.load[channel as usize] > goal && self.looks > 0 {
-                if !self.move_one(tree, channel, goal) {
+                if !self.move_one(found, channel, goal) {
                     break;
                 }
             }
             if self.forest.load[channel as usize] <= goal {
                 return true;
             }
+            tree = found + 1;
         }
         false
-    }
-
-    /// Lays out a tree, and finds who in it sends over a channel.
-    fn look_at(&mut self, tree: usize, channel: u32) {
-        let net = self.forest.net;
-        self.looks = self.looks.saturating_sub(net.switches());
-        self.view.read(self.forest, tree, &net.senders);
-        self.over.fill(false);
-        self.most[self.view.root as usize] = 0;
-        for at in 1..self.view.order.len() {
-            let switch = self.view.order[at] as usize;
-            let taken = self.view.next[switch];
-            let behind = net.to[taken as usize] as usize;
-            self.most[switch] = self.most[behind].max(self.forest.load[taken as usize]);
-            self.over[switch] = taken == channel || self.over[behind];
-        }
     }
 
     /// Of the switches that send over a channel, seen from the destination, the first one that may takes the hop whose
     /// way stays the least busy: nearest to the destination most paths move at once.
     fn move_one(&mut self, tree: usize, channel: u32, goal: u64) -> bool {
-        self.look_at(tree, channel);
-        for at in 1..self.view.order.len() {
-            let switch = self.view.order[at];
-            if self.over[switch as usize] && self.view.flow(switch) > 0 {
-                self.find_moves(switch, goal);
-                while let Some(found) = self.moves.pop() {
-                    if self.take(tree, switch, found.channel) {
-                        return true;
-                    }
-                }
+        let net = self.forest.net;
+        self.looks = self.looks.saturating_sub(net.switches());
+        let from = net.from[channel as usize];
+        let paths = self.forest.flows(tree)[from as usize];
+        if self.next(tree, from) != channel || paths == ABSENT || paths == 0 {
+            return false;
+        }
+        self.round += 1;
+        if self.move_switch(tree, from, channel, goal) {
+            return true;
+        }
+        // All others that send over the channel come by this one.
+        if paths == net.senders[from as usize] {
+            return false;
+        }
+        self.find_over(tree, channel);
+        for at in 1..self.over.len() {
+            let switch = self.over[at];
+            if self.forest.flows(tree)[switch as usize] > 0 && self.move_switch(tree, switch, channel, goal) {
+                return true;
             }
         }
         false
     }
 
+    fn move_switch(&mut self, tree: usize, switch: u32, relieved: u32, goal: u64) -> bool {
+        self.find_moves(tree, switch, relieved, goal);
+        while let Some(found) = self.moves.pop() {
+            if self.take(tree, switch, found.channel) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The channel that a switch takes in a tree in which it arrives; `NONE` at the root.
+    fn next(&self, tree: usize, switch: u32) -> u32 {
+        self.forest.channel(tree, switch)
+    }
+
+    /// Finds who in a tree sends over a channel: from the destination outwards, and by number.
+    fn find_over(&mut self, tree: usize, channel: u32) {
+        let (forest, spots) = (&*self.forest, &mut self.spots);
+        let (net, row, flows) = (forest.net, forest.row(tree), forest.flows(tree));
+        let root = forest.roots[tree].switch;
+        self.round += 1;
+        let round = self.round;
+        self.over.clear();
+        spots[root as usize] = Spot { round, ..Spot::default() };
+        for start in (0..row.len() as u32).filter(|start| flows[*start as usize] != ABSENT) {
+            let mut at = start;
+            while spots[at as usize].round != round {
+                self.path.push(at);
+                at = net.to[net.at_place(at, row[at as usize]) as usize];
+            }
+            let mut beyond = spots[at as usize];
+            while let Some(switch) = self.path.pop() {
+                let taken = net.at_place(switch, row[switch as usize]);
+                beyond.hops += 1;
+                beyond.most = beyond.most.max(forest.load[taken as usize]);
+                beyond.over |= taken == channel;
+                spots[switch as usize] = beyond;
+                if beyond.over {
+                    self.over.push(switch);
+                }
+            }
+        }
+    }
+
+    /// Looks at the way of a switch that arrives.
+    fn look_at(&mut self, tree: usize, switch: u32, relieved: u32) -> Spot {
+        let (forest, spots, round) = (&*self.forest, &mut self.spots, self.round);
+        let (net, row) = (forest.net, forest.row(tree));
+        let root = forest.roots[tree].switch;
+        let mut at = switch;
+        while spots[at as usize].round != round {
+            if at == root {
+                spots[at as usize] = Spot { round, ..Spot::default() };
+                break;
+            }
+            self.path.push(at);
+            at = net.to[net.at_place(at, row[at as usize]) as usize];
+        }
+        let mut beyond = spots[at as usize];
+        while let Some(switch) = self.path.pop() {
+            let taken = net.at_place(switch, row[switch as usize]);
+            beyond.hops += 1;
+            beyond.most = beyond.most.max(forest.load[taken as usize]);
+            beyond.over |= taken == relieved;
+            spots[switch as usize] = beyond;
+        }
+        beyond
+    }
+
     /// The best last.
-    fn find_moves(&mut self, switch: u32, goal: u64) {
-        let (net, paths) = (self.forest.net, self.view.flow(switch));
-        let hops = self.view.hops[switch as usize];
+    fn find_moves(&mut self, tree: usize, switch: u32, relieved: u32, goal: u64) {
+        let net = self.forest.net;
+        let paths = u64::from(self.forest.flows(tree)[switch as usize]);
         self.moves.clear();
         self.looks = self.looks.saturating_sub(net.leaving(switch).len());
+        let mut hops = NONE;
         for channel in net.leaving(switch) {
-            let to = net.to[channel as usize] as usize;
-            let room = self.forest.load[channel as usize] + paths <= goal;
-            if !room
-                || self.over[to]
-                || !self.view.arrives(to as u32)
+            let to = net.to[channel as usize];
+            if self.forest.load[channel as usize] + paths > goal
                 || net.reverse[channel as usize] == NONE
+                || self.forest.flows(tree)[to as usize] == ABSENT
             {
                 continue;
             }
-            let detour = (self.view.hops[to] + 1).saturating_sub(hops);
+            let there = self.look_at(tree, to, relieved);
+            if there.over {
+                continue;
+            }
+            if hops == NONE {
+                hops = self.look_at(tree, switch, relieved).hops;
+            }
+            let detour = (there.hops + 1).saturating_sub(hops);
             if detour > self.detour {
                 continue;
             }
-            let most = self.most_along(switch, channel, paths, goal);
+            let most = self.most_along(tree, switch, channel, (paths, there.most), goal);
             if most <= goal {
                 self.moves.push(Move { detour, most, channel });
             }
@@ -167,38 +269,58 @@ impl Relief<'_, '_> {
         self.moves.sort_unstable_by(|one, other| other.cmp(one));
     }
 
-    /// Paths on the busiest channel of another way of a switch, once its paths go there.
-    fn most_along(&mut self, switch: u32, first: u32, paths: u64, goal: u64) -> u64 {
+    /// Paths on the busiest channel of another way of a switch, once its paths go there; `beyond` is what the busiest behind
+    /// the first channel carries now.
+    fn most_along(
+        &mut self,
+        tree: usize,
+        switch: u32,
+        first: u32,
+        (paths, beyond): (u64, u64),
+        goal: u64,
+    ) -> u64 {
         let (net, load) = (self.forest.net, &self.forest.load);
-        let behind = self.most[net.to[first as usize] as usize].max(load[first as usize]) + paths;
+        let behind = beyond.max(load[first as usize]) + paths;
         if behind <= goal {
             return behind;
         }
         self.looks = self.looks.saturating_sub(4);
         let (mut most, mut channel) = (0, first);
         // What both ways share is as busy as it was.
-        while channel != NONE && most <= goal && !self.is_on_way(switch, channel) {
+        while channel != NONE && most <= goal && !self.is_on_way(tree, switch, channel) {
             most = most.max(load[channel as usize] + paths);
-            channel = self.view.next[net.to[channel as usize] as usize];
+            channel = self.next(tree, net.to[channel as usize]);
         }
         most
     }
 
     /// Whether a switch takes a channel now, itself or behind.
-    fn is_on_way(&self, switch: u32, wanted: u32) -> bool {
-        let mut channel = self.view.next[switch as usize];
+    fn is_on_way(&self, tree: usize, switch: u32, wanted: u32) -> bool {
+        let mut channel = self.next(tree, switch);
         while channel != NONE && channel != wanted {
-            channel = self.view.next[self.forest.net.to[channel as usize] as usize];
+            channel = self.next(tree, self.forest.net.to[channel as usize]);
         }
         channel == wanted
+    }
+
+    /// The dependencies of a switch that takes a channel: of those that send over it on the channel, and of the channel on the
+    /// next one.
+    fn around(&self, tree: usize, switch: u32, channel: u32) -> Vec<(u32, u32)> {
+        let (net, row) = (self.forest.net, self.forest.row(tree));
+        let onward = self.next(tree, net.to[channel as usize]);
+        let arriving = net.arriving(switch).iter();
+        let before = arriving.filter(|(child, from)| row[*from as usize] == net.place(*child));
+        let ahead = (onward != NONE).then_some((channel, onward));
+        before.map(|(child, _)| (*child, channel)).chain(ahead).collect()
     }
 
     /// Lets a switch take another channel, if the dependencies that come of it may be used.
     fn take(&mut self, tree: usize, switch: u32, channel: u32) -> bool {
         let net = self.forest.net;
+        let before = self.next(tree, switch);
+        let new = self.around(tree, switch, channel);
+        let old = self.around(tree, switch, before);
         let used = &mut self.forest.used[usize::from(self.forest.roots[tree].lane)];
-        let before = self.view.next[switch as usize];
-        let new = self.view.around(switch, channel);
         self.looks = self.looks.saturating_sub(new.len() * 4);
         let mark = used.mark();
         if !new.iter().all(|(held, wanted)| used.try_use(net, *held, *wanted)) {
@@ -206,12 +328,29 @@ impl Relief<'_, '_> {
             return false;
         }
         used.settle(net, new.into_iter());
-        used.release(net, self.view.around(switch, before).into_iter());
-        let paths = self.view.flow(switch);
-        let load = &mut self.forest.load;
-        self.view.along(before, |channel| load[channel as usize] -= paths);
-        self.view.along(channel, |channel| load[channel as usize] += paths);
+        used.release(net, old.into_iter());
+        self.carry(tree, switch, before, false);
+        self.carry(tree, switch, channel, true);
         self.forest.set(tree, switch, channel);
+        self.taken[switch as usize * self.forest.roots.len() + tree] = net.place(channel);
         true
+    }
+
+    /// Puts the paths of a switch on the way that begins with a channel, or takes them off.
+    fn carry(&mut self, tree: usize, switch: u32, mut channel: u32, add: bool) {
+        let net = self.forest.net;
+        let row = tree * net.switches();
+        let paths = self.forest.flow[row + switch as usize];
+        while channel != NONE {
+            let to = net.to[channel as usize];
+            let (load, flow) =
+                (&mut self.forest.load[channel as usize], &mut self.forest.flow[row + to as usize]);
+            if add {
+                (*load, *flow) = (*load + u64::from(paths), *flow + paths);
+            } else {
+                (*load, *flow) = (*load - u64::from(paths), *flow - paths);
+            }
+            channel = self.next(tree, to);
+        }
     }
 }

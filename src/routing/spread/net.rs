@@ -97,6 +97,11 @@ impl Net {
         (self.first_dependency[held as usize] + (wanted - start)) as usize
     }
 
+    /// The same of the channel at a place among those that leave the far end of `held`.
+    pub fn dependency_at(&self, held: u32, place: u8) -> usize {
+        self.first_dependency[held as usize] as usize + usize::from(place)
+    }
+
     /// Channels that lead to a switch, each with the switch that it leaves.
     pub fn arriving(&self, switch: u32) -> &[(u32, u32)] {
         let at = switch as usize;
