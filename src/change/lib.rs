@@ -10,6 +10,7 @@ mod failed;
 mod file_lock;
 mod fingerprint;
 mod guard;
+mod hang;
 mod home;
 mod in_force;
 mod journal;
@@ -49,6 +50,7 @@ pub use guard::{
     host_name, is_listening, make_socket_folder, socket_in, sockets, stands_against, switched, unreached,
     window_left, wrong,
 };
+pub use hang::{COMMAND_THREAD, HangWatch};
 pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};
 pub use journal::{

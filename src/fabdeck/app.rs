@@ -14,6 +14,8 @@ mod screen;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use fabdeck_change::COMMAND_THREAD;
+
 use crate::script::{self, Ended, Exit, Machine, Stop, Terminal};
 
 /// Runs the program from the arguments of the process.
@@ -71,10 +73,14 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     let ended_how = runtime.block_on(async {
         let (sender, done) = oneshot::channel();
         // A panic drops the senders, which is how the loop learns of a bug.
-        std::thread::spawn(move || {
+        let worker = std::thread::Builder::new().name(COMMAND_THREAD.to_owned());
+        let started = worker.spawn(move || {
             let _at_end = at_end;
             sender.send(work())
         });
+        if started.is_err() {
+            return Ended::Exit(Exit::Failed);
+        }
         tokio::select! {
             ended = done => ended.unwrap_or(Ended::Exit(Exit::Bug)),
             exit = caught(SignalKind::hangup(), Exit::Hangup) => Ended::Exit(exit),

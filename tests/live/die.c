@@ -2,6 +2,7 @@
  * of: before and behind each Set that leaves, each write to a journal, and each sync.
  *
  * FABDECK_DIE="WORD N"   who has WORD among its arguments dies at its moment N; with 0 it lives
+ * FABDECK_HANG=1         it does not die there: it waits for ever
  * FABDECK_DIE_TOLD=FILE  gets a line with the count of moments from each of those that end by themselves
  */
 #define _GNU_SOURCE
@@ -20,8 +21,12 @@ static long passed, last;
 
 static void moment(void)
 {
-	if (meant && ++passed == last)
+	if (!meant || ++passed != last)
+		return;
+	if (!getenv("FABDECK_HANG"))
 		kill(getpid(), SIGKILL);
+	for (;;)
+		pause();
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -165,6 +165,8 @@ pub struct Round<'s> {
     pub state: String,
     /// Processes of this round that the library looks for: argument and moment.
     die: Option<String>,
+    /// They hang there, and do not die.
+    pub hangs: bool,
 }
 
 impl Drop for Round<'_> {
@@ -187,7 +189,7 @@ impl<'s> Round<'s> {
 
     /// One over any fabric and road, which no library kills.
     pub fn over(stage: &'s Stage, before: &'s str, road: &'s [String], name: &str) -> Self {
-        Self { stage, before, road, state: format!("state-{name}"), die: None }
+        Self { stage, before, road, state: format!("state-{name}"), die: None, hangs: false }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -206,6 +208,9 @@ impl<'s> Round<'s> {
                 command.get_envs().find(|(name, _)| *name == "LD_PRELOAD").and_then(|(_, value)| value);
             let both = format!("{}:{}", self.path("die.so").display(), real.unwrap().display());
             command.env("LD_PRELOAD", both).env("FABDECK_DIE", wish).env("FABDECK_DIE_TOLD", "told.txt");
+            if self.hangs {
+                command.env("FABDECK_HANG", "1");
+            }
         }
         command
     }
@@ -434,4 +439,23 @@ fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending(
         site.stage.forget_the_dead();
     }
     println!("said: {} of {moments} moments of a session, {pending} pending", tried.len());
+}
+
+/// A guard hangs amid its writes, without a signal: a disk or a device that does not come back. The process beside it ends it
+/// and takes the change back, though no other fabdeck starts.
+#[test]
+fn a_guard_that_hangs_while_it_writes_is_ended_and_the_change_taken_back() {
+    let site = Site::new();
+    let moments = moments(&site);
+    let mut round = Round::new(&site, "hangs", Some(format!("--begin {}", moments / 3)));
+    round.hangs = true;
+    let mut apply = round.apply();
+    round.until("it is not begun", |round| round.phase() == Some(Phase::Applying) && round.guard().is_some());
+    let since = Instant::now();
+    round.until("nobody took it back", |round| round.phase() == Some(Phase::RolledBack));
+    println!("said: taken back {:?} after it was begun", since.elapsed());
+    let _ = apply.kill();
+    let _ = apply.wait();
+    round.until("the guard stays", |round| round.guard().is_none());
+    round.is_as_before();
 }

@@ -2,7 +2,7 @@
 //! the change. It takes the change over
 //!
 //! - where the deadline has passed and the guard has not begun the rollback;
-//! - where the guard is gone, or a signal has stopped it, while it writes or rolls back.
+//! - where the guard is gone, hangs, or a signal has stopped it, while it writes or rolls back.
 //!
 //! A guard that still runs is ended first, so that it can never write again.
 
@@ -12,7 +12,7 @@ use super::home;
 use super::means::Means;
 use crate::script::context::Context;
 use crate::script::{Exit, Failure};
-use fabdeck_change::{Ask, Home, Kept, Phase, SystemClocks, call_within, window_left};
+use fabdeck_change::{Ask, HangWatch, Home, Kept, Phase, SystemClocks, call_within, window_left};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A guard begins the rollback within a second; one that has not after this time hangs.
@@ -27,7 +27,7 @@ pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
     let (home, kept) = home::find(means, id)?;
     let Ok(Some(_only_one)) = kept.lock_second() else { return Ok(false) };
     let stop = means.outside.stop();
-    let (mut late, mut kept) = (None, kept);
+    let (mut late, mut kept, mut hang) = (None, kept, HangWatch::default());
     loop {
         std::thread::sleep(POLL_INTERVAL);
         if stop.is_asked() {
@@ -42,6 +42,11 @@ pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
         }
         if !kept.read.told.phase.is_pending() {
             return Ok(false);
+        }
+        // Whoever waits for a confirmation waits in turns, and has until the deadline.
+        let holder = kept.lock_holder().and_then(|holder| holder.pid);
+        if hang.is_hanging(holder.filter(|_| kept.read.told.phase != Phase::Applied)) {
+            return end_guard(context, &home, &kept).map(|()| true);
         }
         if !is_late(&kept) {
             late = None;

@@ -1,0 +1,92 @@
+//! Whether a process that should work does nothing at all: the thread that keeps a change neither ran nor waited anew for
+//! longer than any wait of a guard takes.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// The thread of the program that does the work of its command; others answer callers, and do that in a guard that hangs too.
+pub const COMMAND_THREAD: &str = "command";
+/// A guard waits for a datagram, a lock or a sync, for some seconds at the most. This is longer than any of that takes.
+const HANG_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a thread has done so far: it grows with each wait that ends and with the time that it ran.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Progress {
+    pid: u32,
+    switches: String,
+    times: String,
+}
+
+impl Progress {
+    /// `None`: the process or the thread is not there, or the kernel does not say.
+    fn read(pid: u32) -> Option<Self> {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten().map(|task| task.path());
+        let task = tasks.into_iter().find(|task| {
+            fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == COMMAND_THREAD)
+        })?;
+        let status = fs::read_to_string(task.join("status")).ok()?;
+        let switches = status.lines().filter(|line| line.contains("ctxt_switches:")).collect();
+        let stat = fs::read_to_string(task.join("stat")).ok()?;
+        // The name of the program may hold blanks and brackets; user and system time follow eleven fields behind it.
+        let times = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2).collect();
+        Some(Self { pid, switches, times })
+    }
+}
+
+/// Looks at a process again and again.
+#[derive(Debug, Default)]
+pub struct HangWatch(Option<(Progress, Instant)>);
+
+impl HangWatch {
+    /// Whether this process has done nothing for too long. One that cannot be looked at is not said to hang.
+    pub fn is_hanging(&mut self, pid: Option<u32>) -> bool {
+        let Some(now) = pid.and_then(Progress::read) else {
+            self.0 = None;
+            return false;
+        };
+        match &self.0 {
+            Some((before, since)) if *before == now => since.elapsed() >= HANG_TIMEOUT,
+            _ => {
+                self.0 = Some((now, Instant::now()));
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_waits_again_and_again_makes_progress_and_one_that_waits_once_does_not() {
+        let (ends, end) = std::sync::mpsc::channel::<()>();
+        let pid = std::process::id();
+        std::thread::scope(|scope| {
+            let worker = std::thread::Builder::new().name(COMMAND_THREAD.to_owned());
+            worker
+                .spawn_scoped(scope, move || {
+                    // Turns of a wait, then one wait without an end.
+                    for _ in 0..20 {
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                    let _ = end.recv();
+                })
+                .unwrap();
+            while Progress::read(pid).is_none() {
+                std::thread::yield_now();
+            }
+            let first = Progress::read(pid);
+            std::thread::sleep(Duration::from_millis(100));
+            assert_ne!(Progress::read(pid), first);
+            std::thread::sleep(Duration::from_secs(1));
+            let still = Progress::read(pid);
+            std::thread::sleep(Duration::from_millis(200));
+            assert_eq!(Progress::read(pid), still);
+            let mut watch = HangWatch(still.clone().map(|still| (still, Instant::now() - HANG_TIMEOUT)));
+            assert!(watch.is_hanging(Some(pid)));
+            assert!(!watch.is_hanging(None), "nobody hangs who is not there");
+            drop(ends);
+        });
+    }
+}
