@@ -15,6 +15,7 @@ use super::problem::Problem;
 use super::ranks::{self, Ranks};
 use super::updown::{Order, fill};
 use fabdeck_fabric::NodeId;
+use rustc_hash::FxHashMap;
 
 pub const ID: &str = "sftree";
 
@@ -106,7 +107,9 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
     };
     let tops: Vec<usize> = order.tops().iter().map(Vec::len).collect();
     let mut best: Vec<Option<(Merit, u32)>> = vec![None; parts as usize];
-    let mut inside = vec![false; problem.graph.switch_count()];
+    let mut forks = Forks::new(problem.graph.switch_count());
+    // Above switches that stand below the same ones there are the same ways.
+    let mut seen: FxHashMap<Vec<u32>, (usize, usize)> = FxHashMap::default();
     let is_bottom = |at: &u32| order.down(*at).is_empty();
     let (bottom, rest): (Vec<u32>, Vec<u32>) =
         problem.switches().filter(|at| problem.graph.alive(*at)).partition(is_bottom);
@@ -121,19 +124,22 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
         if least.is_some_and(done) {
             continue;
         }
-        let above = order.above(switch);
-        let reached = above.iter().filter(|at| order.up(**at).is_empty()).count();
+        let mut beside: Vec<u32> = order.up(switch).iter().map(|hop| hop.to).collect();
+        beside.sort_unstable();
+        beside.dedup();
+        let mut look = || {
+            let above = order.above(switch);
+            (above.iter().filter(|at| order.up(**at).is_empty()).count(), forks.count(order, &above))
+        };
+        let (reached, forks) = match beside.is_empty() {
+            true => look(),
+            false => *seen.entry(beside).or_insert_with(look),
+        };
         if least.is_some_and(|least| reached < least.0) {
             continue;
         }
         let hosted = hosts[switch as usize] > 0;
-        let rank = (
-            reached,
-            Reverse(forks(order, &above, &mut inside)),
-            is_bottom(&switch),
-            !manages(switch),
-            hosted,
-        );
+        let rank = (reached, Reverse(forks), is_bottom(&switch), !manages(switch), hosted);
         if least.is_none_or(|least| rank > least) {
             best[number] = Some((rank, switch));
         }
@@ -141,17 +147,35 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
     best.into_iter().flatten().map(|(_, switch)| switch).collect()
 }
 
-/// How many ways down to other switches of a set its switches have beyond one each.
-fn forks(order: &Order, set: &[u32], inside: &mut [bool]) -> usize {
-    set.iter().for_each(|at| inside[*at as usize] = true);
-    let mut forks = 0;
-    for switch in set {
-        let mut below: Vec<u32> =
-            order.down(*switch).iter().map(|hop| hop.to).filter(|to| inside[*to as usize]).collect();
-        below.sort_unstable();
-        below.dedup();
-        forks += below.len().saturating_sub(1);
+/// Counts forks, with marks that serve again.
+struct Forks {
+    mark: Vec<u32>,
+    last: u32,
+}
+
+impl Forks {
+    fn new(switches: usize) -> Self {
+        Self { mark: vec![0; switches], last: 0 }
     }
-    set.iter().for_each(|at| inside[*at as usize] = false);
-    forks
+
+    /// How many ways down to other switches of a set its switches have beyond one each.
+    fn count(&mut self, order: &Order, set: &[u32]) -> usize {
+        let inside = self.last + 1;
+        self.last = inside;
+        set.iter().for_each(|at| self.mark[*at as usize] = inside);
+        let mut forks = 0;
+        for switch in set {
+            self.last += 1;
+            let mut below = 0usize;
+            for hop in order.down(*switch) {
+                let mark = &mut self.mark[hop.to as usize];
+                if (inside..self.last).contains(mark) {
+                    *mark = self.last;
+                    below += 1;
+                }
+            }
+            forks += below.saturating_sub(1);
+        }
+        forks
+    }
 }
