@@ -11,21 +11,31 @@ pub(super) struct Slot {
     pub steps: u16,
     /// The one hop that leads there, `MANY` when there are more.
     pub only: u8,
+    /// How many hops lead there, and where they begin among `ways`.
+    count: u8,
+    first: u32,
 }
 
 const MANY: u8 = u8::MAX;
-const ABSENT: Slot = Slot { steps: u16::MAX, only: MANY };
+const ABSENT: Slot = Slot { steps: u16::MAX, only: MANY, count: 0, first: 0 };
 
 #[derive(Debug)]
 pub(super) struct Reach {
     slots: Vec<Slot>,
     hops: Vec<Hops>,
     found: Vec<u32>,
+    /// The hops that lead to each switch above. Switches begin at different ones, lest all choose alike.
+    ways: Vec<u8>,
 }
 
 impl Reach {
     pub fn new(switches: usize) -> Self {
-        Self { slots: vec![ABSENT; switches], hops: vec![[0; 4]; switches], found: Vec::new() }
+        Self {
+            slots: vec![ABSENT; switches],
+            hops: vec![[0; 4]; switches],
+            found: Vec::new(),
+            ways: Vec::new(),
+        }
     }
 
     /// Takes another switch in view.
@@ -50,10 +60,18 @@ impl Reach {
                 }
             }
         }
+        self.ways.clear();
         for at in &self.found {
-            if self.count(*at) == 1 {
-                self.slots[*at as usize].only = places(&self.hops[*at as usize]).next().unwrap_or(MANY);
+            let first = self.ways.len();
+            self.ways.extend(places(&self.hops[*at as usize]));
+            let own = &mut self.ways[first..];
+            let slot = &mut self.slots[*at as usize];
+            (slot.count, slot.first) = (own.len() as u8, first as u32);
+            if let [only] = own {
+                slot.only = *only;
             }
+            let begin = (switch as usize).checked_rem(own.len()).unwrap_or(0);
+            own.rotate_left(begin);
         }
     }
 
@@ -68,13 +86,9 @@ impl Reach {
         self.slots[switch as usize]
     }
 
-    /// How many hops lead there.
-    pub fn count(&self, switch: u32) -> usize {
-        self.hops[switch as usize].iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    pub fn places(&self, switch: u32) -> impl Iterator<Item = u8> {
-        places(&self.hops[switch as usize])
+    /// The hops that lead there, in the order in which they are preferred.
+    pub fn ways(&self, slot: Slot) -> &[u8] {
+        &self.ways[slot.first as usize..slot.first as usize + usize::from(slot.count)]
     }
 }
 

@@ -57,11 +57,14 @@ struct Writer<'a> {
     /// Of each hop its port, and whether it leads to an inner switch.
     ports: Vec<u8>,
     inward: Vec<bool>,
+    /// Some hop up does.
+    rises_inward: bool,
     ways: Vec<u8>,
     /// Which of the ways has its turn.
     turn: usize,
-    /// The ways to a block of destinations, and the block.
+    /// The ways to a block of destinations, a word of bits or more for each, and the block.
     masks: Vec<u64>,
+    columns: Vec<u64>,
     block: usize,
 }
 
@@ -91,10 +94,12 @@ impl<'a> Writer<'a> {
             bottom: order.down(switch).is_empty(),
             ups: order.up(switch).len(),
             ports: order.hops(switch).iter().map(|hop| hop.port).collect(),
+            rises_inward: order.up(switch).iter().any(|hop| order.inner[hop.to as usize]),
             inward: order.hops(switch).iter().map(|hop| order.inner[hop.to as usize]).collect(),
             ways: Vec::new(),
             turn: 0,
             masks: Vec::new(),
+            columns: Vec::new(),
             block: usize::MAX,
         }
     }
@@ -189,11 +194,11 @@ impl<'a> Writer<'a> {
             }
             return match slot.single() {
                 Some(way) => self.stands(way, target, length).then_some(way),
-                None => {
-                    let ways = reach.places(*switch).enumerate();
-                    let ways = ways.filter(|(_, way)| self.stands(*way, target, length));
-                    self.least(ways, reach.count(*switch))
+                None if self.rises_inward => {
+                    let stand = reach.ways(slot).iter().filter(|way| self.stands(**way, target, length));
+                    least(&self.used, stand)
                 }
+                None => least(&self.used, reach.ways(slot).iter()),
             };
         }
         None
@@ -211,35 +216,32 @@ impl<'a> Writer<'a> {
             self.lengths.ways(self.order, self.switch, target, &mut self.ways);
         } else {
             let (block, column) = (target as usize / WIDTH, target as usize % WIDTH);
+            let words = self.ports.len().div_ceil(64).max(1);
             if std::mem::replace(&mut self.block, block) != block {
                 self.lengths.masks(self.order, self.switch, block, &mut self.masks);
+                turn_around(&self.masks, words, &mut self.columns);
             }
-            // Each place is put down, and stays where its bit is set.
-            self.ways.resize(self.masks.len() + 1, 0);
-            let mut count = 0;
-            for (place, mask) in self.masks.iter().enumerate() {
-                self.ways[count] = place as u8;
-                count += (mask >> column & 1) as usize;
+            self.ways.clear();
+            for (word, bits) in self.columns[column * words..(column + 1) * words].iter().enumerate() {
+                let mut bits = *bits;
+                while bits != 0 {
+                    self.ways.push((word * 64) as u8 + bits.trailing_zeros() as u8);
+                    bits &= bits - 1;
+                }
             }
-            self.ways.truncate(count);
         }
         // Off the main paths few packets come by; there the ways just take turns.
         self.turn = (self.switch as usize + self.taken).checked_rem(self.ways.len()).unwrap_or(0);
-    }
-
-    /// The way used least; among equals switches begin at different ones, lest all choose alike.
-    fn least(&self, ways: impl Iterator<Item = (usize, u8)>, count: usize) -> Option<u8> {
-        let start = (self.switch as usize).checked_rem(count)?;
-        let turned = |place: usize| if place >= start { place - start } else { place + count - start };
-        ways.min_by_key(|(place, way)| (self.used[usize::from(*way)], turned(*place))).map(|(_, way)| way)
     }
 
     fn next_way(&self) -> Option<u8> {
         self.ways.get(self.turn).copied()
     }
 
+    /// The way used least; among equals switches begin at different ones, lest all choose alike.
     fn least_way(&self) -> Option<u8> {
-        self.least(self.ways.iter().copied().enumerate(), self.ways.len())
+        let start = (self.switch as usize).checked_rem(self.ways.len())?;
+        least(&self.used, self.ways[start..].iter().chain(&self.ways[..start]))
     }
 
     #[inline]
@@ -252,5 +254,32 @@ impl<'a> Writer<'a> {
             self.turn = 0;
         }
         row[self.ladders.sequence[turn].lid.index()] = self.ports[way];
+    }
+}
+
+/// The first of the ways that are used least.
+#[inline]
+fn least<'w>(used: &[u32], ways: impl Iterator<Item = &'w u8>) -> Option<u8> {
+    let mut best = None;
+    let mut fewest = u32::MAX;
+    for way in ways {
+        let used = used[usize::from(*way)];
+        if used < fewest {
+            (fewest, best) = (used, Some(*way));
+        }
+    }
+    best
+}
+
+/// From a word of destinations for each way to so many words of ways for each destination.
+fn turn_around(masks: &[u64], words: usize, columns: &mut Vec<u64>) {
+    columns.clear();
+    columns.resize(WIDTH * words, 0);
+    for (place, mask) in masks.iter().enumerate() {
+        let (word, bit, mut mask) = (place / 64, 1 << (place % 64), *mask);
+        while mask != 0 {
+            columns[mask.trailing_zeros() as usize * words + word] |= bit;
+            mask &= mask - 1;
+        }
     }
 }
