@@ -154,21 +154,26 @@ struct Row<'a> {
     hops: &'a [Vec<Hops>],
     switch: u32,
     level: usize,
-    /// Of each channel the switch behind, and the LIDs that go there.
-    neighbours: Vec<u32>,
+    /// Of each channel the LIDs that go there.
     lids_on: Vec<u32>,
+    /// Words of bits for each switch: the channels that lead nearer to it.
+    nearer: Vec<u64>,
+    words: usize,
     ways: Vec<usize>,
     keys: Vec<u32>,
 }
 
 fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u32, row: &mut [u8]) {
     let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
+    let words = channels.len().div_ceil(64).max(1);
+    let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut making = Row {
         problem,
+        nearer: nearer(hops, switch, &neighbours, words),
+        words,
         hops,
         switch,
         level: turns.level[switch as usize] as usize,
-        neighbours: channels.iter().map(|channel| channel.to).collect(),
         lids_on: vec![0u32; channels.len()],
         ways: Vec::with_capacity(channels.len()),
         keys: Vec::with_capacity(channels.len()),
@@ -180,6 +185,20 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u3
     turns.all.iter().for_each(|to| making.share_out(*to, (true, 0), row));
 }
 
+/// For each switch so many words of bits: the channels that lead nearer to it.
+fn nearer(hops: &[Vec<Hops>], switch: u32, neighbours: &[u32], words: usize) -> Vec<u64> {
+    let here = &hops[switch as usize];
+    let mut bits = vec![0; here.len() * words];
+    for (place, neighbour) in neighbours.iter().enumerate() {
+        let (word, bit) = (place / 64, place % 64);
+        let there = hops[*neighbour as usize].iter().zip(here);
+        for (own, (there, here)) in bits[word..].iter_mut().step_by(words).zip(there) {
+            *own |= u64::from(there.wrapping_add(1) == *here) << bit;
+        }
+    }
+    bits
+}
+
 impl Row<'_> {
     /// Shares the LIDs of a switch, or of the adapters behind it, out over the ways to there.
     fn share_out(&mut self, to: u32, (of_switch, turn): (bool, usize), row: &mut [u8]) {
@@ -187,10 +206,15 @@ impl Row<'_> {
         if to == self.switch || here == FAR {
             return;
         }
-        let (hops, nearer) = (self.hops, here - 1);
-        let leads = |at: &usize| hops[self.neighbours[*at] as usize][to as usize] == nearer;
         self.ways.clear();
-        self.ways.extend((0..self.neighbours.len()).filter(leads));
+        let bits = &self.nearer[to as usize * self.words..(to as usize + 1) * self.words];
+        for (word, bits) in bits.iter().enumerate() {
+            let mut bits = *bits;
+            while bits != 0 {
+                self.ways.push(word * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
         if self.ways.is_empty() {
             return;
         }
