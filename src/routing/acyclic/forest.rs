@@ -8,7 +8,7 @@ use crate::engine::Request;
 use crate::problem::{Destination, Problem};
 use crate::ranks::{self, Computing};
 use crate::spread::net::{NONE, Net};
-use fabdeck_fabric::{Lanes, NodeId, Routes};
+use fabdeck_fabric::{Lanes, NO_PATH, NodeId, Routes};
 
 /// A place in a table that leads nowhere.
 pub(super) const NOWHERE: u8 = u8::MAX;
@@ -231,14 +231,21 @@ impl<'n> Forest<'n> {
 
     /// Puts the trees into tables that lead to the same LIDs.
     pub fn write(&self, problem: &Problem<'_>, routes: &mut Routes) {
-        let channels = problem.graph.channels();
-        for (tree, root) in self.roots.iter().enumerate() {
-            for switch in (0..self.net.switches() as u32).filter(|switch| *switch != root.switch) {
-                let channel = self.channel(tree, switch);
-                let port = channels.get(channel as usize).map(|channel| channel.from_port);
-                routes.set(switch, root.end.lid, port);
+        let (channels, stride) = (problem.graph.channels(), routes.stride().max(1));
+        routes.bytes_mut().par_chunks_exact_mut(stride).enumerate().for_each(|(switch, row)| {
+            let mut ports = [NO_PATH; PORTS];
+            for (port, channel) in ports.iter_mut().zip(&channels[problem.graph.leaving(switch as u32)]) {
+                *port = channel.from_port.value();
             }
-        }
+            let places = self.table.iter().skip(switch).step_by(self.net.switches());
+            for (root, place) in
+                self.roots.iter().zip(places).filter(|(root, _)| root.switch as usize != switch)
+            {
+                if let Some(own) = row.get_mut(root.end.lid.index()) {
+                    *own = ports[usize::from(*place)];
+                }
+            }
+        });
     }
 }
 

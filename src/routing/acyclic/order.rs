@@ -71,10 +71,9 @@ impl Dependencies {
     /// round.
     pub fn used(net: &Net, uses: Vec<u32>) -> Option<Self> {
         let mut before = vec![0u32; net.channels()];
-        let uses_of = &uses;
         let wanted_by = |held: u32| {
-            net.leaving(net.to[held as usize])
-                .filter(move |wanted| uses_of[net.dependency(held, *wanted)] > 0)
+            let wanted = net.leaving(net.to[held as usize]).zip(&uses[net.dependencies_of(held)]);
+            wanted.filter(|(_, uses)| **uses > 0).map(|(wanted, _)| wanted)
         };
         let channels = 0..net.channels() as u32;
         channels.clone().flat_map(wanted_by).for_each(|wanted| before[wanted as usize] += 1);
@@ -95,9 +94,9 @@ impl Dependencies {
         let mut place = vec![0; line.len()];
         line.iter().zip(0..).for_each(|(channel, at)| place[*channel as usize] = at);
         let mut used = Self::new(net, place);
+        used.state.iter_mut().zip(&uses).filter(|(_, uses)| **uses > 0).for_each(|(state, _)| *state = USED);
         for held in channels {
             for wanted in wanted_by(held) {
-                used.state[net.dependency(held, wanted)] = USED;
                 used.after.push(held, wanted);
                 used.before.push(wanted, held);
             }

@@ -54,6 +54,7 @@ impl Forest<'_> {
             path: Vec::new(),
             over: Vec::new(),
             moves: Vec::new(),
+            free: Vec::new(),
             detour: 0,
             forest: self,
         };
@@ -87,6 +88,8 @@ struct Relief<'a, 'n> {
     /// Switches that send over the channel that is relieved, in the order in which they are tried.
     over: Vec<u32>,
     moves: Vec<Move>,
+    /// Channels with room.
+    free: Vec<u32>,
     detour: u32,
     looks: usize,
 }
@@ -190,7 +193,10 @@ impl Relief<'_, '_> {
         let round = self.round;
         self.over.clear();
         spots[root as usize] = Spot { round, ..Spot::default() };
-        for start in (0..row.len() as u32).filter(|start| flows[*start as usize] != ABSENT) {
+        for (start, flow) in (0..).zip(flows) {
+            if *flow == ABSENT || spots[start as usize].round == round {
+                continue;
+            }
             let mut at = start;
             while spots[at as usize].round != round {
                 self.path.push(at);
@@ -213,6 +219,9 @@ impl Relief<'_, '_> {
     /// Looks at the way of a switch that arrives.
     fn look_at(&mut self, tree: usize, switch: u32, relieved: u32) -> Spot {
         let (forest, spots, round) = (&*self.forest, &mut self.spots, self.round);
+        if spots[switch as usize].round == round {
+            return spots[switch as usize];
+        }
         let (net, row) = (forest.net, forest.row(tree));
         let root = forest.roots[tree].switch;
         let mut at = switch;
@@ -241,17 +250,26 @@ impl Relief<'_, '_> {
         let paths = u64::from(self.forest.flows(tree)[switch as usize]);
         self.moves.clear();
         self.looks = self.looks.saturating_sub(net.leaving(switch).len());
+        let leaving = net.leaving(switch);
+        let (first, own) = (leaving.start, leaving.start as usize..leaving.end as usize);
+        // A load says more than the way behind it: most channels have no room.
+        let load = &self.forest.load[own.clone()];
+        self.free.clear();
+        self.free.extend(
+            (first..).zip(load).filter(|(_, load)| **load + paths <= goal).map(|(channel, _)| channel),
+        );
         let mut hops = NONE;
-        for channel in net.leaving(switch) {
+        for at in 0..self.free.len() {
+            let channel = self.free[at];
             let to = net.to[channel as usize];
-            if self.forest.load[channel as usize] + paths > goal
-                || net.reverse[channel as usize] == NONE
-                || self.forest.flows(tree)[to as usize] == ABSENT
-            {
-                continue;
+            let mut there = self.spots[to as usize];
+            if there.round != self.round {
+                if self.forest.flows(tree)[to as usize] == ABSENT {
+                    continue;
+                }
+                there = self.look_at(tree, to, relieved);
             }
-            let there = self.look_at(tree, to, relieved);
-            if there.over {
+            if there.over || net.reverse[channel as usize] == NONE {
                 continue;
             }
             if hops == NONE {

@@ -97,6 +97,12 @@ impl Net {
         (self.first_dependency[held as usize] + (wanted - start)) as usize
     }
 
+    /// The dependencies of a channel, in the order of those that leave its far end.
+    pub fn dependencies_of(&self, held: u32) -> std::ops::Range<usize> {
+        let at = held as usize;
+        self.first_dependency[at] as usize..self.first_dependency[at + 1] as usize
+    }
+
     /// The same of the channel at a place among those that leave the far end of `held`.
     pub fn dependency_at(&self, held: u32, place: u8) -> usize {
         self.first_dependency[held as usize] as usize + usize::from(place)
