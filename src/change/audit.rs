@@ -1,6 +1,5 @@
 //! What was done, for whoever asks later: one line each, appended, synced and chained. No line is ever changed.
 
-use std::fs;
 use std::io;
 use std::time::Duration;
 
@@ -54,12 +53,13 @@ impl Home {
 
     /// Appends some, all or none, and waits no longer than this for the lock of the trail.
     pub(super) fn audit_all(&self, entries: &[Entry], patience: Duration) -> Result<(), AuditError> {
-        let path = self.folder().join("audit");
-        let file = path.display().to_string();
+        let file = self.folder().join("audit").display().to_string();
         let bad = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        let _lock = FileLock::acquire(&self.folder().join("audit.lock"), patience).map_err(bad)?;
-        self.file("audit").and_then(|file| file.sync_all()).map_err(bad)?;
-        let bytes = fs::read(&path).map_err(bad)?;
+        let lock = self.folder().join("audit.lock");
+        let _lock = FileLock::acquire(self.system(), &lock, patience).map_err(bad)?;
+        let trail = self.file("audit").map_err(bad)?;
+        trail.sync().map_err(bad)?;
+        let bytes = trail.read(u64::MAX).map_err(bad)?;
         let chained =
             Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
         let (mut text, mut link) = (String::new(), chained.link);
@@ -72,7 +72,7 @@ impl Home {
             text.push_str(&line);
             link = next;
         }
-        let mut disk = FileDisk::reopen(&path, chained.length).map_err(bad)?;
+        let mut disk = FileDisk::over(trail, chained.length).map_err(bad)?;
         disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)?;
         let bytes = chained.length + text.len() as u64;
         self.tell_system_log(&TrailMark { bytes, link: link.to_string() });
@@ -83,7 +83,7 @@ impl Home {
     pub fn trail(&self) -> Result<Vec<Entry>, AuditError> {
         let path = self.folder().join("audit");
         let file = path.display().to_string();
-        let bytes = match fs::read(&path) {
+        let bytes = match self.read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| AuditError::Disk { file: file.clone(), error })?,
         };

@@ -16,11 +16,36 @@ pub struct BootTime {
     pub ms: u64,
 }
 
-/// Both clocks, as a guard reads them.
+/// Both clocks, as a guard reads them, and waits by them.
 pub trait Clocks {
     fn now(&self) -> Timestamp;
 
     fn boot_time(&self) -> BootTime;
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    /// Waits for a message: `attempt` is called with how long it may block, until it returns true or the time is over.
+    fn wait(&self, time: Duration, attempt: &mut dyn FnMut(Duration) -> bool) {
+        attempt(time);
+    }
+}
+
+/// The time since a moment, by the clock that cannot be set.
+pub(crate) struct Stopwatch<'c> {
+    clock: &'c dyn Clocks,
+    since: BootTime,
+}
+
+impl<'c> Stopwatch<'c> {
+    pub fn start(clock: &'c dyn Clocks) -> Self {
+        Self { clock, since: clock.boot_time() }
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.since.until(&self.clock.boot_time()).unwrap_or(Duration::MAX)
+    }
 }
 
 /// The clocks of the machine.

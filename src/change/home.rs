@@ -14,10 +14,9 @@
 //!   ended               nothing is left to do; the journal says how it ended
 //! ```
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::file_lock::FileLock;
@@ -25,6 +24,7 @@ use super::journal::{Begun, Journal, JournalError, Phase, Record};
 use super::kept::{ENDED, JOURNAL, Keeping, Kept, PLAN};
 use super::owned;
 use super::ownership::{self, FolderProblem};
+use super::system::{LocalSystem, OpenFile, OpenMode, System};
 
 /// How long a process waits for another one that begins a change.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -67,19 +67,26 @@ pub struct Home {
     folder: PathBuf,
     /// The socket of the system log that hears how long the audit trail is; none: none does.
     system_log: Option<PathBuf>,
+    system: Arc<dyn System>,
 }
 
 impl Home {
-    /// A folder for new changes: made where it is missing, refused where others could stop a guard.
+    /// A folder of this machine for new changes: made where it is missing, refused where others could stop a guard.
     pub fn open(folder: &Path) -> Result<Self, HomeError> {
-        let home = Self::there(folder);
+        Self::open_on(Arc::new(LocalSystem), folder)
+    }
+
+    /// The same on another system.
+    pub fn open_on(system: Arc<dyn System>, folder: &Path) -> Result<Self, HomeError> {
+        let home = Self::there_on(system, folder);
+        let system = home.system();
         let bad = |error| home.bad(error);
-        ownership::make_private(folder).map_err(bad)?;
+        ownership::make_private(system, folder).map_err(bad)?;
         home.check_fitness()?;
-        ownership::make_private(&home.changes()).map_err(bad)?;
+        ownership::make_private(system, &home.changes()).map_err(bad)?;
         for path in [folder.to_owned(), home.changes(), home.folder.join("audit")] {
-            if path.exists() {
-                ownership::narrow(&path).map_err(bad)?;
+            if system.metadata(&path).is_ok() {
+                ownership::narrow(system, &path).map_err(bad)?;
             }
         }
         home.file("lock").map_err(bad)?;
@@ -89,12 +96,19 @@ impl Home {
     /// Refuses a folder that is not this user's alone.
     fn check_fitness(&self) -> Result<(), HomeError> {
         let problem = |problem: FolderProblem| HomeError::FolderProblem(problem.words(&self.folder));
-        ownership::fitness(&self.folder, &self.changes()).map_err(|error| self.bad(error))?.map_err(problem)
+        ownership::fitness(self.system(), &self.folder, &self.changes())
+            .map_err(|error| self.bad(error))?
+            .map_err(problem)
     }
 
     /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
     pub fn there(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), system_log: None }
+        Self::there_on(Arc::new(LocalSystem), folder)
+    }
+
+    /// The same on another system.
+    pub fn there_on(system: Arc<dyn System>, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), system, system_log: None }
     }
 
     /// The same, with the socket of the system log that hears how long its audit trail is.
@@ -106,14 +120,18 @@ impl Home {
         self.system_log.as_deref()
     }
 
+    pub fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
     /// Whether there is any change, as far as can be seen: one that cannot be entered may hold some.
     pub fn is_there(&self) -> bool {
-        could_be(&self.changes())
+        could_be(self.system(), &self.changes())
     }
 
     /// Whether this user may not look into it, so that only its guards can be asked.
     pub fn is_closed(&self) -> bool {
-        fs::read_dir(self.changes()).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        self.system.list(&self.changes()).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     }
 
     pub fn folder(&self) -> &Path {
@@ -125,8 +143,13 @@ impl Home {
     }
 
     /// A file of the folder, open to be appended to.
-    pub(super) fn file(&self, name: &str) -> io::Result<File> {
-        owned::open_or_make(&self.folder.join(name), OpenOptions::new().append(true))
+    pub(super) fn file(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
+        self.system.open(&self.folder.join(name), OpenMode::AppendOrMake)
+    }
+
+    /// All that a file holds.
+    pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.system.open(path, OpenMode::Read)?.read(u64::MAX)
     }
 
     fn bad(&self, error: io::Error) -> HomeError {
@@ -135,7 +158,8 @@ impl Home {
 
     /// Keeps other processes from beginning a change until the lock is dropped.
     fn lock_beginning(&self) -> Result<FileLock, HomeError> {
-        FileLock::acquire(&self.folder.join("lock"), LOCK_TIMEOUT).map_err(|error| self.bad(error))
+        FileLock::acquire(self.system(), &self.folder.join("lock"), LOCK_TIMEOUT)
+            .map_err(|error| self.bad(error))
     }
 
     /// All changes there are, the first first; those that cannot be read with the reason.
@@ -145,7 +169,7 @@ impl Home {
 
     /// Those that are pending; whoever is over has left a sign, for journals may be long.
     pub fn pending(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
-        let mut open = self.those(|folder| !folder.join(ENDED).exists())?;
+        let mut open = self.those(|folder| self.system.metadata(&folder.join(ENDED)).is_err())?;
         open.retain(|kept| kept.as_ref().map_or(true, |kept| kept.read.told.phase.is_pending()));
         Ok(open)
     }
@@ -157,17 +181,16 @@ impl Home {
     ) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
         let mut folders: Vec<PathBuf> = Vec::new();
         let unseen = |error| HomeError::Unseen { folder: self.changes().display().to_string(), error };
-        for entry in fs::read_dir(self.changes()).map_err(unseen)? {
-            let path = entry.map_err(unseen)?.path();
+        for path in self.system.list(&self.changes()).map_err(unseen)? {
             // A folder whose journal was never made had nothing written under it.
             // One that cannot be looked for may be there.
-            if could_be(&path.join(JOURNAL)) && wanted(&path) {
+            if could_be(self.system(), &path.join(JOURNAL)) && wanted(&path) {
                 folders.push(path);
             }
         }
         folders.sort();
-        let kept = |folder: PathBuf| match Journal::load(&folder.join(JOURNAL)) {
-            Ok(read) => Some(Ok(Kept { folder, read })),
+        let kept = |folder: PathBuf| match Journal::load(self.system(), &folder.join(JOURNAL)) {
+            Ok(read) => Some(Ok(Kept { folder, read, system: Arc::clone(&self.system) })),
             Err(JournalError::Empty { .. }) => None,
             Err(error) => Some(Err(HomeError::Unread { folder: folder.display().to_string(), error })),
         };
@@ -177,10 +200,10 @@ impl Home {
     /// The highest number of a change that was begun.
     fn last_number(&self) -> io::Result<u64> {
         let mut last = 0;
-        for entry in fs::read_dir(self.changes())? {
-            let entry = entry?;
-            let number = entry.file_name().to_str().and_then(number).unwrap_or(0);
-            if number > last && could_be(&entry.path().join(PLAN)) {
+        for entry in self.system.list(&self.changes())? {
+            let name = entry.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(number).unwrap_or(0);
+            if number > last && could_be(self.system(), &entry.join(PLAN)) {
                 last = number;
             }
         }
@@ -192,7 +215,7 @@ impl Home {
         let last = self.last_number()?;
         for number in (last..last.saturating_add(NUMBERS_TRIED)).filter_map(|number| number.checked_add(1)) {
             let folder = self.changes().join(format!("{number:06}"));
-            match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            match self.system.make_folder(&folder, 0o700) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| (number, folder)),
             }
@@ -232,20 +255,21 @@ impl Home {
         self.refuse_second(&begun)?;
         let (number, folder) = self.make_folder().map_err(|error| self.bad(error))?;
         begun.number = number;
+        begun.marks_writing = true;
         begun.trail = self.trail_mark();
         // The folder outlives the machine too: a journal in one that is lost is none.
-        File::open(self.changes())
-            .and_then(|changes| changes.sync_all())
-            .and_then(|()| write_durably(&folder.join(PLAN), plan))
+        self.system
+            .sync_folder(&self.changes())
+            .and_then(|()| self.write_durably(&folder.join(PLAN), plan))
             .map_err(|error| self.bad(error))?;
-        let keeping = Keeping::take(&folder).map_err(|error| self.bad(error))?;
+        let keeping = Keeping::take(self.system(), &folder).map_err(|error| self.bad(error))?;
         let path = folder.join(JOURNAL);
-        Journal::create(&path)?.keep(&Record::Begun(Box::new(begun)))?;
-        let read = Journal::load(&path)?;
+        Journal::create(self.system(), &path)?.keep(&Record::Begun(Box::new(begun)))?;
+        let read = Journal::load(self.system(), &path)?;
         drop(lock);
         // Whoever made the folder is the first that may keep it.
         let keeping = keeping.ok_or_else(|| self.bad(io::ErrorKind::WouldBlock.into()))?;
-        Ok((Kept { folder, read }, keeping))
+        Ok((Kept { folder, read, system: Arc::clone(&self.system) }, keeping))
     }
 
     /// Begins the rollback of a change again that could not be brought to its end: it is pending when this returns, and wants
@@ -269,6 +293,12 @@ impl Home {
         drop((lock, keeping));
         Ok(Some(Kept { read, ..kept }))
     }
+
+    fn write_durably(&self, path: &Path, text: &str) -> io::Result<()> {
+        let file = owned::open(self.system(), path, OpenMode::Make)?;
+        file.append(text.as_bytes())?;
+        file.sync()
+    }
 }
 
 /// The number of a change's folder; others may lie there too.
@@ -278,15 +308,9 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Whether something is there, or cannot be looked for.
-fn could_be(path: &Path) -> bool {
+fn could_be(system: &dyn System, path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
-    !fs::symlink_metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
-}
-
-fn write_durably(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = owned::open(path, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    !system.symlink_metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
 impl HomeError {

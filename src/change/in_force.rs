@@ -70,6 +70,7 @@ mod tests {
     use super::*;
     use crate::journal::{Journal, Record};
     use crate::migration::{Follows, PlanFlow, PlanPort};
+    use crate::system::LocalSystem;
 
     fn port(lid: u16) -> PlanPort {
         PlanPort { guid: format!("0x{lid:016x}"), name: format!("h{lid}"), lid }
@@ -103,7 +104,7 @@ mod tests {
     fn kept(folder: &std::path::Path, number: u64, begun: Begun, more: &[Record]) {
         let folder = folder.join(format!("changes/{number:06}"));
         std::fs::create_dir_all(&folder).unwrap();
-        let mut journal = Journal::create(&folder.join("journal")).unwrap();
+        let mut journal = Journal::create(&LocalSystem, &folder.join("journal")).unwrap();
         journal.keep(&Record::Begun(Box::new(begun))).unwrap();
         more.iter().for_each(|record| journal.keep(record).unwrap());
     }

@@ -25,6 +25,7 @@ mod phases;
 mod plan;
 mod read_queue;
 mod standing;
+mod system;
 mod trail_mark;
 mod transition;
 pub mod users;
@@ -42,15 +43,15 @@ pub use driver::{
     Reopened, not_back, verify,
 };
 pub use failed::{FailedElement, FailedEnd};
-pub use file_lock::LockHolder;
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
-    ALL_LEFT, AccessPolicy, Answer, Ask, Description, Door, DoorError, Errand, Grantee, Guard, OUT_OF_REACH,
-    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, deadline_now, decided, describe,
-    host_name, is_listening, make_socket_folder, socket_in, sockets, stands_against, switched, unreached,
-    window_left, wrong,
+    ALL_LEFT, AccessPolicy, Answer, Ask, Caller, Description, Door, DoorError, Errand, Grantee, Guard,
+    GuardMode, GuardProcess, GuardReplaced, OUT_OF_REACH, Order, Outlook, Refusals, RequestError, Rights,
+    StartGuard, Status, Wrong, call, call_within, deadline_now, decided, describe, host_name, is_listening,
+    request, request_status, socket_in, sockets, stands_against, switched, take_keeping, unreached,
+    wait_beside, window_left, wrong,
 };
-pub use hang::{COMMAND_THREAD, HangWatch};
+pub use hang::{COMMAND_THREAD, Progress};
 pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};
 pub use journal::{
@@ -66,6 +67,7 @@ pub use owned::{Keeper, Owner};
 pub use phases::{PhasedHost, PlanPhases, Unanswered};
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
 pub use standing::Standing;
+pub use system::{FileKind, FileStatus, LocalSystem, LockHolder, OpenDoor, OpenFile, OpenMode, System};
 pub use trail_mark::TrailMark;
 pub use transition::{Staged, TransitionReport};
 pub use writes::{Holder, PlanError, Step, Write, writes};

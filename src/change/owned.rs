@@ -1,12 +1,10 @@
 //! What lies in the folder of a change belongs to whoever began it. In a folder of all users they could put a link or a pipe
 //! in its place: whoever opens it (root too, where its guard is gone) takes nothing but a regular file of theirs.
 
-use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use fabdeck_files::open_regular;
+use super::system::{FileKind, OpenFile, OpenMode, System};
 
 /// The user and the group of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,42 +35,23 @@ impl Keeper {
 }
 
 /// Whose the folder of a change is.
-pub(super) fn owner(folder: &Path) -> io::Result<Owner> {
+pub(super) fn owner(system: &dyn System, folder: &Path) -> io::Result<Owner> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let held = fs::symlink_metadata(folder)?;
-    match held.is_dir() {
-        true => Ok(Owner { user: held.uid(), group: held.gid() }),
-        false => Err(wrong(folder, "no folder")),
+    let held = system.symlink_metadata(folder)?;
+    match held.kind {
+        FileKind::Folder => Ok(Owner { user: held.user, group: held.group }),
+        _ => Err(wrong(folder, "no folder")),
     }
 }
 
 /// Opens what lies in the folder of a change.
-pub(super) fn open(path: &Path, how: &OpenOptions) -> io::Result<File> {
-    let owner = owner(path.parent().unwrap_or(Path::new(".")))?.user;
-    let right = |held: Metadata| match held.uid() == owner {
-        true => Ok(()),
+pub(super) fn open(system: &dyn System, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
+    let owner = owner(system, path.parent().unwrap_or(Path::new(".")))?.user;
+    let file = system.open(path, mode)?;
+    match file.status()?.user == owner {
+        true => Ok(file),
         false => Err(wrong(path, "not of the user whose change it is")),
-    };
-    let file = open_regular(path, how)?;
-    file.metadata().and_then(right)?;
-    Ok(file)
-}
-
-/// Opens a file to append to it, and makes it for its owner alone where it is missing. In a folder where anybody may make files
-/// the kernel refuses to open another user's file with the wish to make it, so that is tried second.
-pub(super) fn open_or_make(path: &Path, how: &OpenOptions) -> io::Result<File> {
-    match open_regular(path, how) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            open_regular(path, how.clone().create(true).mode(0o600))
-        }
-        opened => opened,
     }
-}
-
-pub(super) fn reading() -> OpenOptions {
-    let mut how = OpenOptions::new();
-    how.read(true);
-    how
 }
 
 fn wrong(path: &Path, what: &str) -> io::Error {

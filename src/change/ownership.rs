@@ -2,11 +2,10 @@
 //! other users may not write. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
 //! the numbers of all.
 
-use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use super::system::{FileKind, System};
 use super::users;
 
 /// Rights of others: to read or to write.
@@ -23,59 +22,60 @@ pub(super) enum FolderProblem {
 }
 
 /// Makes a folder that only its owner may enter; one that is there stays as it is.
-pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+pub(super) fn make_private(system: &dyn System, folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent)?;
+        system.make_folders(parent)?;
     }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // The mask may have taken rights of the owner.
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700)),
-        Err(_) => Ok(()),
+    match system.make_folder(folder, 0o700) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
     }
 }
 
 /// Whether a state folder is fit for new changes; `changes` is the folder in it that holds them.
-pub(super) fn fitness(folder: &Path, changes: &Path) -> io::Result<Result<(), FolderProblem>> {
-    let held = fs::metadata(folder)?;
-    let owner = held.uid();
+pub(super) fn fitness(
+    system: &dyn System,
+    folder: &Path,
+    changes: &Path,
+) -> io::Result<Result<(), FolderProblem>> {
+    let held = system.metadata(folder)?;
+    let owner = held.user;
     let shared = |what: String| Ok(Err(FolderProblem::Shared { owner, what }));
-    if held.mode() & OTHERS_WRITE != 0 {
-        return shared(format!("its mode {:o} lets others write in it", held.mode() & 0o7777));
+    if held.mode & OTHERS_WRITE != 0 {
+        return shared(format!("its mode {:o} lets others write in it", held.mode));
     }
-    if owner != rustix::process::geteuid().as_raw() {
+    if owner != system.user() {
         return Ok(Err(FolderProblem::OfAnother { owner }));
     }
-    let entries = match fs::read_dir(changes) {
+    let entries = match system.list(changes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(())),
         entries => entries?,
     };
-    let held = fs::symlink_metadata(changes)?;
-    if held.uid() != owner || held.mode() & OTHERS_WRITE != 0 {
+    let held = system.symlink_metadata(changes)?;
+    if held.user != owner || held.mode & OTHERS_WRITE != 0 {
         return shared(format!("others may write in {}", changes.display()));
     }
     for entry in entries {
-        let entry = entry?;
-        let uid = entry.metadata()?.uid();
-        if uid != owner {
-            return shared(format!("{} is of {}", entry.path().display(), users::name_of(uid)));
+        let user = system.symlink_metadata(&entry)?.user;
+        if user != owner {
+            return shared(format!("{} is of {}", entry.display(), users::name_of(user)));
         }
     }
     Ok(Ok(()))
 }
 
 /// Whether other users may put files beside this one.
-pub(super) fn is_in_shared_folder(path: &Path) -> io::Result<bool> {
-    Ok(fs::metadata(path.parent().unwrap_or(Path::new(".")))?.mode() & OTHERS_WRITE != 0)
+pub(super) fn is_in_shared_folder(system: &dyn System, path: &Path) -> io::Result<bool> {
+    Ok(system.metadata(path.parent().unwrap_or(Path::new(".")))?.mode & OTHERS_WRITE != 0)
 }
 
 /// Takes the right to read what is in a folder from others, where the folder is this process's.
-pub(super) fn narrow(path: &Path) -> io::Result<()> {
-    let held = fs::symlink_metadata(path)?;
-    if held.is_symlink() || held.mode() & OTHERS == 0 {
+pub(super) fn narrow(system: &dyn System, path: &Path) -> io::Result<()> {
+    let held = system.symlink_metadata(path)?;
+    if held.kind == FileKind::Other || held.mode & OTHERS == 0 {
         return Ok(());
     }
-    fs::set_permissions(path, Permissions::from_mode(held.mode() & 0o700))
+    system.set_mode(path, held.mode & 0o700)
 }
 
 impl FolderProblem {

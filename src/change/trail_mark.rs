@@ -2,9 +2,7 @@
 //! that lines were cut off at its end shows only where its length is known from elsewhere: from the journal of each change.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
-use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::audit::AuditError;
 use super::home::Home;
 use super::journal::{Chained, chain_places};
+use super::system::FileKind;
 
 /// The length of a trail and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -57,15 +56,11 @@ impl Home {
         let TrailMark { bytes, link } = mark;
         let line = format!(
             "<{PRIORITY}>fabdeck[{}]: {MARK_BEGINS}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
-            std::process::id(),
+            self.system().pid(),
             file.display()
         );
-        let sent = UnixDatagram::unbound().and_then(|log| {
-            log.set_nonblocking(true)?;
-            log.send_to(line.as_bytes(), socket)
-        });
         // Who compares the marks sees that some are missing; nothing else depends on them.
-        let _ = sent;
+        let _ = self.system().tell_log(socket, &line);
     }
 
     /// Checks the trail against lines of the system log; gives how many marks of it there were.
@@ -78,7 +73,7 @@ impl Home {
         let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
         let mut places = BTreeSet::new();
         for path in self.trails().map_err(disk)? {
-            let bytes = fs::read(&path).map_err(disk)?;
+            let bytes = self.read(&path).map_err(disk)?;
             // What is damaged holds up to there.
             places.extend(chain_places(&bytes));
         }
@@ -91,10 +86,9 @@ impl Home {
     /// The trail and those that were set aside beside it.
     fn trails(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(self.folder())? {
-            let path = entry?.path();
+        for path in self.system().list(self.folder())? {
             let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
-            if is_trail && path.is_file() {
+            if is_trail && self.system().metadata(&path).is_ok_and(|held| held.kind == FileKind::File) {
                 found.push(path);
             }
         }
@@ -103,7 +97,7 @@ impl Home {
 
     /// The mark for a change that is begun now; none where there is no trail yet, or none that holds.
     pub(super) fn trail_mark(&self) -> Option<TrailMark> {
-        let bytes = fs::read(self.folder().join("audit")).ok()?;
+        let bytes = self.read(&self.folder().join("audit")).ok()?;
         let chained = Chained::read(&bytes).ok()?;
         Some(TrailMark { bytes: chained.length, link: chained.link.to_string() })
     }
@@ -115,7 +109,7 @@ impl Home {
         let file = self.folder().join("audit").display().to_string();
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
         for path in self.trails().map_err(disk)? {
-            if mark.is_in(&fs::read(&path).map_err(disk)?) {
+            if mark.is_in(&self.read(&path).map_err(disk)?) {
                 return Ok(());
             }
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fabdeck_change::{
-    Begun, Direct, Disk, Driver, FileDisk, Home, Journal, Plan, Record, Step, Write, verify,
+    Begun, Direct, Disk, Driver, FileDisk, Home, Journal, LocalSystem, Plan, Record, Step, Write, verify,
 };
 use fabdeck_live::{LiveActuator, LiveOptions, Right, open_actuator};
 use fabdeck_mad::access::{Actuator, Identity, Slot, Surveyor, Unwatched, Wanted};
@@ -135,7 +135,8 @@ impl Disk for Timed {
 fn parts(bench: &Bench, folder: &Path) -> Outcome<String> {
     let path = folder.join("journal");
     let spent = Arc::new(Mutex::new([Duration::ZERO; 2]));
-    let mut journal = Journal::on("journal", Box::new(Timed(FileDisk::create(&path)?, Arc::clone(&spent))));
+    let mut journal =
+        Journal::on("journal", Box::new(Timed(FileDisk::create(&LocalSystem, &path)?, Arc::clone(&spent))));
     let told = || spent.lock().map(|spent| *spent).unwrap_or_default();
     let record = Record::Begun(Box::new(bench.begun()));
     let since = Instant::now();
@@ -146,7 +147,7 @@ fn parts(bench: &Bench, folder: &Path) -> Outcome<String> {
     (0..marks).try_for_each(|count| journal.mark(&Record::Written { count: count as u64 }))?;
     let marked = since.elapsed();
     let since = Instant::now();
-    Journal::load(&path)?;
+    Journal::load(&LocalSystem, &path)?;
     Ok(format!(
         "encoded {:.0} ms, written {:.0} ms, synced {:.0} ms, {marks} marks {:.1} ms, read again {:.0} ms; {:.1} MB",
         ms(all - append - sync),

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{Holder, Journal, JournalError, Phase, Plan, Told, Write};
+use fabdeck_change::{Holder, Journal, JournalError, LocalSystem, Phase, Plan, Told, Write};
 use fabdeck_fabric::{Fabric, NodeId};
 use fabdeck_live::{Policy, open_adapter};
 use fabdeck_mad::access::{Address, Clock, MadPort, Parcel, Part, Wanted};
@@ -241,7 +241,7 @@ impl<'s> Round<'s> {
 
     /// What the journal says; `None` before it has a beginning.
     pub fn phase(&self) -> Option<Phase> {
-        match Journal::load(&self.folder().join("journal")) {
+        match Journal::load(&LocalSystem, &self.folder().join("journal")) {
             Ok(read) => Some(read.told.phase),
             Err(JournalError::Empty { .. } | JournalError::Disk { .. }) => None,
             Err(error) => panic!("{}: {error}", self.state),
@@ -267,7 +267,7 @@ impl<'s> Round<'s> {
     }
 
     pub fn told(&self) -> Told {
-        Journal::load(&self.folder().join("journal")).unwrap().told
+        Journal::load(&LocalSystem, &self.folder().join("journal")).unwrap().told
     }
 
     pub fn id(&self) -> String {

@@ -11,8 +11,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use fabdeck_change::{
-    AlteredWrites, Begun, Checked, Driver, Follows, Journal, Migration, Opensm, OpensmSite, Plan, PlanFlow,
-    PlanLanes, PlanPort, Record, Step, Towards, verify,
+    AlteredWrites, Begun, Checked, Driver, Follows, Journal, LocalSystem, Migration, Opensm, OpensmSite,
+    Plan, PlanFlow, PlanLanes, PlanPort, Record, Step, Towards, verify,
 };
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeKind, ServiceLevel};
@@ -89,7 +89,7 @@ pub fn road(part: &str) {
         }
         "apply" => {
             let _ = fs::remove_file("journal");
-            let mut journal = Journal::create("./journal".as_ref()).unwrap();
+            let mut journal = Journal::create(&LocalSystem, "./journal".as_ref()).unwrap();
             journal
                 .keep(&Record::Begun(Box::new(Begun { plan: plan.hash.clone(), ..Begun::default() })))
                 .unwrap();

@@ -32,7 +32,6 @@ mod racing;
 mod reach;
 mod returning;
 mod serviced;
-
 mod shown;
 mod slow_lanes;
 mod staged;
@@ -413,6 +412,7 @@ impl<'a> Stage<'a> {
             migrations: self.plan.migrations.clone(),
             phases: self.plan.phases.clone(),
             unanswered: self.unanswered,
+            marks_writing: true,
             writes: self.plan.writes.clone(),
             ..Begun::default()
         }
@@ -537,19 +537,6 @@ impl<F: Fn() -> Timestamp> Clocks for WallClock<F> {
 
     fn boot_time(&self) -> BootTime {
         SystemClocks.boot_time()
-    }
-}
-
-/// Time that passes as a test wants: both clocks go together.
-pub struct TestTime<F>(pub F);
-
-impl<F: Fn() -> Timestamp> Clocks for TestTime<F> {
-    fn now(&self) -> Timestamp {
-        (self.0)()
-    }
-
-    fn boot_time(&self) -> BootTime {
-        BootTime { boot: "a run of the test".to_owned(), ms: (self.0)().as_millisecond() as u64 }
     }
 }
 

@@ -18,6 +18,7 @@ use super::ask::{Answer, Ask, Description, Order, Question, Status, decided};
 use super::refusals::Refusals;
 use super::rights::{Caller, Rights, refusal};
 use crate::journal::Begun;
+use crate::system::OpenDoor;
 
 /// How long either end waits for the other's line.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -91,13 +92,6 @@ impl Door {
         Ok(Self { inside, policy })
     }
 
-    /// Ends with the change: callers have their answers, and users who cannot read the journal know how it ended.
-    pub fn close(&self, orders: Receiver<Order>, status: &Status) {
-        self.report_end(&orders, status);
-        drop(orders);
-        self.see_out();
-    }
-
     /// Tells how the change ended for as long as a user who cannot read the journal may ask again.
     fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
         const REPORTED: Duration = Duration::from_secs(2);
@@ -122,6 +116,14 @@ impl Door {
             thread::sleep(Duration::from_millis(1));
         }
         self.policy.refusals.flush();
+    }
+}
+
+impl OpenDoor for Door {
+    fn close(&self, orders: Receiver<Order>, status: &Status) {
+        self.report_end(&orders, status);
+        drop(orders);
+        self.see_out();
     }
 }
 
@@ -168,6 +170,22 @@ impl Drop for CallerSlot {
     }
 }
 
+impl AccessPolicy {
+    /// The request as the guard is given it, signed by its caller, or the refusal of a caller without the right.
+    pub fn admit(&self, ask: Ask, caller: &Caller, owner: u32) -> Result<Ask, Answer> {
+        if caller.uid != owner {
+            self.asked_by_others.store(true, Ordering::SeqCst);
+        }
+        if self.rights.allow(&ask, caller, owner) {
+            let user = caller.signature(ask.user()).to_owned();
+            return Ok(ask.signed(&user));
+        }
+        let why = refusal(&ask, caller);
+        self.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
+        Err(Answer::Refused { why })
+    }
+}
+
 /// One question, and its answer; what is no question gets none.
 fn answer(stream: &UnixStream, orders: &Sender<Order>, policy: &AccessPolicy) -> Option<()> {
     let caller = Caller::of(stream).ok()?;
@@ -176,19 +194,13 @@ fn answer(stream: &UnixStream, orders: &Sender<Order>, policy: &AccessPolicy) ->
     let mut line = String::new();
     BufReader::new(stream.take(LINE_MOST)).read_line(&mut line).ok()?;
     let question: Question = serde_json::from_str(&line).ok()?;
-    let ask = question.ask();
-    if caller.uid != own_uid() {
-        policy.asked_by_others.store(true, Ordering::SeqCst);
-    }
-    let answer = if policy.rights.allow(&ask, &caller, own_uid()) {
-        let user = caller.signature(ask.user()).to_owned();
-        let (reply, answered) = channel();
-        orders.send(Order { ask: ask.signed(&user), reply }).ok()?;
-        answered.recv_timeout(PATIENCE).ok()?
-    } else {
-        let why = refusal(&ask, &caller);
-        policy.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
-        Answer::Refused { why }
+    let answer = match policy.admit(question.ask(), &caller, own_uid()) {
+        Ok(ask) => {
+            let (reply, answered) = channel();
+            orders.send(Order { ask, reply }).ok()?;
+            answered.recv_timeout(PATIENCE).ok()?
+        }
+        Err(refused) => refused,
     };
     let mut text = match (question, answer) {
         (Question::Describe, Answer::Status(status)) => {

@@ -4,10 +4,11 @@
 //! between them there is time for whoever asks, and for the deadline.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::keeper::Keeper;
 use super::outlook::switched;
+use crate::clock::Stopwatch;
 use crate::manager::{manager_in_charge, other_writer_words};
 use crate::read_queue::ReadQueue;
 use crate::writes::Step;
@@ -66,7 +67,7 @@ impl Round {
 impl Keeper<'_> {
     /// Looks for a while, unless the deadline is too near.
     pub(super) fn look_after(&mut self, steps: &[Step], seen: &mut Seen, left: Duration) {
-        let since = Instant::now();
+        let since = Stopwatch::start(self.clock);
         while since.elapsed() < SLICE
             && left.saturating_sub(since.elapsed()) >= AHEAD
             && self.look_on(steps, seen)
@@ -76,7 +77,7 @@ impl Keeper<'_> {
     /// What is kept is what stands there now; what does not is told, and so is what there was no time for.
     pub(super) fn look_before(&mut self, steps: &[Step], seen: &mut Seen) {
         seen.begin(steps);
-        let since = Instant::now();
+        let since = Stopwatch::start(self.clock);
         while since.elapsed() < BEFORE_CONFIRMED && self.look_on(steps, seen) {}
         let Some(round) = seen.round.take() else { return };
         self.tell(round.over, seen, |_| "there was no time to see who might have".to_owned());

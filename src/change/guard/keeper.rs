@@ -7,7 +7,7 @@
 //! ```
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 
@@ -19,7 +19,7 @@ use super::registering::Registering;
 use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
 use crate::audit::Entry;
-use crate::clock::Clocks;
+use crate::clock::{Clocks, Stopwatch};
 use crate::driver::{Driver, Halt, verify};
 use crate::home::Home;
 use crate::journal::{Journal, JournalError, Left, Phase, Record, Told};
@@ -218,6 +218,16 @@ impl Keeper<'_> {
         let _ = order.reply.send(Answer::Refused { why });
     }
 
+    /// Waits for an order.
+    pub(super) fn next_order(&self, time: Duration) -> Result<Order, RecvTimeoutError> {
+        let mut order = Err(RecvTimeoutError::Timeout);
+        self.clock.wait(time, &mut |most| {
+            order = self.orders.recv_timeout(most);
+            !matches!(order, Err(RecvTimeoutError::Timeout))
+        });
+        order
+    }
+
     pub(super) fn user(&self) -> String {
         self.told.begun.user.clone()
     }
@@ -293,6 +303,10 @@ impl Keeper<'_> {
         if !self.journal.is_durable() {
             return Err(Halt::NotDurable);
         }
+        // Without this record the next guard knows that nothing was written, and that equal bytes are another writer's.
+        let record = Record::Writing { time: self.time() };
+        self.journal.keep(&record)?;
+        self.told.take(&record);
         self.untouched = false;
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
         let refusals = &self.refusals;
@@ -351,16 +365,16 @@ impl Keeper<'_> {
                 looked = now;
                 seen.begin(steps);
             }
-            let since = Instant::now();
+            let since = Stopwatch::start(self.clock);
             self.look_after(steps, &mut seen, left);
             let left = left.saturating_sub(since.elapsed());
             let turn = if seen.is_looking() && left >= AHEAD { BREATH } else { TURN };
-            let order = match self.orders.recv_timeout(left.min(turn)) {
+            let order = match self.next_order(left.min(turn)) {
                 Ok(order) => order,
                 Err(RecvTimeoutError::Timeout) => continue,
                 // Nobody can ask any more; the time goes on.
                 Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(left.min(turn));
+                    self.clock.sleep(left.min(turn));
                     continue;
                 }
             };

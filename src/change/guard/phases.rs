@@ -4,11 +4,12 @@
 //! On the way back the same is done around what is taken back, but for one thing: that hosts do not answer keeps no table
 //! from going back.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::ask::{Answer, Ask, Status};
 use super::keeper::Keeper;
 use super::notices::{ANSWERS, Answers, names_of, not_back};
+use crate::clock::Stopwatch;
 use crate::driver::Halt;
 use crate::journal::{JournalError, Left, Record};
 use crate::phases::{PlanPhases, Unanswered};
@@ -26,14 +27,14 @@ impl Keeper<'_> {
     pub(super) fn leave_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
         let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());
-        let begun = Instant::now();
+        let begun = Stopwatch::start(self.clock);
         let (window, unanswered) =
             (Duration::from_secs(self.told.begun.window_s), self.told.begun.unanswered);
         let (time, user) = (self.time(), self.user());
         self.record(Record::Notifying { time, back: false }, "notifying", &user, &words)?;
         let mut known: Option<Vec<String>> = None;
         loop {
-            let asked = Instant::now();
+            let asked = begun.elapsed();
             let told = self.say_in_phases(&phases, false).map_err(|error| {
                 self.unheard = known.is_none() && !matches!(error, WriteError::Gone(_));
                 Halt::Write(error)
@@ -52,7 +53,7 @@ impl Keeper<'_> {
             match unanswered {
                 Unanswered::Wait if begun.elapsed() < window => {
                     self.waited = true;
-                    if self.decided_until((asked + ANSWERS).min(begun + window), &phases, &silent)? {
+                    if self.decided_within((&begun, (asked + ANSWERS).min(window)), &phases, &silent)? {
                         return Ok(());
                     }
                 }
@@ -66,9 +67,14 @@ impl Keeper<'_> {
     }
 
     /// Waits out a round that ended early, as one does whose hosts say that their hooks failed: they are not asked without end.
-    fn decided_until(&mut self, end: Instant, phases: &PlanPhases, silent: &[String]) -> Result<bool, Halt> {
-        while Instant::now() < end {
-            std::thread::sleep(TURN);
+    fn decided_within(
+        &mut self,
+        (begun, end): (&Stopwatch<'_>, Duration),
+        phases: &PlanPhases,
+        silent: &[String],
+    ) -> Result<bool, Halt> {
+        while begun.elapsed() < end {
+            self.clock.sleep(TURN);
             self.renew_registration();
             if self.decided(phases, silent)? {
                 return Ok(true);

@@ -1,14 +1,14 @@
 //! Going back over a fabric that may be out of reach: the change stays pending, and is tried again.
 
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::ask::{Answer, Ask, Order, Status};
 use super::keeper::{Keeper, busy};
 use super::outlook::switched;
-use crate::clock::{BootTime, Clocks};
+use crate::clock::{BootTime, Clocks, Stopwatch};
 use crate::journal::{Left, Record};
 use crate::writes::Step;
 use fabdeck_mad::access::{Device, Unwatched, Wanted};
@@ -98,10 +98,10 @@ impl Keeper<'_> {
 
     /// Answers whoever asks for as long as this; who wants it rolled back has it tried at once.
     fn bide(&mut self, pause: Duration) {
-        let until = Instant::now() + pause;
+        let since = Stopwatch::start(self.clock);
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.orders.recv_timeout(left) {
+            let left = pause.saturating_sub(since.elapsed());
+            match self.next_order(left) {
                 Ok(order) => {
                     if self.heard(&order) {
                         return;
@@ -109,7 +109,7 @@ impl Keeper<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => return,
                 // Nobody can ask any more; the time goes on.
-                Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(left),
+                Err(RecvTimeoutError::Disconnected) => return self.clock.sleep(left),
             }
         }
     }

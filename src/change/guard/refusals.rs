@@ -2,11 +2,10 @@
 //! second at most, with the number of refusals since the last one.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-use jiff::Timestamp;
+use std::time::Duration;
 
 use crate::audit::Entry;
+use crate::clock::{BootTime, Clocks, SystemClocks};
 use crate::home::Home;
 
 /// Time between two lines.
@@ -24,7 +23,7 @@ struct PendingRefusals {
     count: u64,
     /// The last of them: who asked, and what for.
     last: Option<(String, String)>,
-    written: Option<Instant>,
+    written: Option<BootTime>,
 }
 
 impl Refusals {
@@ -38,7 +37,9 @@ impl Refusals {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.count += 1;
         pending.last = Some((user.to_owned(), detail.to_owned()));
-        let due = pending.written.is_none_or(|written| written.elapsed() >= LINE_INTERVAL);
+        let now = self.clock().boot_time();
+        let passed = pending.written.as_ref().and_then(|written| written.until(&now));
+        let due = passed.is_none_or(|passed| passed >= LINE_INTERVAL);
         if due { self.write(&mut pending) } else { None }
     }
 
@@ -58,16 +59,23 @@ impl Refusals {
         if self.append(&user, &detail) {
             (pending.count, pending.last) = (0, None);
         }
-        pending.written = Some(Instant::now());
+        pending.written = Some(self.clock().boot_time());
         Some(format!("refused: {detail}"))
+    }
+
+    fn clock(&self) -> &dyn Clocks {
+        match &self.trail {
+            Some((home, _)) => home.system(),
+            None => &SystemClocks,
+        }
     }
 
     fn append(&self, user: &str, detail: &str) -> bool {
         let Some((home, change)) = &self.trail else { return true };
         let entry = Entry {
-            time: Timestamp::now().to_string(),
+            time: home.system().now().to_string(),
             user: user.to_owned(),
-            pid: std::process::id(),
+            pid: home.system().pid(),
             what: "refused".to_owned(),
             change: Some(change.clone()),
             detail: detail.to_owned(),

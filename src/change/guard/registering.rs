@@ -9,6 +9,7 @@ use super::keeper::Keeper;
 use super::window::window_left;
 use crate::clock::BootTime;
 use crate::journal::{JournalError, Phase, Record};
+use crate::system::{LocalSystem, System};
 use fabdeck_mad::access::{Registered, Registration};
 
 /// How often it is renewed, and how often it is tried again where it was not kept.
@@ -124,7 +125,7 @@ impl Keeper<'_> {
     /// The journal has it first.
     fn register_anew(&mut self, window: Duration) -> Result<bool, JournalError> {
         let epoch = self.told.epoch + 1;
-        let host = host_name();
+        let host = self.home.map(|home| home.system().host_name()).unwrap_or_default();
         let (time, boot, user) = (self.time(), self.clock.boot_time().boot, self.user());
         let record = Record::Registered { time, host: host.clone(), boot, epoch };
         self.record(
@@ -224,5 +225,5 @@ impl Keeper<'_> {
 
 /// The name of this machine.
 pub fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    LocalSystem.host_name()
 }

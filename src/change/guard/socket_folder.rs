@@ -1,10 +1,12 @@
 //! The folder in which guards listen: others can enter it, and only its owner can write in it. A socket is named after its
 //! change, so that `confirm ID` finds it without a look into the state folder.
 
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::system::{FileKind, System};
 
 /// Folders that hold more sockets than this are not ours.
 const SOCKETS_MOST: usize = 4096;
@@ -15,18 +17,16 @@ pub fn socket_in(folder: &Path, id: &str) -> PathBuf {
 }
 
 /// Makes the folder for a guard's socket; refuses one in which others could put another socket in its place.
-pub fn make(folder: &Path) -> io::Result<()> {
+pub fn make(system: &dyn System, folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent)?;
+        system.make_folders(parent)?;
     }
-    match DirBuilder::new().mode(0o755).create(folder) {
+    match system.make_folder(folder, 0o755) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o755))?,
-        Err(_) => {}
+        _ => {}
     }
-    let held = fs::symlink_metadata(folder)?;
-    let own = rustix::process::geteuid().as_raw();
-    if !held.is_dir() || held.uid() != own || held.mode() & 0o022 != 0 {
+    let held = system.symlink_metadata(folder)?;
+    if held.kind != FileKind::Folder || held.user != system.user() || held.mode & 0o022 != 0 {
         let what = format!(
             "{} has to be a folder of the guard's user in which nobody else may write",
             folder.display()

@@ -29,7 +29,7 @@ impl Trail<'_> {
         self.kept.push(Entry {
             time: self.clock.now().to_string(),
             user: user.to_owned(),
-            pid: std::process::id(),
+            pid: home.system().pid(),
             what: what.to_owned(),
             change: Some(self.change.clone()),
             detail: detail.to_owned(),

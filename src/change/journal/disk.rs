@@ -1,11 +1,9 @@
 //! The file under a journal: what is appended may be lost until it was synced.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 
-use fabdeck_files::open_regular;
+use crate::system::{OpenFile, OpenMode, System};
 
 /// One file that only grows. Tests bring disks that fail.
 pub trait Disk: Send {
@@ -25,28 +23,23 @@ pub trait Disk: Send {
 
 /// A file of the system.
 #[derive(Debug)]
-pub struct FileDisk(File);
+pub struct FileDisk(Box<dyn OpenFile>);
 
 impl FileDisk {
     /// A new file in a folder that is there, whose entry outlives the machine too.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+    pub fn create(system: &dyn System, path: &Path) -> io::Result<Self> {
+        let file = system.open(path, OpenMode::Make)?;
         if let Some(folder) = path.parent() {
-            File::open(folder)?.sync_all()?;
+            system.sync_folder(folder)?;
         }
         Ok(Self(file))
     }
 
-    /// A file that is there, cut off behind its first `length` bytes, which are whole.
-    pub fn reopen(path: &Path, length: u64) -> io::Result<Self> {
-        Self::over(open_regular(path, OpenOptions::new().append(true))?, length)
-    }
-
-    /// The same with one that is open to be appended to.
-    pub(super) fn over(file: File, length: u64) -> io::Result<Self> {
-        if file.metadata()?.len() != length {
-            file.set_len(length)?;
-            file.sync_all()?;
+    /// A file that is open to be appended to, cut off behind its first `length` bytes, which are whole.
+    pub(crate) fn over(file: Box<dyn OpenFile>, length: u64) -> io::Result<Self> {
+        if file.status()?.length != length {
+            file.set_length(length)?;
+            file.sync()?;
         }
         Ok(Self(file))
     }
@@ -54,20 +47,20 @@ impl FileDisk {
 
 impl Disk for FileDisk {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.0.append(bytes)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.sync()
     }
 
     fn length(&self) -> io::Result<Option<u64>> {
-        self.0.metadata().map(|held| Some(held.len()))
+        self.0.status().map(|held| Some(held.length))
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)?;
-        self.0.sync_all()
+        self.0.set_length(length)?;
+        self.0.sync()
     }
 }
 

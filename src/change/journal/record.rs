@@ -62,6 +62,9 @@ pub struct Begun {
     /// How far the audit trail was, so that a trail that was cut since is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trail: Option<TrailMark>,
+    /// Its journal has a `writing` record before the first write; journals of older versions have none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marks_writing: bool,
     /// In the order in which they are written.
     pub writes: Vec<Write>,
 }
@@ -92,6 +95,10 @@ pub struct Left {
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
     Begun(Box<Begun>),
+    /// From here on some of it may be written.
+    Writing {
+        time: String,
+    },
     /// So many writes were answered. Nothing rests on it: whoever takes over reads the fabric.
     Written {
         count: u64,
@@ -185,7 +192,8 @@ impl Record {
         match self {
             Self::Written { .. } => None,
             Self::Begun(begun) => Some(&begun.time),
-            Self::Registered { time, .. }
+            Self::Writing { time }
+            | Self::Registered { time, .. }
             | Self::Altered { time, .. }
             | Self::Notifying { time, .. }
             | Self::Notified { time, .. }
@@ -273,6 +281,8 @@ pub struct Told {
     pub begun: Begun,
     pub phase: Phase,
     pub written: u64,
+    /// The guard was about to write.
+    pub writing: bool,
     /// What devices answered instead of what was sent.
     pub altered: AlteredWrites,
     /// The number of the last guard that registered it; 0: none did.
@@ -317,6 +327,7 @@ impl Told {
             begun,
             phase: Phase::Applying,
             written: 0,
+            writing: false,
             altered: AlteredWrites::new(),
             epoch: 0,
             deadline: None,
@@ -351,6 +362,7 @@ impl Told {
         }
         match record {
             Record::Begun(_) => {}
+            Record::Writing { .. } => self.writing = true,
             Record::Written { count } => self.written = *count,
             Record::Altered { write, holds, .. } => {
                 let holds = usize::try_from(*write).ok().zip(bytes(holds));
@@ -417,7 +429,8 @@ impl Told {
 
     /// Whether some of it may be written, by what the journal says: each of these records is durable before a Set goes out.
     pub fn may_be_written(&self) -> bool {
-        self.begun.phases.is_none() || self.way_is_free || self.written > 0
+        let way_is_free = self.begun.phases.is_none() || self.way_is_free;
+        self.written > 0 || (way_is_free && (self.writing || !self.begun.marks_writing))
     }
 
     /// Which of the five phases it is in, of an update that has them and is on its way there.

@@ -1,13 +1,13 @@
 //! Writing a journal, and reading what is left of one.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use super::chain::{ChainError, Chained, Link, line};
 use super::disk::{Disk, FileDisk};
 use super::record::{Record, Told};
 use crate::owned;
+use crate::system::{OpenMode, System};
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -74,18 +74,18 @@ impl Journal {
         Self { name, disk, link, length, unended: false, durable: true, failed: false, superseded: false }
     }
 
-    pub fn create(path: &Path) -> Result<Self, JournalError> {
+    pub fn create(system: &dyn System, path: &Path) -> Result<Self, JournalError> {
         let name = path.display().to_string();
-        match FileDisk::create(path) {
+        match FileDisk::create(system, path) {
             Ok(disk) => Ok(Self::on(name, Box::new(disk))),
             Err(error) => Err(JournalError::Disk { file: name, what: "made", error }),
         }
     }
 
     /// Goes on with a file that was read; what was torn at its end is cut off.
-    pub fn resume(path: &Path, read: &Read) -> Result<Self, JournalError> {
+    pub fn resume(system: &dyn System, path: &Path, read: &Read) -> Result<Self, JournalError> {
         let name = path.display().to_string();
-        let file = owned::open(path, OpenOptions::new().append(true));
+        let file = owned::open(system, path, OpenMode::Append);
         match file.and_then(|file| FileDisk::over(file, read.length)) {
             Ok(disk) => Ok(Self::on(name, Box::new(disk)).behind(read)),
             Err(error) => Err(JournalError::Disk { file: name, what: "opened", error }),
@@ -101,11 +101,10 @@ impl Journal {
         Self { link: read.link, length: read.length, unended: read.unended, ..self }
     }
 
-    pub fn load(path: &Path) -> Result<Read, JournalError> {
+    pub fn load(system: &dyn System, path: &Path) -> Result<Read, JournalError> {
         let file = path.display().to_string();
-        let mut bytes = Vec::new();
-        match owned::open(path, &owned::reading()).and_then(|mut file| file.read_to_end(&mut bytes)) {
-            Ok(_) => Self::read(&file, &bytes),
+        match owned::open(system, path, OpenMode::Read).and_then(|file| file.read(u64::MAX)) {
+            Ok(bytes) => Self::read(&file, &bytes),
             Err(error) => Err(JournalError::Disk { file, what: "read", error }),
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use fabdeck_change::{
-    Attestation, Begun, Compared, DeviceState, Journal, Left, Plan, Record, Told, Verdict, attest,
+    Attestation, Begun, Compared, DeviceState, Journal, Left, LocalSystem, Plan, Record, Told, Verdict,
+    attest,
 };
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::Observation;
@@ -357,7 +358,7 @@ fn what_is_no_change_of_the_fabric_is_not_compared() {
         Begun { id: "11ee0000".into(), number: 2, time: time(0), switches, writes, ..Begun::default() };
     let folder = lab.home.path().join("state/changes/000002");
     std::fs::create_dir(&folder).unwrap();
-    let mut journal = Journal::create(&folder.join("journal")).unwrap();
+    let mut journal = Journal::create(&LocalSystem, &folder.join("journal")).unwrap();
     journal.keep(&Record::Begun(Box::new(live))).unwrap();
     journal.keep(&Record::Confirmed { time: time(1), user: "ada".into() }).unwrap();
     let ended = super::processes::command(lab.home.path())

@@ -1,7 +1,7 @@
 //! Disks that fail and journals that are damaged: nothing is written that is not durable first, and nothing damaged is
 //! believed.
 
-use fabdeck_change::{Home, Journal, JournalError, Phase, Record};
+use fabdeck_change::{Home, Journal, JournalError, LocalSystem, Phase, Record};
 
 use super::processes::{DEMO, Lab};
 use super::{Recorder, Stage, Witness, nobody, seen, staged};
@@ -176,7 +176,7 @@ fn a_guard_goes_on_behind_a_record_without_its_newline() {
             damaged.last(),
             left.len() as i64 - whole.len() as i64
         );
-        assert_eq!(Journal::load(&journal).unwrap().told.phase, Phase::Applied);
+        assert_eq!(Journal::load(&LocalSystem, &journal).unwrap().told.phase, Phase::Applied);
         let trail = lab.home.path().join("state/audit");
         let entries = Home::there(&lab.home.path().join("state")).trail().unwrap().len();
         let mut lines = std::fs::read(&trail).unwrap();

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
-use fabdeck_change::{Ask, Order, Phase, Plan, Step, Told};
+use fabdeck_change::{Ask, BootTime, Clocks, Order, Phase, Plan, Step, Told};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Faults, Resolved, Tables};
 use fabdeck_live::LiveActuator;
@@ -36,9 +37,12 @@ enum Did {
 struct Turns {
     now: Mutex<Now>,
     passed_on: Condvar,
-    /// Seconds that hosts believe have passed; each look at the time takes some.
+    /// Milliseconds that hosts believe have passed; each look at the time takes one, and each wait some seconds.
     clock: AtomicI64,
 }
+
+/// So much time passes where a host waits, however short it wants to wait.
+const WAITED: Duration = Duration::from_secs(12);
 
 struct Now {
     whose: usize,
@@ -54,7 +58,7 @@ impl Turns {
         let mut dice = Dice(seed);
         let steady = [2, 3, 9, 40, 150][dice.below(5)];
         let now = Now { whose: dice.below(2), there: [true; 2], dice, steady, did: Vec::new() };
-        Self { now: Mutex::new(now), passed_on: Condvar::new(), clock: AtomicI64::new(1_800_000_000) }
+        Self { now: Mutex::new(now), passed_on: Condvar::new(), clock: AtomicI64::new(1_800_000_000_000) }
     }
 
     /// Between two datagrams of a host.
@@ -73,9 +77,25 @@ impl Turns {
     fn note(&self, host: usize, did: Did) {
         self.now.lock().unwrap().did.push((host, did));
     }
+}
 
-    fn time(&self) -> Timestamp {
-        Timestamp::from_second(self.clock.fetch_add(4, Ordering::SeqCst)).unwrap()
+impl Clocks for Turns {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.clock.fetch_add(1, Ordering::SeqCst)).unwrap()
+    }
+
+    fn boot_time(&self) -> BootTime {
+        BootTime { boot: "a run of the test".to_owned(), ms: self.now().as_millisecond() as u64 }
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.clock.fetch_add(time.max(WAITED).as_millis() as i64, Ordering::SeqCst);
+    }
+
+    fn wait(&self, time: Duration, attempt: &mut dyn FnMut(Duration) -> bool) {
+        if !attempt(Duration::ZERO) {
+            self.sleep(time);
+        }
     }
 }
 
@@ -256,7 +276,7 @@ fn run(site: &Site, seed: u64) -> ([Came; 2], Tables) {
         };
         let _there = There(&turns, host);
         turns.pass(host);
-        stage.apply_with(&mut hands, 600, &orders, &super::TestTime(|| turns.time()), &mut say)
+        stage.apply_with(&mut hands, 600, &orders, &*turns, &mut say)
     };
     let told = std::thread::scope(|scope| {
         let other = scope.spawn(|| keep(1));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{Begun, Home, Journal, JournalError, Record};
+use fabdeck_change::{Begun, Home, Journal, JournalError, LocalSystem, Record};
 use jiff::{SignedDuration, Timestamp};
 
 use super::processes::{DEMO, Lab};
@@ -379,9 +379,9 @@ fn a_guard_stops_once_another_has_written_to_the_journal() {
         || Command::new("kill").args(["-0", &first]).stderr(Stdio::null()).status().unwrap().success();
     // The second guard confirms the change; the first is asked to roll it back.
     let journal = lab.folder().join("journal");
-    let read = Journal::load(&journal).unwrap();
+    let read = Journal::load(&LocalSystem, &journal).unwrap();
     let confirmed = Record::Confirmed { time: Timestamp::now().to_string(), user: "second".to_owned() };
-    Journal::resume(&journal, &read).unwrap().keep(&confirmed).unwrap();
+    Journal::resume(&LocalSystem, &journal, &read).unwrap().keep(&confirmed).unwrap();
     let ask = fabdeck_change::Ask::RollBack { user: "root".to_owned(), anyway: true };
     let _ = fabdeck_change::call(&lab.folder().join("guard.sock"), &ask);
     let since = Instant::now();
@@ -397,7 +397,7 @@ fn a_guard_stops_once_another_has_written_to_the_journal() {
 fn a_journal_that_another_process_appended_to_takes_nothing_more() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("journal");
-    let mut journal = Journal::create(&path).unwrap();
+    let mut journal = Journal::create(&LocalSystem, &path).unwrap();
     journal.keep(&Record::Begun(Box::default())).unwrap();
     let mut other = OpenOptions::new().append(true).mode(0o600).open(&path).unwrap();
     std::io::Write::write_all(&mut other, b"x").unwrap();

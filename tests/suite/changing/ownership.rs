@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use fabdeck_change::{Begun, Entry, Home, HomeError, Journal, JournalError};
+use fabdeck_change::{Begun, Entry, Home, HomeError, Journal, JournalError, LocalSystem};
 
 use super::processes::{DEMO, Lab};
 
@@ -139,7 +139,7 @@ fn links_and_pipes_in_the_place_of_files_are_refused() {
     }
     for pipe in [false, true] {
         put("journal", pipe);
-        let error = Journal::load(&kept.folder.join("journal")).unwrap_err();
+        let error = Journal::load(&LocalSystem, &kept.folder.join("journal")).unwrap_err();
         assert!(matches!(error, JournalError::Disk { .. }), "{error}");
         assert!(matches!(home.find("a"), Err(HomeError::Unread { .. })));
     }

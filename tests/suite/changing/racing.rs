@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use super::long;
 
-use fabdeck_change::{Begun, Home, HomeError, Journal, Record};
+use fabdeck_change::{Begun, Home, HomeError, Journal, LocalSystem, Record};
 
 fn begun(id: &str, switch: &str, simulator: Option<&str>) -> Begun {
     Begun {
@@ -78,7 +78,7 @@ fn a_damaged_journal_holds_everybody_up() {
     let path = kept.folder.join("journal");
     let text = std::fs::read_to_string(&path).unwrap().replace("user of a", "user of b");
     std::fs::write(&path, text).unwrap();
-    assert!(matches!(Journal::load(&path), Err(fabdeck_change::JournalError::Damaged { .. })));
+    assert!(matches!(Journal::load(&LocalSystem, &path), Err(fabdeck_change::JournalError::Damaged { .. })));
     assert!(matches!(home.begin(begun("b", "0x9", None), "{}"), Err(HomeError::Unread { .. })));
 }
 

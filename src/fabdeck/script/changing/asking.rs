@@ -1,8 +1,5 @@
 //! Whoever keeps a change is asked, and given a successor where he is gone.
 
-use std::io::ErrorKind;
-use std::time::{Duration, Instant};
-
 use jiff::Timestamp;
 
 use super::means::Means;
@@ -10,14 +7,8 @@ use super::told::user;
 use super::{foreign_changes, home, refused};
 use crate::script::{Exit, Failure};
 use fabdeck_change::{
-    Answer, Ask, DoorError, Home, Kept, LockHolder, NOT_THROUGH_OPENSM, Phase, Record, Status, Told, call,
+    Answer, Ask, Home, Kept, NOT_THROUGH_OPENSM, Phase, Record, RequestError, Status, request, request_status,
 };
-
-/// How long a guard that was started just now may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a guard that is killed may take until it is gone.
-const DYING: Duration = Duration::from_secs(2);
-const TURN: Duration = Duration::from_millis(50);
 
 /// Asks the guard of a pending change; one whose guard is gone gets another first, and a rollback that ended incomplete is
 /// begun again. What is refused stands in the trail.
@@ -96,81 +87,28 @@ pub fn decided(id: &str, phase: Phase) -> Failure {
 
 /// One question, once there is a guard that answers.
 fn asked(means: Means<'_>, (home, kept): (&Home, &Kept), ask: &Ask) -> Result<Answer, Failure> {
-    let since = Instant::now();
-    let mut started = false;
-    loop {
-        let before = Asked::of(home, kept);
-        let error = match call(&kept.socket(), ask) {
-            Ok(answer) => return Ok(answer),
-            Err(error @ DoorError::NoGuard(_)) => return Err(Failure::new(Exit::Failed, error.to_string())),
-            Err(DoorError::Silent(error)) if error.kind() == ErrorKind::PermissionDenied => {
-                let why = if kept.is_abandoned() { home::of_another(kept) } else { not_let_in(kept) };
-                return Err(Failure::new(Exit::Refused, why));
-            }
-            Err(error) => error,
-        };
-        // It may be over, whoever ended it, and its guard be gone with its answer.
-        let now = home.find(&kept.read.told.begun.id).map_err(home::refused)?;
-        if !now.read.told.phase.is_pending() {
-            return Ok(Answer::Status(Status::of(&now.read.told)));
-        }
-        // What was taken in may be carried out when its asker is gone: twice would be once too often. To look is nothing of that.
-        if matches!(error, DoorError::Unanswered(_)) && *ask != Ask::Status {
-            if before.is_certainly_not_done(home, kept) {
-                continue;
-            }
-            return Err(Failure::new(
-                Exit::Failed,
-                format!(
-                    "{error}; '{}' may still be carried out: 'fabdeck changes' tells; what the guard said last is in {}",
-                    ask.word(),
-                    kept.log().display()
-                ),
-            ));
-        }
-        if !started && kept.is_abandoned() {
-            if !kept.may_have_guard() {
-                return Err(Failure::new(Exit::Refused, home::of_another(kept)));
-            }
-            home::start_keeper(means, home, kept)?;
-            started = true;
-        }
-        if since.elapsed() > PATIENCE {
-            let log = kept.log().display().to_string();
-            return Err(Failure::new(Exit::Failed, format!("{error}; what it said last is in {log}")));
-        }
-        std::thread::sleep(TURN);
-    }
+    let mut start = || home::start_keeper(means, home, kept).map(drop);
+    request(home, kept, ask, &mut start).map_err(|error| failure_of(kept, ask, error))
 }
 
-/// How a change stood when its guard was asked.
-struct Asked {
-    told: Option<Told>,
-    guard: Option<LockHolder>,
-}
-
-impl Asked {
-    fn of(home: &Home, kept: &Kept) -> Self {
-        let told = home.find(&kept.read.told.begun.id).ok().map(|kept| kept.read.told);
-        Self { told, guard: kept.lock_holder() }
-    }
-
-    /// Whether the guard died before it did what it was asked: that stands in the journal before it is done.
-    fn is_certainly_not_done(&self, home: &Home, kept: &Kept) -> bool {
-        let Some((told, guard)) = self.told.as_ref().zip(self.guard.as_ref()) else { return false };
-        let since = Instant::now();
-        // A process that is being killed may hold its lock for a moment.
-        while kept.lock_holder().is_some_and(|now| now.pid == guard.pid) {
-            if since.elapsed() > DYING {
-                return false;
-            }
-            std::thread::sleep(TURN);
+fn failure_of(kept: &Kept, ask: &Ask, error: RequestError<Failure>) -> Failure {
+    let log = kept.log().display().to_string();
+    match error {
+        RequestError::NoGuard(error) => Failure::new(Exit::Failed, error.to_string()),
+        RequestError::NotLetIn => Failure::new(Exit::Refused, not_let_in(kept)),
+        RequestError::OfAnother => Failure::new(Exit::Refused, home::of_another(kept)),
+        RequestError::Home(error) => home::refused(error),
+        RequestError::Unanswered(error) => Failure::new(
+            Exit::Failed,
+            format!(
+                "{error}; '{}' may still be carried out: 'fabdeck changes' tells; what the guard said last is in {log}",
+                ask.word()
+            ),
+        ),
+        RequestError::Silent(error) => {
+            Failure::new(Exit::Failed, format!("{error}; what it said last is in {log}"))
         }
-        let Ok(now) = home.find(&told.begun.id) else { return false };
-        let decisions = |told: &Told| {
-            (told.phase, told.deadline.clone(), told.asked, told.going_on, told.begun.opensm.clone())
-        };
-        decisions(&now.read.told) == decisions(told)
+        RequestError::Start(failure) => failure,
     }
 }
 
@@ -183,19 +121,8 @@ fn not_let_in(kept: &Kept) -> String {
     )
 }
 
-/// The guard's own words, or the journal's once it is over.
+/// How the change stands: the guard's own words, or the journal's once it is over.
 pub fn look(means: Means<'_>, (home, kept): (&Home, &Kept)) -> Result<Status, Failure> {
-    if let Ok(Answer::Status(status)) = call(&kept.socket(), &Ask::Status) {
-        return Ok(status);
-    }
-    let now = home.find(&kept.read.told.begun.id).map_err(home::refused)?;
-    let told = &now.read.told;
-    if told.phase.is_pending() && kept.is_abandoned() {
-        // Its guard died under way: another one takes it back.
-        match asked(means, (home, kept), &Ask::Status)? {
-            Answer::Status(status) => return Ok(status),
-            Answer::Refused { why } => return Err(Failure::new(Exit::Refused, why)),
-        }
-    }
-    Ok(Status::of(told))
+    let mut start = || home::start_keeper(means, home, kept).map(drop);
+    request_status(home, kept, &mut start).map_err(|error| failure_of(kept, &Ask::Status, error))
 }

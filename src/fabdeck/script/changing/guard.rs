@@ -1,9 +1,7 @@
 //! `guard`: the process that keeps changes, apart from whoever asked for them.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -16,20 +14,12 @@ use crate::script::open::Reach;
 use crate::script::{Exit, Failure};
 use crate::session::ChangeRow;
 use fabdeck_change::{
-    AccessPolicy, Ask, Begun, Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm,
-    Order, Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder,
-    socket_in,
+    Ask, Begun, Errand, GuardMode, GuardProcess, Home, Keeping, Kept, Phase, Told, take_keeping,
 };
 use fabdeck_live::Right;
 
-/// How long a guard waits for whoever began the change to let go of it.
-const HANDED_OVER: Duration = Duration::from_secs(5);
-
 /// How long a guard that is to end may take to finish what it writes or takes back.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// What the address of a socket has room for.
-const SOCKET_MOST: usize = 107;
 
 pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Failure> {
     context.refuse_filter("guard")?;
@@ -80,25 +70,9 @@ fn keep_one(context: &mut Context<'_, '_>, id: &str, errand: Errand) -> Result<E
     let given = context.given();
     let (home, kept) = home::find(Means { outside: context.outside, given: &given }, id)?;
     let has_one = || Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already"));
-    let keeping = kept_soon(&kept)?.ok_or_else(has_one)?;
-    // Locks do not keep guards apart everywhere: file systems of a network may have one for each machine.
-    if is_listening(&kept.socket()) {
-        return Err(has_one());
-    }
+    let keeping = take_keeping(&kept).map_err(home::refused)?.ok_or_else(has_one)?;
     let told = keep(context, &home, &kept, keeping, errand)?;
     Ok(super::told::exit(told.phase))
-}
-
-/// The right to keep a change: whoever looks whether anybody keeps it holds it for a moment too.
-fn kept_soon(kept: &Kept) -> Result<Option<Keeping>, Failure> {
-    let since = Instant::now();
-    loop {
-        let keeping = kept.keep().map_err(home::refused)?;
-        if keeping.is_some() || since.elapsed() > HANDED_OVER {
-            return Ok(keeping);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// The first of this user's that is found is kept here, and each of the others by a guard of its own: one may have to wait for long, for its
@@ -111,8 +85,7 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
     for (home, kept) in here {
         // Whoever goes on to look after another machine's changes keeps none.
         let taken = match own.is_none() && elsewhere.is_empty() && kept.is_own() {
-            true => kept_soon(&kept).map(|keeping| {
-                let keeping = keeping.filter(|_| !is_listening(&kept.socket()));
+            true => take_keeping(&kept).map_err(home::refused).map(|keeping| {
                 own = keeping.map(|keeping| (home, kept, keeping));
             }),
             false => home::start_keeper(means, &home, &kept).map(|_| started = true),
@@ -220,68 +193,30 @@ fn keep(
     keeping: Keeping,
     errand: Errand,
 ) -> Result<Told, Failure> {
-    let failed = |error: fabdeck_change::JournalError| Failure::new(Exit::Failed, error.to_string());
-    // What the journal says now: somebody may have kept it until a moment ago.
-    let (journal, read) = kept.journal().map_err(failed)?;
-    if !read.told.phase.is_pending() {
-        return Ok(read.told);
-    }
-    let begun = &read.told.begun;
-    let (plan, trouble) = plan_of(kept);
+    let begun = &kept.read.told.begun;
     let (reach, right) = way_of(context, begun);
-    let stop = context.outside.stop();
-    let (sender, orders) = channel();
-    let means = Means { outside: context.outside, given: &context.given() };
-    let (door, remark) = open_door(means, (home, kept), begun, sender);
-    let second = home::start_guard(means, home, &["--second", &begun.id], &kept.log());
-    let (outside, source) = (context.outside, begun.source.clone());
-    let mut way = Reopened::new(|| {
-        let opened = outside.actuator(&source, &reach, &right);
-        opened.map_err(|failure| failure.message.unwrap_or_default())
-    });
-    let (mut road, mut direct);
-    let driver: &mut dyn Driver = match begun.opensm.clone() {
-        Some(site) => {
-            road = Opensm::new(Box::new(way), &plan, site);
-            &mut road
-        }
-        None => {
-            direct = Direct(&mut way);
-            &mut direct
-        }
-    };
-    let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
-    let deaf = door.as_ref().err().map(|error| no_door(kept, error));
-    let alone = second.err().and_then(|failure| failure.message);
-    remark.iter().chain(&deaf).chain(&alone).for_each(|line| say(line));
-    let guard = Guard {
-        plan: &plan,
-        journal,
-        told: read.told.clone(),
-        home: Some(home),
-        driver,
-        orders: &orders,
-        clock: &SystemClocks,
-        say: &mut say,
-        patience: OUT_OF_REACH,
-        // Nothing is written that nobody could confirm. What is written already is kept all the same, and taken back.
-        trouble: trouble.or(deaf),
-        stop: &|| stop.is_asked(),
-    };
+    let (outside, stop, given) = (context.outside, context.outside.stop(), context.given());
+    let means = Means { outside, given: &given };
+    let words = |failure: Failure| failure.message.unwrap_or_default();
     // What is being written or taken back is brought to its end first.
     stop.heed_within(FINISH_TIMEOUT);
-    let told = guard.keep(errand);
-    if let Ok(door) = &door {
-        door.close(orders, &Status::of(&told));
-    }
-    if !told.phase.is_pending() {
-        kept.end();
-    }
-    drop(keeping);
-    if told.phase.is_pending() && stop.is_asked() {
-        start_successor(context, home, kept);
-    }
-    Ok(told)
+    let guard = GuardProcess {
+        home,
+        kept,
+        rights: given.rights.clone(),
+        socket_folder: home::socket_folder(means, home.folder()),
+        open: &mut || outside.actuator(&begun.source, &reach, &right).map_err(words),
+        start: &mut |mode| {
+            let started = match mode {
+                GuardMode::Second => home::start_guard(means, home, &["--second", &begun.id], &kept.log()),
+                GuardMode::Successor => home::start_keeper(means, home, kept),
+            };
+            started.map_err(words)
+        },
+        say: &mut |line| context.output.say(&format!("{} {line}", Timestamp::now())),
+        stop: &|| stop.is_asked(),
+    };
+    guard.run(keeping, errand).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
 /// How the fabric of a change is reached, and the right to write to it: it was given when the change was begun, and undoing it
@@ -291,66 +226,4 @@ pub(super) fn way_of(context: &Context<'_, '_>, begun: &Begun) -> (Reach, Right)
     let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
     let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
     (reach, Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches })
-}
-
-/// The plan that was begun. The journal alone is enough to take it back.
-fn plan_of(kept: &Kept) -> (Plan, Option<String>) {
-    match kept.plan_begun() {
-        Ok(plan) => (plan, None),
-        Err(trouble) => (kept.plan_of_journal(), Some(trouble)),
-    }
-}
-
-/// A guard that is ended by a signal leaves the change to another one.
-fn start_successor(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) {
-    let means = Means { outside: context.outside, given: &context.given() };
-    let started = home::start_keeper(means, home, kept);
-    let words = match started {
-        Ok(remark) => remark,
-        Err(Failure { message, .. }) => message,
-    };
-    words.iter().for_each(|words| context.output.say(words));
-}
-
-/// Opens the guard's socket where other users reach it, or else in the folder of the change, with a remark.
-fn open_door(
-    means: Means<'_>,
-    (home, kept): (&Home, &Kept),
-    begun: &Begun,
-    orders: Sender<Order>,
-) -> (std::io::Result<Door>, Option<String>) {
-    let policy = || AccessPolicy {
-        begun: begun.clone(),
-        rights: means.given.rights.clone(),
-        refusals: Refusals::to_trail(Some(home), &begun.id),
-        asked_by_others: AtomicBool::new(false),
-    };
-    let public = home::socket_folder(means, home.folder()).map(|folder| {
-        let socket = socket_in(&folder, &begun.id);
-        let opened = make_socket_folder(&folder).and_then(|()| Door::open(&socket, orders.clone(), policy()));
-        opened.and_then(|door| kept.set_socket(&socket).map(|()| door))
-    });
-    let remark = match public {
-        Some(Ok(door)) => return (Ok(door), None),
-        Some(Err(error)) => Some(format!("only the owner of the state folder can ask this guard: {error}")),
-        None => None,
-    };
-    let socket = kept.usual_socket();
-    let door = Door::open(&socket, orders, policy());
-    (door.and_then(|door| kept.set_socket(&socket).map(|()| door)), remark)
-}
-
-/// Why nobody can ask this guard anything.
-fn no_door(kept: &Kept, error: &std::io::Error) -> String {
-    let socket = kept.usual_socket();
-    let long = match socket.as_os_str().len() > SOCKET_MOST {
-        true => {
-            format!("; no socket's path may have more than {SOCKET_MOST} bytes: take a shorter --state-dir")
-        }
-        false => String::new(),
-    };
-    let socket = socket.display();
-    format!(
-        "FD-7995: nobody can confirm the change or roll it back: the socket {socket} of its guard cannot be made: {error}{long}"
-    )
 }

@@ -1,0 +1,114 @@
+//! The second process beside the guard of a change, which does not share its fate. It only waits, and ends with the change.
+//! It takes the change over
+//!
+//! - where the deadline has passed and the guard has not begun the rollback;
+//! - where the guard is gone, hangs, or a signal has stopped it, while it writes or rolls back.
+//!
+//! A guard that still runs is ended first, so that it can never write again.
+
+use std::io;
+use std::time::Duration;
+
+use super::ask::Ask;
+use super::window::window_left;
+use crate::audit::Entry;
+use crate::clock::Stopwatch;
+use crate::hang::HangWatch;
+use crate::home::Home;
+use crate::journal::Phase;
+use crate::kept::Kept;
+
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// A guard begins the rollback within a second; one that has not after this time hangs.
+const GRACE: Duration = Duration::from_secs(2);
+/// A guard that writes to switches answers between two writes, each of which may run into its timeouts.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Why the change has to be taken over: the guard is ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GuardReplaced(pub String);
+
+/// Waits beside the guard of a change. `Some`: the change has to be taken over. `None`: it is over, another process waits
+/// beside it, or this one is to end.
+pub fn wait_beside(
+    home: &Home,
+    kept: Kept,
+    user: &str,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Option<GuardReplaced>> {
+    let Ok(Some(_only_one)) = kept.lock_second() else { return Ok(None) };
+    let id = kept.read.told.begun.id.clone();
+    let (system, mut late, mut kept) = (home.system(), None, kept);
+    let mut hang = HangWatch::default();
+    loop {
+        system.sleep(POLL_INTERVAL);
+        if stop() {
+            return Ok(None);
+        }
+        if kept.has_grown() {
+            match home.find(&id) {
+                Ok(now) => kept = now,
+                // The folder was taken away, and with it what could be taken back.
+                Err(_) => return Ok(None),
+            }
+        }
+        if !kept.read.told.phase.is_pending() {
+            return Ok(None);
+        }
+        // Whoever waits for a confirmation waits in turns, and has until the deadline.
+        let holder = kept.lock_holder().and_then(|holder| holder.pid);
+        if hang.is_hanging(system, holder.filter(|_| kept.read.told.phase != Phase::Applied)) {
+            return end_guard(home, &kept, user).map(Some);
+        }
+        if !is_late(&kept) {
+            late = None;
+            continue;
+        }
+        if late.get_or_insert_with(|| Stopwatch::start(system)).elapsed() < GRACE {
+            continue;
+        }
+        if !is_working(&kept) {
+            return end_guard(home, &kept, user).map(Some);
+        }
+        late = None;
+    }
+}
+
+/// Whether the guard should have done something by now. A change that waits for its confirmation needs no guard before the
+/// deadline; one that is half written needs one at once.
+fn is_late(kept: &Kept) -> bool {
+    let told = &kept.read.told;
+    match told.phase {
+        Phase::Applied => window_left(told, kept.system()).is_zero(),
+        _ => kept.is_abandoned() || kept.is_guard_stopped(),
+    }
+}
+
+/// Whether the guard works all the same: on a disk that takes no record it goes back without one, and answers meanwhile.
+fn is_working(kept: &Kept) -> bool {
+    let answers = || kept.system().ask(&kept.socket(), &Ask::Status, ANSWER_TIMEOUT).is_ok();
+    !kept.is_guard_stopped() && answers()
+}
+
+fn end_guard(home: &Home, kept: &Kept, user: &str) -> io::Result<GuardReplaced> {
+    let words = match kept.end_guard()? {
+        Some(holder) => {
+            format!("{holder} did not take the change back in time and was ended; another guard does")
+        }
+        None => "the guard was gone; another one takes the change back".to_owned(),
+    };
+    let entry = Entry {
+        time: home.system().now().to_string(),
+        user: user.to_owned(),
+        pid: home.system().pid(),
+        what: "guard replaced".to_owned(),
+        change: Some(kept.read.told.begun.id.clone()),
+        detail: words.clone(),
+    };
+    // A trail that cannot be written keeps nobody from taking the change back.
+    let told = match home.audit(&entry) {
+        Ok(()) => words,
+        Err(error) => format!("{words}; {error}"),
+    };
+    Ok(GuardReplaced(told))
+}

@@ -1,0 +1,216 @@
+//! The machine itself.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use fabdeck_files::open_regular;
+use jiff::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
+use super::process::{LockHolder, stat_field};
+use super::system::{OpenDoor, System};
+use crate::clock::{BootTime, Clocks, SystemClocks};
+use crate::guard::{AccessPolicy, Answer, Ask, Door, DoorError, Order, call_within, is_listening};
+use crate::hang::Progress;
+
+/// The machine and the process that this code runs in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LocalSystem;
+
+impl Clocks for LocalSystem {
+    fn now(&self) -> Timestamp {
+        SystemClocks.now()
+    }
+
+    fn boot_time(&self) -> BootTime {
+        SystemClocks.boot_time()
+    }
+}
+
+impl System for LocalSystem {
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn user(&self) -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    fn host_name(&self) -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<FileStatus> {
+        fs::metadata(path).map(|held| status_of(&held))
+    }
+
+    fn symlink_metadata(&self, path: &Path) -> io::Result<FileStatus> {
+        fs::symlink_metadata(path).map(|held| status_of(&held))
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
+        let mut how = OpenOptions::new();
+        match mode {
+            OpenMode::Read => how.read(true),
+            OpenMode::Append | OpenMode::AppendOrMake => how.read(true).append(true),
+            OpenMode::Make => how.append(true).create_new(true).mode(0o600),
+            OpenMode::Empty => how.write(true).truncate(true).create(true).mode(0o600),
+        };
+        match open_regular(path, &how) {
+            // In a folder where anybody may make files the kernel refuses to open another user's file with the wish to make
+            // it, so that is tried second.
+            Err(error) if mode == OpenMode::AppendOrMake && error.kind() == io::ErrorKind::NotFound => {
+                open_regular(path, how.create(true).mode(0o600))
+            }
+            opened => opened,
+        }
+        .map(|file| Box::new(LocalFile(file)) as Box<dyn OpenFile>)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    }
+
+    fn make_folder(&self, folder: &Path, mode: u32) -> io::Result<()> {
+        DirBuilder::new().mode(mode).create(folder)?;
+        // The mask may have taken rights of the owner.
+        fs::set_permissions(folder, Permissions::from_mode(mode))
+    }
+
+    fn make_folders(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    fn process_start(&self, pid: u32) -> Option<String> {
+        stat_field(pid, 19)
+    }
+
+    fn is_stopped(&self, pid: u32) -> bool {
+        stat_field(pid, 0).is_some_and(|state| state == "T" || state == "t")
+    }
+
+    fn progress(&self, pid: u32) -> Option<Progress> {
+        Progress::read(pid)
+    }
+
+    fn tell_log(&self, socket: &Path, line: &str) -> io::Result<()> {
+        let log = UnixDatagram::unbound()?;
+        // A log that takes nothing holds nothing up.
+        log.set_nonblocking(true)?;
+        log.send_to(line.as_bytes(), socket).map(drop)
+    }
+
+    fn end_process(&self, pid: u32, is_meant: &dyn Fn() -> bool) -> io::Result<()> {
+        let pid = Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
+        let process = pidfd_open(pid, PidfdFlags::empty())?;
+        if !is_meant() {
+            return Err(io::Error::other("another process took its lock meanwhile"));
+        }
+        pidfd_send_signal(&process, Signal::KILL)?;
+        let mut ended = [PollFd::new(&process, PollFlags::IN)];
+        poll(&mut ended, Some(&Timespec { tv_sec: 5, tv_nsec: 0 }))?;
+        Ok(())
+    }
+
+    fn is_listening(&self, socket: &Path) -> bool {
+        is_listening(socket)
+    }
+
+    fn ask(&self, socket: &Path, ask: &Ask, timeout: Duration) -> Result<Answer, DoorError> {
+        call_within(socket, ask, timeout)
+    }
+
+    fn open_door(
+        &self,
+        socket: &Path,
+        orders: Sender<Order>,
+        policy: AccessPolicy,
+    ) -> io::Result<Box<dyn OpenDoor>> {
+        Ok(Box::new(Door::open(socket, orders, policy)?))
+    }
+}
+
+fn status_of(held: &Metadata) -> FileStatus {
+    let kind = match () {
+        () if held.is_file() => FileKind::File,
+        () if held.is_dir() => FileKind::Folder,
+        () => FileKind::Other,
+    };
+    FileStatus {
+        kind,
+        user: held.uid(),
+        group: held.gid(),
+        mode: held.mode() & 0o7777,
+        length: held.len(),
+        id: (held.dev(), held.ino()),
+        modified: held.modified().ok().and_then(|time| Timestamp::try_from(time).ok()),
+    }
+}
+
+/// A file of the machine.
+#[derive(Debug)]
+struct LocalFile(File);
+
+impl OpenFile for LocalFile {
+    fn status(&self) -> io::Result<FileStatus> {
+        self.0.metadata().map(|held| status_of(&held))
+    }
+
+    fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (&self.0).rewind()?;
+        (&self.0).take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.0).write_all(bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.0.set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn try_lock(&self, shared: bool) -> Result<(), TryLockError> {
+        if shared { self.0.try_lock_shared() } else { self.0.try_lock() }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
+
+    fn lock_holder(&self) -> io::Result<LockHolder> {
+        LockHolder::of(&self.0)
+    }
+}
