@@ -411,7 +411,7 @@ const COMPARED: &[(&str, &str, Kind, &str)] = &[
     ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
     (
         "transition",
-        "LIVE",
+        "BOTH",
         Kind::Flag,
         "old and new paths together have no credit loop; a plan says it of a mixture of their entries too",
     ),
