@@ -172,7 +172,7 @@ impl Drop for CallerSlot {
 
 impl AccessPolicy {
     /// The request as the guard is given it, signed by its caller, or the refusal of a caller without the right.
-    pub fn admit(&self, ask: Ask, caller: &Caller, owner: u32) -> Result<Ask, Answer> {
+    pub fn admit(&self, ask: Ask, caller: &Caller, owner: u32) -> Result<Ask, Box<Answer>> {
         if caller.uid != owner {
             self.asked_by_others.store(true, Ordering::SeqCst);
         }
@@ -182,7 +182,7 @@ impl AccessPolicy {
         }
         let why = refusal(&ask, caller);
         self.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
-        Err(Answer::Refused { why })
+        Err(Box::new(Answer::Refused { why }))
     }
 }
 
@@ -200,7 +200,7 @@ fn answer(stream: &UnixStream, orders: &Sender<Order>, policy: &AccessPolicy) ->
             orders.send(Order { ask, reply }).ok()?;
             answered.recv_timeout(PATIENCE).ok()?
         }
-        Err(refused) => refused,
+        Err(refused) => *refused,
     };
     let mut text = match (question, answer) {
         (Question::Describe, Answer::Status(status)) => {

@@ -15,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
 use super::process::{LockHolder, stat_field};
-use super::system::{OpenDoor, System};
+use super::traits::{OpenDoor, System};
 use crate::clock::{BootTime, Clocks, SystemClocks};
 use crate::guard::{AccessPolicy, Answer, Ask, Door, DoorError, Order, call_within, is_listening};
 use crate::hang::Progress;

@@ -4,9 +4,9 @@
 mod file;
 mod local;
 mod process;
-mod system;
+mod traits;
 
 pub use file::{FileKind, FileStatus, OpenFile, OpenMode};
 pub use local::LocalSystem;
 pub use process::LockHolder;
-pub use system::{OpenDoor, System};
+pub use traits::{OpenDoor, System};

@@ -46,12 +46,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     let served = vec![("plan", text()), ("findings", list(text()))];
     add("service", "fabdeck disable and enable --json", true, served);
     add("change", "fabdeck apply, confirm, extend and rollback --json", false, changing::change());
-    let changes = vec![
-        ("compared_with", nullable(text())),
-        ("pending_elsewhere", nullable(text())),
-        ("rows", list(changing::row())),
-    ];
-    add("changes", "fabdeck changes --json", false, changes);
+    add("changes", "fabdeck changes --json", false, changing::changes_schema());
     add("run", "fabdeck run RUNBOOK --json", true, running::schema());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());

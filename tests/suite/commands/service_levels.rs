@@ -334,8 +334,8 @@ fn a_path_that_is_not_listed_leaves_the_verdict_open() {
     let net = std::fs::read_to_string(site.path().join("site/net.txt")).unwrap();
     let host = net.lines().find_map(|line| line.strip_prefix("caguid=0x")).unwrap();
     let host = format!("0x{host:0>16}");
-    let of_hosts = net.lines().filter(|line| line.starts_with("[1]("));
-    let lid = of_hosts.last().and_then(|line| line.split("# lid ").nth(1)?.split(' ').next()).unwrap();
+    let mut of_hosts = net.lines().filter(|line| line.starts_with("[1]("));
+    let lid = of_hosts.next_back().and_then(|line| line.split("# lid ").nth(1)?.split(' ').next()).unwrap();
     let path = format!("{host} {lid} ");
     listed(&site, |line| !line.starts_with(&path));
     let check = answer(&site, &CHECK, 0);

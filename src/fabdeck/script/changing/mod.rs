@@ -42,7 +42,7 @@ pub use home::{in_force, resume};
 pub use means::{Given, Means};
 pub use pending::{changes, confirm, extend, roll_back};
 pub use prepared::{Road, switches};
-pub use schemas::{change, row};
+pub use schemas::{change, changes as changes_schema};
 pub use told::user;
 pub use verified::{drifted, hides, hides_nodes, open_findings};
 

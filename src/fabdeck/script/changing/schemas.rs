@@ -37,7 +37,7 @@ pub fn change() -> Vec<(&'static str, Value)> {
 }
 
 /// One of all changes.
-pub fn row() -> Value {
+fn row() -> Value {
     closed(vec![
         ("id", text()),
         ("number", number()),
@@ -63,6 +63,11 @@ pub fn row() -> Value {
         ("overdue", flag()),
         ("comparison", nullable(comparison())),
     ])
+}
+
+/// The list of changes, with what a comparison with a fabric adds.
+pub fn changes() -> Vec<(&'static str, Value)> {
+    vec![("compared_with", nullable(text())), ("pending_elsewhere", nullable(text())), ("rows", list(row()))]
 }
 
 /// What `--verify` says of a confirmed change.
