@@ -127,14 +127,17 @@ impl Balance {
         self.turn = begins.filter(|begins| begins + self.weight.len() <= self.own.len());
     }
 
-    /// Grows a tree along the lightest ways. Place 0 of the result takes no channel.
-    pub(super) fn grow(&mut self, descent: &Descent) -> &[Taken] {
-        let places = descent.order().len();
+    /// Grows a tree along the lightest ways.
+    pub(super) fn grow(&mut self, descent: &Descent) {
         match (&self.among, self.turn) {
             (Among::All, None) => self.grow_among_all(descent),
             _ => self.grow_within_limits(descent),
         }
-        &self.taken[..places]
+    }
+
+    /// The tree that was grown last. Place 0 takes no channel.
+    pub(super) fn grown(&self, descent: &Descent) -> &[Taken] {
+        &self.taken[..descent.order().len()]
     }
 
     /// The common case of `grow`, without a test of kinds for each way.

@@ -219,20 +219,29 @@ impl Block {
         let mut columns = self.columns.chunks_exact_mut(net.switch_count().max(1));
         let switches = self.ends.chunk_by(|a, b| a.switch == b.switch);
         for (descent, of_switch) in self.descents.iter().zip(switches) {
+            // Whose tree was grown last, if nothing weighs differently since.
+            let mut stands = None;
             for (end, column) in of_switch.iter().zip(&mut columns) {
-                balance.turn_to(senders.crowd(*end));
+                let crowd = senders.crowd(*end);
+                balance.turn_to(crowd);
                 let sent = senders.to(*end);
                 if let Some(sent) = sent.filter(|_| pass == Pass::Again) {
                     let taken = |switch: u32| channel[port_of(switch, column[switch as usize])];
                     balance.take_back(net, descent, sent, taken);
+                    stands = None;
                 }
-                let taken = balance.grow(descent);
+                if stands != Some(crowd) {
+                    balance.grow(descent);
+                }
+                stands = Some(crowd);
+                let taken = balance.grown(descent);
                 for (taken, from) in taken.iter().zip(descent.order()).skip(1) {
                     column[*from as usize] = ports[taken.channel as usize];
                 }
                 column[end.switch as usize] = end.to.port.value();
                 if let Some(sent) = sent {
                     balance.load(descent, sent);
+                    stands = None;
                 }
             }
         }
