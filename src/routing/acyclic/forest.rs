@@ -18,6 +18,9 @@ const MOST_ENTRIES: usize = 1 << 24;
 
 const PORTS: usize = 256;
 
+/// Trees that are read at a time.
+const PIECE: usize = 32;
+
 /// The flow of a switch that does not arrive.
 pub(super) const ABSENT: u32 = u32::MAX;
 
@@ -78,14 +81,22 @@ impl<'n> Forest<'n> {
         let width = net.switches().max(1);
         let mut table = vec![NOWHERE; roots.len() * net.switches()];
         let mut flow = vec![ABSENT; table.len()];
-        let rows = table.par_chunks_exact_mut(width).zip(flow.par_chunks_exact_mut(width)).zip(&roots);
-        rows.for_each_init(Vec::new, |order, ((row, flow), root)| {
-            for (switch, own) in (0..).zip(&mut *row).filter(|(switch, _)| *switch != root.switch) {
-                if let Some(port) = routes.get(switch, root.end.lid) {
-                    *own = place[switch as usize * PORTS + usize::from(port.value())];
+        // Rows of the tables are read in pieces, so that what is written stays near the processor.
+        let pieces = table.par_chunks_mut(width * PIECE).zip(flow.par_chunks_mut(width * PIECE));
+        pieces.zip(roots.par_chunks(PIECE)).for_each_init(Vec::new, |order, ((table, flow), roots)| {
+            for switch in 0..net.switches() {
+                let (row, places) = (routes.row(switch as u32), &place[switch * PORTS..(switch + 1) * PORTS]);
+                for (own, root) in table[switch..].iter_mut().step_by(width).zip(roots) {
+                    let port = row.get(root.end.lid.index()).copied().unwrap_or(NO_PATH);
+                    *own = places[usize::from(port)];
                 }
             }
-            count_paths(net, row, root.switch, order, flow);
+            for ((row, flow), root) in
+                table.chunks_exact_mut(width).zip(flow.chunks_exact_mut(width)).zip(roots)
+            {
+                row[root.switch as usize] = NOWHERE;
+                count_paths(net, row, root.switch, order, flow);
+            }
         });
         Some(Self {
             net,
@@ -212,8 +223,9 @@ impl<'n> Forest<'n> {
         count_paths(self.net, &self.table[own.clone()], self.roots[tree].switch, order, &mut self.flow[own]);
     }
 
+    #[inline]
     pub(super) fn channel(&self, tree: usize, switch: u32) -> u32 {
-        match self.row(tree)[switch as usize] {
+        match self.table[tree * self.net.switches() + switch as usize] {
             NOWHERE => NONE,
             place => self.net.at_place(switch, place),
         }

@@ -51,10 +51,11 @@ impl Forest<'_> {
             taken: self.columns(),
             spots: vec![Spot::default(); switches],
             round: 0,
-            path: Vec::new(),
+            sends: vec![0; switches],
             over: Vec::new(),
             moves: Vec::new(),
             free: Vec::new(),
+            way: Vec::new(),
             detour: 0,
             forest: self,
         };
@@ -84,12 +85,13 @@ struct Relief<'a, 'n> {
     taken: Vec<u8>,
     spots: Vec<Spot>,
     round: u32,
-    path: Vec<u32>,
+    sends: Vec<u32>,
     /// Switches that send over the channel that is relieved, in the order in which they are tried.
     over: Vec<u32>,
     moves: Vec<Move>,
-    /// Channels with room.
+    /// Channels with room, and those on the way of the switch at hand, once that was asked for.
     free: Vec<u32>,
+    way: Vec<u32>,
     detour: u32,
     looks: usize,
 }
@@ -124,8 +126,7 @@ impl Relief<'_, '_> {
         let trees = self.forest.roots.len();
         let mut tree = 0;
         let next = |taken: &[u8], tree: usize| {
-            let more = taken[from * trees..(from + 1) * trees][tree..].iter().position(|own| *own == place);
-            more.map(|more| tree + more)
+            find(&taken[from * trees + tree..(from + 1) * trees], place).map(|more| tree + more)
         };
         while let Some(found) = next(&self.taken, tree) {
             while self.forest.load[channel as usize] > goal && self.looks > 0 {
@@ -186,62 +187,58 @@ impl Relief<'_, '_> {
 
     /// Finds who in a tree sends over a channel: from the destination outwards, and by number.
     fn find_over(&mut self, tree: usize, channel: u32) {
-        let (forest, spots) = (&*self.forest, &mut self.spots);
+        let (forest, over) = (&*self.forest, &mut self.over);
         let (net, row, flows) = (forest.net, forest.row(tree), forest.flows(tree));
-        let root = forest.roots[tree].switch;
-        self.round += 1;
-        let round = self.round;
-        self.over.clear();
-        spots[root as usize] = Spot { round, ..Spot::default() };
-        for (start, flow) in (0..).zip(flows) {
-            if *flow == ABSENT || spots[start as usize].round == round {
+        // Of each switch that was come by, whether it does.
+        let (apart, behind) = (2 * self.round, 2 * self.round + 1);
+        let sends = &mut self.sends[..row.len()];
+        over.clear();
+        sends[forest.roots[tree].switch as usize] = apart;
+        let from = net.from[channel as usize] as usize;
+        sends[from] = behind;
+        over.push(from as u32);
+        for (start, flow) in flows.iter().enumerate() {
+            if *flow == ABSENT || sends[start] >= apart {
                 continue;
             }
+            let next = |at: usize| net.to[net.at_place(at as u32, row[at]) as usize] as usize;
+            let mut end = start;
+            while sends[end] < apart {
+                end = next(end);
+            }
+            let (found, first) = (sends[end], over.len());
             let mut at = start;
-            while spots[at as usize].round != round {
-                self.path.push(at);
-                at = net.to[net.at_place(at, row[at as usize]) as usize];
-            }
-            let mut beyond = spots[at as usize];
-            while let Some(switch) = self.path.pop() {
-                let taken = net.at_place(switch, row[switch as usize]);
-                beyond.hops += 1;
-                beyond.most = beyond.most.max(forest.load[taken as usize]);
-                beyond.over |= taken == channel;
-                spots[switch as usize] = beyond;
-                if beyond.over {
-                    self.over.push(switch);
+            while at != end {
+                sends[at] = found;
+                if found == behind {
+                    over.push(at as u32);
                 }
+                at = next(at);
             }
+            over[first..].reverse();
         }
     }
 
     /// Looks at the way of a switch that arrives.
+    #[inline]
     fn look_at(&mut self, tree: usize, switch: u32, relieved: u32) -> Spot {
-        let (forest, spots, round) = (&*self.forest, &mut self.spots, self.round);
-        if spots[switch as usize].round == round {
-            return spots[switch as usize];
+        let (forest, round) = (&*self.forest, self.round);
+        let known = self.spots[switch as usize];
+        if known.round == round {
+            return known;
         }
-        let (net, row) = (forest.net, forest.row(tree));
-        let root = forest.roots[tree].switch;
+        let (net, row, root) = (forest.net, forest.row(tree), forest.roots[tree].switch);
+        let mut spot = Spot { round, ..Spot::default() };
         let mut at = switch;
-        while spots[at as usize].round != round {
-            if at == root {
-                spots[at as usize] = Spot { round, ..Spot::default() };
-                break;
-            }
-            self.path.push(at);
-            at = net.to[net.at_place(at, row[at as usize]) as usize];
+        while at != root {
+            let taken = net.at_place(at, row[at as usize]);
+            spot.hops += 1;
+            spot.most = spot.most.max(forest.load[taken as usize]);
+            spot.over |= taken == relieved;
+            at = net.to[taken as usize];
         }
-        let mut beyond = spots[at as usize];
-        while let Some(switch) = self.path.pop() {
-            let taken = net.at_place(switch, row[switch as usize]);
-            beyond.hops += 1;
-            beyond.most = beyond.most.max(forest.load[taken as usize]);
-            beyond.over |= taken == relieved;
-            spots[switch as usize] = beyond;
-        }
-        beyond
+        self.spots[switch as usize] = spot;
+        spot
     }
 
     /// The best last.
@@ -255,9 +252,12 @@ impl Relief<'_, '_> {
         // A load says more than the way behind it: most channels have no room.
         let load = &self.forest.load[own.clone()];
         self.free.clear();
-        self.free.extend(
-            (first..).zip(load).filter(|(_, load)| **load + paths <= goal).map(|(channel, _)| channel),
-        );
+        for (channel, load) in (first..).zip(load) {
+            if *load + paths <= goal {
+                self.free.push(channel);
+            }
+        }
+        self.way.clear();
         let mut hops = NONE;
         for at in 0..self.free.len() {
             let channel = self.free[at];
@@ -297,28 +297,26 @@ impl Relief<'_, '_> {
         (paths, beyond): (u64, u64),
         goal: u64,
     ) -> u64 {
-        let (net, load) = (self.forest.net, &self.forest.load);
-        let behind = beyond.max(load[first as usize]) + paths;
+        let net = self.forest.net;
+        let behind = beyond.max(self.forest.load[first as usize]) + paths;
         if behind <= goal {
             return behind;
         }
         self.looks = self.looks.saturating_sub(4);
         let (mut most, mut channel) = (0, first);
+        if self.way.is_empty() {
+            let mut own = self.next(tree, switch);
+            while own != NONE {
+                self.way.push(own);
+                own = self.next(tree, net.to[own as usize]);
+            }
+        }
         // What both ways share is as busy as it was.
-        while channel != NONE && most <= goal && !self.is_on_way(tree, switch, channel) {
-            most = most.max(load[channel as usize] + paths);
+        while channel != NONE && most <= goal && !self.way.contains(&channel) {
+            most = most.max(self.forest.load[channel as usize] + paths);
             channel = self.next(tree, net.to[channel as usize]);
         }
         most
-    }
-
-    /// Whether a switch takes a channel now, itself or behind.
-    fn is_on_way(&self, tree: usize, switch: u32, wanted: u32) -> bool {
-        let mut channel = self.next(tree, switch);
-        while channel != NONE && channel != wanted {
-            channel = self.next(tree, self.forest.net.to[channel as usize]);
-        }
-        channel == wanted
     }
 
     /// The dependencies of a switch that takes a channel: of those that send over it on the channel, and of the channel on the
@@ -371,4 +369,13 @@ impl Relief<'_, '_> {
             channel = self.next(tree, to);
         }
     }
+}
+
+/// Where a byte is; pieces that do not have it are passed over as a whole.
+fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
+    const PIECE: usize = 32;
+    let has = |piece: &[u8]| piece.iter().fold(false, |has, byte| has | (*byte == wanted));
+    let piece = bytes.chunks(PIECE).position(has)?;
+    let within = bytes[piece * PIECE..].iter().position(|byte| *byte == wanted)?;
+    Some(piece * PIECE + within)
 }
