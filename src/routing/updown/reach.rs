@@ -1,5 +1,7 @@
 //! What a switch reaches by going up alone, and by which of its hops.
 
+use std::ops::Range;
+
 use super::order::Order;
 
 /// Bits for the hops up of a switch: it has 254 ports at the most.
@@ -14,10 +16,12 @@ pub(super) struct Slot {
     /// How many hops lead there, and where they begin among `ways`.
     count: u8,
     first: u32,
+    /// Where they begin among the hops of the switch, if they follow one another.
+    row: u8,
 }
 
 const MANY: u8 = u8::MAX;
-const ABSENT: Slot = Slot { steps: u16::MAX, only: MANY, count: 0, first: 0 };
+const ABSENT: Slot = Slot { steps: u16::MAX, only: MANY, count: 0, first: 0, row: MANY };
 
 #[derive(Debug)]
 pub(super) struct Reach {
@@ -70,6 +74,11 @@ impl Reach {
             if let [only] = own {
                 slot.only = *only;
             }
+            if let [low, .., high] = &*own
+                && usize::from(*high - *low) + 1 == own.len()
+            {
+                slot.row = *low;
+            }
             let begin = (switch as usize).checked_rem(own.len()).unwrap_or(0);
             own.rotate_left(begin);
         }
@@ -93,6 +102,12 @@ impl Reach {
 }
 
 impl Slot {
+    /// Where the hops that lead there lie among those of the switch, if they follow one another.
+    pub fn row(self) -> Option<Range<usize>> {
+        let start = usize::from(self.row);
+        (self.row != MANY).then(|| start..start + usize::from(self.count))
+    }
+
     pub fn single(self) -> Option<u8> {
         (self.only != MANY).then_some(self.only)
     }

@@ -1,6 +1,7 @@
 //! Fills the tables, a switch at a time: of the hops that begin a shortest path of the order, the one that leads to the
 //! destination's main path, else the one that this switch has used least.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -198,7 +199,10 @@ impl<'a> Writer<'a> {
                     let stand = reach.ways(slot).iter().filter(|way| self.stands(**way, target, length));
                     least(&self.used, stand)
                 }
-                None => least(&self.used, reach.ways(slot).iter()),
+                None => match slot.row() {
+                    Some(row) => least_in_row(&self.used, row, self.switch as usize),
+                    None => least(&self.used, reach.ways(slot).iter()),
+                },
             };
         }
         None
@@ -269,6 +273,18 @@ fn least<'w>(used: &[u32], ways: impl Iterator<Item = &'w u8>) -> Option<u8> {
         }
     }
     best
+}
+
+/// The same of all ways in a row, of which the first one tried is chosen by a turn.
+#[inline]
+fn least_in_row(used: &[u32], row: Range<usize>, turn: usize) -> Option<u8> {
+    let (ways, begin) = (&used[row.clone()], turn.checked_rem(row.len())?);
+    let fewest = ways.iter().copied().fold(u32::MAX, u32::min);
+    let (before, after) = ways.split_at(begin);
+    let is_least = |used: &u32| *used == fewest;
+    let later = || before.iter().position(is_least);
+    let place = after.iter().position(is_least).map(|place| begin + place).or_else(later)?;
+    Some((row.start + place) as u8)
 }
 
 /// From a word of destinations for each way to so many words of ways for each destination.
