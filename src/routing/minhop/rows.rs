@@ -120,6 +120,31 @@ struct Turns {
     /// switches below chose the same way. Where all switches begin at the same way these would go on by the same one
     /// again; so a switch begins at another way for each leaf, and the higher it stands the farther on.
     level: Vec<u32>,
+    /// Adapters behind each switch first, then its own: what is shared out at a time, and where that begins.
+    ends: [Ends; 2],
+}
+
+/// LIDs behind switches, side by side.
+#[derive(Debug)]
+struct Ends {
+    lids: Vec<u32>,
+    first: Vec<u32>,
+}
+
+impl Ends {
+    fn new(problem: &Problem<'_>, of_switch: bool) -> Self {
+        let mut ends = Self { lids: Vec::new(), first: vec![0] };
+        for switch in problem.switches() {
+            let wanted = problem.behind(switch).iter().filter(|end| end.is_switch() == of_switch);
+            ends.lids.extend(wanted.map(|end| end.lid.index() as u32));
+            ends.first.push(ends.lids.len() as u32);
+        }
+        ends
+    }
+
+    fn behind(&self, switch: u32) -> &[u32] {
+        &self.lids[self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize]
+    }
 }
 
 impl Turns {
@@ -128,7 +153,8 @@ impl Turns {
         let mut crowded: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
         crowded.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
         let level = levels(&problem.graph, &crowded);
-        Self { crowded, all: problem.switches().collect(), level }
+        let ends = [false, true].map(|of_switch| Ends::new(problem, of_switch));
+        Self { crowded, all: problem.switches().collect(), level, ends }
     }
 }
 
@@ -150,8 +176,10 @@ fn levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
 
 /// A row in the making.
 struct Row<'a> {
-    problem: &'a Problem<'a>,
     hops: &'a [Vec<Hops>],
+    ends: &'a [Ends; 2],
+    /// The port of each channel.
+    ports: Vec<u8>,
     switch: u32,
     level: usize,
     /// Of each channel the LIDs that go there.
@@ -168,7 +196,8 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u3
     let words = channels.len().div_ceil(64).max(1);
     let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut making = Row {
-        problem,
+        ends: &turns.ends,
+        ports: channels.iter().map(|channel| channel.from_port.value()).collect(),
         nearer: nearer(hops, switch, &neighbours, words),
         words,
         hops,
@@ -192,8 +221,11 @@ fn nearer(hops: &[Vec<Hops>], switch: u32, neighbours: &[u32], words: usize) -> 
     for (place, neighbour) in neighbours.iter().enumerate() {
         let (word, bit) = (place / 64, place % 64);
         let there = hops[*neighbour as usize].iter().zip(here);
-        for (own, (there, here)) in bits[word..].iter_mut().step_by(words).zip(there) {
-            *own |= u64::from(there.wrapping_add(1) == *here) << bit;
+        let is_nearer = |(there, here): (&Hops, &Hops)| u64::from(there.wrapping_add(1) == *here) << bit;
+        if words == 1 {
+            bits.iter_mut().zip(there).for_each(|(own, pair)| *own |= is_nearer(pair));
+        } else {
+            bits[word..].iter_mut().step_by(words).zip(there).for_each(|(own, pair)| *own |= is_nearer(pair));
         }
     }
     bits
@@ -215,30 +247,34 @@ impl Row<'_> {
                 bits &= bits - 1;
             }
         }
+        if let [only] = self.ways[..] {
+            let lids = self.ends[usize::from(of_switch)].behind(to);
+            lids.iter().for_each(|lid| row[*lid as usize] = self.ports[only]);
+            self.lids_on[only] += lids.len() as u32;
+            return;
+        }
         if self.ways.is_empty() {
             return;
         }
         // Only where the LIDs of a leaf come out even: where they do not, the next leaf begins elsewhere anyway.
-        let count_behind = self.problem.behind(to).iter().filter(|end| end.is_switch() == of_switch).count();
+        let lids = self.ends[usize::from(of_switch)].behind(to);
         // The sum of digits: leaves under one switch are often as many places apart as there are ways.
         let (count, mut turn, mut digits) = (self.ways.len().max(2), turn, 0);
         while turn > 0 {
             digits += turn % count;
             turn /= count;
         }
-        if count_behind.is_multiple_of(count) {
+        if lids.len().is_multiple_of(count) {
             let begin = self.level * digits % self.ways.len();
             self.ways.rotate_left(begin);
         }
         // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
         self.keys.clear();
         self.keys.extend(self.ways.iter().zip(0..).map(|(at, place)| self.lids_on[*at] << 8 | place));
-        let graph = &self.problem.graph;
-        let channels = &graph.channels()[graph.leaving(self.switch)];
-        for destination in self.problem.behind(to).iter().filter(|end| end.is_switch() == of_switch) {
+        for lid in lids {
             let Some(least) = self.keys.iter().copied().min() else { break };
             let place = (least & 0xFF) as usize;
-            row[destination.lid.index()] = channels[self.ways[place]].from_port.value();
+            row[*lid as usize] = self.ports[self.ways[place]];
             self.keys[place] += 1 << 8;
         }
         for (at, key) in self.ways.iter().zip(&self.keys) {
