@@ -257,11 +257,8 @@ impl Home {
         begun.number = number;
         begun.marks_writing = true;
         begun.trail = self.trail_mark();
-        // The folder outlives the machine too: a journal in one that is lost is none.
-        self.system
-            .sync_folder(&self.changes())
-            .and_then(|()| self.write_durably(&folder.join(PLAN), plan))
-            .map_err(|error| self.bad(error))?;
+        self.sync_folders().map_err(|error| self.bad(error))?;
+        self.write_durably(&folder.join(PLAN), plan).map_err(|error| self.bad(error))?;
         let keeping = Keeping::take(self.system(), &folder).map_err(|error| self.bad(error))?;
         let path = folder.join(JOURNAL);
         Journal::create(self.system(), &path)?.keep(&Record::Begun(Box::new(begun)))?;
@@ -292,6 +289,20 @@ impl Home {
         let (_, read) = kept.journal()?;
         drop((lock, keeping));
         Ok(Some(Kept { read, ..kept }))
+    }
+
+    /// Folders outlive the machine too: a journal in one that is lost is none. They may have been made just now, by a process
+    /// that was killed before it synced them.
+    fn sync_folders(&self) -> io::Result<()> {
+        self.system.sync_folder(&self.changes())?;
+        self.system.sync_folder(&self.folder)?;
+        let parent = self.folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        match self.system.sync_folder(parent) {
+            // A folder that this user cannot open was not made by this user just now.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            synced => synced,
+        }
     }
 
     fn write_durably(&self, path: &Path, text: &str) -> io::Result<()> {

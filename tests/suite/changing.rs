@@ -40,6 +40,7 @@ mod systemd_units;
 mod trail;
 mod troubled;
 mod window;
+mod world;
 
 use std::collections::BTreeSet;
 use std::io;

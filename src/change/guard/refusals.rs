@@ -1,7 +1,7 @@
 //! Refusals, for the audit trail. Whoever asks without end must neither fill the disk nor hold the guard up: one line a
 //! second at most, with the number of refusals since the last one.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::audit::Entry;
@@ -34,32 +34,43 @@ impl Refusals {
 
     /// Adds a refusal. Gives the line that was written, unless there was one just now.
     pub fn add(&self, user: &str, detail: &str) -> Option<String> {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.lock();
         pending.count += 1;
         pending.last = Some((user.to_owned(), detail.to_owned()));
         let now = self.clock().boot_time();
         let passed = pending.written.as_ref().and_then(|written| written.until(&now));
         let due = passed.is_none_or(|passed| passed >= LINE_INTERVAL);
-        if due { self.write(&mut pending) } else { None }
+        drop(pending);
+        if due { self.write() } else { None }
     }
 
     /// Writes what no line was written for yet.
     pub fn flush(&self) {
-        self.write(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        self.write();
     }
 
-    fn write(&self, pending: &mut PendingRefusals) -> Option<String> {
-        let (user, detail) = pending.last.clone()?;
-        let count = match pending.count {
-            1 => String::new(),
-            count => format!("{count} requests, the last one: "),
+    fn lock(&self) -> MutexGuard<'_, PendingRefusals> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The trail may be slow: callers that are refused meanwhile do not wait for it.
+    fn write(&self) -> Option<String> {
+        let now = self.clock().boot_time();
+        let mut pending = self.lock();
+        let (user, last) = pending.last.take()?;
+        let count = std::mem::take(&mut pending.count);
+        pending.written = Some(now);
+        drop(pending);
+        let detail = match count {
+            1 => last.clone(),
+            count => format!("{count} requests, the last one: {last}"),
         };
-        let detail = format!("{count}{detail}");
         // What cannot be written now goes with the next line.
-        if self.append(&user, &detail) {
-            (pending.count, pending.last) = (0, None);
+        if !self.append(&user, &detail) {
+            let mut pending = self.lock();
+            pending.count += count;
+            pending.last.get_or_insert((user, last));
         }
-        pending.written = Some(self.clock().boot_time());
         Some(format!("refused: {detail}"))
     }
 

@@ -1,0 +1,207 @@
+//! One seed over the whole world: fabric, disks, clocks, locks, signals, sockets, two users and two machines under one
+//! scheduler, with the invariants of `invariants.rs` after every step.
+//!
+//! A seed that fails prints its trace. It replays alone: `FABDECK_WORLD_SEED=18 cargo nextest run -E 'test(world::)'`.
+
+mod chaos;
+mod disk;
+mod fabric;
+mod invariants;
+mod machine;
+mod programs;
+mod scheduler;
+mod sockets;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fabdeck_simulator::Dice;
+
+use chaos::Chaos;
+use disk::Disk;
+use fabric::FabricState;
+use machine::prepare_folder;
+use programs::{Decision, Program};
+use scheduler::{Event, Host, World};
+
+use super::long;
+
+/// The owner of the state folder, and somebody else.
+const OWNER: u32 = 1000;
+const OTHER: u32 = 1001;
+const STATE: &str = "/var/lib/fabdeck";
+const SOCKETS: &str = "/run/fabdeck";
+const SEEDS: u64 = 500;
+const SEEDS_LONG: u64 = 100_000;
+const HOUR_MS: u64 = 3_600_000;
+
+/// Two machines, each with a disk of its own, or with one that both mount.
+fn machines(shared: Option<bool>) -> (Vec<Host>, Vec<Disk>) {
+    let disks = match shared {
+        Some(shares_locks) => vec![Disk::new(shares_locks)],
+        None => vec![Disk::new(true), Disk::new(true)],
+    };
+    let host = |number: usize| Host {
+        name: format!("login{number}"),
+        boot: 1,
+        booted_ms: 0,
+        up: true,
+        wall_ms: 0,
+        disk_fails_until_ms: 0,
+        disk: if shared.is_some() { 0 } else { number },
+    };
+    (vec![host(0), host(1)], disks)
+}
+
+/// A world with folders for the owner.
+fn world(seed: u64, shared: Option<bool>, loses_one_in: u64, chaos: Chaos) -> Arc<World> {
+    let (hosts, disks) = machines(shared);
+    let world = World::new(seed, hosts, disks, FabricState::new(loses_one_in), chaos);
+    let mut state = world.lock();
+    for disk in 0..state.disks.len() {
+        prepare_folder(&mut state, disk, STATE, (OWNER, 0o700));
+        prepare_folder(&mut state, disk, SOCKETS, (OWNER, 0o755));
+    }
+    for host in 0..2 {
+        state.after(5_000, Event::Timer { host, boot: 1 });
+    }
+    drop(state);
+    world
+}
+
+/// Draws a world and what its people do.
+fn draw(seed: u64) -> Arc<World> {
+    let mut dice = Dice::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xFAB);
+    let shared = [None, None, Some(true), Some(false)][dice.below(4) as usize];
+    let loses = [0, 0, 40, 12][dice.below(4) as usize];
+    let chaos = Chaos::draw(&mut dice);
+    let world = world(seed, shared, loses, chaos);
+    let decisions = [Decision::Confirm, Decision::ExtendAndConfirm, Decision::RollBack, Decision::Leave];
+    let mut state = world.lock();
+    let decision = decisions[dice.below(4) as usize];
+    let window_s = 30 + dice.below(30);
+    let first = Program::Apply { id: "aaaa0001", plan: 0, window_s, decision };
+    state.after(dice.below(2_000), Event::Start { host: 0, user: OWNER, program: first });
+    if dice.below(2) == 0 {
+        let (plan, decision) = (dice.below(2) as usize, decisions[dice.below(4) as usize]);
+        let second = Program::Apply { id: "bbbb0002", plan, window_s: 30, decision };
+        let host = dice.below(2) as usize;
+        state.after(dice.below(60_000), Event::Start { host, user: OWNER, program: second });
+    }
+    if dice.below(3) == 0 {
+        let program = Program::Hostile { id: "aaaa0001", for_s: 1 + dice.below(60) };
+        state.after(dice.below(4_000), Event::Start { host: 0, user: OTHER, program });
+    }
+    if dice.below(3) == 0 {
+        let program = Program::Decide { id: "aaaa0001", decision: decisions[dice.below(4) as usize] };
+        state.after(dice.below(60_000), Event::Start { host: 0, user: OWNER, program });
+    }
+    drop(state);
+    world
+}
+
+/// What runs came to.
+#[derive(Debug, Default)]
+struct Tally {
+    runs: u64,
+    steps: u64,
+    seconds: u64,
+    /// How changes ended.
+    ended: BTreeMap<String, u64>,
+    failed: Vec<(u64, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.steps += other.steps;
+        self.seconds += other.seconds;
+        other.ended.into_iter().for_each(|(what, count)| *self.ended.entry(what).or_default() += count);
+        self.failed.extend(other.failed);
+    }
+}
+
+/// Runs a world to its end; its violation with the trace.
+fn run(world: &Arc<World>) -> Result<Tally, String> {
+    world.run(3 * HOUR_MS);
+    let mut state = world.lock();
+    if state.violation.is_none() {
+        state.check_end();
+    }
+    if std::env::var("FABDECK_WORLD_SEED").is_ok_and(|seed| seed == state.seed.to_string()) {
+        println!("{}", state.trace.join("\n"));
+    }
+    match &state.violation {
+        None => {
+            let seconds = (state.now_ms - scheduler::BEGIN_MS) / 1000;
+            let mut tally = Tally { runs: 1, steps: state.steps, seconds, ..Tally::default() };
+            for watched in state.monitor.changes.values() {
+                let what =
+                    if watched.damaged { "damaged".to_owned() } else { format!("{:?}", watched.phase) };
+                *tally.ended.entry(what).or_default() += 1;
+            }
+            Ok(tally)
+        }
+        Some(what) => Err(format!("seed {}: {what}\n{}", state.seed, state.trace.join("\n"))),
+    }
+}
+
+/// `18`, or `1000..2000`.
+fn seeds_of(text: &str) -> Range<u64> {
+    let number = |text: &str| text.parse::<u64>().unwrap();
+    text.split_once("..").map_or_else(|| number(text)..number(text) + 1, |(a, b)| number(a)..number(b))
+}
+
+#[test]
+fn no_seed_breaks_an_invariant() {
+    let asked = std::env::var("FABDECK_WORLD_SEED").ok().map(|text| seeds_of(&text));
+    let seeds = asked.unwrap_or(0..if long() { SEEDS_LONG } else { SEEDS });
+    let since = Instant::now();
+    let threads =
+        if long() { std::thread::available_parallelism().map_or(1, |count| count.get() as u64) } else { 1 };
+    let run_share = |share: u64| {
+        let own = seeds.clone().filter(|seed| seed % threads == share);
+        let mut tally = Tally::default();
+        for seed in own {
+            match run(&draw(seed)) {
+                Ok(ended) => tally.add(ended),
+                Err(what) => tally.failed.push((seed, what)),
+            }
+        }
+        tally
+    };
+    let mut tally = Tally::default();
+    std::thread::scope(|scope| {
+        let run_share = &run_share;
+        let running: Vec<_> = (0..threads).map(|share| scope.spawn(move || run_share(share))).collect();
+        running.into_iter().for_each(|thread| tally.add(thread.join().unwrap()));
+    });
+    let Tally { runs, steps, seconds, ended, failed } = tally;
+    let first_lines: Vec<_> =
+        failed.iter().map(|(seed, what)| (seed, what.lines().next().unwrap_or_default())).collect();
+    println!(
+        "said: {runs} seeds, {steps} steps, {seconds} virtual seconds in {:.1} s: {ended:?}; failed: {first_lines:?}",
+        since.elapsed().as_secs_f64()
+    );
+    if let Some((_, what)) = failed.first() {
+        panic!("{what}");
+    }
+}
+
+/// The same seed is the same run.
+#[test]
+fn a_seed_is_the_same_run_every_time() {
+    for seed in 0..5 {
+        let trace = |seed| {
+            let world = draw(seed);
+            let _ = run(&world);
+            let state = world.lock();
+            state.trace.clone()
+        };
+        let (first, second) = (trace(seed), trace(seed));
+        let differ = first.iter().zip(&second).find(|(a, b)| a != b);
+        assert!(first == second, "seed {seed}: {differ:?}");
+    }
+}

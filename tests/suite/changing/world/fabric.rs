@@ -1,0 +1,219 @@
+//! The fabric that all machines share: the built-in simulator, behind actuators that lose answers.
+//!
+//! Requests and answers are lost between the actuator and its port, as a datagram that was lost on every retry would be, and
+//! take the time of those retries.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use fabdeck_change::{Plan, wrong};
+use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{Fabric, Faults, Guid};
+use fabdeck_live::LiveActuator;
+use fabdeck_mad::access::{
+    Actuator, Clock as _, DevicePort, MadPort as _, ReadPort, Registered, Registration, Slot, SourceError,
+    Surveyor, Wanted, Watch, WriteError,
+};
+use fabdeck_simulator::SimulatedPort;
+
+use super::machine::Machine;
+use super::scheduler::{BEGIN_MS, State};
+use crate::changing::{actuator, planned, seen, simulated};
+
+/// How long a datagram is tried that is always lost.
+const RETRIES: Duration = Duration::from_secs(3);
+
+/// The fabric and the plans for it, which are the same for every seed.
+pub struct Site {
+    pub fabric: Fabric,
+    /// Two plans that write different bytes to the same parts.
+    pub plans: Vec<PlannedChange>,
+}
+
+pub struct PlannedChange {
+    pub plan: Plan,
+    pub text: String,
+    pub steps: BTreeMap<Slot, (Vec<u8>, Vec<u8>)>,
+    pub lost_before: u64,
+    pub switches: BTreeSet<String>,
+}
+
+/// Made once: it takes longer than a run.
+pub fn site() -> &'static Site {
+    static SITE: OnceLock<Site> = OnceLock::new();
+    SITE.get_or_init(|| {
+        let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let plans = ["updn", "ftree"].map(|engine| {
+            let simulator = simulated(&fabric);
+            let plan = planned(&simulator, engine, &Faults::default());
+            assert!(plan.writes.len() > 1, "{engine}");
+            let look = seen(&simulator);
+            let steps = plan.writes.iter().map(|write| write.step().unwrap());
+            PlannedChange {
+                steps: steps.map(|step| (step.slot, (step.old, step.new))).collect(),
+                text: plan.text().unwrap(),
+                lost_before: wrong(&look.fabric, &look.tables, &plan).pairs,
+                switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),
+                plan,
+            }
+        });
+        Site { fabric, plans: plans.into() }
+    })
+}
+
+/// The fabric of one seed.
+pub struct FabricState {
+    pub simulator: SimulatedPort,
+    ticker: ReadPort,
+    /// Nothing comes through until then.
+    pub silent_until_ms: u64,
+    /// One in so many writes or reads is lost; 0: none.
+    pub loses_one_in: u64,
+    /// What each part holds by now, and the change that wrote it last.
+    pub held: BTreeMap<Slot, (Vec<u8>, String)>,
+}
+
+impl FabricState {
+    pub fn new(loses_one_in: u64) -> Self {
+        let simulator = simulated(&site().fabric);
+        let ticker = simulator.open(None).unwrap();
+        let olds = site().plans.iter().flat_map(|planned| &planned.steps);
+        let held = olds.map(|(slot, (old, _))| (*slot, (old.clone(), String::new()))).collect();
+        Self { simulator, ticker, silent_until_ms: 0, loses_one_in, held }
+    }
+}
+
+impl State {
+    /// Another tool writes what a plan would write, into its first part.
+    pub fn write_equal(&mut self, plan: usize) {
+        let (slot, (_, new)) = site().plans[plan].steps.iter().next().unwrap();
+        let mut hands = actuator(&self.fabric.simulator);
+        hands.look(Wanted::default(), &mut fabdeck_mad::access::Unwatched).unwrap();
+        hands.write(slot, new).unwrap();
+        self.fabric.held.insert(*slot, (new.clone(), "another tool".to_owned()));
+    }
+}
+
+/// The way of one process to the fabric, for one change.
+pub struct WorldActuator {
+    machine: Machine,
+    inner: LiveActuator,
+    change: String,
+}
+
+impl WorldActuator {
+    pub fn open(machine: &Machine, change: &str) -> Result<Self, String> {
+        machine.world.step(|| "opens the way to the fabric".to_owned());
+        let state = machine.world.lock();
+        if state.now_ms < state.fabric.silent_until_ms {
+            return Err("the adapter is not up".to_owned());
+        }
+        let inner = actuator(&state.fabric.simulator);
+        drop(state);
+        Ok(Self { machine: machine.clone(), inner, change: change.to_owned() })
+    }
+
+    /// Does something on the wire; the time that it takes passes for everybody.
+    fn pass<T>(&mut self, what: &str, act: impl FnOnce(&mut LiveActuator) -> T) -> T {
+        self.machine.world.step(|| what.to_owned());
+        let mut state = self.machine.world.lock();
+        let now = Duration::from_millis(state.now_ms - BEGIN_MS);
+        let _ = state.fabric.ticker.receive(now);
+        let before = state.fabric.ticker.now();
+        let done = act(&mut self.inner);
+        let took = state.fabric.ticker.now().saturating_sub(before).as_millis() as u64;
+        drop(state);
+        if took > 0 {
+            self.machine.world.sleep(took);
+        }
+        done
+    }
+
+    fn is_silent(&self) -> bool {
+        let state = self.machine.world.lock();
+        state.now_ms < state.fabric.silent_until_ms
+    }
+
+    /// Whether this datagram is lost, and how: before it arrived, or its answer.
+    fn is_lost(&self) -> Option<bool> {
+        let mut state = self.machine.world.lock();
+        if state.now_ms < state.fabric.silent_until_ms {
+            return Some(false);
+        }
+        let often = state.fabric.loses_one_in;
+        (often > 0 && state.dice.below(often) == 0).then(|| state.dice.below(2) == 0)
+    }
+
+    fn silence(&self) -> WriteError {
+        self.machine.world.sleep(RETRIES.as_millis() as u64);
+        WriteError::Silent("no answer".to_owned())
+    }
+}
+
+impl Surveyor for WorldActuator {
+    fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        if self.is_silent() {
+            self.machine.world.sleep(RETRIES.as_millis() as u64);
+            let (code, what) = ("FD-5656", "nothing answers".to_owned());
+            return Err(SourceError::Unreachable { code, what, hint: "wait".into() });
+        }
+        self.pass("looks at the fabric", |inner| inner.look(wanted, watch))
+    }
+
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort> {
+        self.inner.keep_off(ports)
+    }
+
+    fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>> {
+        if self.is_lost().is_some() {
+            let error = self.silence();
+            return slots.iter().map(|_| Err(error.clone())).collect();
+        }
+        self.pass("reads tables", |inner| inner.read(slots))
+    }
+
+    fn registered(&mut self) -> Registered {
+        if self.is_silent() {
+            self.machine.world.sleep(RETRIES.as_millis() as u64);
+            return Registered::NotKept("nothing answers".to_owned());
+        }
+        self.pass("asks what is registered", Surveyor::registered)
+    }
+}
+
+impl Actuator for WorldActuator {
+    fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError> {
+        self.machine.world.step(|| format!("is about to set {slot}"));
+        let lost = self.is_lost();
+        if lost == Some(false) {
+            return Err(self.silence());
+        }
+        {
+            let mut state = self.machine.world.lock();
+            state.check_set((self.machine.pid, &self.change), slot, bytes);
+            state.fabric.held.insert(*slot, (bytes.to_vec(), self.change.clone()));
+            let words = format!("sets {slot} for {}", self.change);
+            state.note(self.machine.pid, &words);
+        }
+        // Not a step: what the check saw is what is written over.
+        let written = self.inner.write(slot, bytes);
+        self.machine.world.step(|| "has set it".to_owned());
+        if lost.is_some() { Err(self.silence()) } else { written }
+    }
+
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        if self.is_silent() {
+            return Err(self.silence());
+        }
+        self.pass("registers the change", |inner| inner.register(registration))
+    }
+
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        if self.is_silent() {
+            return Err(self.silence());
+        }
+        self.pass("ends the registration", |inner| inner.unregister(registration))
+    }
+}
