@@ -9,8 +9,9 @@ use crate::system::System;
 
 /// The thread of the program that does the work of its command; others answer callers, and do that in a guard that hangs too.
 pub const COMMAND_THREAD: &str = "command";
-/// A guard waits for a datagram, a lock or a sync, for some seconds at the most. This is longer than any of that takes.
-const HANG_TIMEOUT: Duration = Duration::from_secs(30);
+/// A guard waits in turns of some seconds, but for a sync: a disk command that is tried again, or a path to a disk that is
+/// changed, takes a minute.
+const HANG_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a thread has done so far: it grows with each wait that ends and with the time that it ran.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -43,7 +43,7 @@ impl TrailMark {
 const MARK_BEGINS: &str = "audit trail ";
 const MARK_BYTES: &str = " has ";
 const MARK_CHAIN: &str = " bytes, chain ";
-/// Facility authpriv, severity notice: logs that not everybody may read or write.
+/// Facility authpriv, severity notice. Any user can write such a line; journald notes who did (`_UID`).
 const PRIORITY: u32 = 10 * 8 + 5;
 
 impl Home {

@@ -18,6 +18,9 @@ pub const OUT_OF_REACH: SignedDuration = SignedDuration::from_hours(1);
 /// From one try to the next: twice as long each time, between these.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
+/// The longest wait in one turn: the process beside the guard sees that it goes on.
+const TURN_MOST: Duration = Duration::from_secs(5);
+
 /// Since when nothing of the fabric is seen. The time is counted by a clock that nobody can set.
 struct Unreached {
     time: Timestamp,
@@ -101,15 +104,17 @@ impl Keeper<'_> {
         let since = Stopwatch::start(self.clock);
         loop {
             let left = pause.saturating_sub(since.elapsed());
-            match self.next_order(left) {
+            match self.next_order(left.min(TURN_MOST)) {
                 Ok(order) => {
                     if self.heard(&order) {
                         return;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Timeout) if left <= TURN_MOST => return,
+                Err(RecvTimeoutError::Timeout) => {}
                 // Nobody can ask any more; the time goes on.
-                Err(RecvTimeoutError::Disconnected) => return self.clock.sleep(left),
+                Err(RecvTimeoutError::Disconnected) if left.is_zero() => return,
+                Err(RecvTimeoutError::Disconnected) => self.clock.sleep(left.min(TURN_MOST)),
             }
         }
     }

@@ -63,7 +63,7 @@ pub fn request<E>(
 ) -> Result<Answer, RequestError<E>> {
     let system = kept.system();
     let since = Stopwatch::start(system);
-    let mut started = false;
+    let (mut started, mut resent) = (false, false);
     loop {
         let before = Asked::of(home, kept);
         let error = match system.ask(&kept.socket(), ask, ANSWER_TIMEOUT) {
@@ -82,7 +82,9 @@ pub fn request<E>(
         }
         // A request that was taken may still be carried out: sent twice it could be done twice. A look changes nothing.
         if matches!(error, DoorError::Unanswered(_)) && *ask != Ask::Status {
-            if before.is_certainly_not_done(home, kept) {
+            if !resent && before.is_certainly_not_done(home, kept) {
+                // Once: what ends each guard that it is sent to is not sent to all of them.
+                resent = true;
                 continue;
             }
             return Err(RequestError::Unanswered(error));

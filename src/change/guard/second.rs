@@ -39,11 +39,11 @@ pub fn wait_beside(
     let Ok(Some(_only_one)) = kept.lock_second() else { return Ok(None) };
     let id = kept.read.told.begun.id.clone();
     let (system, mut late, mut kept) = (home.system(), None, kept);
-    let mut hang = HangWatch::default();
+    let (mut hang, mut last) = (HangWatch::default(), None);
     loop {
         system.sleep(POLL_INTERVAL);
         if stop() {
-            return Ok(None);
+            return last.map_or(Ok(None), Err);
         }
         if kept.has_grown() {
             match home.find(&id) {
@@ -58,7 +58,11 @@ pub fn wait_beside(
         // Whoever waits for a confirmation waits in turns, and has until the deadline.
         let holder = kept.lock_holder().and_then(|holder| holder.pid);
         if hang.is_hanging(system, holder.filter(|_| kept.read.told.phase != Phase::Applied)) {
-            return end_guard(home, &kept, user).map(Some);
+            // A process that does not end yet, or that another has just replaced: it is looked at again.
+            match end_guard(home, &kept, user) {
+                Ok(replaced) => return Ok(Some(replaced)),
+                Err(error) => last = Some(error),
+            }
         }
         if !is_late(&kept) {
             late = None;
@@ -68,7 +72,11 @@ pub fn wait_beside(
             continue;
         }
         if !is_working(&kept) {
-            return end_guard(home, &kept, user).map(Some);
+            // A process that does not end yet, or that another has just replaced: it is looked at again.
+            match end_guard(home, &kept, user) {
+                Ok(replaced) => return Ok(Some(replaced)),
+                Err(error) => last = Some(error),
+            }
         }
         late = None;
     }
@@ -93,7 +101,9 @@ fn is_working(kept: &Kept) -> bool {
 fn end_guard(home: &Home, kept: &Kept, user: &str) -> io::Result<GuardReplaced> {
     let words = match kept.end_guard()? {
         Some(holder) => {
-            format!("{holder} did not take the change back in time and was ended; another guard does")
+            format!(
+                "{holder} did not go on or not take the change back in time, and was ended; another guard takes it back"
+            )
         }
         None => "the guard was gone; another one takes the change back".to_owned(),
     };

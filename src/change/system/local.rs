@@ -131,8 +131,10 @@ impl System for LocalSystem {
         }
         pidfd_send_signal(&process, Signal::KILL)?;
         let mut ended = [PollFd::new(&process, PollFlags::IN)];
-        poll(&mut ended, Some(&Timespec { tv_sec: 5, tv_nsec: 0 }))?;
-        Ok(())
+        match poll(&mut ended, Some(&Timespec { tv_sec: 5, tv_nsec: 0 }))? {
+            0 => Err(io::Error::new(io::ErrorKind::TimedOut, "it is being killed and does not end")),
+            _ => Ok(()),
+        }
     }
 
     fn is_listening(&self, socket: &Path) -> bool {

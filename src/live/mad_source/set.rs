@@ -1,6 +1,8 @@
 //! One Set by directed route over a port that writes. A wrong M_Key is met with silence, and every datagram with one
 //! raises a counter and a trap: so a port that has not shown that the key is right gets three datagrams in all.
 
+use std::time::Duration;
+
 use rustc_hash::FxHashMap;
 
 use super::exchange::Exchange;
@@ -11,6 +13,9 @@ use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::route_text;
 use fabdeck_mad::access::{Address, Parcel, PortError, WritePort};
 use fabdeck_mad::{Method, PortInfo, ProtectBits, SMP_DATA, Smp, Status, attribute};
+
+/// The longest wait in one call: whoever watches this process sees that it goes on, however long an answer may take.
+const TURN: Duration = Duration::from_secs(1);
 
 /// Datagrams to a port that has not shown yet that the key is right.
 const UNPROVEN_MOST: u32 = 3;
@@ -152,7 +157,7 @@ impl Setter {
         let mut exchange = Exchange::<_, ()>::new(port, self.policy, "set", self.transactions);
         exchange.ask(Question { parcel, target: 0, retries: 0, tag: () });
         let reply = loop {
-            match exchange.next(self.policy.timeout)? {
+            match exchange.next(TURN)? {
                 Some(Some(((), reply))) => break reply,
                 Some(None) => {}
                 None => break Reply::Silence,

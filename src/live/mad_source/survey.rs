@@ -24,6 +24,9 @@ use fabdeck_mad::access::{
 use fabdeck_mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo, attribute};
 use rustc_hash::FxHashMap;
 
+/// The longest wait in one call: whoever watches this process sees that it goes on, however long an answer may take.
+const TURN: Duration = Duration::from_secs(1);
+
 /// How a device is reached.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
@@ -159,7 +162,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         let mut exchange = Exchange::new(&mut self.port, self.policy, phase, self.transactions);
         exchange.feed(questions.len() as u64, questions.into_iter());
         let gone = loop {
-            match exchange.next(self.policy.timeout) {
+            match exchange.next(TURN) {
                 Ok(None) => break Ok(()),
                 Ok(Some(None)) => {}
                 Ok(Some(Some((at, reply)))) => take(at, reply),

@@ -1,8 +1,10 @@
 //! Which process is the OpenSM of this host, from what the kernel lists in `/proc/PID/status`.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::path::Path;
+
+use fabdeck_files::open_regular;
 
 /// The name that the kernel shows for OpenSM's process.
 const NAME: &str = "opensm";
@@ -85,7 +87,8 @@ impl ManagerProcess {
 /// The number in a pid file.
 pub fn read_pid_file(file: &Path) -> Result<u32, String> {
     let mut text = String::new();
-    let read = File::open(file).and_then(|open| open.take(PID_FILE_MOST).read_to_string(&mut text));
+    let read = open_regular(file, OpenOptions::new().read(true))
+        .and_then(|open| open.take(PID_FILE_MOST).read_to_string(&mut text));
     read.map_err(|error| format!("{}: {error}", file.display()))?;
     text.trim().parse().map_err(|_| format!("{} does not hold the number of a process", file.display()))
 }

@@ -295,7 +295,7 @@ impl System for Machine {
         let caller = Caller { uid: self.user, gid: self.user, name: format!("uid {}", self.user) };
         let ask = match listener.policy.admit(ask.clone(), &caller, listener.user) {
             Ok(ask) => ask,
-            Err(refused) => return Ok(refused),
+            Err(refused) => return Ok(*refused),
         };
         let (reply, answered) = channel();
         if listener.orders.send(Order { ask, reply }).is_err() {
