@@ -96,7 +96,7 @@ pub struct ChangesArgs {
     /// Compare each confirmed change of the source's fabric with the tables there: whether it still stands
     #[arg(long)]
     pub verify: bool,
-    /// Compare the audit trail with what this system log says of its length (journalctl -t fabdeck _UID=0 -o cat > FILE; `-` is stdin)
+    /// Compare the audit trail with what this system log says of its length (journalctl -t fabdeck _UID=OWNER -o cat > FILE; `-` is stdin)
     #[arg(long, value_name = "FILE")]
     pub system_log: Option<PathBuf>,
 }
