@@ -524,7 +524,14 @@ impl Keeper<'_> {
                 (Phase::RollingBack, Some(why.to_owned()), asked);
         }
         let left = self.go_back(steps);
-        recorded?;
+        if let Err(error) = recorded {
+            // A journal that said "applied" of what is taken back would let the next guard confirm it.
+            if !self.recover_journal() {
+                return Err(error);
+            }
+            let (time, why) = (self.time(), why.to_owned());
+            self.record(Record::Returning { time, why, asked }, "rolling back", &user, "told late")?;
+        }
         if self.unanswered && self.untouched && left.is_empty() {
             let time = self.time();
             return self.record(
@@ -539,6 +546,25 @@ impl Keeper<'_> {
         let what = if left.is_empty() { "rolled back" } else { "rollback incomplete" };
         let time = self.time();
         self.record(Record::Returned { time, left }, what, &user, &detail)
+    }
+
+    /// Waits for a disk that works again, for as long as for a fabric that is out of reach.
+    fn recover_journal(&mut self) -> bool {
+        const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+        let patience = Duration::try_from(self.patience).unwrap_or_default();
+        let since = Stopwatch::start(self.clock);
+        while self.home.is_some() && since.elapsed() < patience && !(self.stop)() {
+            if self.journal.recover().is_ok() {
+                return true;
+            }
+            // What is asked meanwhile is answered: the change is rolling back.
+            match self.next_order(RETRY_INTERVAL) {
+                Ok(order) => _ = self.heed_all(vec![order]),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.clock.sleep(RETRY_INTERVAL),
+            }
+        }
+        false
     }
 
     /// One way back over a fabric that is within reach; what is left of it.

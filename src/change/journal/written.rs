@@ -44,6 +44,8 @@ pub struct Journal {
     /// Everything that was appended is durable.
     durable: bool,
     failed: bool,
+    /// Where the chain stood before the record that failed.
+    whole: (Link, u64, bool),
     /// Another process has appended to the file.
     superseded: bool,
 }
@@ -71,7 +73,17 @@ impl Journal {
     pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
         let (link, length) = (Link::default(), 0);
         let name = name.into();
-        Self { name, disk, link, length, unended: false, durable: true, failed: false, superseded: false }
+        Self {
+            name,
+            disk,
+            link,
+            length,
+            unended: false,
+            durable: true,
+            failed: false,
+            whole: (link, 0, false),
+            superseded: false,
+        }
     }
 
     pub fn create(system: &dyn System, path: &Path) -> Result<Self, JournalError> {
@@ -143,10 +155,11 @@ impl Journal {
         if self.unended {
             text.insert(0, '\n');
         }
+        self.whole = (self.link, self.length, self.unended);
         self.durable = false;
         if let Err(error) = self.disk.append(text.as_bytes()) {
             let error = broken(error);
-            self.fail(self.length);
+            self.fail();
             return Err(error);
         }
         self.link = link;
@@ -157,10 +170,9 @@ impl Journal {
 
     /// Writes a record that outlives the machine once this returns.
     pub fn keep(&mut self, record: &Record) -> Result<(), JournalError> {
-        let before = self.length;
         self.mark(record)?;
         if let Err(error) = self.disk.sync() {
-            self.fail(before);
+            self.fail();
             return Err(JournalError::Disk { file: self.name.clone(), what: "made durable", error });
         }
         self.durable = true;
@@ -169,12 +181,28 @@ impl Journal {
 
     /// What the caller is told to be lost is believed by nobody who reads the file: it is cut off, or the file is damaged with
     /// an empty line, which is refused. Two newlines: the first may be the one that a record still lacked.
-    fn fail(&mut self, before: u64) {
+    fn fail(&mut self) {
         self.failed = true;
-        if self.disk.cut(before).is_err() {
+        if self.disk.cut(self.whole.1).is_err() {
             let mut newline = || self.disk.append(b"\n");
             let _ = newline().and_then(|()| newline()).and_then(|()| self.disk.sync());
         }
+    }
+
+    /// Tries a disk again that failed: what was not written whole is cut off, and records are taken again.
+    pub fn recover(&mut self) -> Result<(), JournalError> {
+        if !self.failed {
+            return Ok(());
+        }
+        let (link, length, unended) = self.whole;
+        self.disk.cut(length).map_err(|error| JournalError::Disk {
+            file: self.name.clone(),
+            what: "written",
+            error,
+        })?;
+        (self.link, self.length, self.unended) = (link, length, unended);
+        (self.failed, self.durable) = (false, true);
+        Ok(())
     }
 
     /// Whether another guard has written to the file: locks do not keep guards of two machines apart on every file system.

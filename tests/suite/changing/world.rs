@@ -9,6 +9,7 @@ mod fabric;
 mod invariants;
 mod machine;
 mod programs;
+mod scenarios;
 mod scheduler;
 mod sockets;
 

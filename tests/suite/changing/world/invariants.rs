@@ -176,7 +176,9 @@ impl State {
                 continue;
             };
             // Where all that keep it are stopped nothing but their going on helps.
-            if later_ms <= due || !works || (!keepers.is_empty() && !runs) {
+            // And a guard goes back without its journal where its disk has failed: nothing says so there before the end.
+            let silent = host.disk_fails_until_ms > 0 && runs;
+            if later_ms <= due || silent || !works || (!keepers.is_empty() && !runs) {
                 continue;
             }
             let watched = self.monitor.changes.get_mut(&id).expect("it is watched");

@@ -112,6 +112,8 @@ pub struct State {
     /// One in so many steps goes to another process.
     steady: u64,
     pub trace: Vec<String>,
+    /// What happens right after the first line of the trace that has a text.
+    pub triggers: Vec<(&'static str, Event)>,
     pub violation: Option<String>,
     horizon_ms: u64,
     over: bool,
@@ -166,6 +168,7 @@ impl World {
             fabric,
             steady,
             trace: Vec::new(),
+            triggers: Vec::new(),
             violation: None,
             horizon_ms: u64::MAX,
             over: false,
@@ -319,6 +322,10 @@ impl State {
     }
 
     pub fn note(&mut self, pid: Pid, what: &str) {
+        if let Some(at) = self.triggers.iter().position(|(text, _)| what.contains(text)) {
+            let (_, event) = self.triggers.remove(at);
+            self.after(0, event);
+        }
         if self.trace.len() < TRACED {
             let name = self.processes.get(&pid).map_or("-", |process| process.name.as_str());
             let at = (self.now_ms - BEGIN_MS) as f64 / 1000.0;
@@ -427,7 +434,9 @@ impl State {
                 if self.hosts[host].up && self.hosts[host].boot == boot {
                     world.spawn(self, host, super::OWNER, Program::Resume);
                     // Nothing is looked for any more where nothing else happens.
-                    if self.monitor.has_open_change() || self.now_ms < BEGIN_MS + 120_000 {
+                    let others =
+                        self.processes.values().any(|process| !process.dead && process.name != "resume");
+                    if self.monitor.has_open_change() || others || self.now_ms < BEGIN_MS + 120_000 {
                         self.after(30_000, Event::Timer { host, boot });
                     }
                 }
