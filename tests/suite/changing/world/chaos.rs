@@ -42,6 +42,11 @@ pub struct Chaos {
 }
 
 impl Chaos {
+    /// Nothing goes wrong by itself.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
     pub fn draw(dice: &mut Dice) -> Self {
         let some = 1 + dice.below(FAULTS.len() as u64);
         let faults = (0..some).map(|_| FAULTS[dice.below(FAULTS.len() as u64) as usize]).collect();

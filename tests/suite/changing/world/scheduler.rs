@@ -76,6 +76,10 @@ pub enum Event {
     Boot {
         host: usize,
     },
+    PowerCut {
+        host: usize,
+        down_ms: u64,
+    },
     SetClock {
         host: usize,
         by_ms: i64,
@@ -86,6 +90,14 @@ pub enum Event {
     },
     Continue {
         pid: Pid,
+    },
+    /// A signal to the process of this name.
+    Kill {
+        name: &'static str,
+    },
+    Stop {
+        name: &'static str,
+        for_ms: u64,
     },
     /// Another tool writes the bytes that a plan would write, into its first part.
     WriteEqual {
@@ -448,6 +460,7 @@ impl State {
                 let boot = held.boot;
                 self.after(5_000, Event::Timer { host, boot });
             }
+            Event::PowerCut { host, down_ms } => self.cut_power(host, down_ms),
             Event::SetClock { host, by_ms } => self.hosts[host].wall_ms += by_ms,
             Event::FailDisk { host, for_ms } => self.hosts[host].disk_fails_until_ms = self.now_ms + for_ms,
             Event::Continue { pid } => {
@@ -455,8 +468,19 @@ impl State {
                     self.process(pid).stopped = false;
                 }
             }
+            Event::Kill { name } => {
+                self.named(name).into_iter().for_each(|pid| self.kill(pid, "kill -9"));
+            }
+            Event::Stop { name, for_ms } => {
+                self.named(name).into_iter().for_each(|pid| self.stop(pid, for_ms));
+            }
             Event::WriteEqual { plan } => self.write_equal(plan),
         }
+    }
+
+    fn named(&self, name: &str) -> Vec<Pid> {
+        let is_meant = |(pid, process): &(&Pid, &Process)| process.name == name && self.is_alive(**pid);
+        self.processes.iter().filter(is_meant).map(|(pid, _)| *pid).collect()
     }
 
     /// The machine goes down at once: what was not synced may be lost.
