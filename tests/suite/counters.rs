@@ -1,7 +1,7 @@
 //! Rates, hot-spots and links in trouble, against what is worked out by hand.
 
 use fabdeck_fabric::counters::{
-    Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles,
+    Contributor, Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles,
 };
 use fabdeck_fabric::observe::{Counter, CounterSample};
 use fabdeck_fabric::{
@@ -186,6 +186,38 @@ fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
             Some(Role::Contributor(evidence)),
             "{name}: half of it comes from nobody else"
         );
+    }
+}
+
+/// Ports are read one after the other. The part of the interval that this took is allowed for in every comparison: here
+/// half of what arrived proves a contributor, and proves nothing once the two readings may differ by that half.
+#[test]
+fn ports_read_at_different_moments_prove_less() {
+    let lab = Lab::new(&[
+        ("A", 2, "n2", 1),
+        ("A", 10, "B", 10),
+        ("B", 4, "n4", 1),
+        ("B", 6, "n6", 1),
+        ("A", 1, "n1", 1),
+    ]);
+    let part = WORDS_A_SECOND / 3;
+    let mut counted = vec![(("B", 6), WAIT, 900_000), (("B", 6), DATA, part * 2), (("A", 1), DATA, part)];
+    for name in ["n2", "n4"] {
+        counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
+    }
+    counted.push((("A", 10), DATA, part));
+    let mut rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let tables = lab.tables(&[("n1", &[("A", 1), ("B", 10)]), ("n6", &[("A", 10), ("B", 6)])]);
+    // Half of what arrived is beyond an allowance of 5 % and 44 %, and within one of 5 % and 46 %.
+    for (skew, is_proved) in [(0.0, true), (0.44, true), (0.46, false)] {
+        rates.skew = skew;
+        let mut told_apart = verdict.clone();
+        tell_apart(&lab.fabric, &tables, &rates, &mut told_apart);
+        let is_contributor =
+            |held: &&Contributor| matches!(held.role, Role::Contributor(Evidence::OthersFallShort { .. }));
+        let contributors = told_apart.held_up.iter().filter(is_contributor).count();
+        assert_eq!(contributors, if is_proved { 2 } else { 0 }, "{skew}: {:?}", told_apart.held_up);
     }
 }
 

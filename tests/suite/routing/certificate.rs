@@ -133,6 +133,29 @@ pub fn path(problem: &Problem<'_>, routes: &Routes, from: u32, to: Lid) -> Optio
     None
 }
 
+/// Loops are counted by batches of switches and added up: each destination that two switches send to each other is one.
+#[test]
+fn loops_of_all_batches_are_counted() {
+    let fabric = fabric("torus,dims=12x12");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    assert!(fabdeck_routing::trees::batches(&problem).len() > 2);
+    let mut routes = route("minhop", &problem).unwrap().routes;
+    let channel = problem.graph.channels()[problem.graph.leaving(0).start].clone();
+    let mut expected = 0;
+    let is_behind = |switch: u32, lid| problem.behind(switch).iter().any(|end| end.lid == lid);
+    for end in problem.destinations().iter().filter(|end| !end.is_switch()) {
+        if is_behind(channel.from, end.lid) || is_behind(channel.to, end.lid) {
+            continue;
+        }
+        routes.set(channel.from, end.lid, Some(channel.from_port));
+        routes.set(channel.to, end.lid, Some(channel.to_port));
+        expected += 1;
+    }
+    let seen = certificate(&problem, &routes, false);
+    assert_eq!((seen.loops.count, expected), (expected, 7 * 142));
+}
+
 #[test]
 fn it_says_what_the_naive_judge_says_of_good_and_damaged_tables() {
     let (mut loops, mut cycles, mut lost) = (0, 0, 0);

@@ -1,0 +1,292 @@
+//! What becomes of questions over a scripted port.
+
+use super::*;
+use fabdeck_fabric::PortNum;
+use fabdeck_mad::access::{Address, Clock, LocalPort, Parcel};
+use fabdeck_mad::{Class, Method, attribute};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// What becomes of a try: arrivals, each so many milliseconds later.
+type Script = Box<dyn FnMut(usize, &Parcel) -> Vec<(u64, Arrival)>>;
+
+struct Scripted {
+    now: Duration,
+    local: LocalPort,
+    /// When each datagram was sent, and what it asked.
+    sent: Vec<(Duration, Parcel)>,
+    coming: BTreeMap<(Duration, usize), Arrival>,
+    planned: usize,
+    script: Script,
+    /// So much later somebody wakes who waited.
+    sleeps: Duration,
+}
+
+impl Scripted {
+    fn new(script: impl FnMut(usize, &Parcel) -> Vec<(u64, Arrival)> + 'static) -> Self {
+        let (name, number) = ("scripted".to_owned(), PortNum(1));
+        let local = LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true };
+        let (sent, coming) = (Vec::new(), BTreeMap::new());
+        let (now, sleeps) = (Duration::ZERO, Duration::ZERO);
+        Self { now, local, sent, coming, planned: 0, script: Box::new(script), sleeps }
+    }
+
+    fn sent_at(&self) -> Vec<u128> {
+        self.sent.iter().map(|(at, _)| at.as_millis()).collect()
+    }
+}
+
+impl Clock for Scripted {
+    fn now(&self) -> Duration {
+        self.now
+    }
+}
+
+impl MadPort for Scripted {
+    fn local(&self) -> &LocalPort {
+        &self.local
+    }
+
+    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+        for (later, arrival) in (self.script)(self.sent.len(), parcel) {
+            self.coming.insert((self.now + Duration::from_millis(later), self.planned), arrival);
+            self.planned += 1;
+        }
+        self.sent.push((self.now, parcel.clone()));
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        if !self.sleeps.is_zero() {
+            self.now += std::mem::take(&mut self.sleeps);
+            return Ok(None);
+        }
+        let next = self.coming.first_key_value().map(|((at, _), _)| *at).filter(|at| *at <= until);
+        self.now = self.now.max(next.unwrap_or(until));
+        Ok(next.and_then(|_| self.coming.pop_first()).map(|(_, arrival)| arrival))
+    }
+}
+
+fn answer(parcel: &Parcel) -> Arrival {
+    let mut parcel = parcel.clone();
+    parcel.mad.header_mut().method = Method::GET_RESPONSE.0;
+    Arrival::Mad(parcel)
+}
+
+fn unanswered(parcel: &Parcel) -> Arrival {
+    Arrival::Unanswered(parcel.mad.header().transaction.get() as u32)
+}
+
+fn policy() -> Policy {
+    Policy { timeout: Duration::from_millis(800), ..Policy::default() }
+}
+
+fn question(target: u32, tag: usize) -> Question<usize> {
+    let mad = Mad::new(Class::SUBNET_DIRECTED, Method::GET, attribute::NODE_INFO, tag as u32);
+    Question { parcel: Parcel { mad, address: Address::directed() }, target, retries: 2, tag }
+}
+
+/// Asks and waits for everything: how each question ended, and the phase.
+fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, bool)>, Phase) {
+    let mut exchange = Exchange::new(port, policy, "test", 1);
+    for (tag, target) in targets.iter().enumerate() {
+        exchange.ask(question(*target, tag));
+    }
+    let mut replies = Vec::new();
+    for _ in 0..100_000 {
+        match exchange.next(Duration::from_millis(50)).unwrap() {
+            None => {
+                assert_eq!((exchange.on_way, exchange.outstanding), (0, 0), "the window leaks");
+                assert!(exchange.by_transaction.is_empty() && exchange.parked.is_empty());
+                return (replies, exchange.end().0);
+            }
+            Some(None) => {}
+            Some(Some((tag, reply))) => replies.push((tag, matches!(reply, Reply::Answer(_)))),
+        }
+    }
+    panic!("it hangs: {} of {} settled", replies.len(), targets.len());
+}
+
+#[test]
+fn no_more_is_on_its_way_than_the_windows_have_room_for() {
+    let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
+    let policy = Policy { in_flight: 6, per_node: 2, ..policy() };
+    // Forty questions to each of five nodes.
+    let targets: Vec<u32> = (0..200).map(|at| at % 5).collect();
+    let (replies, phase) = run(&mut port, policy, &targets);
+    assert_eq!((replies.len(), phase.in_flight, phase.sent), (200, 6, 200));
+    let mut busy = BTreeMap::<(u128, u32), usize>::new();
+    for (at, parcel) in &port.sent {
+        let target = targets[parcel.mad.header().modifier.get() as usize];
+        *busy.entry((at.as_millis(), target)).or_default() += 1;
+    }
+    assert!(busy.values().all(|count| *count <= 2), "{busy:?}");
+    assert_eq!(port.sent_at().last(), Some(&330), "six at a time, ten milliseconds each");
+}
+
+#[test]
+fn silence_is_met_with_repetition_and_then_told() {
+    let mut port = Scripted::new(|_, _| Vec::new());
+    let (replies, phase) = run(&mut port, policy(), &[1]);
+    assert_eq!(replies, [(0, false)]);
+    assert_eq!(port.sent_at(), [0, 800, 1600]);
+    assert_eq!((phase.sent, phase.repeated, phase.unanswered, phase.answered), (3, 2, 1, 0));
+    assert_eq!(phase.took, Duration::from_millis(2400));
+    let transactions: std::collections::BTreeSet<u64> =
+        port.sent.iter().map(|(_, parcel)| parcel.mad.header().transaction.get()).collect();
+    assert!(transactions.len() == 3 && !transactions.contains(&0), "each try has a number of its own");
+}
+
+/// A busy device gets as many tries as a silent one; the last busy answer is the reply.
+#[test]
+fn a_busy_answer_takes_one_of_the_tries() {
+    let busy = |parcel: &Parcel| {
+        let Arrival::Mad(mut busy) = answer(parcel) else { unreachable!() };
+        busy.mad.header_mut().status = 1.into();
+        Arrival::Mad(busy)
+    };
+    for (busy_tries, is_answered, refused) in [(1, true, 0), (2, true, 0), (3, false, 1)] {
+        let reply = move |try_: usize, parcel: &Parcel| match try_ < busy_tries {
+            true => vec![(10, busy(parcel))],
+            false => vec![(10, answer(parcel))],
+        };
+        let mut port = Scripted::new(reply);
+        let (replies, phase) = run(&mut port, policy(), &[1]);
+        assert_eq!(replies, [(0, is_answered)], "busy {busy_tries} times");
+        assert_eq!((phase.sent, phase.refused), ((busy_tries as u64 + 1).min(3), refused));
+    }
+}
+
+#[test]
+fn what_came_while_nobody_looked_is_read_before_it_is_given_up() {
+    let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
+    port.sleeps = Duration::from_secs(60);
+    let (replies, phase) = run(&mut port, policy(), &[1, 2, 3]);
+    assert_eq!((replies.iter().filter(|(_, answered)| *answered).count(), phase.repeated), (3, 0));
+}
+
+#[test]
+fn a_late_answer_to_the_first_try_is_an_answer() {
+    let mut port = Scripted::new(|try_, parcel| vec![(if try_ == 0 { 900 } else { 300 }, answer(parcel))]);
+    let (replies, phase) = run(&mut port, policy(), &[1]);
+    assert_eq!((replies, phase.answered, phase.repeated), (vec![(0, true)], 1, 1));
+    assert_eq!(phase.took, Duration::from_millis(900));
+}
+
+#[test]
+fn what_answers_no_question_is_a_stranger() {
+    let mut port = Scripted::new(|_, parcel| {
+        let Arrival::Mad(good) = answer(parcel) else { unreachable!() };
+        let mut others = vec![good.clone(); 5];
+        others[0].mad.header_mut().attribute = attribute::PORT_INFO.into();
+        others[1].mad.header_mut().class = Class::SUBNET_LID.0;
+        others[2].mad.header_mut().method = Method::GET.0;
+        others[3].mad.header_mut().transaction = 99.into();
+        others[4].mad.header_mut().modifier = 77.into();
+        let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
+        early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
+    });
+    // The second node's answers come with the duplicate of the first one's.
+    let policy = Policy { in_flight: 1, ..policy() };
+    let (replies, phase) = run(&mut port, policy, &[1, 2]);
+    assert_eq!(replies, [(0, true), (1, true)]);
+    assert_eq!((phase.answered, phase.strangers), (2, 11));
+}
+
+/// A port that gives up early is believed once: repeated at once, and only once.
+#[test]
+fn what_the_port_gives_up_is_repeated_at_once() {
+    let mut port = Scripted::new(|try_, parcel| match try_ {
+        0 => vec![(10, unanswered(parcel)), (10, unanswered(parcel)), (400, unanswered(parcel))],
+        _ => vec![(900, unanswered(parcel))],
+    });
+    let (replies, phase) = run(&mut port, policy(), &[1]);
+    assert_eq!(replies, [(0, false)]);
+    assert_eq!(port.sent_at(), [0, 10, 810]);
+    assert_eq!((phase.sent, phase.unanswered), (3, 1));
+}
+
+/// Given up while the window is full: it waits for its turn, and its old deadline does not count a second time.
+#[test]
+fn a_question_that_waits_to_be_repeated_waits_once() {
+    let mut port = Scripted::new(|try_, parcel| match try_ {
+        0 => vec![(10, unanswered(parcel))],
+        // The window opens for the repetition long after the deadline of the first try.
+        1 => vec![(2000, answer(parcel))],
+        _ => vec![(1, answer(parcel))],
+    });
+    let policy = Policy { in_flight: 1, timeout: Duration::from_secs(60), ..policy() };
+    let (mut replies, phase) = run(&mut port, policy, &[1, 2]);
+    replies.sort_unstable();
+    assert_eq!((replies, phase.sent), (vec![(0, true), (1, true)], 3));
+}
+
+#[test]
+fn old_questions_leave_the_window_and_not_the_wire() {
+    let mut port = Scripted::new(|_, _| Vec::new());
+    let policy = Policy { in_flight: 2, outstanding: 7, ..policy() };
+    let targets: Vec<u32> = (0..20).collect();
+    let (replies, phase) = run(&mut port, policy, &targets);
+    assert_eq!((replies.len(), phase.in_flight), (20, 2));
+    let at = port.sent_at();
+    // Two fresh ones at a time, a tenth of a second each, until seven are out; then the first time-out makes room.
+    assert_eq!(at[..9], [0, 0, 100, 100, 200, 200, 300, 800, 800]);
+    for end in &at {
+        let out = at.iter().filter(|begun| *begun <= end && *end < **begun + 800).count();
+        assert!(out <= 7, "{out} outstanding after {end} ms");
+    }
+}
+
+/// A thousand questions to a node that is gone cost what a few do; one that answers now and then is asked them all.
+#[test]
+fn who_lets_everything_pass_is_not_asked_without_end() {
+    let mut port = Scripted::new(|_, _| Vec::new());
+    let (replies, phase) = run(&mut port, policy(), &[7; 1000]);
+    assert!(replies.len() == 1000 && replies.iter().all(|(_, answered)| !answered));
+    assert!(phase.unanswered == 1000 && phase.sent < 200, "{phase:?}");
+    assert!(phase.took < Duration::from_secs(3), "{phase:?}");
+    let mut port =
+        Scripted::new(|try_, parcel| if try_ % 40 == 0 { vec![(1, answer(parcel))] } else { Vec::new() });
+    let (_, phase) = run(&mut port, policy(), &[7; 300]);
+    assert!(phase.sent > 800, "{phase:?}");
+    let mut port = Scripted::new(|_, _| Vec::new());
+    let (_, phase) = run(&mut port, Policy { retries: 100, ..policy() }, &[7]);
+    assert_eq!((phase.sent, phase.unanswered), (3, 1), "a question has the tries of its own");
+}
+
+/// The repetitions of a node wait for room at it while the late answers to their first tries come in: the others
+/// that wait behind them have to be sent all the same.
+#[test]
+fn an_answer_to_a_question_that_waits_wakes_the_next_one() {
+    let mut port = Scripted::new(|_, parcel| vec![(1000, answer(parcel))]);
+    let policy = Policy { per_node: 1, in_flight: 4, ..policy() };
+    let (replies, _) = run(&mut port, policy, &[7; 30]);
+    assert!(replies.len() == 30 && replies.iter().all(|(_, answered)| *answered));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever comes back, each question ends once, within its time, and the windows hold.
+    #[test]
+    fn every_question_ends_once(
+        fates in proptest::collection::vec(proptest::collection::vec((0u8..4, 0u64..2000), 0..3), 1..40),
+        (in_flight, per_node, outstanding) in (1usize..6, 1usize..4, 1usize..12),
+        targets in proptest::collection::vec(0u32..4, 1..40),
+    ) {
+        let mut port = Scripted::new(move |try_, parcel| {
+            let fate = fates[try_ % fates.len()].iter();
+            fate.map(|(what, later)| (*later, match what {
+                0 => unanswered(parcel),
+                1 => Arrival::Unanswered(*later as u32 % 50),
+                _ => answer(parcel),
+            })).collect()
+        });
+        let policy = Policy { in_flight, per_node, outstanding, ..policy() };
+        let (replies, phase) = run(&mut port, policy, &targets);
+        let mut tags: Vec<usize> = replies.iter().map(|(tag, _)| *tag).collect();
+        tags.sort_unstable();
+        prop_assert_eq!(tags, (0..targets.len()).collect::<Vec<_>>());
+        prop_assert!(phase.sent <= 3 * targets.len() as u64 && phase.in_flight <= in_flight.min(outstanding));
+    }
+}
