@@ -3,7 +3,7 @@
 //! - Within one run of the machine the window counts by the time since its start: setting the wall clock neither shortens nor
 //!   lengthens it.
 //! - After a restart it counts by the wall clock, and never has more left than its whole length.
-//! - A wall clock that is behind the last record of the journal after a restart tells nothing: the window is over.
+//! - A wall clock that is behind any record of the journal after a restart tells nothing: the window is over.
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
         return left;
     }
     let time = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<Timestamp>().ok());
-    let (Some(deadline), Some(last)) = (time(&told.deadline), time(&told.last_time)) else {
+    let (Some(deadline), Some(latest)) = (time(&told.deadline), time(&told.latest_time)) else {
         return Duration::ZERO;
     };
     let now = clock.now();
-    if now < last {
+    if now < latest {
         return Duration::ZERO;
     }
     let left = Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
-    let whole = Duration::try_from(deadline.duration_since(last)).unwrap_or_default();
+    let whole = Duration::try_from(deadline.duration_since(latest)).unwrap_or_default();
     left.min(whole)
 }
 
@@ -126,6 +126,20 @@ mod tests {
             assert_eq!(left("2026-11-25T11:59:59Z"), 0);
             assert_eq!(left("2026-11-25T02:00:00Z"), 0);
         }
+    }
+
+    /// The clock was set back before the restart, and a record was written by it: that one does not lengthen the window.
+    #[test]
+    fn a_record_of_a_clock_that_was_set_back_adds_nothing() {
+        let mut told = told(Some(BootTime { boot: "a".into(), ms: 700_000 }));
+        told.take(&Record::Extended {
+            time: "2026-11-25T02:00:30Z".into(),
+            user: "root".into(),
+            deadline: "2026-11-25T12:10:00Z".into(),
+            ends: Some(BootTime { boot: "a".into(), ms: 700_000 }),
+        });
+        assert_eq!(window_left(&told, &Set("2026-11-25T02:01:00Z", "b", 10)), Duration::ZERO);
+        assert_eq!(window_left(&told, &Set("2026-11-25T12:04:00Z", "b", 10)).as_secs(), 360);
     }
 
     #[test]

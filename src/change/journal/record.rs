@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::BootTime;
@@ -293,8 +294,8 @@ pub struct Told {
     pub deadline: Option<String>,
     /// The same by the time since the machine started, where the journal has it.
     pub ends: Option<BootTime>,
-    /// When the last record with a time was written.
-    pub last_time: Option<String>,
+    /// The latest time of any record: the wall clock may have been set back between two of them.
+    pub latest_time: Option<String>,
     /// Why it is or was rolled back, or refused.
     pub why: Option<String>,
     /// Whoever wants it rolled back wants it even where that loses paths.
@@ -332,7 +333,7 @@ impl Told {
             epoch: 0,
             deadline: None,
             ends: None,
-            last_time: None,
+            latest_time: None,
             why: None,
             asked: false,
             hosts: Hosts::Untold,
@@ -358,7 +359,11 @@ impl Told {
 
     pub fn take(&mut self, record: &Record) {
         if let Some(time) = record.time() {
-            self.last_time = Some(time.to_owned());
+            let parse = |text: &str| text.parse::<Timestamp>().ok();
+            let is_later = |latest: &String| parse(latest) <= parse(time);
+            if self.latest_time.as_ref().is_none_or(is_later) {
+                self.latest_time = Some(time.to_owned());
+            }
         }
         match record {
             Record::Begun(_) => {}
