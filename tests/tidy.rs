@@ -9,6 +9,8 @@ mod architecture;
 mod imports;
 #[path = "tidy/manifests.rs"]
 mod manifests;
+#[path = "tidy/named_tests.rs"]
+mod named_tests;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/source.rs"]
@@ -123,6 +125,13 @@ fn paths_in_the_docs_exist() {
     let pages = files("docs").into_iter().filter(|path| path.ends_with(".md"));
     let named = pages.flat_map(|page| architecture::named_paths(&page, &text(&page)));
     none(named.filter(|(_, path)| !repository().join(path).exists()).map(|(offence, _)| offence).collect());
+}
+
+#[test]
+fn tests_in_the_docs_exist() {
+    let sources = sources();
+    let pages = files("docs").into_iter().filter(|path| path.ends_with(".md"));
+    none(pages.flat_map(|page| named_tests::missing(&page, &text(&page), &sources)).collect());
 }
 
 #[test]

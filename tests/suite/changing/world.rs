@@ -3,6 +3,7 @@
 //!
 //! A seed that fails prints its trace. It replays alone: `FABDECK_WORLD_SEED=18 cargo nextest run -E 'test(world::)'`.
 
+mod attackers;
 mod chaos;
 mod disk;
 mod fabric;
@@ -21,7 +22,7 @@ use std::time::Instant;
 use fabdeck_simulator::Dice;
 
 use chaos::Chaos;
-use disk::Disk;
+use disk::{Disk, LockScope};
 use fabric::FabricState;
 use machine::prepare_folder;
 use programs::{Decision, Program};
@@ -39,10 +40,10 @@ const SEEDS_LONG: u64 = 100_000;
 const HOUR_MS: u64 = 3_600_000;
 
 /// Two machines, each with a disk of its own, or with one that both mount.
-fn machines(shared: Option<bool>) -> (Vec<Host>, Vec<Disk>) {
+fn machines(shared: Option<LockScope>) -> (Vec<Host>, Vec<Disk>) {
     let disks = match shared {
-        Some(shares_locks) => vec![Disk::new(shares_locks)],
-        None => vec![Disk::new(true), Disk::new(true)],
+        Some(locks) => vec![Disk::new(locks)],
+        None => vec![Disk::new(LockScope::Machine), Disk::new(LockScope::Machine)],
     };
     let host = |number: usize| Host {
         name: format!("login{number}"),
@@ -51,13 +52,14 @@ fn machines(shared: Option<bool>) -> (Vec<Host>, Vec<Disk>) {
         up: true,
         wall_ms: 0,
         disk_fails_until_ms: 0,
+        fails_sync: false,
         disk: if shared.is_some() { 0 } else { number },
     };
     (vec![host(0), host(1)], disks)
 }
 
 /// A world with folders for the owner.
-fn world(seed: u64, shared: Option<bool>, loses_one_in: u64, chaos: Chaos) -> Arc<World> {
+fn world(seed: u64, shared: Option<LockScope>, loses_one_in: u64, chaos: Chaos) -> Arc<World> {
     let (hosts, disks) = machines(shared);
     let world = World::new(seed, hosts, disks, FabricState::new(loses_one_in), chaos);
     let mut state = world.lock();
@@ -75,7 +77,7 @@ fn world(seed: u64, shared: Option<bool>, loses_one_in: u64, chaos: Chaos) -> Ar
 /// Draws a world and what its people do.
 fn draw(seed: u64) -> Arc<World> {
     let mut dice = Dice::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xFAB);
-    let shared = [None, None, Some(true), Some(false)][dice.below(4) as usize];
+    let shared = [None, None, Some(LockScope::Machines), Some(LockScope::Machine)][dice.below(4) as usize];
     let loses = [0, 0, 40, 12][dice.below(4) as usize];
     let chaos = Chaos::draw(&mut dice);
     let world = world(seed, shared, loses, chaos);

@@ -70,11 +70,7 @@ impl State {
         match fault {
             Fault::Kill => self.kill(victim, "kill -9"),
             Fault::Stop => self.stop(victim, 1 + 3 * long),
-            Fault::End => {
-                self.note(victim, "gets SIGTERM");
-                self.process(victim).asked_to_end = true;
-                self.wake(victim);
-            }
+            Fault::End => self.ask_to_end(victim),
             Fault::PowerCut => self.cut_power(host, 1_000 + long),
             Fault::SetClock => {
                 let by_ms = (self.dice.below(20 * 3_600_000) as i64) - 10 * 3_600_000;

@@ -31,14 +31,25 @@ struct Lock {
     shared: bool,
 }
 
+/// Which processes see each other's locks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LockScope {
+    /// Of all machines that mount the disk.
+    Machines,
+    /// Of one machine.
+    #[default]
+    Machine,
+    /// None: each process gets every lock.
+    Nobody,
+}
+
 #[derive(Debug, Default)]
 pub struct Disk {
     names: BTreeMap<PathBuf, u64>,
     durable_names: BTreeMap<PathBuf, u64>,
     inodes: BTreeMap<u64, Inode>,
     next: u64,
-    /// Whether locks of one machine are seen by another.
-    pub shares_locks: bool,
+    locks: LockScope,
 }
 
 fn missing() -> io::Error {
@@ -50,8 +61,8 @@ fn denied() -> io::Error {
 }
 
 impl Disk {
-    pub fn new(shares_locks: bool) -> Self {
-        let mut disk = Self { shares_locks, ..Self::default() };
+    pub fn new(locks: LockScope) -> Self {
+        let mut disk = Self { locks, ..Self::default() };
         for folder in ["/", "/var", "/var/lib", "/run"] {
             disk.add(Path::new(folder), FileKind::Folder, (0, 0o755));
         }
@@ -174,6 +185,34 @@ impl Disk {
         self.names.get(path).map(|number| self.inodes[number].bytes.as_slice())
     }
 
+    /// What is on the disk without a process that wrote it: a file of an older version, or a flipped bit.
+    pub fn put(&mut self, path: &Path, bytes: &[u8], (user, mode): (u32, u32)) {
+        let there = self.names.get(path).copied();
+        let number = there.unwrap_or_else(|| self.add(path, FileKind::File, (user, mode)));
+        let inode = self.inode_mut(number);
+        (inode.bytes, inode.durable) = (bytes.to_vec(), bytes.to_vec());
+        self.durable_names.insert(path.to_owned(), number);
+    }
+
+    pub fn forget(&mut self, path: &Path) {
+        self.names.remove(path);
+        self.durable_names.remove(path);
+    }
+
+    /// Everybody may read what lies below a folder.
+    pub fn loosen(&mut self, below: &Path) {
+        let numbers: Vec<u64> = self
+            .names
+            .iter()
+            .filter(|(path, _)| path.starts_with(below))
+            .map(|(_, number)| *number)
+            .collect();
+        for number in numbers {
+            let inode = self.inode_mut(number);
+            inode.mode = if inode.kind == FileKind::Folder { 0o755 } else { 0o644 };
+        }
+    }
+
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.names.keys()
     }
@@ -214,10 +253,15 @@ impl Disk {
 
     /// Tries to take a lock; whether it is had.
     pub fn try_lock(&mut self, number: u64, (handle, pid, host): (u64, Pid, usize), shared: bool) -> bool {
-        let sees = self.shares_locks;
+        let scope = self.locks;
         let inode = self.inode_mut(number);
         inode.locks.retain(|lock| lock.handle != handle);
-        let bars = |lock: &Lock| (sees || lock.host == host) && !(lock.shared && shared);
+        let sees = |lock: &Lock| match scope {
+            LockScope::Machines => true,
+            LockScope::Machine => lock.host == host,
+            LockScope::Nobody => false,
+        };
+        let bars = |lock: &Lock| sees(lock) && !(lock.shared && shared);
         if inode.locks.iter().any(bars) {
             return false;
         }

@@ -14,7 +14,7 @@ use fabdeck_fabric::{Fabric, Faults, Guid};
 use fabdeck_live::LiveActuator;
 use fabdeck_mad::access::{
     Actuator, Clock as _, DevicePort, MadPort as _, ReadPort, Registered, Registration, Slot, SourceError,
-    Surveyor, Wanted, Watch, WriteError,
+    Surveyor, Unwatched, Wanted, Watch, WriteError,
 };
 use fabdeck_simulator::SimulatedPort;
 
@@ -25,10 +25,13 @@ use crate::changing::{actuator, planned, seen, simulated};
 /// How long a datagram is tried that is always lost.
 const RETRIES: Duration = Duration::from_secs(3);
 
+/// The writer of what no change wrote.
+pub const ANOTHER_TOOL: &str = "another tool";
+
 /// The fabric and the plans for it, which are the same for every seed.
 pub struct Site {
     pub fabric: Fabric,
-    /// Two plans that write different bytes to the same parts.
+    /// Two plans that write different bytes to the same parts, and one that is made upon the tables of the first.
     pub plans: Vec<PlannedChange>,
 }
 
@@ -40,26 +43,35 @@ pub struct PlannedChange {
     pub switches: BTreeSet<String>,
 }
 
+impl PlannedChange {
+    fn of(simulator: &SimulatedPort, engine: &str) -> Self {
+        let plan = planned(simulator, engine, &Faults::default());
+        assert!(plan.writes.len() > 1, "{engine}");
+        let look = seen(simulator);
+        let steps = plan.writes.iter().map(|write| write.step().unwrap());
+        Self {
+            steps: steps.map(|step| (step.slot, (step.old, step.new))).collect(),
+            text: plan.text().unwrap(),
+            lost_before: wrong(&look.fabric, &look.tables, &plan).pairs,
+            switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),
+            plan,
+        }
+    }
+}
+
 /// Made once: it takes longer than a run.
 pub fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
     SITE.get_or_init(|| {
         let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
-        let plans = ["updn", "ftree"].map(|engine| {
-            let simulator = simulated(&fabric);
-            let plan = planned(&simulator, engine, &Faults::default());
-            assert!(plan.writes.len() > 1, "{engine}");
-            let look = seen(&simulator);
-            let steps = plan.writes.iter().map(|write| write.step().unwrap());
-            PlannedChange {
-                steps: steps.map(|step| (step.slot, (step.old, step.new))).collect(),
-                text: plan.text().unwrap(),
-                lost_before: wrong(&look.fabric, &look.tables, &plan).pairs,
-                switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),
-                plan,
-            }
-        });
-        Site { fabric, plans: plans.into() }
+        let first = PlannedChange::of(&simulated(&fabric), "updn");
+        let second = PlannedChange::of(&simulated(&fabric), "ftree");
+        let simulator = simulated(&fabric);
+        let mut hands = actuator(&simulator);
+        hands.look(Wanted::default(), &mut Unwatched).unwrap();
+        first.steps.iter().for_each(|(slot, (_, new))| hands.write(slot, new).unwrap());
+        let upon_first = PlannedChange::of(&simulator, "ftree");
+        Site { fabric, plans: vec![first, second, upon_first] }
     })
 }
 
@@ -73,15 +85,29 @@ pub struct FabricState {
     pub loses_one_in: u64,
     /// What each part holds by now, and the change that wrote it last.
     pub held: BTreeMap<Slot, (Vec<u8>, String)>,
+    pub alters_next: bool,
+    /// How long a Set takes.
+    pub set_ms: u64,
+    /// Parts of which the switch stored something else than the change sent that wrote them last.
+    pub altered: BTreeSet<Slot>,
 }
 
 impl FabricState {
     pub fn new(loses_one_in: u64) -> Self {
         let simulator = simulated(&site().fabric);
         let ticker = simulator.open(None).unwrap();
-        let olds = site().plans.iter().flat_map(|planned| &planned.steps);
+        let olds = site().plans[..2].iter().flat_map(|planned| &planned.steps);
         let held = olds.map(|(slot, (old, _))| (*slot, (old.clone(), String::new()))).collect();
-        Self { simulator, ticker, silent_until_ms: 0, loses_one_in, held }
+        Self {
+            simulator,
+            ticker,
+            silent_until_ms: 0,
+            loses_one_in,
+            held,
+            alters_next: false,
+            set_ms: 0,
+            altered: BTreeSet::new(),
+        }
     }
 }
 
@@ -89,11 +115,36 @@ impl State {
     /// Another tool writes what a plan would write, into its first part.
     pub fn write_equal(&mut self, plan: usize) {
         let (slot, (_, new)) = site().plans[plan].steps.iter().next().unwrap();
-        let mut hands = actuator(&self.fabric.simulator);
-        hands.look(Wanted::default(), &mut fabdeck_mad::access::Unwatched).unwrap();
-        hands.write(slot, new).unwrap();
-        self.fabric.held.insert(*slot, (new.clone(), "another tool".to_owned()));
+        self.write_foreign(slot, new);
     }
+
+    /// Another tool writes other bytes than the plan into its first part.
+    pub fn write_other(&mut self, plan: usize) {
+        let (slot, (_, new)) = site().plans[plan].steps.iter().next().unwrap();
+        self.write_foreign(slot, &otherwise(new));
+    }
+
+    /// Another tool writes what a plan found, into its first part.
+    pub fn write_old(&mut self, plan: usize) {
+        let (slot, (old, _)) = site().plans[plan].steps.iter().next().unwrap();
+        self.write_foreign(slot, old);
+    }
+
+    fn write_foreign(&mut self, slot: &Slot, bytes: &[u8]) {
+        let mut hands = actuator(&self.fabric.simulator);
+        hands.look(Wanted::default(), &mut Unwatched).unwrap();
+        hands.write(slot, bytes).unwrap();
+        self.fabric.held.insert(*slot, (bytes.to_vec(), ANOTHER_TOOL.to_owned()));
+        self.fabric.altered.remove(slot);
+    }
+}
+
+/// Bytes that no plan has: one more entry, of a LID that no port has.
+fn otherwise(bytes: &[u8]) -> Vec<u8> {
+    let mut other = bytes.to_vec();
+    let last = other.last_mut().expect("a part has bytes");
+    *last = if *last == 1 { 2 } else { 1 };
+    other
 }
 
 /// The way of one process to the fabric, for one change.
@@ -190,17 +241,35 @@ impl Actuator for WorldActuator {
         if lost == Some(false) {
             return Err(self.silence());
         }
-        {
+        let (stored, alters, takes_ms) = {
             let mut state = self.machine.world.lock();
             state.check_set((self.machine.pid, &self.change), slot, bytes);
-            state.fabric.held.insert(*slot, (bytes.to_vec(), self.change.clone()));
+            let alters = std::mem::take(&mut state.fabric.alters_next);
+            let stored = if alters { otherwise(bytes) } else { bytes.to_vec() };
+            state.fabric.held.insert(*slot, (stored.clone(), self.change.clone()));
+            if alters {
+                state.fabric.altered.insert(*slot);
+            } else {
+                state.fabric.altered.remove(slot);
+            }
             let words = format!("sets {slot} for {}", self.change);
             state.note(self.machine.pid, &words);
-        }
+            (stored, alters, state.fabric.set_ms)
+        };
         // Not a step: what the check saw is what is written over.
-        let written = self.inner.write(slot, bytes);
+        let written = self.inner.write(slot, &stored);
+        if takes_ms > 0 {
+            self.machine.world.sleep(takes_ms);
+        }
         self.machine.world.step(|| "has set it".to_owned());
-        if lost.is_some() { Err(self.silence()) } else { written }
+        match () {
+            () if lost.is_some() => Err(self.silence()),
+            () if alters => {
+                let what = format!("{slot} was written and the switch holds something else");
+                Err(WriteError::Altered { what, holds: stored })
+            }
+            () => written,
+        }
     }
 
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {

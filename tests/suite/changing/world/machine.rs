@@ -435,6 +435,9 @@ impl OpenFile for SimulatedFile {
     fn sync(&self) -> io::Result<()> {
         self.act("syncs", |state| {
             self.machine.check_disk(state)?;
+            if std::mem::take(&mut state.hosts[self.machine.host].fails_sync) {
+                return Err(io::Error::other("input/output error"));
+            }
             state.disks[self.disk].sync(self.number);
             Ok(())
         })

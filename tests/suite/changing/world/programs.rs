@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck_change::{
-    Answer, Ask, Begun, Clocks, Errand, GuardMode, GuardProcess, Home, Kept, Phase, RequestError, Rights,
-    Status, System, request, request_status, socket_in, take_keeping, wait_beside,
+    Answer, Ask, Begun, Clocks, Compared, Errand, GuardMode, GuardProcess, Home, Kept, Phase, RequestError,
+    Status, System, attest, request, request_status, take_keeping, wait_beside,
 };
-use fabdeck_mad::access::Actuator;
+use fabdeck_mad::access::{Actuator, Device, Surveyor as _, Unwatched, Wanted};
 
+use super::attackers;
 use super::fabric::{WorldActuator, site};
 use super::machine::Machine;
 use super::scheduler::{Pid, World};
@@ -45,6 +46,21 @@ pub enum Program {
         id: &'static str,
         for_s: u64,
     },
+    /// A user who opens lock files that everybody may read, and takes each lock as soon as it is free.
+    HoldLocks {
+        for_s: u64,
+    },
+    /// Many callers who ask again as soon as they are answered.
+    Flood {
+        id: &'static str,
+        for_ms: u64,
+    },
+    /// A user to whom some rights are granted.
+    Colleague {
+        id: &'static str,
+    },
+    /// `changes --verify`.
+    Compare,
     /// Somebody else of the owner's who decides too.
     Decide {
         id: &'static str,
@@ -60,6 +76,10 @@ impl Program {
             Self::Second { id } => format!("second {id}"),
             Self::Resume => "resume".to_owned(),
             Self::Hostile { .. } => "hostile".to_owned(),
+            Self::HoldLocks { .. } => "lock holder".to_owned(),
+            Self::Flood { .. } => "flood".to_owned(),
+            Self::Colleague { .. } => "colleague".to_owned(),
+            Self::Compare => "compare".to_owned(),
             Self::Decide { id, .. } => format!("decide {id}"),
         }
     }
@@ -71,7 +91,11 @@ impl Program {
             Self::Guard { id, errand } => keep_one(&machine, &id, errand),
             Self::Second { id } => keep_second(&machine, &id),
             Self::Resume => resume(&machine),
-            Self::Hostile { id, for_s } => disturb(&machine, id, for_s),
+            Self::Hostile { id, for_s } => attackers::disturb(&machine, id, for_s),
+            Self::HoldLocks { for_s } => attackers::hold_locks(&machine, for_s),
+            Self::Flood { id, for_ms } => attackers::flood(&machine, id, for_ms),
+            Self::Colleague { id } => attackers::use_rights(&machine, id),
+            Self::Compare => compare(&machine),
             Self::Decide { id, decision } => decide(&machine, id, decision),
         }
     }
@@ -89,7 +113,7 @@ fn spawn(machine: &Machine, program: Program) {
     }
 }
 
-fn note(machine: &Machine, what: &str) {
+pub fn note(machine: &Machine, what: &str) {
     machine.world.lock().note(machine.pid, what);
 }
 
@@ -214,7 +238,7 @@ fn keep(machine: &Machine, home: &Home, kept: &Kept, (keeping, errand): (fabdeck
     let guard = GuardProcess {
         home,
         kept,
-        rights: Rights::default(),
+        rights: machine.world.lock().rights.clone(),
         socket_folder: Some(SOCKETS.into()),
         open: &mut || WorldActuator::open(machine, &id).map(|hands| Box::new(hands) as Box<dyn Actuator>),
         start: &mut |mode| {
@@ -264,23 +288,16 @@ fn resume(machine: &Machine) {
     }
 }
 
-/// Another user: asks the guard for what it may not have, and opens and locks what it can.
-fn disturb(machine: &Machine, id: &str, for_s: u64) {
-    let mut held = Vec::new();
-    for second in 0..for_s {
-        let user = "root".to_owned();
-        for ask in [Ask::Confirm { user: user.clone() }, Ask::RollBack { user: user.clone(), anyway: true }] {
-            let answer = machine.ask(&socket_in(Path::new(SOCKETS), id), &ask, Duration::from_secs(1));
-            assert!(!matches!(answer, Ok(Answer::Status(_))), "a user without rights was obeyed");
-        }
-        if second < 3 {
-            let names = ["lock", "audit.lock", "changes/000001/guard.lock", "changes/000001/second.lock"];
-            for name in names {
-                let file = machine.open(&Path::new(STATE).join(name), fabdeck_change::OpenMode::Read);
-                let locked = file.ok().filter(|file| file.try_lock(true).is_ok());
-                held.extend(locked);
-            }
-        }
-        machine.sleep(Duration::from_secs(1));
+/// `changes --verify`: compares confirmed changes with the fabric.
+fn compare(machine: &Machine) {
+    let Ok(kept) = home_of(machine).all() else { return };
+    let history: Vec<_> = kept.into_iter().flatten().map(|kept| kept.read.told).collect();
+    let Ok(mut way) = WorldActuator::open(machine, "") else { return };
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let Ok(look) = way.look(wanted, &mut Unwatched) else { return };
+    let name = |device: Device| device.guid().to_string();
+    let compared = Compared { surveyor: &mut way, look: &look, is_partial: false, name: &name };
+    for (at, attestation) in attest(compared, &history, &Unwatched).unwrap() {
+        note(machine, &format!("{} {}", history[at].begun.id, attestation.verdict.title()));
     }
 }

@@ -6,12 +6,15 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fabdeck_change::Rights;
 use fabdeck_simulator::Dice;
 
+use super::attackers::Flood;
 use super::chaos::Chaos;
 use super::disk::Disk;
 use super::fabric::FabricState;
@@ -56,6 +59,8 @@ pub struct Host {
     pub wall_ms: i64,
     /// Its disk fails until then.
     pub disk_fails_until_ms: u64,
+    /// The next sync fails, and nothing else.
+    pub fails_sync: bool,
     /// Where its state folder lies.
     pub disk: usize,
 }
@@ -88,6 +93,9 @@ pub enum Event {
         host: usize,
         for_ms: u64,
     },
+    FailSync {
+        host: usize,
+    },
     Continue {
         pid: Pid,
     },
@@ -99,9 +107,35 @@ pub enum Event {
         name: &'static str,
         for_ms: u64,
     },
+    /// SIGTERM to the process of this name.
+    End {
+        name: &'static str,
+    },
     /// Another tool writes the bytes that a plan would write, into its first part.
     WriteEqual {
         plan: usize,
+    },
+    /// Another tool writes other bytes into the first part of a plan.
+    WriteOther {
+        plan: usize,
+    },
+    /// Another tool writes the bytes that a plan found there, into its first part.
+    WriteOld {
+        plan: usize,
+    },
+    /// The next switch that is set stores other bytes, and says so.
+    AlterNext,
+    /// Nothing comes through the fabric.
+    Silence {
+        for_ms: u64,
+    },
+    /// Everybody may read the state folder, as older versions left it.
+    Loosen {
+        host: usize,
+    },
+    /// A bit of the last newline of a change's journal flips, and the sign that it is over is lost.
+    FlipNewline {
+        id: &'static str,
     },
 }
 
@@ -121,10 +155,13 @@ pub struct State {
     pub chaos: Chaos,
     pub monitor: Monitor,
     pub fabric: FabricState,
+    /// What guards grant to other users.
+    pub rights: Rights,
+    pub flood: Option<Flood>,
     /// One in so many steps goes to another process.
     steady: u64,
     pub trace: Vec<String>,
-    /// What happens right after the first line of the trace that has a text.
+    /// What happens right after the next line of the trace that has a text; one after the other.
     pub triggers: Vec<(&'static str, Event)>,
     pub violation: Option<String>,
     horizon_ms: u64,
@@ -178,6 +215,8 @@ impl World {
             chaos,
             monitor: Monitor::default(),
             fabric,
+            rights: Rights::default(),
+            flood: None,
             steady,
             trace: Vec::new(),
             triggers: Vec::new(),
@@ -334,8 +373,8 @@ impl State {
     }
 
     pub fn note(&mut self, pid: Pid, what: &str) {
-        if let Some(at) = self.triggers.iter().position(|(text, _)| what.contains(text)) {
-            let (_, event) = self.triggers.remove(at);
+        if self.triggers.first().is_some_and(|(text, _)| what.contains(text)) {
+            let (_, event) = self.triggers.remove(0);
             self.after(0, event);
         }
         if self.trace.len() < TRACED {
@@ -463,6 +502,7 @@ impl State {
             Event::PowerCut { host, down_ms } => self.cut_power(host, down_ms),
             Event::SetClock { host, by_ms } => self.hosts[host].wall_ms += by_ms,
             Event::FailDisk { host, for_ms } => self.hosts[host].disk_fails_until_ms = self.now_ms + for_ms,
+            Event::FailSync { host } => self.hosts[host].fails_sync = true,
             Event::Continue { pid } => {
                 if self.is_alive(pid) {
                     self.process(pid).stopped = false;
@@ -474,8 +514,27 @@ impl State {
             Event::Stop { name, for_ms } => {
                 self.named(name).into_iter().for_each(|pid| self.stop(pid, for_ms));
             }
+            Event::End { name } => {
+                self.named(name).into_iter().for_each(|pid| self.ask_to_end(pid));
+            }
             Event::WriteEqual { plan } => self.write_equal(plan),
+            Event::WriteOther { plan } => self.write_other(plan),
+            Event::WriteOld { plan } => self.write_old(plan),
+            Event::AlterNext => self.fabric.alters_next = true,
+            Event::Silence { for_ms } => self.fabric.silent_until_ms = self.now_ms + for_ms,
+            Event::Loosen { host } => {
+                let disk = self.hosts[host].disk;
+                self.disks[disk].loosen(Path::new(super::STATE));
+            }
+            Event::FlipNewline { id } => self.flip_newline(id),
         }
+    }
+
+    /// SIGTERM.
+    pub fn ask_to_end(&mut self, pid: Pid) {
+        self.note(pid, "gets SIGTERM");
+        self.process(pid).asked_to_end = true;
+        self.wake(pid);
     }
 
     fn named(&self, name: &str) -> Vec<Pid> {
