@@ -141,7 +141,7 @@ fn loops_of_all_batches_are_counted() {
     let problem = Problem::new(&fabric, &faults);
     assert!(fabdeck_routing::trees::batches(&problem).len() > 2);
     let mut routes = route("minhop", &problem).unwrap().routes;
-    let channel = problem.graph.channels()[problem.graph.leaving(0).start].clone();
+    let channel = problem.graph.channels()[problem.graph.leaving(0).start];
     let mut expected = 0;
     let is_behind = |switch: u32, lid| problem.behind(switch).iter().any(|end| end.lid == lid);
     for end in problem.destinations().iter().filter(|end| !end.is_switch()) {
