@@ -3,8 +3,9 @@
 use super::{Fabric, FabricBuilder, Guid, Lid, NodeId, NodeKind, PortNum};
 
 impl Fabric {
-    /// The fabric with LIDs from 1 on as OpenSM gives them to one that never had any: the subnet manager's port
-    /// first, then the others in the order in which OpenSM keeps their GUIDs, that of the swapped bytes.
+    /// Returns the fabric with new LIDs from 1 on, in the order in which OpenSM gives them to a fabric that never
+    /// had any: the subnet manager's port first, then the ports in OpenSM's order of their GUIDs, which compares
+    /// the swapped bytes.
     pub fn with_fresh_lids(&self, manager: Option<Guid>) -> Self {
         let mut ends = self.addressable();
         let of_manager =

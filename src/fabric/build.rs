@@ -6,12 +6,12 @@ use super::{
     Fabric, Guid, Lid, Link, LinkId, Node, NodeFacts, NodeId, NodeKind, Port, PortFacts, PortId, PortNum,
 };
 
-/// A node while the fabric is being built; it is not its place in the finished fabric.
+/// A node of a [`FabricBuilder`]. The finished fabric numbers its nodes anew, as [`NodeId`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeKey(u32);
 
 impl NodeKey {
-    /// Its place in the order in which nodes were added.
+    /// The node's index in the order in which nodes were added.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -24,13 +24,17 @@ impl From<NodeId> for NodeKey {
     }
 }
 
-/// A cable that contradicts another one.
+/// A cable that contradicts a cable that the builder already holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("port {port} is already cabled to port {peer_port} of another record")]
 pub struct ConnectError {
+    /// The node whose port already has a cable.
     pub node: NodeKey,
+    /// The port that already has a cable.
     pub port: PortNum,
+    /// The node at the other end of the cable that the builder holds.
     pub peer: NodeKey,
+    /// The port at the other end of the cable that the builder holds.
     pub peer_port: PortNum,
 }
 
@@ -45,7 +49,8 @@ struct DraftPort {
     peer: Option<(NodeKey, PortNum)>,
 }
 
-/// Collects facts in any order. Memory grows with what is stated, never with what a count claims.
+/// Collects nodes, ports and cables in any order and makes a [`Fabric`] of them. Its memory grows with the ports
+/// that are added, never with a port count that a node states.
 #[derive(Default)]
 pub struct FabricBuilder {
     nodes: Vec<Draft>,
@@ -59,11 +64,12 @@ impl std::fmt::Debug for FabricBuilder {
 }
 
 impl FabricBuilder {
+    /// Makes a builder without nodes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a fabric up again, to change it: its nodes are added in their order.
+    /// Makes a builder that holds a fabric, to change it. The nodes keep their order.
     pub fn again(fabric: &Fabric) -> Self {
         let mut builder = Self::new();
         for (id, node) in fabric.nodes() {
@@ -78,15 +84,18 @@ impl FabricBuilder {
         builder
     }
 
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
+    /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Adds a node. When one of this kind and GUID is known already, it is left as it is and handed back as `Err`.
+    /// Adds a node. When the builder holds a node of this kind and GUID, that one stays as it is and its key is the
+    /// `Err`.
     pub fn add_node(&mut self, facts: NodeFacts) -> Result<NodeKey, NodeKey> {
         let identity = (facts.kind, facts.guid);
         if let Some(known) = self.by_identity.get(&identity) {
@@ -98,32 +107,35 @@ impl FabricBuilder {
         Ok(key)
     }
 
+    /// The node of a kind and GUID.
     pub fn find(&self, kind: NodeKind, guid: Guid) -> Option<NodeKey> {
         self.by_identity.get(&(kind, guid)).copied()
     }
 
+    /// The facts of a node.
     pub fn node(&self, key: NodeKey) -> &NodeFacts {
         &self.nodes[key.0 as usize].facts
     }
 
-    /// Facts of a node to fill in. Its kind and GUID are its identity and must stay.
+    /// The facts of a node, to fill in. Kind and GUID are the node's identity and must not change.
     pub fn node_mut(&mut self, key: NodeKey) -> &mut NodeFacts {
         &mut self.nodes[key.0 as usize].facts
     }
 
-    /// Facts of a port to fill in; the port is made known by this.
+    /// The facts of a port, to fill in. Adds the port when the node does not have it yet.
     pub fn port(&mut self, key: NodeKey, number: PortNum) -> &mut PortFacts {
         &mut self.draft_port(key, number).facts
     }
 
-    /// The peer of a port, as far as it is stated.
+    /// The port at the other end of a port's cable, where the builder holds one.
     pub fn peer(&self, key: NodeKey, number: PortNum) -> Option<(NodeKey, PortNum)> {
         let ports = &self.nodes[key.0 as usize].ports;
         let at = ports.binary_search_by_key(&number, |port| port.number).ok()?;
         ports[at].peer
     }
 
-    /// Cables two ports together. Saying the same again is fine; a contradiction leaves what stood.
+    /// Connects two ports by a cable. Connecting the same two again changes nothing; a contradiction is an error
+    /// and changes nothing either.
     pub fn connect(&mut self, a: (NodeKey, PortNum), b: (NodeKey, PortNum)) -> Result<(), ConnectError> {
         for (end, other) in [(a, b), (b, a)] {
             match self.peer(end.0, end.1) {
@@ -138,7 +150,7 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// Takes the cable of a port away; what was at its other end.
+    /// Removes the cable of a port and returns the port at its other end.
     pub fn disconnect(&mut self, key: NodeKey, number: PortNum) -> Option<(NodeKey, PortNum)> {
         let far = self.peer(key, number)?;
         for (key, number) in [(key, number), far] {
@@ -159,7 +171,7 @@ impl FabricBuilder {
         &mut ports[at]
     }
 
-    /// The snapshot in canonical order.
+    /// Makes the fabric: switches first, then adapters, then routers, each in the order of their GUIDs.
     pub fn finish(mut self) -> Fabric {
         let order = self.canonical_order();
         let mut place = vec![0u32; self.nodes.len()];

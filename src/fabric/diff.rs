@@ -8,24 +8,72 @@ use super::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortNum};
 type Identity = (NodeKind, Guid);
 type End = (Guid, PortNum);
 
-/// One difference, from `before` to `after`.
+/// One difference from the fabric before to the fabric after.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
-    NodeGone { node: Guid, name: String },
-    NodeCame { node: Guid, name: String },
-    NodeChanged { node: Guid, what: &'static str, before: String, after: String },
-    PortChanged { node: Guid, port: PortNum, what: &'static str, before: String, after: String },
-    LinkGone { a: End, b: End },
-    LinkCame { a: End, b: End },
+    /// A node is missing.
+    NodeGone {
+        /// The GUID of the node.
+        node: Guid,
+        /// The description of the node.
+        name: String,
+    },
+    /// A node is new.
+    NodeCame {
+        /// The GUID of the node.
+        node: Guid,
+        /// The description of the node.
+        name: String,
+    },
+    /// A fact about a node differs.
+    NodeChanged {
+        /// The GUID of the node.
+        node: Guid,
+        /// The fact that differs.
+        what: &'static str,
+        /// Its value before.
+        before: String,
+        /// Its value after.
+        after: String,
+    },
+    /// A fact about a port differs.
+    PortChanged {
+        /// The GUID of the node.
+        node: Guid,
+        /// The port on it.
+        port: PortNum,
+        /// The fact that differs.
+        what: &'static str,
+        /// Its value before.
+        before: String,
+        /// Its value after.
+        after: String,
+    },
+    /// A cable is missing.
+    LinkGone {
+        /// One end of the cable.
+        a: End,
+        /// The other end.
+        b: End,
+    },
+    /// A cable is new.
+    LinkCame {
+        /// One end of the cable.
+        a: End,
+        /// The other end.
+        b: End,
+    },
 }
 
-/// All differences in a fixed order: nodes, then ports, then links.
+/// All differences between two fabrics in a fixed order: nodes, then ports, then links.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FabricDiff {
+    /// The differences.
     pub changes: Vec<Change>,
 }
 
 impl FabricDiff {
+    /// Compares two fabrics.
     pub fn between(before: &Fabric, after: &Fabric) -> Self {
         let mut changes = Vec::new();
         let (old, new) = (identities(before), identities(after));
@@ -45,12 +93,13 @@ impl FabricDiff {
         Self { changes }
     }
 
+    /// Whether the two fabrics are equal.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// What the two cannot both be right about. Formats tell different things, and what only one of them knows is
-    /// no contradiction; no format but a dump tells the LMC.
+    /// The differences in facts that both fabrics state. Formats hold different facts, so a fact that only one of
+    /// them has is no contradiction; no format but a dump holds the LMC.
     pub fn contradictions(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| match change {
             Change::NodeChanged { what, before, after, .. }

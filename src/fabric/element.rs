@@ -6,26 +6,34 @@ use std::str::FromStr;
 
 use super::{Fabric, LinkId, Names, NodeId, NodeKind, PortId, PortNum};
 
-/// An element as written, not yet looked up.
+/// A part of a fabric as a person writes it, before it is looked up: `switch:NAME`, `host:NAME`, `link:NAME[PORT]`
+/// or `port:NAME[PORT]`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Element {
+    /// A switch by its name or GUID.
     Switch(String),
+    /// An adapter or router by its name or GUID.
     Host(String),
+    /// A cable by a node and a port at one of its ends.
     Link(String, PortNum),
+    /// A port by its node and number.
     Port(String, PortNum),
 }
 
-/// An element found in a fabric.
+/// A part of one fabric.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Resolved {
+    /// A node.
     Node(NodeId),
+    /// A cable.
     Link(LinkId),
+    /// A port.
     Port(PortId),
 }
 
 impl Resolved {
-    /// The same thing in another snapshot, where it is there: nodes are known by GUID, ports by node and number, cables
-    /// by both of their ends.
+    /// The same part in another snapshot, where that has it. Nodes are matched by GUID, ports by node and number,
+    /// cables by both of their ends.
     pub fn in_another(self, from: &Fabric, to: &Fabric) -> Option<Self> {
         let node = |id: NodeId| to.node_of(from.node(id).facts.kind, from.node(id).guid());
         let port = |id: PortId| {
@@ -46,23 +54,51 @@ impl Resolved {
     }
 }
 
+/// Why a text names no part of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ElementError {
+    /// The text does not have the form of an element.
     #[error(
         "FD-1101: '{0}' is not an element; write switch:NAME, host:NAME, link:NAME[PORT] or port:NAME[PORT], or a name alone"
     )]
     Malformed(String),
+    /// No node has the name.
     #[error("FD-1102: no {kind} is called '{name}'{}", hint(.like))]
-    Unknown { kind: &'static str, name: String, like: Vec<String> },
+    Unknown {
+        /// What was looked for: a switch, a host or a node.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// Names that resemble it.
+        like: Vec<String>,
+    },
+    /// Several nodes have the name.
     #[error("FD-1103: '{name}' is borne by {} nodes; name one by its GUID: {}", .guids.len(), list(.guids))]
-    Ambiguous { name: String, guids: Vec<String> },
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The GUIDs of these nodes.
+        guids: Vec<String>,
+    },
+    /// The node does not have the port.
     #[error("FD-1104: {node} has no known port {port}")]
-    NoPort { node: String, port: PortNum },
+    NoPort {
+        /// The name of the node.
+        node: String,
+        /// The port number.
+        port: PortNum,
+    },
+    /// The port has no cable.
     #[error("FD-1105: port {port} of {node} has no cable")]
-    NoLink { node: String, port: PortNum },
+    NoLink {
+        /// The name of the node.
+        node: String,
+        /// The port number.
+        port: PortNum,
+    },
 }
 
-/// What to do about a name that nobody bears; commands of a shell, which is not where everybody reads it.
+/// The advice of the program for an unknown name: the commands that list the names.
 pub const LISTED_BY: &str = "'show switches' and 'show hosts' list the names";
 
 fn hint(like: &[String]) -> String {
@@ -120,7 +156,7 @@ impl fmt::Display for Element {
 }
 
 impl Element {
-    /// The text form of something found: it means that thing alone, whatever names are borne twice.
+    /// The text form of a part of a fabric. It resolves to that part even where several nodes have the same name.
     pub fn of(fabric: &Fabric, names: &Names, what: Resolved) -> Self {
         let end = |port: PortId| {
             let port = fabric.port(port);
@@ -140,7 +176,7 @@ impl Element {
         }
     }
 
-    /// What somebody means who names an element, or a node by its name alone, or a cable by a node and a port.
+    /// Looks up what a text names: an element, a node by its bare name, or a cable by `NODE/PORT`.
     pub fn find(fabric: &Fabric, names: &Names, text: &str) -> Result<Resolved, ElementError> {
         let text = text.trim();
         match (text.parse::<Self>(), split_port(text)) {
@@ -153,6 +189,7 @@ impl Element {
         }
     }
 
+    /// Looks the element up in a fabric.
     pub fn resolve(&self, fabric: &Fabric, names: &Names) -> Result<Resolved, ElementError> {
         match self {
             Self::Switch(name) => {

@@ -4,51 +4,59 @@ use std::collections::BTreeSet;
 
 use super::{Element, Fabric, LinkId, Names, NodeId, PortId, Resolved};
 
-/// Marks over one fabric. A mark on a node or a port takes its links with it.
+/// Nodes, ports and links of one fabric that are marked as failed. A mark on a node or port also fails its links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     marks: BTreeSet<Resolved>,
 }
 
 impl Faults {
+    /// Makes an overlay without marks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Marks it failed; false when it was marked already.
+    /// Marks a part of the fabric as failed; `false` when it was already marked.
     pub fn mark(&mut self, what: Resolved) -> bool {
         self.marks.insert(what)
     }
 
+    /// Removes a mark; `false` when there was none.
     pub fn unmark(&mut self, what: Resolved) -> bool {
         self.marks.remove(&what)
     }
 
+    /// Removes all marks.
     pub fn clear(&mut self) {
         self.marks.clear();
     }
 
+    /// Whether nothing is marked.
     pub fn is_empty(&self) -> bool {
         self.marks.is_empty()
     }
 
+    /// The number of marks.
     pub fn len(&self) -> usize {
         self.marks.len()
     }
 
+    /// The marks in a fixed order.
     pub fn iter(&self) -> impl Iterator<Item = Resolved> {
         self.marks.iter().copied()
     }
 
+    /// Whether a node is marked.
     pub fn node_failed(&self, id: NodeId) -> bool {
         self.marks.contains(&Resolved::Node(id))
     }
 
+    /// Whether a port or its node is marked.
     pub fn port_failed(&self, fabric: &Fabric, id: PortId) -> bool {
         self.marks.contains(&Resolved::Port(id)) || self.node_failed(fabric.port(id).node)
     }
 
-    /// A link is lost when it, one of its ports or one of its nodes is marked.
+    /// Whether a link, one of its ports or one of their nodes is marked.
     pub fn link_failed(&self, fabric: &Fabric, id: LinkId) -> bool {
         let link = fabric.link(id);
         self.marks.contains(&Resolved::Link(id))
@@ -56,7 +64,8 @@ impl Faults {
             || self.port_failed(fabric, link.b)
     }
 
-    /// The same marks in another look at the fabric, by kind, GUID and port; and those that are not there any more.
+    /// The same marks in another snapshot, and the marks whose parts that one does not have. Parts are matched as
+    /// [`Resolved::in_another`] does.
     pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<Resolved>) {
         let (mut marks, mut gone) = (Self::default(), Vec::new());
         for what in self.iter() {

@@ -5,38 +5,51 @@ use std::ops::Range;
 
 use super::{Fabric, Faults, Lid, LinkId, Lmc, NodeId, NodeKind, PortId, PortNum, PortState};
 
-/// A directed channel's index, in the order of (switch, port).
+/// The index of a channel in its [`SwitchGraph`]. Channels are in the order of (switch, port).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
+    /// The index as `usize`.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// One direction of a cable between two different switches. Parallel cables stay distinct channels.
+/// One direction of a cable between two different switches. Parallel cables are separate channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Channel {
+    /// The switch that sends.
     pub from: u32,
+    /// The port that sends.
     pub from_port: PortNum,
+    /// The switch that receives.
     pub to: u32,
+    /// The port that receives.
     pub to_port: PortNum,
+    /// The cable.
     pub link: LinkId,
+    /// The other direction of the cable.
     pub reverse: ChannelId,
 }
 
-/// A port that is a destination: of an adapter or a router, cabled to a switch.
+/// A port of an adapter or router that is cabled to a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terminal {
+    /// The port.
     pub port: PortId,
+    /// The switch at the other end of its cable.
     pub switch: u32,
+    /// The port of that switch.
     pub switch_port: PortNum,
+    /// The first LID of the terminal.
     pub lid: Option<Lid>,
+    /// The LMC of the terminal.
     pub lmc: Lmc,
 }
 
-/// Switch `i` is node `i` of the fabric. A failed switch keeps its index and has neither channels nor terminals.
+/// The switches of a fabric and the channels between them. Switch `i` is node `i` of the fabric. A failed switch
+/// keeps its index and has neither channels nor terminals.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchGraph {
     channels: Vec<Channel>,
@@ -47,6 +60,7 @@ pub struct SwitchGraph {
 }
 
 impl SwitchGraph {
+    /// Makes the graph of a fabric without its failed parts.
     pub fn new(fabric: &Fabric, faults: &Faults) -> Self {
         let mut graph = Self::default();
         let mut channel_at = vec![u32::MAX; fabric.ports().len()];
@@ -90,39 +104,44 @@ impl SwitchGraph {
         }
     }
 
+    /// The number of switches, failed ones included.
     pub fn switch_count(&self) -> usize {
         self.alive.len()
     }
 
-    /// False for a switch that is marked failed.
+    /// Whether a switch is not marked as failed.
     pub fn alive(&self, switch: u32) -> bool {
         self.alive[switch as usize]
     }
 
+    /// All channels in the order of (switch, port).
     pub fn channels(&self) -> &[Channel] {
         &self.channels
     }
 
+    /// A channel by its id.
     pub fn channel(&self, id: ChannelId) -> &Channel {
         &self.channels[id.index()]
     }
 
-    /// The channels that leave a switch, as a range of channel indices.
+    /// The indices of the channels that leave a switch.
     pub fn leaving(&self, switch: u32) -> Range<usize> {
         let at = switch as usize;
         self.first_channel[at] as usize..self.first_channel[at + 1] as usize
     }
 
+    /// All terminals, those of one switch together.
     pub fn terminals(&self) -> &[Terminal] {
         &self.terminals
     }
 
+    /// The terminals at a switch.
     pub fn terminals_of(&self, switch: u32) -> &[Terminal] {
         let at = switch as usize;
         &self.terminals[self.first_terminal[at] as usize..self.first_terminal[at + 1] as usize]
     }
 
-    /// Terminals with a LID of each switch: those that send and are sent to.
+    /// The number of terminals with a LID at each switch. Terminals without a LID neither send nor receive.
     pub fn senders(&self) -> Vec<u32> {
         let mut senders = vec![0; self.switch_count()];
         for terminal in self.terminals.iter().filter(|terminal| terminal.lid.is_some()) {
@@ -131,7 +150,8 @@ impl SwitchGraph {
         senders
     }
 
-    /// For every switch the number of its connected part (u32::MAX for a failed one), and how many parts there are.
+    /// The number of the connected component of every switch (`u32::MAX` for a failed switch), and the number of
+    /// components.
     pub fn parts(&self) -> (Vec<u32>, u32) {
         let mut part = vec![u32::MAX; self.switch_count()];
         let mut count = 0;

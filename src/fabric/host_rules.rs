@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 256;
 const HOLE: &str = "{}";
 
-/// One pattern.
+/// A pattern that reads the name of a host from the name of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostRule {
     before: Vec<char>,
@@ -21,15 +21,17 @@ pub struct HostRule {
     host: (String, String),
 }
 
-/// What a name says of its host.
+/// The host that an adapter's name states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NamedHost {
+    /// The name of the host.
     Host(String),
-    /// The pattern fits in several ways, and nobody can tell which is meant: the first of them.
+    /// The pattern matches in several ways with different hosts. The first two of them.
     Several(Vec<String>),
 }
 
 impl HostRule {
+    /// Makes a rule from a pattern for the adapter's name and a form for the host's name, each with `{}` once.
     pub fn new(adapter: &str, host: &str) -> Result<Self, String> {
         let halves = |what: &str, text: &str| match text.split(HOLE).collect::<Vec<_>>().as_slice() {
             [before, after] => Ok(((*before).to_owned(), (*after).to_owned())),
@@ -93,20 +95,22 @@ fn ends<'c>(pattern: &[char], text: impl ExactSizeIterator<Item = &'c char>) -> 
     found
 }
 
-/// All of a site, in its order.
+/// The rules of a site; the first that matches decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HostRules(Vec<HostRule>);
 
 impl HostRules {
+    /// Makes the list of rules, in the order in which they are tried.
     pub fn new(rules: Vec<HostRule>) -> Self {
         Self(rules)
     }
 
+    /// Whether there is no rule.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What the first pattern that fits says; nothing where none does.
+    /// The host that the first matching rule reads from an adapter's name; `None` when no rule matches.
     pub fn host_of(&self, name: &str) -> Option<NamedHost> {
         if self.0.is_empty() || name.len() > 4 * LONGEST {
             return None;

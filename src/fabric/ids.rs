@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An identifier that could not be read.
+/// A text that is no identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not {expected}")]
 pub struct IdError {
+    /// The text.
     pub text: String,
+    /// What an identifier of this kind looks like.
     pub expected: &'static str,
 }
 
@@ -24,7 +26,7 @@ impl IdError {
 pub struct Guid(pub u64);
 
 impl Guid {
-    /// Hexadecimal with or without `0x`, as every tool of the trade prints it.
+    /// Reads a hexadecimal GUID with or without `0x`, as the tools of InfiniBand print it.
     pub fn from_hex(text: &str) -> Result<Self, IdError> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
         let wrong = || IdError::new(text, "a GUID (up to 16 hexadecimal digits)");
@@ -54,7 +56,7 @@ impl FromStr for Guid {
     }
 }
 
-/// A unicast local identifier. The unknown LID (0, or one outside the unicast range) is `Option::None`.
+/// A unicast local identifier. An unknown LID (0, or one outside the unicast range) is `None` of `Option<Lid>`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lid(u16);
 
@@ -62,7 +64,7 @@ impl Lid {
     /// The last unicast LID; 0xC000 and above address multicast groups.
     pub const MAX: u16 = 0xBFFF;
 
-    /// `None` for 0 and for everything above the unicast range.
+    /// Makes a LID; `None` for 0 and for values above the unicast range.
     pub fn new(value: u32) -> Option<Self> {
         match u16::try_from(value) {
             Ok(lid @ 1..=Self::MAX) => Some(Self(lid)),
@@ -70,10 +72,12 @@ impl Lid {
         }
     }
 
+    /// The LID as a number.
     pub fn value(self) -> u16 {
         self.0
     }
 
+    /// The LID as an index into a table that begins with LID 0.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -96,8 +100,10 @@ impl fmt::Debug for Lid {
 pub struct Lmc(u8);
 
 impl Lmc {
+    /// The largest LMC.
     pub const MAX: u8 = 7;
 
+    /// Makes an LMC; `None` above 7.
     pub fn new(value: u32) -> Option<Self> {
         match u8::try_from(value) {
             Ok(lmc @ 0..=Self::MAX) => Some(Self(lmc)),
@@ -105,11 +111,12 @@ impl Lmc {
         }
     }
 
+    /// The LMC as a number.
     pub fn value(self) -> u8 {
         self.0
     }
 
-    /// How many LIDs a port with this LMC owns.
+    /// The number of LIDs of a port with this LMC.
     pub fn lids(self) -> u16 {
         1 << self.0
     }
@@ -121,23 +128,27 @@ impl fmt::Display for Lmc {
     }
 }
 
-/// A port number on its node. 0 is a switch's own management port, 255 does not exist.
+/// The number of a port on its node. Port 0 is the management port of a switch; 255 is not a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PortNum(pub u8);
 
 impl PortNum {
+    /// The largest port number.
     pub const MAX: u8 = 254;
     /// The management port of a switch.
     pub const MANAGEMENT: PortNum = PortNum(0);
 
+    /// Makes a port number; `None` above 254.
     pub fn new(value: u32) -> Option<Self> {
         u8::try_from(value).ok().filter(|n| *n <= Self::MAX).map(Self)
     }
 
+    /// The port number as a number.
     pub fn value(self) -> u8 {
         self.0
     }
 
+    /// The port number as an index.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -155,17 +166,20 @@ impl fmt::Debug for PortNum {
     }
 }
 
-/// A virtual lane, 0 to 15 (15 is management).
+/// A virtual lane, 0 to 15. Lane 15 carries management packets only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Lane(u8);
 
 impl Lane {
+    /// The largest lane, which carries management packets.
     pub const MAX: u8 = 15;
 
+    /// Makes a lane; `None` above 15.
     pub fn new(value: u32) -> Option<Self> {
         u8::try_from(value).ok().filter(|n| *n <= Self::MAX).map(Self)
     }
 
+    /// The lane as a number.
     pub fn value(self) -> u8 {
         self.0
     }
@@ -176,12 +190,15 @@ impl Lane {
 pub struct ServiceLevel(u8);
 
 impl ServiceLevel {
+    /// The largest service level.
     pub const MAX: u8 = 15;
 
+    /// Makes a service level; `None` above 15.
     pub fn new(value: u32) -> Option<Self> {
         u8::try_from(value).ok().filter(|n| *n <= Self::MAX).map(Self)
     }
 
+    /// The service level as a number.
     pub fn value(self) -> u8 {
         self.0
     }

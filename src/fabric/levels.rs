@@ -2,26 +2,31 @@
 
 use super::{Lid, ServiceLevel};
 
-/// The service level of each path.
+/// The service levels of paths by source switch and destination LID. A set of levels is a bit mask.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Levels {
-    /// Every path on one.
+    /// All paths have one level.
     One(ServiceLevel),
-    /// The same from every switch: the levels of each LID as bits.
+    /// The levels to each LID, the same from every switch.
     ByLid(Vec<u16>),
-    /// A row for each source switch, the levels of a LID as bits: sources of one switch may differ. No bit: nobody
-    /// said.
-    BySwitch { stride: usize, bits: Vec<u16> },
+    /// The levels to each LID, for each source switch. The sources of one switch may use different levels; without
+    /// a bit the level is unknown.
+    BySwitch {
+        /// The number of LIDs of a row, from LID 0 on.
+        stride: usize,
+        /// The rows in the order of the switches.
+        bits: Vec<u16>,
+    },
 }
 
 impl Levels {
-    /// Nobody has said anything yet.
+    /// Makes levels of which every one is unknown, for LIDs up to `top`.
     pub fn unsaid(switches: usize, top: Option<Lid>) -> Self {
         let stride = top.map_or(0, |lid| lid.index() + 1);
         Self::BySwitch { stride, bits: vec![0; switches * stride] }
     }
 
-    /// One level as a row that all switches share, in which single LIDs can be changed.
+    /// Replaces a single level by one entry for each LID up to `top`, so that entries can change.
     pub fn spread(&mut self, top: Option<Lid>) {
         if let Self::One(level) = self {
             let mut bits = vec![1 << level.value(); top.map_or(0, |lid| lid.index() + 1)];
@@ -30,7 +35,7 @@ impl Levels {
         }
     }
 
-    /// What is said of a LID becomes something else, from every switch. One level for all stays.
+    /// Changes the levels to a LID from every switch. A single level for all paths stays.
     pub fn change(&mut self, lid: Lid, becomes: impl Fn(u16) -> u16) {
         match self {
             Self::One(_) => {}
@@ -45,7 +50,7 @@ impl Levels {
         }
     }
 
-    /// Some source of a switch sends to a LID on this level. Said where each switch has a row alone.
+    /// Adds a level to those from a switch to a LID. Has an effect on `BySwitch` only.
     pub fn add(&mut self, switch: u32, lid: Lid, level: ServiceLevel) {
         let Self::BySwitch { stride, bits } = self else { return };
         let at = switch as usize * *stride + lid.index();
@@ -68,7 +73,7 @@ impl Levels {
         }
     }
 
-    /// All levels that come up, as bits.
+    /// All levels in use, as bits.
     pub fn all(&self) -> u16 {
         match self {
             Self::One(level) => 1 << level.value(),

@@ -2,6 +2,8 @@
 //! and failures that an operator marks over it. Beside it: raw observations, what counters tell between two readings,
 //! and fabrics made by name. No I/O, no clock.
 
+#![warn(missing_docs)]
+
 pub mod counters;
 pub mod generate;
 pub mod observe;

@@ -1,8 +1,8 @@
-//! What a link can be: states, widths and speeds, in the words of the tools.
+//! States, widths and speeds of links, by the names that the tools print.
 
 use std::fmt;
 
-/// One word list per enumeration: display, parsing and the MAD encoding read the same table.
+/// One table per enumeration for display, parsing and the MAD encoding.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal, $word:literal;)+ }) => {
         $(#[$meta])*
@@ -10,8 +10,10 @@ macro_rules! words {
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
 
         impl $name {
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
+            /// The name that the tools print.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -21,10 +23,12 @@ macro_rules! words {
                 match self { $(Self::$variant => $code,)+ }
             }
 
+            /// The value with a code of PortInfo.
             pub fn from_code(code: u8) -> Option<Self> {
                 Self::ALL.iter().copied().find(|v| v.code() == code)
             }
 
+            /// The value with a name, in any case.
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|v| v.word().eq_ignore_ascii_case(word))
             }
@@ -41,9 +45,13 @@ macro_rules! words {
 words! {
     /// The logical state of a port.
     PortState {
+        /// No link.
         Down = 1, "Down";
+        /// The link is up, and the subnet manager has not configured the port yet.
         Init = 2, "Init";
+        /// The subnet manager has configured the port; data packets do not pass yet.
         Armed = 3, "Armed";
+        /// Data packets pass.
         Active = 4, "Active";
     }
 }
@@ -51,28 +59,41 @@ words! {
 words! {
     /// The physical state of a port.
     PhysicalState {
+        /// The port saves power and tries no link.
         Sleep = 1, "Sleep";
+        /// The port looks for a peer.
         Polling = 2, "Polling";
+        /// The port is switched off.
         Disabled = 3, "Disabled";
+        /// The port and its peer agree on width and speed.
         Training = 4, "Training";
+        /// The link is up.
         LinkUp = 5, "LinkUp";
+        /// The link recovers from an error.
         ErrorRecovery = 6, "ErrorRecovery";
+        /// The port runs a test of its transmitter.
         PhyTest = 7, "PhyTest";
     }
 }
 
 words! {
-    /// How many physical lanes of a link are in use.
+    /// The number of physical lanes of a link that are in use.
     LinkWidth {
+        /// One lane.
         X1 = 1, "1x";
+        /// Two lanes.
         X2 = 16, "2x";
+        /// Four lanes.
         X4 = 2, "4x";
+        /// Eight lanes.
         X8 = 4, "8x";
+        /// Twelve lanes.
         X12 = 8, "12x";
     }
 }
 
 impl LinkWidth {
+    /// The number of physical lanes.
     pub fn lanes(self) -> u32 {
         match self {
             Self::X1 => 1,
@@ -84,22 +105,32 @@ impl LinkWidth {
     }
 }
 
-/// The signalling rate of one physical lane. Spread over three PortInfo fields (LinkSpeed, LinkSpeedExt, and the
-/// vendor's FDR10), hence no single code.
+/// The signalling rate of one physical lane. Three fields of PortInfo hold it (LinkSpeed, LinkSpeedExt, and the
+/// vendor's FDR10), so it has no single code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSpeed {
+    /// 2.5 Gbit/s.
     Sdr,
+    /// 5 Gbit/s.
     Ddr,
+    /// 10 Gbit/s.
     Qdr,
+    /// 10 Gbit/s with 64b/66b coding, of one vendor.
     Fdr10,
+    /// 14 Gbit/s.
     Fdr,
+    /// 25 Gbit/s.
     Edr,
+    /// 50 Gbit/s.
     Hdr,
+    /// 100 Gbit/s.
     Ndr,
+    /// 200 Gbit/s.
     Xdr,
 }
 
 impl LinkSpeed {
+    /// All speeds, ascending.
     pub const ALL: &'static [Self] = &[
         Self::Sdr,
         Self::Ddr,
@@ -112,6 +143,7 @@ impl LinkSpeed {
         Self::Xdr,
     ];
 
+    /// The name of the speed: `QDR`, `FDR10`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sdr => "SDR",
@@ -126,16 +158,17 @@ impl LinkSpeed {
         }
     }
 
+    /// The speed with a name, in any case.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.word().eq_ignore_ascii_case(word))
     }
 
-    /// Whether the standard's PortInfo has a value for it: FDR10 is a vendor's, XDR came after.
+    /// Whether the standard's PortInfo has a value for the speed. FDR10 is a vendor's, XDR is newer.
     pub fn in_port_info(self) -> bool {
         !matches!(self, Self::Fdr10 | Self::Xdr)
     }
 
-    /// Signalling rate of one lane in Mbit/s (IBA volume 2; a 4x EDR link carries 4 of these).
+    /// The signalling rate of one lane in Mbit/s (IBA volume 2). A 4x EDR link carries four times as much.
     pub fn mbps(self) -> u32 {
         match self {
             Self::Sdr => 2_500,
@@ -150,7 +183,7 @@ impl LinkSpeed {
         }
     }
 
-    /// What one lane carries of data in Mbit/s, once coding (8b/10b, 64b/66b) and error correction are taken off.
+    /// The data rate of one lane in Mbit/s, without coding (8b/10b, 64b/66b) and error correction.
     pub fn data_mbps(self) -> u32 {
         match self {
             Self::Sdr => 2_000,

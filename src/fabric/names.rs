@@ -6,15 +6,16 @@ use rustc_hash::FxHashMap;
 
 use super::{Fabric, Guid, HostRules, NamedHost, Node, NodeId, NodeKind};
 
-/// The operator's own names by GUID (a node-name-map file).
+/// The names that the operator gives to nodes, by GUID, as in a node-name-map file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameMap {
+    /// The names.
     pub by_guid: BTreeMap<Guid, String>,
-    /// What names of adapters say of their hosts.
+    /// The rules that read host names from adapter names.
     pub hosts: HostRules,
 }
 
-/// The names in use for one fabric.
+/// The names in use for the nodes of one fabric: the operator's, and else the node descriptions.
 #[derive(Clone, Debug)]
 pub struct Names {
     names: Vec<Box<str>>,
@@ -24,6 +25,7 @@ pub struct Names {
 }
 
 impl Names {
+    /// Makes the names of a fabric.
     pub fn new(fabric: &Fabric, map: &NameMap) -> Self {
         let names: Vec<Box<str>> = fabric.nodes().map(|(_, node)| name_of(node, map).into()).collect();
         let mut by_name: FxHashMap<Box<str>, Vec<NodeId>> = FxHashMap::default();
@@ -35,21 +37,22 @@ impl Names {
         Self { names, by_name, alike_switches, hosts: map.hosts.clone() }
     }
 
-    /// The rules by which adapters belong to hosts.
+    /// The rules that read host names from adapter names.
     pub fn host_rules(&self) -> &HostRules {
         &self.hosts
     }
 
-    /// Whether two switches bear one name.
+    /// Whether two switches have the same name.
     pub fn has_alike_switches(&self) -> bool {
         self.alike_switches
     }
 
+    /// The name of a node.
     pub fn of(&self, id: NodeId) -> &str {
         &self.names[id.index()]
     }
 
-    /// A name that means this node alone: its GUID where several bear the name.
+    /// A text that names this node only: its name, or its GUID where several nodes have the same name.
     pub fn unique(&self, fabric: &Fabric, id: NodeId) -> String {
         match self.bearers(self.of(id)) {
             [_] if guid_of(self.of(id)).is_none() => self.of(id).to_owned(),
@@ -57,13 +60,13 @@ impl Names {
         }
     }
 
-    /// Every node with exactly this name, in canonical order.
+    /// The nodes with exactly this name, in the fabric's order.
     pub fn bearers(&self, name: &str) -> &[NodeId] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The nodes that an operator may mean by a text: a GUID, a name, or the first word of an adapter's name
-    /// (`node7` for `node7 HCA-1`). Several where it is ambiguous.
+    /// The nodes that a text may mean: by GUID, by name, or by the first word of an adapter's name (`node7` for
+    /// `node7 HCA-1`). Several where the text is ambiguous.
     pub fn find(&self, fabric: &Fabric, text: &str, kind: Option<NodeKind>) -> Vec<NodeId> {
         let wanted = |id: &NodeId| kind.is_none_or(|kind| fabric.node(*id).facts.kind == kind);
         // A GUID means its owner even where somebody is described by it: elements must mean what they meant.
@@ -84,7 +87,7 @@ impl Names {
         fabric.nodes().map(|(id, _)| id).filter(wanted).filter(by_host).collect()
     }
 
-    /// Names that resemble a text which named nothing, for an error that helps.
+    /// Names that resemble a text, as hints for an error.
     pub fn resembling(&self, text: &str) -> Vec<&str> {
         let wanted = text.trim().to_lowercase();
         let mut close: Vec<&str> = self

@@ -1,6 +1,6 @@
 //! What a mistyped word may stand for.
 
-/// Words that were perhaps meant, behind an error that names the wrong one.
+/// The hint of an error message that names similar words, or nothing without any.
 pub fn meant(like: &[&str]) -> String {
     match like {
         [] => String::new(),
@@ -8,12 +8,12 @@ pub fn meant(like: &[&str]) -> String {
     }
 }
 
-/// The beginning of a text that may be hostile, for a message.
+/// The first 60 characters of a text, for an error message.
 pub fn shown(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// The known words that a mistyped one may stand for, nearest first.
+/// The known words that resemble a mistyped one, nearest first, two at most.
 pub fn resembling<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     const FAR: usize = 3;
     let text = shown(text).to_lowercase();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::{PortId, SwitchGraph};
 
-/// The members of partitions on one fabric. Ports of equal memberships are one class, so that who talks to whom is
-/// asked of classes and not of ports.
+/// The members of partitions on one fabric. Ports with equal memberships are one class, so that questions about
+/// pairs concern classes and not ports. A switch is a member by its port 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Partitions {
     /// By port; class 0 is that of ports without a partition, which talk to nobody.
@@ -18,7 +18,8 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// From the members of each partition: `true` for full ones. `ports` are as many as the fabric has.
+    /// Makes partitions from the members of each P_Key: `true` for full members. `ports` is the number of ports of
+    /// the fabric.
     pub fn new(ports: usize, by_key: &BTreeMap<u16, BTreeMap<PortId, bool>>) -> Self {
         let mut of_port: Vec<Vec<(u16, bool)>> = vec![Vec::new(); ports];
         for (key, members) in by_key {
@@ -45,20 +46,22 @@ impl Partitions {
         Self { class_of, classes, members }
     }
 
-    /// Partitions with members on this fabric.
+    /// The number of partitions with members on this fabric.
     pub fn count(&self) -> usize {
         self.members.len()
     }
 
+    /// The number of classes.
     pub fn class_count(&self) -> usize {
         self.classes.len()
     }
 
+    /// The class of a port.
     pub fn class(&self, port: PortId) -> u32 {
         self.class_of.get(port.index()).copied().unwrap_or(0)
     }
 
-    /// For each class whether it shares a partition with this one.
+    /// Whether a class shares a partition with each class.
     pub fn sharing(&self, class: u32) -> Vec<bool> {
         let mut shares = vec![false; self.classes.len()];
         for (key, full) in self.classes.get(class as usize).into_iter().flatten() {
@@ -69,10 +72,12 @@ impl Partitions {
         shares
     }
 
+    /// Whether two ports share a partition, at least one of them as a full member.
     pub fn share(&self, a: PortId, b: PortId) -> bool {
         self.classes_share(self.class(a), self.class(b))
     }
 
+    /// Whether the ports of two classes share a partition.
     pub fn classes_share(&self, a: u32, b: u32) -> bool {
         let held = |class: u32| self.classes.get(class as usize).map_or(&[][..], Vec::as_slice);
         let (mut a, mut b) = (held(a), held(b));
@@ -89,7 +94,8 @@ impl Partitions {
         false
     }
 
-    /// Ordered pairs that share a partition among so many ports of each class; nobody is paired with itself.
+    /// The number of ordered pairs of different ports that share a partition, given the number of ports of each
+    /// class.
     pub fn pairs(&self, ports: &[u64]) -> u64 {
         let of_class = |(class, count): (u32, &u64)| {
             if *count == 0 {
@@ -103,7 +109,7 @@ impl Partitions {
         (0..).zip(ports.iter().take(self.classes.len())).map(of_class).sum()
     }
 
-    /// For each switch the terminals with a LID that share a partition with a class.
+    /// The number of terminals with a LID at each switch that share a partition with a class.
     pub fn senders(&self, graph: &SwitchGraph, class: u32) -> Vec<u32> {
         let shares = self.sharing(class);
         let mut count = vec![0; graph.switch_count()];

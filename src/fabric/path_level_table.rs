@@ -4,22 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fabric, Guid, Levels, Lid, NodeId, NodeKind, PortId, PortNum, ServiceLevel};
 
-/// A service level for each source node, by its GUID, and LID. A path without one is not listed.
+/// Service levels path by path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathLevelTable {
+    /// The service level by the GUID of the source node and by destination LID.
     pub sources: BTreeMap<Guid, BTreeMap<Lid, ServiceLevel>>,
 }
 
-/// A list of levels, put to a fabric.
+/// A [`PathLevelTable`] applied to a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedLevels {
-    /// The levels by source switch; sources of one switch may differ.
+    /// The levels by source switch; the sources of one switch may differ.
     pub levels: Levels,
-    /// (Source node, LID) that the list does not have.
+    /// Pairs (source node, LID) that the table does not list.
     pub unlisted: u64,
     /// The first of them.
     pub first_unlisted: Option<(NodeId, Lid)>,
-    /// (Source switch, LID) of which some sources are listed and others are not.
+    /// Pairs (source switch, LID) of which the table lists some sources only.
     pub partly_listed: u64,
 }
 
@@ -31,16 +32,18 @@ struct Sender {
 }
 
 impl PathLevelTable {
+    /// The level of a path, where it is listed.
     pub fn level(&self, source: Guid, lid: Lid) -> Option<ServiceLevel> {
         self.sources.get(&source)?.get(&lid).copied()
     }
 
-    /// How many paths are listed.
+    /// The number of listed paths.
     pub fn count(&self) -> usize {
         self.sources.values().map(BTreeMap::len).sum()
     }
 
-    /// The levels of the paths of a fabric: between terminals, with `switches` also from and to switches.
+    /// Applies the table to the paths of a fabric: those between terminals, with `switches` also those from and to
+    /// switches.
     pub fn put_to(&self, fabric: &Fabric, switches: bool) -> ListedLevels {
         let top = fabric.top_lid();
         let mut listed = ListedLevels {

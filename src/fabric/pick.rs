@@ -2,9 +2,9 @@
 
 use super::Lid;
 
-/// The LID that a host at this place among the hosts, in the order of switches and ports, sends to, of so many from a
-/// base on (a power of two): the place modulo their number, as Lin et al. have it for MLID. OpenSM's path records pick
-/// none: a host that is not told otherwise sends to the base LID.
+/// The LID that a host sends to when the destination has `lids` LIDs from `base` on: the host's place among all
+/// hosts, modulo `lids` (a power of two), as in the MLID scheme of Lin et al. Path records of OpenSM do not choose:
+/// without other advice a host sends to the base LID.
 pub fn pick(place: u32, base: Lid, lids: u16) -> Lid {
     let offset = place & u32::from(lids.max(1) - 1);
     Lid::new(u32::from(base.value()) + offset).unwrap_or(base)

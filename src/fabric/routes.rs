@@ -4,29 +4,41 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum};
 
-/// The lane of a path.
+/// The virtual lanes of paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Lanes {
-    /// Every path on lane 0.
+    /// All paths are on lane 0.
     #[default]
     One,
-    /// By destination: a lane for each LID.
-    ByDestination { lanes: u8, lane: Vec<u8> },
-    /// By source switch and destination: a row for each switch, a lane for each LID.
-    ByPair { lanes: u8, lane: Vec<u8> },
+    /// The lane depends on the destination.
+    ByDestination {
+        /// The number of lanes.
+        lanes: u8,
+        /// The lane of each LID, from LID 0 on.
+        lane: Vec<u8>,
+    },
+    /// The lane depends on the source switch and the destination.
+    ByPair {
+        /// The number of lanes.
+        lanes: u8,
+        /// A row for each switch, with the lane of each LID from LID 0 on.
+        lane: Vec<u8>,
+    },
 }
 
-/// What of a table is not known.
+/// The unknown part of a forwarding table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unread {
+    /// The whole table.
     All,
+    /// Blocks of 64 LIDs.
     Blocks(BTreeSet<u16>),
-    /// Entries that lead to what was not read.
+    /// Single LIDs, whose entries depend on a part that was not read.
     Lids(BTreeSet<Lid>),
 }
 
 impl Unread {
-    /// Whether the entry of a LID is not known.
+    /// Whether the entry of a LID is unknown.
     pub fn hides(&self, lid: Lid) -> bool {
         match self {
             Self::All => true,
@@ -36,29 +48,32 @@ impl Unread {
     }
 }
 
-/// One byte for each switch and LID. Rows lie one behind the other in the order of the switches.
+/// The forwarding tables of all switches: one byte for each switch and LID, row after row in the order of the
+/// switches.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
     /// How many LIDs a row has, from 0 on.
     stride: usize,
     ports: Vec<u8>,
+    /// The virtual lanes of the paths.
     pub lanes: Lanes,
     /// By switch, of tables of which part was not read.
     unread: BTreeMap<u32, Unread>,
 }
 
 impl Routes {
-    /// Nothing leads anywhere.
+    /// Makes tables without any path, for LIDs up to `top`.
     pub fn empty(switches: usize, top: Option<Lid>) -> Self {
         let stride = top.map_or(0, |lid| lid.index() + 1);
         Self { stride, ports: vec![NO_PATH; switches * stride], ..Self::default() }
     }
 
+    /// The number of switches.
     pub fn switch_count(&self) -> usize {
         self.ports.len().checked_div(self.stride).unwrap_or(0)
     }
 
-    /// Memory of tables and lanes.
+    /// The memory of tables and lanes in bytes.
     pub fn bytes(&self) -> usize {
         let lanes = match &self.lanes {
             Lanes::One => 0,
@@ -67,18 +82,18 @@ impl Routes {
         self.ports.len() + lanes
     }
 
-    /// How many LIDs a row has, LID 0 included.
+    /// The number of LIDs of a row, LID 0 included.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// The row of a switch, a port for each LID from 0 on.
+    /// The row of a switch: the egress port for each LID from 0 on, [`NO_PATH`] for none.
     pub fn row(&self, switch: u32) -> &[u8] {
         let start = switch as usize * self.stride;
         self.ports.get(start..start + self.stride).unwrap_or_default()
     }
 
-    /// All rows, to be filled side by side.
+    /// All rows, to fill in parallel.
     pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u8]> {
         self.ports.chunks_exact_mut(self.stride.max(1))
     }
@@ -88,10 +103,12 @@ impl Routes {
         &mut self.ports
     }
 
+    /// The egress port of a switch for a LID.
     pub fn get(&self, switch: u32, lid: Lid) -> Option<PortNum> {
         self.row(switch).get(lid.index()).copied().filter(|port| *port != NO_PATH).map(PortNum)
     }
 
+    /// Sets the egress port of a switch for a LID; `None` is no path.
     pub fn set(&mut self, switch: u32, lid: Lid, port: Option<PortNum>) {
         let at = switch as usize * self.stride + lid.index();
         if lid.index() < self.stride
@@ -101,7 +118,7 @@ impl Routes {
         }
     }
 
-    /// How many lanes the paths use.
+    /// The number of lanes that the paths use.
     pub fn lane_count(&self) -> u8 {
         match &self.lanes {
             Lanes::One => 1,
@@ -109,7 +126,7 @@ impl Routes {
         }
     }
 
-    /// The lane of packets from hosts of a switch to a LID.
+    /// The lane of packets from the hosts of a switch to a LID.
     pub fn lane(&self, from: u32, to: Lid) -> Lane {
         let lane = match &self.lanes {
             Lanes::One => 0,
@@ -126,7 +143,7 @@ impl Routes {
         Lft::of(self.row(switch).to_vec())
     }
 
-    /// Routes as tables that were read have them; a switch without one leads nowhere.
+    /// Makes routes from forwarding tables that were read; a switch without one has no paths.
     pub fn of_tables<'t>(tables: impl Iterator<Item = Option<&'t Lft>>) -> Self {
         let tables: Vec<&[u8]> = tables.map(|lft| lft.map_or(&[][..], Lft::bytes)).collect();
         let stride = tables.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
@@ -137,17 +154,17 @@ impl Routes {
         Self { stride, ports, ..Self::default() }
     }
 
-    /// The same, where this of some tables is not known; what is not said of a switch is no path.
+    /// Adds which parts of which tables are unknown. All other absent entries are no path.
     pub fn with_unread(self, unread: BTreeMap<u32, Unread>) -> Self {
         Self { unread, ..self }
     }
 
-    /// Whether the entry of a LID is not known.
+    /// Whether the entry of a switch for a LID is unknown.
     pub fn is_unread(&self, switch: u32, lid: Lid) -> bool {
         self.unread.get(&switch).is_some_and(|unread| unread.hides(lid))
     }
 
-    /// What of which switches is not known.
+    /// The switches with unknown entries.
     pub fn unread(&self) -> impl Iterator<Item = (u32, &Unread)> {
         self.unread.iter().map(|(switch, unread)| (*switch, unread))
     }

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Lane, Lid, NodeId, PortNum, ServiceLevel};
 
-/// The entry of a forwarding table that leads nowhere.
+/// The egress port of an entry without a path.
 pub const NO_PATH: u8 = 0xFF;
 
-/// How many LIDs one block of a forwarding table covers.
+/// The number of LIDs of one block of a forwarding table.
 pub const BLOCK_LIDS: u16 = 64;
 
-/// A block of a row of ports; what lies beyond the end of the row leads nowhere.
+/// A block of a row; LIDs beyond the end of the row have no path.
 pub fn block_of(row: &[u8], block: u16) -> [u8; BLOCK_LIDS as usize] {
     let mut ports = [NO_PATH; BLOCK_LIDS as usize];
     let start = usize::from(block) * usize::from(BLOCK_LIDS);
@@ -22,33 +22,36 @@ pub fn block_of(row: &[u8], block: u16) -> [u8; BLOCK_LIDS as usize] {
     ports
 }
 
-/// A linear forwarding table: the egress port for each LID, 255 where there is none.
+/// A linear forwarding table: the egress port for each LID, [`NO_PATH`] for none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lft {
     entries: Vec<u8>,
 }
 
 impl Lft {
+    /// Makes a table without paths.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A table from its bytes, one for each LID from 0 on.
+    /// Makes a table from its egress ports, from LID 0 on.
     pub fn of(mut entries: Vec<u8>) -> Self {
         // Equal tables are equal values: nothing but paths at the end.
         entries.truncate(entries.iter().rposition(|port| *port != NO_PATH).map_or(0, |last| last + 1));
         Self { entries }
     }
 
-    /// The bytes up to the last path.
+    /// The egress ports from LID 0 to the last path.
     pub fn bytes(&self) -> &[u8] {
         &self.entries
     }
 
+    /// The egress port for a LID.
     pub fn get(&self, lid: Lid) -> Option<PortNum> {
         self.entries.get(lid.index()).copied().filter(|port| *port != NO_PATH).map(PortNum)
     }
 
+    /// Sets the egress port for a LID; `None` is no path.
     pub fn set(&mut self, lid: Lid, port: Option<PortNum>) {
         if lid.index() >= self.entries.len() {
             if port.is_none() {
@@ -63,38 +66,42 @@ impl Lft {
         }
     }
 
-    /// The LIDs with a path, ascending.
+    /// The LIDs with a path, ascending, with their egress ports.
     pub fn routed(&self) -> impl Iterator<Item = (Lid, PortNum)> {
         let entries = self.entries.iter().enumerate().filter(|(_, port)| **port != NO_PATH);
         entries.filter_map(|(lid, port)| Some((Lid::new(lid as u32)?, PortNum(*port))))
     }
 
+    /// Whether there is no path.
     pub fn is_empty(&self) -> bool {
         self.routed().next().is_none()
     }
 }
 
-/// A multicast forwarding table: the egress ports of each multicast LID.
+/// A multicast forwarding table.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mft {
+    /// The egress ports of each multicast LID.
     pub groups: BTreeMap<u16, Vec<PortNum>>,
 }
 
-/// Service level to virtual lane for one (in port, out port): sixteen lanes of four bits, SL 0 lowest.
+/// The virtual lane of each service level for one pair (ingress port, egress port).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sl2Vl(u64);
 
 impl Sl2Vl {
+    /// The lane of a level.
     pub fn lane(self, sl: ServiceLevel) -> Lane {
         Lane::new(((self.0 >> (4 * sl.value())) & 0xF) as u32).unwrap_or_default()
     }
 
+    /// Sets the lane of a level.
     pub fn set(&mut self, sl: ServiceLevel, lane: Lane) {
         let shift = 4 * sl.value();
         self.0 = (self.0 & !(0xF << shift)) | (u64::from(lane.value()) << shift);
     }
 
-    /// Sixteen hexadecimal digits, the lane of service level 0 first.
+    /// Reads sixteen hexadecimal digits, the lane of service level 0 first.
     pub fn from_digits(digits: &str) -> Option<Self> {
         let lanes: Vec<u64> =
             digits.chars().map(|digit| digit.to_digit(16).map(u64::from)).collect::<Option<_>>()?;
@@ -109,51 +116,61 @@ impl fmt::Display for Sl2Vl {
     }
 }
 
-/// One entry of an arbitration table; the weight counts 64 bytes.
+/// An entry of a VL arbitration table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct VlWeight {
+    /// The lane.
     pub lane: Lane,
+    /// The data that the lane may send in a turn, in units of 64 bytes.
     pub weight: u8,
 }
 
-/// Virtual lane arbitration of one port.
+/// The VL arbitration tables of one port.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Arbitration {
+    /// The data of the high-priority table that may pass before the other one gets a turn (HighLimit).
     pub high_limit: u8,
+    /// The high-priority table.
     pub high: Vec<VlWeight>,
+    /// The low-priority table.
     pub low: Vec<VlWeight>,
 }
 
-/// What one node holds. Adapters have lane tables too (in port 0).
+/// The tables of one node. Adapters have SL2VL and arbitration tables too; their ingress port is 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeTables {
+    /// The forwarding table of a switch.
     pub lft: Option<Lft>,
-    /// Blocks of 64 LIDs of the forwarding table that could not be read: what they hold nobody knows.
+    /// Blocks of 64 LIDs of the forwarding table that could not be read.
     pub unread: BTreeSet<u16>,
+    /// The multicast forwarding table of a switch.
     pub mft: Option<Mft>,
+    /// The SL2VL tables by (ingress port, egress port).
     pub sl2vl: BTreeMap<(PortNum, PortNum), Sl2Vl>,
+    /// The arbitration tables by port.
     pub arbitration: BTreeMap<PortNum, Arbitration>,
 }
 
 impl NodeTables {
-    /// What the forwarding table says of the LIDs after one, up to another, was not read. Tables are held by blocks, so
-    /// that counts for LIDs of the first block too that have no entry.
+    /// Marks the blocks of the LIDs after `last` up to `top` as not read. A block that begins before `last` is
+    /// marked as a whole.
     pub fn forget_after(&mut self, last: Option<Lid>, top: Option<Lid>) {
         let block = |lid: Lid| lid.value() / BLOCK_LIDS;
         self.unread.extend(last.map_or(0, block)..=top.map_or(Lid::MAX / BLOCK_LIDS, block));
     }
 }
 
-/// The tables of a fabric by node. A node that is absent told nothing.
+/// The tables of a fabric by node. A node without any is absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tables {
+    /// The tables.
     pub nodes: BTreeMap<NodeId, NodeTables>,
-    /// The only blocks of forwarding tables that were asked for; `None`: all of them.
+    /// The blocks of forwarding tables that were asked for; `None` for all.
     pub only: Option<BTreeSet<u16>>,
 }
 
 impl Tables {
-    /// Whether a table says what becomes of a LID, be it that it has no path.
+    /// Whether the table of a node has a known entry for a LID, a path or none.
     pub fn tells(&self, node: NodeId, lid: Lid) -> bool {
         let block = lid.value() / BLOCK_LIDS;
         let asked = self.only.as_ref().is_none_or(|only| only.contains(&block));
@@ -161,6 +178,7 @@ impl Tables {
         asked && held.is_some_and(|held| held.lft.is_some() && !held.unread.contains(&block))
     }
 
+    /// The forwarding table of a switch.
     pub fn lft(&self, node: NodeId) -> Option<&Lft> {
         self.nodes.get(&node)?.lft.as_ref()
     }
@@ -170,10 +188,12 @@ impl Tables {
         self.nodes.values().any(|held| held.lft.is_some())
     }
 
+    /// The tables of a node, to fill in.
     pub fn entry(&mut self, node: NodeId) -> &mut NodeTables {
         self.nodes.entry(node).or_default()
     }
 
+    /// Whether no node has tables.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }

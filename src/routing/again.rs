@@ -8,22 +8,24 @@ use super::engine::{Answer, Engine, Pulse, Refusal, Request};
 use super::problem::Problem;
 use fabdeck_fabric::Routes;
 
-/// What an engine gives that can begin from an earlier run.
+/// The answer of an engine that can begin from an earlier run.
 #[derive(Debug)]
 pub struct Again {
+    /// The routes.
     pub answer: Answer,
+    /// What the engine keeps for the next run.
     pub kept: Kept,
-    /// Rows that were taken over; `None` without an earlier run that fits.
+    /// The number of rows taken over from the earlier run; `None` without an earlier run that fits.
     pub reused: Option<usize>,
 }
 
 /// What an engine keeps of a run; only it knows what that is.
 pub type Kept = Arc<dyn Any + Send + Sync>;
 
-/// Routes out of an earlier run of the same engine.
+/// A function that computes routes from an earlier run of the same engine.
 pub type AgainFn = fn(&Problem<'_>, &Request, Option<&Past>, &dyn Pulse) -> Result<Again, Refusal>;
 
-/// A run that the next one of the same engine may begin from.
+/// A run from which the next run of the same engine can begin.
 #[derive(Clone, Debug)]
 pub struct Past {
     request: Request,
@@ -38,19 +40,25 @@ impl Past {
     }
 }
 
-/// How much of an answer was computed for the marks it is for.
+/// How much of a run was computed anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ran {
     /// All of it.
     #[default]
     Full,
-    /// Rows that the marks do not touch were taken over; it is what a full run gives.
-    Reused { rows: usize, of: usize },
-    /// Nothing: the same marks were asked for before.
+    /// Rows that the marks do not touch were taken over. The routes equal those of a full run.
+    Reused {
+        /// The number of rows taken over.
+        rows: usize,
+        /// The number of all rows.
+        of: usize,
+    },
+    /// Nothing: the answer for the same marks was cached.
     Kept,
 }
 
 impl Ran {
+    /// The word for it in JSON: `full`, `reused`, `kept`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -59,7 +67,7 @@ impl Ran {
         }
     }
 
-    /// Rows that were taken over.
+    /// The number of rows taken over.
     pub fn rows(self) -> Option<usize> {
         match self {
             Self::Reused { rows, .. } => Some(rows),
@@ -67,7 +75,7 @@ impl Ran {
         }
     }
 
-    /// A sentence, without a full stop.
+    /// A sentence about the run, without a full stop.
     pub fn sentence(self, engine: &Engine) -> String {
         match self {
             Self::Full if engine.again.is_some() => "in full".to_owned(),
@@ -82,19 +90,22 @@ impl Ran {
     }
 }
 
-/// Routes with what is worth keeping of them.
+/// The routes of a run and what the next one can reuse.
 #[derive(Debug)]
 pub struct Run {
+    /// The routes.
     pub routes: Arc<Routes>,
+    /// The engine's remarks, as in [`Answer::remarks`].
     pub remarks: Vec<String>,
-    /// As of an `Answer`.
+    /// Whether the routes are degraded, as in [`Answer::degraded`].
     pub degraded: bool,
+    /// How much was computed anew.
     pub ran: Ran,
-    /// `None` of an engine that always runs in full.
+    /// The run, for the next call of [`run`]; `None` for an engine that always runs in full.
     pub past: Option<Past>,
 }
 
-/// Runs an engine, from an earlier run of it where that helps.
+/// Runs an engine, beginning from an earlier run of it where the engine can.
 pub fn run(
     engine: &Engine,
     problem: &Problem<'_>,

@@ -16,7 +16,7 @@ use super::problem::Problem;
 use super::{ranks, sssp, updn};
 use fabdeck_fabric::Routes;
 
-/// How the remark begins that says that there were too few lanes.
+/// The first word of the remark that the lanes are too few.
 pub const DEGRADED: &str = "degraded";
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {

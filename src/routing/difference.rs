@@ -11,19 +11,21 @@ use super::problem::{Destination, Problem};
 use super::trees::{Distances, FAR, Reader, Tree, Ways, batches};
 use fabdeck_fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes, block_of};
 
-/// What changes between two sets of routes.
+/// The differences between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Difference {
-    /// Entries of forwarding tables.
+    /// The number of forwarding table entries that differ.
     pub entries: u64,
-    /// Blocks of 64 LIDs, as they are written.
+    /// The number of blocks of 64 LIDs to write.
     pub blocks: u64,
+    /// The number of switches with differences.
     pub switches: u64,
-    /// Ordered pairs of terminals with another path or lane to a LID, or a path where there was none, or none any more.
+    /// Ordered pairs of terminals with another path or lane to a LID, with a new path, or without one now.
     pub moved_pairs: u64,
 }
 
 impl Difference {
+    /// Compares two sets of routes.
     pub fn between(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Self {
         Change::new(problem, old, new).seen(None).0
     }
@@ -84,7 +86,7 @@ fn row(old: &[u8], new: &[u8]) -> Difference {
     found
 }
 
-/// (Source switch, LID) that the routes put on another lane, over sources and destinations in scope.
+/// The number of (source switch, LID) on another lane, over sources and destinations in scope.
 pub fn changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches: bool) -> u64 {
     if old.lanes == Lanes::One && new.lanes == Lanes::One {
         return 0;
@@ -99,21 +101,21 @@ pub fn changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches
     problem.switches().into_par_iter().filter(sends).map(changed).sum()
 }
 
-/// Whether a change may be made while traffic flows (dissertation, definition 5.5, condition 3).
+/// Whether a change can be written while traffic flows (dissertation, definition 5.5, condition 3).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Transition {
-    /// No lane has a cycle of the dependencies of both; `None` when lanes are not known.
+    /// Whether no lane has a credit loop of old and new dependencies together; `None` when the lanes are not known.
     pub safe: Option<bool>,
-    /// One for each lane that has any; a proof names its routes: 0 the old, 1 the new.
+    /// One credit loop for each lane that has any. The routes of a proof are 0 for the old and 1 for the new ones.
     pub cycles: Vec<Cycle>,
 }
 
-/// Old and new paths together.
+/// Judges old and new paths together.
 pub fn transition(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> Transition {
     Change::new(problem, old, new).seen(Some(scope)).1
 }
 
-/// The difference and the transition, of one look at all destinations.
+/// Computes difference and transition in one pass over all destinations.
 pub fn compare(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> (Difference, Transition) {
     Change::new(problem, old, new).seen(Some(scope))
 }

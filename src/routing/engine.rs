@@ -7,26 +7,28 @@ use super::again::AgainFn;
 use super::problem::Problem;
 use fabdeck_fabric::{Guid, JobMap, Routes};
 
-/// Nearly all adapters have four data lanes.
+/// The data lanes of almost all adapters.
 pub const SUPPOSED_LANES: u8 = 4;
 
-/// What an operator may ask of an engine. What one has no use for it leaves alone, and `Engine::no_use_for` tells.
+/// The options of an engine. An engine ignores the ones that it does not use; [`Engine::no_use_for`] lists them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// The most lanes that may be used.
+    /// The largest number of virtual lanes to use.
     pub lanes: u8,
-    /// Data lanes that adapters are supposed to have where none of their ports says how many; `None` where the operator
-    /// said how many lanes to use. Engines do not look at it: whoever asks them lowers `lanes` by it.
+    /// The assumed number of data lanes of adapters whose ports do not state it; `None` where the operator set the
+    /// number of lanes. Engines ignore it: the caller lowers `lanes` by it.
     pub supposed_lanes: Option<u8>,
-    /// Switches to take as roots; none: the engine finds them.
+    /// The switches to use as roots; empty for those that the engine finds.
     pub roots: Vec<Guid>,
-    /// Nodes that compute, and nodes that serve them; none: every adapter computes.
+    /// The nodes that compute; empty for all adapters.
     pub compute_nodes: Vec<Guid>,
+    /// The nodes that serve compute nodes.
     pub io_nodes: Vec<Guid>,
-    /// The jobs that run; none: nobody said.
+    /// The running jobs; empty when they are unknown.
     pub jobs: Arc<JobMap>,
+    /// What the lane of a path may depend on.
     pub lanes_by: LanesBy,
-    /// The node that the subnet manager sits on.
+    /// The node of the subnet manager.
     pub manager: Option<Guid>,
 }
 
@@ -46,7 +48,8 @@ impl Default for Request {
 }
 
 impl Request {
-    /// So many lanes at the most where an operator says how many; else as many as are supposed.
+    /// Sets the number of lanes where the operator states it (`said`), and else the assumed number of data lanes
+    /// (`supposed`).
     pub fn with_lanes(self, said: Option<u8>, supposed: Option<u8>) -> Self {
         match said {
             Some(lanes) => Self { lanes, supposed_lanes: None, ..self },
@@ -58,40 +61,59 @@ impl Request {
 /// What the lane of a path may depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LanesBy {
-    /// Where it begins and ends.
+    /// Source and destination.
     #[default]
     Pair,
-    /// Where it ends: what OpenSM can give adapters without being changed.
+    /// The destination alone, which unmodified OpenSM can tell adapters.
     Destination,
 }
 
-/// Why an engine gives no routes.
+/// Why an engine returns no routes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The fabric is not what the engine is for.
+    /// The engine does not support the topology.
     #[error("FD-8001: {engine} is not for this fabric: {why}")]
-    Unfit { engine: &'static str, why: String },
-    /// It would need more lanes than it may use.
+    Unfit {
+        /// The engine.
+        engine: &'static str,
+        /// The reason.
+        why: String,
+    },
+    /// The engine needs more lanes than it may use.
     #[error("FD-8002: {engine} needs {needed} lanes here and may use {given}")]
-    Lanes { engine: &'static str, needed: u32, given: u8 },
-    /// What was asked for makes no sense on this fabric.
+    Lanes {
+        /// The engine.
+        engine: &'static str,
+        /// The number of lanes that it needs.
+        needed: u32,
+        /// The number of lanes that it may use.
+        given: u8,
+    },
+    /// An option makes no sense on this fabric.
     #[error("FD-8003: {engine}: {what}")]
-    Request { engine: &'static str, what: String },
+    Request {
+        /// The engine.
+        engine: &'static str,
+        /// What is wrong with the option.
+        what: String,
+    },
+    /// The caller cancelled the run.
     #[error("FD-8004: cancelled")]
     Cancelled,
 }
 
-/// Somebody who waits for routes, from any thread.
+/// Receives the progress of a long computation and can cancel it. Called from any thread.
 pub trait Pulse: Sync {
-    /// So much of the work is done.
+    /// Reports that `done` of `of` parts are done.
     fn step(&self, done: usize, of: usize);
 
+    /// Whether to stop early.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// Nobody waits.
+/// A [`Pulse`] that ignores progress and never cancels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPulse;
 
@@ -99,48 +121,58 @@ impl Pulse for NoPulse {
     fn step(&self, _: usize, _: usize) {}
 }
 
-/// What routes of an engine hold, whatever the fabric, when it does not refuse.
+/// What the routes of an engine guarantee on every fabric that the engine does not refuse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promise {
-    /// Every adapter reaches every adapter that it is connected to.
+    /// Whether every adapter reaches every adapter that cables connect it with.
     pub terminals: bool,
-    /// Every switch reaches everything that it is connected to, and is reached by it.
+    /// Whether every switch reaches everything that cables connect it with, and is reached by it.
     pub switches: bool,
-    /// No cycle of dependencies between the paths of adapters.
+    /// Whether the paths between adapters have no credit loop.
     pub deadlock_free: bool,
-    /// No cycle between the paths of switches either.
+    /// Whether the paths from and to switches have no credit loop either.
     pub deadlock_free_switches: bool,
+    /// Whether all paths are shortest.
     pub shortest: bool,
 }
 
-/// What of a request an engine looks at; the number of lanes is a limit that all keep.
+/// The options of a [`Request`] that an engine uses. All engines keep the limit of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Uses {
+    /// Whether it uses `roots`.
     pub roots: bool,
+    /// Whether it uses `compute_nodes`.
     pub compute_nodes: bool,
+    /// Whether it uses `io_nodes`.
     pub io_nodes: bool,
+    /// Whether it uses `jobs`.
     pub jobs: bool,
+    /// Whether it uses `lanes_by`.
     pub lanes_by: bool,
-    /// More than one lane, where there are more.
+    /// Whether it uses more than one lane, where there are more.
     pub lanes: bool,
 }
 
-/// An engine of the registry.
+/// A routing engine of the registry.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    /// The word of `--engine`.
+    /// The name of the engine, as in `--engine`.
     pub id: &'static str,
-    /// One line, without a full stop.
+    /// One line about the engine, without a full stop.
     pub title: &'static str,
+    /// What its routes guarantee.
     pub promise: Promise,
+    /// The options that it uses.
     pub uses: Uses,
+    /// Computes the routes.
     pub route: fn(&Problem<'_>, &Request, &dyn Pulse) -> Result<Answer, Refusal>,
-    /// The same routes out of those for other marks, of an engine whose tables do not all depend on one another.
+    /// Computes the same routes from those for other marks, for an engine whose tables do not all depend on one
+    /// another.
     pub again: Option<AgainFn>,
 }
 
 impl Engine {
-    /// What of a request changes nothing here, by its options.
+    /// The command-line options in a request that the engine ignores.
     pub fn no_use_for(&self, request: &Request) -> Vec<&'static str> {
         let Uses { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;
         let given = [
@@ -161,14 +193,15 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// Routes, and what the engine has to say about them.
+/// The routes of an engine with its remarks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
+    /// The routes.
     pub routes: Routes,
-    /// Destinations that fell back, roots that were chosen, ranks that were found: one sentence each.
+    /// Sentences about destinations on escape paths, chosen roots or ranks.
     pub remarks: Vec<String>,
-    /// There were too few lanes for the routes that the engine is for; these keep its promise and carry more on their
-    /// busiest channel.
+    /// Whether there were too few lanes for the engine's own routes. The routes keep the engine's promise and load
+    /// their busiest channel more.
     pub degraded: bool,
 }
 

@@ -4,7 +4,7 @@ use super::engine::Request;
 use super::problem::Problem;
 use super::ranks;
 
-/// Of each switch: 0 at the bottom, higher towards the roots. `None` for a fabric that is no tree.
+/// The height of each switch: 0 at the bottom, higher towards the roots. `None` for a fabric that is no tree.
 pub fn heights(problem: &Problem<'_>) -> Option<Vec<u32>> {
     ranks::find("heights", problem, &Request::default()).ok().map(|ranks| ranks.height)
 }

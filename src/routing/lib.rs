@@ -1,6 +1,8 @@
 //! Routing engines for InfiniBand fabrics behind a registry: from a fabric with its faults to routes, or a refusal with
 //! its reason. The certificate judges routes of any origin; `analysis` tells what failures and jobs do to them.
 
+#![warn(missing_docs)]
+
 pub mod analysis;
 pub mod lanes;
 

@@ -1,5 +1,5 @@
-//! Dependencies of packets that meet old entries on one part of their way and new ones on another, while a change is
-//! written switch by switch. Neither set of routes has these alone.
+//! Dependencies of packets that meet old entries on one part of their path and new ones on another, while a change is
+//! written switch by switch. Neither set of routes alone has them.
 
 use rayon::prelude::*;
 
@@ -9,12 +9,12 @@ use super::problem::{Destination, Problem};
 use super::trees::{Way, Ways};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
 
-/// When a switch gets its new entry of a LID, if it gets one.
+/// The step at which a switch gets its new entry for a LID; `None` when the entry does not change.
 pub type Rank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
 
-/// One for each lane on which packets can wait for each other in a circle while old entries become new in this order.
-/// A packet may be on its old lane or on its new one. What came by a new entry does not meet the old one of a switch that
-/// was written before; what came by an old one may meet both, for it may have been on its way.
+/// Finds credit loops while entries are written in an order, one for each lane that has any. A packet may be on its
+/// old lane or its new one. After a new entry a packet does not meet the old entry of a switch that was written
+/// before; after an old entry it may meet both, because it may have been in flight.
 pub fn mixture(
     problem: &Problem<'_>,
     [old, new]: [&Routes; 2],

@@ -10,28 +10,34 @@ pub const DATA_LANES: u8 = 15;
 /// A LID that routes lead to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Destination {
+    /// The LID.
     pub lid: Lid,
     /// The port of its switch that leads to it; 0 for the switch itself.
     pub port: PortNum,
 }
 
 impl Destination {
+    /// Whether the destination is a switch.
     pub fn is_switch(&self) -> bool {
         self.port == PortNum::MANAGEMENT
     }
 }
 
-/// What is to be routed. Built once for all engines.
+/// A fabric with its faults, prepared for engines and the certificate.
 #[derive(Debug)]
 pub struct Problem<'f> {
+    /// The fabric.
     pub fabric: &'f Fabric,
+    /// The failed parts.
     pub faults: &'f Faults,
+    /// The switches and channels without the failed parts.
     pub graph: SwitchGraph,
     destinations: Vec<Destination>,
     first_destination: Vec<u32>,
 }
 
 impl<'f> Problem<'f> {
+    /// Prepares a fabric.
     pub fn new(fabric: &'f Fabric, faults: &'f Faults) -> Self {
         let graph = SwitchGraph::new(fabric, faults);
         let mut destinations = Vec::new();
@@ -48,28 +54,29 @@ impl<'f> Problem<'f> {
         Self { fabric, faults, graph, destinations, first_destination }
     }
 
-    /// Every destination, those behind one switch together, by LID there.
+    /// All destinations, those of one switch together, in the order of their LIDs there.
     pub fn destinations(&self) -> &[Destination] {
         &self.destinations
     }
 
-    /// The destinations behind a switch, itself included; none behind a failed one.
+    /// The destinations at a switch, itself included; none for a failed switch.
     pub fn behind(&self, switch: u32) -> &[Destination] {
         &self.destinations[self.range(switch)]
     }
 
-    /// Where they lie among all destinations.
+    /// The indices of these destinations among all.
     pub fn range(&self, switch: u32) -> Range<usize> {
         let at = switch as usize;
         self.first_destination[at] as usize..self.first_destination[at + 1] as usize
     }
 
+    /// The indices of all switches, failed ones included.
     pub fn switches(&self) -> Range<u32> {
         0..self.graph.switch_count() as u32
     }
 
-    /// How many lanes carry data on every cable that a path may take, those of adapters included, and the first port
-    /// that has no more. `None` where no port says so; lane 15 is for management.
+    /// The number of data lanes of every cable on a possible path, those of adapters included, and the first port
+    /// without more. `None` where no port states its lanes. Lane 15 carries management packets and does not count.
     pub fn lane_limit(&self) -> Option<(u8, PortId)> {
         let fabric = self.fabric;
         let port_of = |switch, number| fabric.port_of(NodeId(switch), number);
@@ -82,7 +89,7 @@ impl<'f> Problem<'f> {
         between.chain(ends).filter_map(|port| Some((told(port)?.min(DATA_LANES), port))).min()
     }
 
-    /// Whether some port says how many data lanes the cable of an adapter has: a dump of the topology alone does not.
+    /// Whether some port states the data lanes of an adapter's cable. A dump of the topology alone does not.
     pub fn knows_adapter_lanes(&self) -> bool {
         let fabric = self.fabric;
         let ends = self.graph.terminals().iter().flat_map(|terminal| {
@@ -91,13 +98,13 @@ impl<'f> Problem<'f> {
         ends.flatten().any(|port| fabric.port(port).facts.operational_lanes.is_some_and(|lanes| lanes > 0))
     }
 
-    /// The lanes that routes may use when so many are asked for.
+    /// The number of lanes that routes may use when `asked` are wished for.
     pub fn usable_lanes(&self, asked: u8) -> u8 {
         let limit = self.lane_limit().map_or(DATA_LANES, |(lanes, _)| lanes);
         asked.min(DATA_LANES).min(limit)
     }
 
-    /// Routes in which nothing leads anywhere yet, with room for every LID.
+    /// Makes routes without any path, with room for every LID.
     pub fn no_routes(&self) -> Routes {
         Routes::empty(self.graph.switch_count(), self.fabric.top_lid())
     }

@@ -23,7 +23,7 @@ const NOTHING: Uses =
     Uses { roots: false, compute_nodes: false, io_nodes: false, jobs: false, lanes_by: false, lanes: false };
 const TREE: Uses = Uses { roots: true, compute_nodes: true, io_nodes: true, ..NOTHING };
 
-/// In the order of help.
+/// All engines, in the order of the program's help.
 pub static ENGINES: &[Engine] = &[
     Engine {
         id: "minhop",
@@ -92,7 +92,7 @@ pub static ENGINES: &[Engine] = &[
     },
 ];
 
-/// The engine of a name.
+/// The engine with a name.
 pub fn engine(id: &str) -> Option<&'static Engine> {
     ENGINES.iter().find(|engine| engine.id == id)
 }

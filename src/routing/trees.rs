@@ -6,13 +6,13 @@ use std::ops::Range;
 use super::problem::{Destination, Problem};
 use fabdeck_fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
 
-/// Of how many switches the destinations are looked at together: a word of the breadth-first search.
+/// The number of switches whose destinations are read together: the bits of a word of the breadth-first search.
 pub const SWITCHES_AT_ONCE: usize = 64;
 
 /// Columns that are gathered together: about what one line of memory holds of a row.
 const COLUMNS_AT_ONCE: usize = 64;
 
-/// No way between two switches.
+/// The distance between two switches that no cables connect.
 pub const FAR: u32 = u32::MAX;
 
 /// Numbers of hops from here on mean that there is no path.
@@ -27,23 +27,24 @@ const UNREAD: u32 = u32::MAX - 5;
 /// Why a path does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
-    /// No cable leads there.
+    /// No cables connect the two ends.
     CutOff,
-    /// The source's own switch has no entry.
+    /// The switch of the source has no entry.
     NoRoute,
-    /// It ends on the way: at a switch without an entry, or at a port that leads elsewhere.
+    /// The path ends at a switch without an entry, or at a port that leads elsewhere.
     DeadEnd,
-    /// It goes round, or into a round.
+    /// The path enters a forwarding loop.
     Loop,
-    /// It comes to a switch whose entry was not read: whether there is a path is not known.
+    /// The path meets an entry that was not read, so it is unknown whether it arrives.
     Unread,
 }
 
 impl Cause {
+    /// All causes, in the order of [`LostPairs::counts`](crate::certificate::LostPairs::counts).
     pub const ALL: [Self; 5] = [Self::CutOff, Self::NoRoute, Self::DeadEnd, Self::Loop, Self::Unread];
 }
 
-/// Where an entry leads: the switch behind the channel, and the channel's place among those that leave.
+/// Where an entry leads: the next switch, and the place of the channel among those that leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way(u32);
 
@@ -60,17 +61,18 @@ impl Way {
         self.0 & 0xFF != 0xFF
     }
 
-    /// Only of a way that a tree holds a number of hops above 0 for.
+    /// The next switch, for an entry whose tree has more than 0 hops.
     pub fn to(self) -> u32 {
         self.0 >> 8
     }
 
+    /// The place of the channel among those that leave the switch.
     pub fn place(self) -> u32 {
         self.0 & 0xFF
     }
 }
 
-/// The ways behind the ports of all switches.
+/// Where the ports of all switches lead.
 #[derive(Debug)]
 pub struct Ways {
     first: Vec<u32>,
@@ -78,6 +80,7 @@ pub struct Ways {
 }
 
 impl Ways {
+    /// Collects the ports of a graph.
     pub fn new(graph: &SwitchGraph) -> Self {
         let (mut first, mut ways) = (vec![0], Vec::new());
         for switch in 0..graph.switch_count() as u32 {
@@ -110,7 +113,7 @@ impl Ways {
     }
 }
 
-/// How far each switch is from some others, by cables: a row of all switches for each of them.
+/// The distances in hops between all switches and some targets.
 #[derive(Debug)]
 pub struct Distances {
     first: u32,
@@ -119,7 +122,8 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// To at most 64 switches, all at once: a bit for each (Then et al., "The more the merrier").
+    /// Computes the distances to at most 64 switches at once, with a bit for each (Then et al., "The more the
+    /// merrier").
     pub fn to(graph: &SwitchGraph, targets: Range<u32>) -> Self {
         let switches = graph.switch_count();
         let mut hops = vec![FAR; targets.len() * switches];
@@ -152,33 +156,35 @@ impl Distances {
         Self { first: targets.start, switches, hops }
     }
 
+    /// The distances of all switches to a target.
     pub fn row(&self, target: u32) -> &[u32] {
         let start = (target - self.first) as usize * self.switches;
         &self.hops[start..start + self.switches]
     }
 }
 
-/// What the tables make of one destination.
+/// The paths to one destination.
 #[derive(Debug)]
 pub struct Tree<'r> {
     /// The switch of the destination.
     pub root: u32,
+    /// The next hop of each switch.
     pub ways: &'r [Way],
     hops: &'r [u32],
-    /// The switches whose paths arrive, the next switch of each before it; the root first.
+    /// The switches whose paths arrive, the root first, the next hop of each before it.
     pub order: &'r [u32],
-    /// Every switch that cables connect arrives.
+    /// Whether the path of every connected switch arrives.
     pub whole: bool,
-    /// Whole, and no path is longer than need be.
+    /// Whether the tree is whole and no path is longer than necessary.
     pub shortest: bool,
-    /// The rounds in it, each from its lowest switch on.
+    /// The forwarding loops, each from its lowest switch on.
     pub loops: &'r [Vec<u32>],
-    /// How far switches are by cables.
+    /// The distance of each switch in hops of cables.
     pub near: &'r [u32],
 }
 
 impl Tree<'_> {
-    /// Switch-to-switch hops of the path from a switch.
+    /// The number of switch-to-switch hops of the path from a switch.
     pub fn hops(&self, switch: u32) -> Option<u32> {
         Some(self.hops[switch as usize]).filter(|hops| *hops < LOST)
     }
@@ -195,13 +201,13 @@ impl Tree<'_> {
         }
     }
 
-    /// The channel that a path from a switch goes on by; the root has none.
+    /// The channel of the path from a switch to the next; the root has none.
     pub fn channel(&self, graph: &SwitchGraph, switch: u32) -> usize {
         graph.leaving(switch).start + self.ways[switch as usize].place() as usize
     }
 }
 
-/// Reads the trees of destinations; holds what is used over and over.
+/// Reads the trees of destinations and reuses its buffers.
 #[derive(Debug)]
 pub struct Reader<'p> {
     problem: &'p Problem<'p>,
@@ -220,6 +226,7 @@ pub struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
+    /// Makes a reader.
     pub fn new(problem: &'p Problem<'p>, table: &'p Ways) -> Self {
         let switches = problem.graph.switch_count();
         Self {
@@ -236,8 +243,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Shows the trees of some destinations behind one switch. Neighbours with the same tree are shown together where
-    /// `alike` says that nothing else tells them apart.
+    /// Calls `see` with the trees of destinations at one switch. Neighbours with the same tree share a call where
+    /// `alike` returns `true`.
     pub fn read(
         &mut self,
         routes: &Routes,
@@ -260,8 +267,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Shows the trees that two sets of routes make of some destinations behind one switch, side by side; the second
-    /// is absent where the columns are equal.
+    /// Calls `see` with the trees that two sets of routes have for destinations at one switch; the second tree is
+    /// absent where the columns are equal.
     pub fn read_both(
         readers: &mut [Self; 2],
         routes: [&Routes; 2],
@@ -467,7 +474,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Ranges of switches whose destinations are looked at together.
+/// The ranges of switches whose destinations are read together.
 pub fn batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
     let count = problem.graph.switch_count() as u32;
     let size = SWITCHES_AT_ONCE as u32;

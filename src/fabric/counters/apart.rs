@@ -39,16 +39,29 @@ const PACKET: f64 = 4300.0;
 /// Longer than any path without a loop.
 const HOPS: usize = 64;
 
-/// What makes a contributor of an adapter. Bytes a second.
+/// What shows that an adapter contributes to a hot-spot. Rates are in bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Evidence {
-    /// The others' ways to this hot-spot carried so much of what arrived there.
-    OthersFallShort { hot_spot: PortId, others: f64, arrived: f64 },
-    /// Adapters that are no hot-spots can have had so much of what it sends.
-    NowhereElse { elsewhere: f64, sent: f64 },
+    /// The other adapters' paths to this hot-spot carry less than what arrives there.
+    OthersFallShort {
+        /// The adapter port that receives too slowly.
+        hot_spot: PortId,
+        /// What the other adapters' paths carry at most.
+        others: f64,
+        /// What arrives at the hot-spot.
+        arrived: f64,
+    },
+    /// Adapters that are no hot-spots can have received only a part of what this adapter sends.
+    NowhereElse {
+        /// What the other adapters can have received at most.
+        elsewhere: f64,
+        /// What the adapter sends.
+        sent: f64,
+    },
 }
 
-/// Says of adapters that are contributors or victims which of them they are, as far as the tables tell.
+/// Separates contributors from victims among the adapters that wait, as far as the forwarding tables show which
+/// paths their packets take.
 pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
     let open = |role: Role| role == Role::ContributorOrVictim;
     if verdict.hot_spots.is_empty() || !verdict.held_up.iter().any(|held| open(held.role)) || moved(rates) {

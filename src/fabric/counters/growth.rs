@@ -3,26 +3,27 @@
 
 use crate::observe::{Counter, NO_COUNT};
 
-/// What two readings of one counter say together.
+/// The growth of one counter between two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// It grew by so much.
+    /// The counter grew by this number.
     By(u64),
-    /// It is at its maximum now: it grew by so much or more.
+    /// The counter is at its maximum now: it grew by this number or more.
     AtLeast(u64),
-    /// Somebody cleared it in between, or the device began anew: so much has come since then, or more before.
+    /// The counter was cleared between the readings, or the device restarted. It counted this number since then,
+    /// and an unknown number before.
     Cleared(u64),
-    /// It was at its maximum before and still is: nothing can be told.
+    /// The counter was at its maximum before and still is: its growth is unknown.
     Stuck,
-    /// One of the readings is no count: above what any counter comes to (a difference below zero that some tool
-    /// wrote, or a mark for a value that is missing).
+    /// One of the readings is larger than any counter can become, so it is no count: a tool wrote a difference
+    /// below zero, or a mark for a missing value.
     NoCount,
-    /// One of the readings does not have it.
+    /// One of the readings does not have the counter.
     Absent,
 }
 
 impl Growth {
-    /// The growth as far as it is known: at least so much.
+    /// The known growth; the counter may have grown by more.
     pub fn known(self) -> Option<u64> {
         match self {
             Self::By(count) | Self::AtLeast(count) | Self::Cleared(count) => Some(count),
@@ -30,7 +31,7 @@ impl Growth {
         }
     }
 
-    /// Whether it may have been more than is known.
+    /// Whether the counter may have grown by more than the known growth.
     pub fn is_bound(self) -> bool {
         matches!(self, Self::AtLeast(_) | Self::Cleared(_))
     }

@@ -13,64 +13,73 @@ use super::rates::{PortRates, Rates};
 use super::thresholds::Thresholds;
 use crate::{Fabric, NodeKind, PortId};
 
-/// A port that waits, and by how much.
+/// A port that waits, and how much.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Waiting {
+    /// The port.
     pub port: PortId,
-    /// Ticks a second, and whether it may have been more.
+    /// Ticks of waiting per second.
     pub congestion: f64,
+    /// Whether the port may have waited more than `congestion` says.
     pub at_least: bool,
-    /// The part of the time that this is, where the length of a tick is known.
+    /// The fraction of the time in which the port waited, where the length of a tick is known.
     pub time_waited: Option<f64>,
-    /// Of its link's bandwidth, as far as that is known.
+    /// The fraction of its link's bandwidth that the port used, where that is known.
     pub utilisation: Option<f64>,
 }
 
-/// An adapter that takes in slower than packets come.
+/// An adapter that receives more slowly than packets arrive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HotSpot {
-    /// The port of the switch, which counts.
+    /// The switch port in front of the adapter; it counts the waiting.
     pub at: Waiting,
-    /// The adapter's port: the hot-spot.
+    /// The adapter's port, which is the hot-spot.
     pub adapter: PortId,
 }
 
-/// What an adapter that waits is, and what tells.
+/// The role of an adapter that waits, with its evidence.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Role {
-    /// It gets less than a fair share, and sends to a hot-spot.
+    /// It gets less than a fair share and sends to a hot-spot.
     Contributor(Evidence),
-    /// It gets less than a fair share: it sends to a hot-spot, or its packets stand behind such. Counters alone do not
-    /// tell the two apart.
+    /// It gets less than a fair share: either it sends to a hot-spot, or its packets wait behind packets to one.
+    /// The counters alone do not separate the two.
     ContributorOrVictim,
-    /// It gets less than a fair share, and of what it sends so much at the most goes to a hot-spot. Bytes a second.
-    Victim { most: f64, sent: f64 },
-    /// It waits, but has at least the fair share of its link.
+    /// It gets less than a fair share, and little of what it sends goes to a hot-spot. Rates are in bytes per
+    /// second.
+    Victim {
+        /// What the adapter sends to hot-spots at most.
+        most: f64,
+        /// What the adapter sends.
+        sent: f64,
+    },
+    /// It waits, and it gets at least the fair share of its link.
     FairShare,
-    /// It waits, and how much it sends is not known.
+    /// It waits, and how much it sends is unknown.
     Unknown,
 }
 
-/// An adapter that is held up.
+/// An adapter whose sending is held up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contributor {
-    /// The adapter's own port, which counts.
+    /// The adapter's own port, which counts the waiting.
     pub at: Waiting,
+    /// Whether the adapter causes the waiting or suffers from it.
     pub role: Role,
 }
 
-/// The verdict over one interval.
+/// The hot-spots of one interval, and the ports that wait.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HotSpots {
-    /// The worst first.
+    /// The hot-spots, the most congested first.
     pub hot_spots: Vec<HotSpot>,
-    /// Adapters that wait, the worst first. Without a hot-spot they are held up by something else.
+    /// Adapters that wait, the most congested first. Without a hot-spot the cause is another one.
     pub held_up: Vec<Contributor>,
-    /// Ports between switches that wait, the worst first.
+    /// Ports between switches that wait, the most congested first.
     pub on_the_way: Vec<Waiting>,
-    /// Those of them that are too narrow for the hosts behind them, the worst first.
+    /// The ports of `on_the_way` that are too narrow for the hosts behind them, the most congested first.
     pub oversubscribed: Vec<Oversubscribed>,
-    /// Ports whose waiting is not known: they do not count it, it is stuck, or they did not answer.
+    /// Ports whose waiting is unknown: they do not count it, the counter is at its maximum, or they did not answer.
     pub untold: Vec<PortId>,
 }
 
@@ -80,18 +89,19 @@ impl HotSpots {
         self.hot_spots.is_empty() && !self.on_the_way.is_empty()
     }
 
-    /// Whether these ports send next to nothing: nothing moves, however much room links have.
+    /// Whether the waiting ports between switches send almost nothing although their links have bandwidth left.
     pub fn stands_still(&self) -> bool {
         let still = |way: &Waiting| way.utilisation.is_some_and(|used| used < 0.005);
         self.links_too_narrow() && self.on_the_way.iter().all(still)
     }
 
+    /// Whether no port waits.
     pub fn is_quiet(&self) -> bool {
         self.hot_spots.is_empty() && self.held_up.is_empty() && self.on_the_way.is_empty()
     }
 }
 
-/// Algorithm 1 over the rates of one interval.
+/// Finds hot-spots by algorithm 1 of dFtree from the rates of one interval.
 pub fn hot_spots(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -> HotSpots {
     let mut verdict = HotSpots { untold: rates.once.clone(), ..HotSpots::default() };
     for port in &rates.ports {

@@ -1,5 +1,5 @@
-//! What counters tell when they are read twice: rates, hot-spots with who contributes and who suffers, links in
-//! trouble. Pure functions over two looks and the time between them; nothing here asks a clock or a port.
+//! Counters of two readings: rates, hot-spots with their contributors and victims, links with errors. Pure functions of
+//! two readings and the time between them.
 
 mod apart;
 mod growth;

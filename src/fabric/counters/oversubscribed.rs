@@ -11,16 +11,18 @@ use crate::{Fabric, NodeId, PortId};
 /// A port of a congestion tree waits about as long as its hot-spot; beyond so many times as long it is no part of the tree.
 const BEYOND_TREE: f64 = 10.0;
 
-/// A port between switches that more hosts share than it can carry.
+/// A port between switches that carries the traffic of more hosts than its bandwidth allows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Oversubscribed {
+    /// The port and how much it waits.
     pub at: Waiting,
-    /// The switch with the hosts: the port's own where it leads up, its peer's where it leads down.
+    /// The switch with the hosts: the port's own switch where the port leads up, its peer where it leads down.
     pub leaf: NodeId,
+    /// The number of hosts at the switch.
     pub hosts: usize,
-    /// Links between this switch and others.
+    /// The number of links between the switch and other switches.
     pub uplinks: usize,
-    /// What its hosts can send, over what its uplinks carry.
+    /// The bandwidth of the hosts divided by the bandwidth of the uplinks.
     pub ratio: f64,
 }
 

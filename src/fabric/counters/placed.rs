@@ -3,6 +3,7 @@
 use crate::observe::CounterSample;
 use crate::{Fabric, Guid, Lid, NodeId, PortId};
 
+/// The node of a sample; `None` when the fabric does not have it.
 pub fn node_of(fabric: &Fabric, sample: &CounterSample) -> Option<NodeId> {
     let by_guid = |guid: Guid| {
         fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
@@ -11,7 +12,7 @@ pub fn node_of(fabric: &Fabric, sample: &CounterSample) -> Option<NodeId> {
     sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
 }
 
-/// `None` for a sample of a node that is not there, of a port that is not there, or of all ports together.
+/// The port of a sample; `None` when the fabric does not have it, and for a sample of all ports of a node together.
 pub fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
     fabric.port_of(node_of(fabric, sample)?, sample.port?)
 }

@@ -11,24 +11,32 @@ use super::waiting_time::{part_waited, tick_of};
 use crate::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Sweep, Ticks};
 use crate::{Fabric, LinkWidth, PortFacts, PortId};
 
-/// What one port did in the time between two looks.
+/// The growth of one port's counters between two samples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortRates {
+    /// The port.
     pub port: PortId,
+    /// The time between the two samples, in seconds.
     pub seconds: f64,
-    /// Words of four bytes, packets, and ticks of waiting: how much each grew.
+    /// Growth of the data sent, in words of four bytes.
     pub sent: Growth,
+    /// Growth of the data received, in words of four bytes.
     pub received: Growth,
+    /// Growth of the packets sent.
     pub packets_sent: Growth,
+    /// Growth of the packets received.
     pub packets_received: Growth,
+    /// Growth of the ticks in which a packet waited (XmitWait).
     pub waited: Growth,
+    /// Growth of the packets discarded.
     pub discarded: Growth,
-    /// Errors that tell of a bad cable or a full buffer, all together, and how often the link went down.
+    /// Growth of all errors that come from a bad cable or a full buffer.
     pub errors: Growth,
+    /// How often the link went down.
     pub downed: Growth,
-    /// What the link carries at most, in bytes a second.
+    /// The bandwidth of the link in bytes per second.
     pub capacity: Option<f64>,
-    /// How long a tick of waiting is, in seconds, where its device told.
+    /// The length of a tick of waiting in seconds, where the device states it.
     pub tick: Option<f64>,
 }
 
@@ -37,31 +45,32 @@ impl PortRates {
         growth.known().map(|count| count as f64 / self.seconds)
     }
 
-    /// Equation 1: ticks of waiting a second.
+    /// Ticks of waiting per second (dFtree, equation 1).
     pub fn congestion(&self) -> Option<f64> {
         self.a_second(self.waited)
     }
 
-    /// The part of the time in which packets waited and nothing was sent.
+    /// The fraction of the time in which packets waited and the port sent nothing.
     pub fn time_waited(&self) -> Option<f64> {
         part_waited(self.congestion()?, self.tick?)
     }
 
-    /// Equation 2: bytes sent a second.
+    /// Bytes sent per second (dFtree, equation 2).
     pub fn bandwidth(&self) -> Option<f64> {
         self.a_second(self.sent).map(|words| words * 4.0)
     }
 
-    /// Bytes received a second.
+    /// Bytes received per second.
     pub fn intake(&self) -> Option<f64> {
         self.a_second(self.received).map(|words| words * 4.0)
     }
 
-    /// Equation 3: the part of the link's bandwidth that is used.
+    /// The fraction of the link's bandwidth that the port used (dFtree, equation 3).
     pub fn utilisation(&self) -> Option<f64> {
         Some(self.bandwidth()? / self.capacity.filter(|capacity| *capacity > 0.0)?)
     }
 
+    /// Errors per hour.
     pub fn errors_per_hour(&self) -> Option<f64> {
         self.a_second(self.errors).map(|errors| errors * 3600.0)
     }
@@ -71,49 +80,52 @@ impl PortRates {
         all.into_iter().chain([self.discarded, self.downed]).any(|grew| matches!(grew, Growth::Cleared(_)))
     }
 
+    /// How often the link went down, per hour.
     pub fn flaps_per_hour(&self) -> Option<f64> {
         self.a_second(self.downed).map(|times| times * 3600.0)
     }
 }
 
-/// All ports that both looks have samples of.
+/// The rates of all ports that have a sample in both readings.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rates {
-    /// In the order of ports.
+    /// The rates, in the order of the ports.
     pub ports: Vec<PortRates>,
-    /// Ports that one of the looks has a sample of and the other has not: they did not answer, or came later.
+    /// Ports that have a sample in one of the readings only: they did not answer, or were added.
     pub once: Vec<PortId>,
-    /// How long reading all ports took beside the time between two readings of one: what came in bursts may be in the
+    /// The time to read all ports, divided by the time between two readings of one port. A burst may be in the
     /// counter of one port and not yet in that of the next.
     pub skew: f64,
 }
 
 impl Rates {
+    /// The rates of a port.
     pub fn of(&self, port: PortId) -> Option<&PortRates> {
         let at = self.ports.binary_search_by_key(&port, |rates| rates.port).ok()?;
         self.ports.get(at)
     }
 
-    /// With what devices say of the length of a tick.
+    /// Adds the tick lengths that devices stated.
     pub fn with_ticks(mut self, fabric: &Fabric, ticks: &Ticks) -> Self {
         self.ports.iter_mut().for_each(|port| port.tick = tick_of(fabric, ticks, port.port));
         self
     }
 
-    /// The same growth as if it had taken an hour, where it took less: what came in a few seconds then counts as all that
-    /// came in that hour, and a single error does not become thousands.
+    /// Stretches intervals below an hour to an hour, with the same growth: a single error in a few seconds does not
+    /// become thousands per hour.
     pub fn over_an_hour(mut self) -> Self {
         self.ports.iter_mut().for_each(|port| port.seconds = port.seconds.max(3600.0));
         self
     }
 
-    /// Ports at which a counter became smaller: somebody else cleared it.
+    /// Ports with a counter that became smaller because another program cleared it.
     pub fn cleared(&self) -> impl Iterator<Item = PortId> {
         self.ports.iter().filter(|port| port.cleared()).map(|port| port.port)
     }
 }
 
-/// What every port did between two looks that lie so many seconds apart; nothing if no time lies between them.
+/// Computes the rates of every port between two readings that are `seconds` apart. Without time between them there
+/// are none.
 pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample], seconds: f64) -> Rates {
     if !(seconds > 0.0 && seconds.is_finite()) {
         return Rates::default();
@@ -121,7 +133,7 @@ pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample],
     between(fabric, (before, |_| 0.0), (after, |_| seconds))
 }
 
-/// What every port did, where the source states the growth itself.
+/// Computes the rates of every port from growth that the source states itself.
 pub fn rates_of_growth(fabric: &Fabric, growth: &CounterGrowth) -> Rates {
     let zeros = growth.samples.iter().map(|sample| CounterSample {
         values: sample.values.iter().map(|(counter, value)| (counter, value.map(|_| 0))).collect(),
@@ -131,7 +143,7 @@ pub fn rates_of_growth(fabric: &Fabric, growth: &CounterGrowth) -> Rates {
     rates(fabric, &zeros, &growth.samples, growth.over.as_secs_f64())
 }
 
-/// What every port did between two sweeps, each over the time between its own two samples.
+/// Computes the rates of every port between two sweeps, each over the time between the port's own two samples.
 pub fn rates_of_sweeps(fabric: &Fabric, before: &Sweep, after: &Sweep) -> Rates {
     let time = |sweep: &Sweep, at: usize| sweep.at.get(at).map_or(0.0, Duration::as_secs_f64);
     let all =
@@ -215,7 +227,7 @@ fn one(
     }
 }
 
-/// By how much a counter grew, told by the form of it that says more.
+/// The growth of a counter from whichever of its two forms, narrow or 64-bit, says more.
 pub fn growth_between(
     narrow: &Counter,
     wide: &Counter,

@@ -2,18 +2,19 @@
 
 use super::trouble::Why;
 
-/// What a verdict is measured by.
+/// The limits from which a port or link counts as congested, errored or flapping.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// Ticks of XmitWait a second from which a port is congested (dFtree, section III-C). How long a tick is depends on
-    /// the device.
+    /// A port is congested from this many ticks of XmitWait per second on (dFtree, section III-C). The length of a
+    /// tick depends on the device.
     pub congestion: f64,
-    /// Below this share of its link's bandwidth an adapter that waits gets less than its fair part (same place).
+    /// An adapter that waits and uses less than this fraction of its link's bandwidth gets less than a fair share
+    /// (dFtree, section III-C).
     pub fair_share: f64,
-    /// Errors of a link an hour from which it is errored.
+    /// A link is errored from this many errors per hour on.
     pub errors_per_hour: f64,
-    /// Times that a link went down an hour from which it flaps.
+    /// A link flaps when it goes down this often per hour.
     pub flaps_per_hour: f64,
 }
 
@@ -26,7 +27,7 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// From where on a link is in trouble for this reason.
+    /// The limit that applies to a kind of link trouble.
     pub fn of(&self, why: Why) -> f64 {
         match why {
             Why::Flaps { .. } => self.flaps_per_hour,

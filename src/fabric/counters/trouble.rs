@@ -9,27 +9,44 @@ use super::rates::Rates;
 use super::thresholds::Thresholds;
 use crate::{Fabric, LinkId, PortId};
 
-/// Whoever watches for long tells errors since a sweep that lies back so much at least, and twice as much at the most.
+/// A long watch counts errors since a sweep that is at least this old and at most twice as old.
 pub const ANCHOR: Duration = Duration::from_secs(1800);
 
-/// What is wrong with a link, and what tells.
+/// What is wrong with a link, with its evidence.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Why {
-    /// So many errors an hour, counted at this end.
-    Errored { at: PortId, per_hour: f64, at_least: bool },
-    /// It went down so many times an hour.
-    Flaps { at: PortId, per_hour: f64, at_least: bool },
-    /// It runs below what both of its ends say they can.
+    /// The port at one end counts too many errors.
+    Errored {
+        /// The port that counts.
+        at: PortId,
+        /// Errors per hour.
+        per_hour: f64,
+        /// Whether there may have been more.
+        at_least: bool,
+    },
+    /// The link goes down too often.
+    Flaps {
+        /// The port that counts.
+        at: PortId,
+        /// How often the link went down, per hour.
+        per_hour: f64,
+        /// Whether it may have gone down more often.
+        at_least: bool,
+    },
+    /// The link runs below what both of its ends support.
     Degraded,
 }
 
+/// A link that has a problem.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Trouble {
+    /// The link.
     pub link: LinkId,
+    /// What is wrong with it.
     pub why: Why,
 }
 
-/// All links with something wrong, in the order of links; one may have several things.
+/// Finds all links that have a problem, in the order of the links. One link may have several.
 pub fn troubles(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -> Vec<Trouble> {
     let mut all = Vec::new();
     for (link, ends) in fabric.links() {

@@ -3,21 +3,20 @@
 use crate::observe::Ticks;
 use crate::{Fabric, LinkSpeed, PortId};
 
-/// The length of a tick in seconds: one byte time of a lane for a Tick of 0, one more for each that it counts
-/// (IBA 16.1.3.2).
-///
-/// A lane of SDR carries a byte in 4 ns, so a Tick of 1 is 8 ns; one of HDR in 0.16 ns, so the same is 0.32 ns.
+/// The length of a tick in seconds: one byte time of a lane for a Tick of 0, one more for each that it counts (IBA
+/// 16.1.3.2). A lane of SDR carries a byte in 4 ns, so a Tick of 1 is 8 ns; a lane of HDR in 0.16 ns, so it is 0.32
+/// ns.
 pub fn tick_seconds(tick: u8, speed: LinkSpeed) -> f64 {
     (f64::from(tick) + 1.0) * 8.0 / (f64::from(speed.data_mbps()) * 1e6)
 }
 
-/// The length of a tick at a port, where its kind of device told.
+/// The length of a tick at a port in seconds, where its kind of device stated it.
 pub fn tick_of(fabric: &Fabric, ticks: &Ticks, port: PortId) -> Option<f64> {
     ticks.of(fabric, port).map(|(tick, speed)| tick_seconds(tick, speed))
 }
 
-/// What part of a time is waiting. No port waits for longer than all of it: where the figures say so, a tick is not what
-/// the device says, and nothing is known. Answers come a little early or late, so a little more is all.
+/// The fraction of the time that a port waited. A result clearly above 1 shows that the stated tick length is
+/// wrong, so it is `None`; the clocks of two answers differ a little, so a little above 1 counts as 1.
 pub fn part_waited(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
     const A_LITTLE: f64 = 1.05;
     let part = ticks_per_second * tick_seconds;

@@ -32,20 +32,22 @@ const AGGREGATION: u64 = 0x0002_c904_0000_0000;
 const VENDOR: u32 = 0x02c9;
 const AGGREGATION_DEVICE: u32 = 0xcf09;
 
-/// A fabric and what there is to say about it.
+/// A generated fabric with what is known about its making.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Generated {
+    /// The fabric.
     pub fabric: Fabric,
+    /// The catalogue entry that it was made from.
     pub entry: &'static Entry,
-    /// What has failed and is not in the fabric: switches, hosts that went with them, links.
+    /// The switches, hosts and links that failed and are not in the fabric. A failed switch takes its hosts along.
     pub failed: Vec<Element>,
-    /// The switches on top of a tree; none where there is no top.
+    /// The GUIDs of the top switches of a tree; empty for a topology without a top.
     pub roots: Vec<Guid>,
-    /// Where the fabric is not plainly what its name says.
+    /// Sentences about where the fabric differs from what its name suggests.
     pub notes: Vec<String>,
 }
 
-/// Makes the fabric.
+/// Makes the fabric that a [`Spec`] describes.
 pub fn generate(spec: &Spec) -> Result<Generated, GenerateError> {
     let plan = plan(spec)?;
     let wiring = wire(&plan)?;

@@ -29,22 +29,22 @@ const MOST_USED: usize = 95;
 /// Jobs run for less than two to this many samples.
 const LONGEST: usize = 8;
 
-/// What is sent to a system to run.
+/// The distribution of job sizes of a [`History`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// Jobs on one host, in hundred.
+    /// Percentage of jobs that run on one host.
     pub single: usize,
-    /// Of the others, those that are larger than two or three hosts, in hundred; of those, those that are larger than four to
-    /// seven, and so on.
+    /// Percentage of the other jobs that are larger than two or three hosts; of those, the percentage larger than
+    /// four to seven, and so on.
     pub larger: usize,
-    /// The hosts of no job are more.
+    /// The largest number of hosts of a job.
     pub largest: usize,
 }
 
 impl Workload {
-    /// Of either system. Sizes are so that the figures of the tables come near those that the paper's improvements in
-    /// numbers and in hundred imply, some 20 paths of a job on its busiest channel and some 100 channels of a job; they stay
-    /// above them, for smaller jobs would be on one switch more often.
+    /// The distribution for the systems of the paper. The sizes give loads near those that the paper's improvements
+    /// imply: about 20 paths of a job on its busiest channel and about 100 channels per job. Smaller jobs would fit
+    /// on one switch more often.
     pub const USUAL: Self = Self { single: 0, larger: 60, largest: 200 };
 }
 
@@ -62,7 +62,7 @@ struct Running {
     hosts: Vec<u32>,
 }
 
-/// Jobs that come, run and leave. Each item is what runs ten minutes after the one before.
+/// An iterator over the jobs of a fabric. Each item holds the running jobs ten minutes after the item before.
 #[derive(Debug)]
 pub struct History {
     /// The cabled ports of each host, in the order of switches.
@@ -79,6 +79,7 @@ pub struct History {
 }
 
 impl History {
+    /// Makes a history for the hosts of a fabric. The same seed makes the same history.
     pub fn new(fabric: &Fabric, workload: Workload, seed: u64) -> Self {
         let hosts = hosts(fabric);
         let mut rng = Rng::new(seed, Stream::Jobs);
@@ -89,7 +90,7 @@ impl History {
         history
     }
 
-    /// The share of hosts that run a job, in hundred.
+    /// The percentage of hosts that run a job.
     pub fn in_use(&self) -> f64 {
         let used = self.hosts.len() - self.free.len();
         100.0 * used as f64 / self.hosts.len().max(1) as f64

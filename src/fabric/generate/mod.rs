@@ -1,5 +1,5 @@
-//! Fabrics by name: the topologies and systems of the papers, made from parameters and a seed, with faults on demand; and job
-//! histories on them.
+//! Fabrics by name: the topologies and systems of the papers, made from parameters and a seed, with faults on request;
+//! and job histories on them.
 
 mod assemble;
 mod catalogue;

@@ -10,7 +10,8 @@ use super::shape::Shape;
 use crate::shown;
 use crate::{Lid, LinkSpeed};
 
-/// A fabric asked for by name, every value checked on its own. Whether the whole fits one subnet, `generate` says.
+/// A fabric by name with its keys, parsed from text such as `kary,k=4,n=3`. Parsing checks each value;
+/// [`generate`](super::generate) checks that the whole fits one subnet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     pub(super) entry: &'static Entry,
@@ -220,7 +221,7 @@ fn options(values: &Values) -> Result<Options, GenerateError> {
 }
 
 impl Spec {
-    /// What the catalogue says of it.
+    /// The catalogue entry of the family.
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }

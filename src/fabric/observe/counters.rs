@@ -1,17 +1,18 @@
-//! Counter samples as a port or a file gave them: raw values, no rates.
+//! Counter samples as a port or file states them: raw values, no rates.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Guid, PortNum};
 
-/// What a counter counts. Later work on wraps and resets asks for it.
+/// What a counter counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CounterKind {
     /// Events that should not happen: errors, discards, links that went down.
     Error,
     /// Words of four bytes.
     Data,
+    /// Packets.
     Packets,
     /// Ticks in which a packet waited; how long a tick is depends on the device.
     Wait,
@@ -21,18 +22,22 @@ pub enum CounterKind {
 macro_rules! counters {
     ($($variant:ident, $bits:literal, $kind:ident;)+) => {
         /// One counter of PerfMgt. A counter of PortCounters and its 64-bit form in PortCountersExtended are two
-        /// counters, for they saturate apart; perfquery prints both under one name, ibdiagnet tells them apart.
+        /// counters, because they saturate separately; perfquery prints both under one name, ibdiagnet does not.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Counter {
-            $($variant,)+
-            /// A counter that only a vendor knows, by the name in the file.
+            $(
+                #[doc = concat!("`", stringify!($variant), "`, ", $bits, " bits wide.")]
+                $variant,
+            )+
+            /// A counter of a vendor, by the name in the file.
             Other(Arc<str>),
         }
 
         impl Counter {
-            /// Every counter but the vendors', in the order of the attributes.
+            /// All counters except those of vendors, in the order of the attributes.
             pub const KNOWN: &'static [Counter] = &[$(Counter::$variant,)+];
 
+            /// The name that the tools print.
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant => stringify!($variant),)+
@@ -40,7 +45,7 @@ macro_rules! counters {
                 }
             }
 
-            /// How many bits the counter has; `None` for a vendor's.
+            /// The width of the counter in bits; `None` for a vendor's.
             pub fn bits(&self) -> Option<u32> {
                 match self {
                     $(Self::$variant => Some($bits),)+
@@ -48,6 +53,7 @@ macro_rules! counters {
                 }
             }
 
+            /// What the counter counts; `None` for a vendor's.
             pub fn kind(&self) -> Option<CounterKind> {
                 match self {
                     $(Self::$variant => Some(CounterKind::$kind),)+
@@ -158,7 +164,7 @@ const ALIASES: &[(&str, Counter)] = &[
 ];
 
 impl Counter {
-    /// The counter with a name, whatever the case, the underscores, and `Ext` or `Extended` at its end.
+    /// The counter with a name, regardless of case, underscores, and `Ext` or `Extended` at its end.
     pub fn from_name(name: &str) -> Self {
         let wanted = plain(name);
         let known = Self::KNOWN.iter().find(|counter| plain_eq(counter.name(), &wanted));
@@ -171,12 +177,12 @@ impl Counter {
         known.or_else(alias).or_else(wide).cloned().unwrap_or_else(|| Self::Other(name.trim().into()))
     }
 
-    /// What tells of a bad cable or a full buffer, each with its wide form.
+    /// The counters of bad cables and full buffers, each with its 64-bit form.
     pub fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
         OF_LINKS.iter()
     }
 
-    /// The 64-bit counter of PortCountersExtended that goes by the same name in the output of perfquery.
+    /// The counter of PortCountersExtended that perfquery prints under the same name.
     pub fn extended(self) -> Self {
         if self.bits() == Some(64) {
             return self;
@@ -187,8 +193,8 @@ impl Counter {
         }
     }
 
-    /// Whether a value is where the counter sticks. Devices print narrow counters through wide fields, so the
-    /// maxima of 16 and 32 bits are told for every wide counter of errors or ticks too, and that of 32 for data.
+    /// Whether a value is one at which the counter stops. Devices print narrow counters through wide fields, so the
+    /// maxima of 16 and 32 bits count for every wide counter of errors or ticks too, and that of 32 bits for data.
     pub fn saturated(&self, value: u64) -> bool {
         let Some(bits) = self.bits() else { return false };
         if bits < 64 {
@@ -229,7 +235,7 @@ fn plain_eq(name: &str, plain: &str) -> bool {
     name.eq_ignore_ascii_case(plain)
 }
 
-/// A counter that is looked for in many samples.
+/// A counter prepared for access in many samples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
     counter: Counter,
@@ -245,16 +251,17 @@ impl From<Counter> for Column {
 /// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
 pub const NO_COUNT: u64 = 1 << 63;
 
-/// What a source says of one counter, whichever of its forms says it.
+/// The value of one counter, from whichever of its forms says more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figure {
+    /// The value.
     pub value: u64,
-    /// The value is where the counter sticks: it may have counted more.
+    /// Whether the counter is at its maximum and may have counted more.
     pub saturated: bool,
 }
 
-/// The values of one sample. The known counters lie densely behind two masks: a full subnet has a quarter of a
-/// million ports with some sixty counters each.
+/// The values of one sample. The known counters are stored densely behind two masks: a full subnet has 250,000
+/// ports with about sixty counters each.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct CounterValues {
     /// Which known counters the source has at all, by their place in `Counter::KNOWN`.
@@ -267,11 +274,12 @@ pub struct CounterValues {
 }
 
 impl CounterValues {
+    /// Makes a sample without counters.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets a counter; `None` says that the source has it without a value.
+    /// Sets a counter; `None` states that the source has the counter without a value.
     pub fn insert(&mut self, counter: Counter, value: Option<u64>) {
         let Some(place) = counter.place() else {
             if let Counter::Other(name) = counter {
@@ -309,7 +317,7 @@ impl CounterValues {
         (self.valued & ((1u64 << place) - 1)).count_ones() as usize
     }
 
-    /// Adds to a value, modulo 2^64; false where there is none.
+    /// Adds to a value, modulo 2^64; `false` where there is no value.
     pub fn grow(&mut self, column: &Column, by: i64) -> bool {
         let value = match (&column.counter, column.place) {
             (_, Some(place)) if self.valued & (1 << place) != 0 => {
@@ -325,13 +333,13 @@ impl CounterValues {
         value.map(|value| *value = value.wrapping_add_signed(by)).is_some()
     }
 
-    /// Errors of the link altogether, as far as the source counts any.
+    /// The sum of all errors of the link, where the source counts any.
     pub fn link_errors(&self) -> Option<u64> {
         let figures = OF_LINKS.iter().filter_map(|(narrow, wide)| self.figure(narrow, wide));
         figures.fold(None, |sum, figure| Some(sum.unwrap_or(0).saturating_add(figure.value)))
     }
 
-    /// The value of a counter, as far as the source has one.
+    /// The value of a counter, where the source has one.
     pub fn get(&self, counter: &Counter) -> Option<u64> {
         match (counter, counter.place()) {
             (_, Some(place)) if self.valued & (1 << place) != 0 => self.values.get(self.rank(place)).copied(),
@@ -343,8 +351,8 @@ impl CounterValues {
         }
     }
 
-    /// The best figure of a counter: the wide form where the narrow one sticks at its maximum, and else the larger of the
-    /// two, for a wide one may be absent or never move. Values that are no counts are left aside.
+    /// The best value of a counter: the wide form where the narrow one is at its maximum, and else the larger of
+    /// the two, because a wide form may be absent or never change. Skips values that are no counts.
     pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<Figure> {
         let [narrow, wide] = [narrow, wide].map(|form| {
             let value = self.get(form).filter(|value| *value < NO_COUNT)?;
@@ -367,7 +375,7 @@ impl CounterValues {
         }
     }
 
-    /// Whether two samples have the same counters, and of the same ones a value.
+    /// Whether two samples have the same counters, and values for the same ones.
     pub fn alike(&self, other: &Self) -> bool {
         let others = |values: &Self| {
             values.others.iter().map(|(name, value)| (name.clone(), value.is_some())).collect()
@@ -379,7 +387,7 @@ impl CounterValues {
         (self.stated, self.valued) == (other.stated, other.valued) && same_others
     }
 
-    /// Every counter that the source has: the known ones in the order of the attributes, then the vendors'.
+    /// All counters that the source has: the known ones in the order of the attributes, then those of vendors.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, Option<u64>)> {
         let places = (0..u64::BITS).filter(|place| self.stated & (1 << place) != 0);
         let known = places.filter_map(|place| {
@@ -390,15 +398,17 @@ impl CounterValues {
         known.chain(self.others.iter().map(|(name, value)| (Counter::Other(name.clone()), *value)))
     }
 
+    /// The number of counters.
     pub fn len(&self) -> usize {
         self.stated.count_ones() as usize + self.others.len()
     }
 
+    /// Whether the source has no counter.
     pub fn is_empty(&self) -> bool {
         self.stated == 0 && self.others.is_empty()
     }
 
-    /// Gives back room that was kept for more counters.
+    /// Frees the room that is kept for more counters.
     pub fn shrink(&mut self) {
         self.values.shrink_to_fit();
         self.others.shrink_to_fit();
@@ -421,15 +431,17 @@ impl FromIterator<(Counter, Option<u64>)> for CounterValues {
     }
 }
 
-/// Everything one port (or all ports of a node together, `port` None for `ALL`) said about its counters at one
-/// moment. A file may hold several samples of one port: attributes apart, or two moments.
+/// The counters of one port at one moment, or of all ports of a node together. A file may hold several samples of
+/// one port, for other attributes or another moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CounterSample {
     /// The GUID by which the file names the node; ibqueryerrors names an adapter by the GUID of its port.
     pub node: Option<Guid>,
-    /// The port's LID (that of its switch), where the file names it by LID.
+    /// The LID of the port or its switch, where the file names it by LID.
     pub lid: Option<u16>,
+    /// The port; `None` for all ports together.
     pub port: Option<PortNum>,
+    /// The counters.
     pub values: CounterValues,
 }
 

@@ -3,21 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The hosts of each job, by the names that the batch system has for both.
+/// The host names of each job, by the job's name in the batch system.
 pub type HostsOfJobs = BTreeMap<String, BTreeSet<String>>;
 
-/// A list of jobs, and whether it still holds.
+/// The jobs that run, and whether the list is current.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JobsHeard {
-    /// When it was heard, in milliseconds since 1970 began; the same list heard again changes nothing. Where nobody says
-    /// anything since: when it was heard last. `None`: no list was ever heard.
+    /// When the batch system last sent the list, in milliseconds since 1970. A repeated equal list does not change
+    /// it, unless the batch system is silent since; then it is the last answer. `None` when there was no list yet.
     pub heard: Option<i64>,
+    /// The jobs and their hosts.
     pub jobs: Arc<HostsOfJobs>,
-    /// Why nobody said anything since.
+    /// Why the batch system does not answer any more.
     pub silent: Option<String>,
 }
 
-/// What was heard so far of whoever is asked again and again.
+/// Collects the answers of a batch system that is asked again and again.
 #[derive(Clone, Debug, Default)]
 pub struct Hearsay {
     last: Option<Arc<JobsHeard>>,
@@ -26,16 +27,17 @@ pub struct Hearsay {
 }
 
 impl Hearsay {
+    /// The last list.
     pub fn last(&self) -> Option<&Arc<JobsHeard>> {
         self.last.as_ref()
     }
 
+    /// Whether the last question had no answer.
     pub fn is_silent(&self) -> bool {
         self.last.as_ref().is_some_and(|last| last.silent.is_some())
     }
 
-    /// A list, or why there is none. The same list again is nothing new, and no more a silence that goes on: its first
-    /// reason counts.
+    /// Takes an answer, or why there is none. An equal list changes nothing, and a silence keeps its first reason.
     pub fn take(&mut self, at: i64, came: Result<HostsOfJobs, String>) {
         let before = self.last.as_ref().map(|last| last.jobs.clone());
         let silent = self.is_silent();

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::CounterSample;
 
-/// Adds each sample to the last one of the same port, unless the two have a counter in common: those are two moments.
+/// Merges consecutive samples of the same port, unless two samples have a counter in common: those are two moments.
 pub fn join_samples(samples: impl IntoIterator<Item = CounterSample>) -> Vec<CounterSample> {
     let mut all: Vec<CounterSample> = Vec::new();
     let mut last = FxHashMap::default();

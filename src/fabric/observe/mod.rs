@@ -1,4 +1,4 @@
-//! What a source said, raw: the values, the time, what did not answer, and every reading that needed a note.
+//! What a source stated, unprocessed: values, times, requests without an answer, and a note on every unusual reading.
 
 mod counters;
 mod jobs;

@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where something was said: a file and a line (from 1) or a byte offset.
+/// A file with a line (from 1) or a byte offset.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Place {
+    /// The file.
     pub file: String,
+    /// The line, from 1.
     pub line: Option<u64>,
+    /// The byte offset.
     pub offset: Option<u64>,
 }
 
 impl Place {
+    /// Makes the place of a whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, offset: None }
     }
 
+    /// Makes the place of a line.
     pub fn line(file: impl Into<String>, line: u64) -> Self {
         Self { file: file.into(), line: Some(line), offset: None }
     }
@@ -34,18 +39,20 @@ impl fmt::Display for Place {
     }
 }
 
-/// A kind of note, with the first place it was due and how often.
+/// A note on what was read, with its first place and its number of occurrences.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// A stable code (`FN-201`), the same for every note of this kind.
+    /// The stable code (`FN-201`) of this kind of note.
     pub code: &'static str,
-    /// What was read and how it was understood, about the first occurrence.
+    /// What was read and how it is understood, for the first occurrence.
     pub text: String,
+    /// The first place.
     pub first: Place,
+    /// The number of occurrences.
     pub count: u64,
-    /// The answer is not whole: something is missing that should be there.
+    /// Whether something is missing that should be there.
     pub partial: bool,
-    /// The answer is about something else than it seems to be: this is said before everything.
+    /// Whether the result describes something else than it seems to: shown before everything else.
     pub grave: bool,
 }
 
@@ -62,18 +69,19 @@ impl fmt::Display for Note {
 /// The part of the order that puts grave notes first.
 type Calm = bool;
 
-/// Notes by file and code in a fixed order, grave ones first; a million quirks of one kind take the room of one.
+/// Notes by file and code in a fixed order, grave ones first. A million notes of one kind take the memory of one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
     by_kind: BTreeMap<(Calm, String, &'static str), Note>,
 }
 
 impl Notes {
+    /// Makes a collection without notes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes something that was understood. The text is only made for the first of its kind in a file.
+    /// Adds a note on something that was understood. `text` runs only for the first note of its code in a file.
     pub fn add(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: false, grave: false },
@@ -81,7 +89,7 @@ impl Notes {
         );
     }
 
-    /// Notes something that is missing: the result is partial.
+    /// Adds a note on something that is missing: the result is partial.
     pub fn add_partial(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: true, grave: false },
@@ -89,7 +97,7 @@ impl Notes {
         );
     }
 
-    /// Notes that what was read is not what it seems to be: the result is partial, and the note is said first.
+    /// Adds a note that the source is not what it seems to be: the result is partial, and the note comes first.
     pub fn add_grave(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: true, grave: true },
@@ -110,7 +118,7 @@ impl Notes {
         }
     }
 
-    /// Takes over the notes of another reading.
+    /// Adds the notes of another reading.
     pub fn extend(&mut self, other: Notes) {
         for (kind, note) in other.by_kind {
             match self.by_kind.get_mut(&kind) {
@@ -125,18 +133,22 @@ impl Notes {
         }
     }
 
+    /// The notes, grave ones first.
     pub fn iter(&self) -> impl Iterator<Item = &Note> {
         self.by_kind.values()
     }
 
+    /// The grave notes.
     pub fn grave(&self) -> impl Iterator<Item = &Note> {
         self.by_kind.values().filter(|note| note.grave)
     }
 
+    /// Whether there is no note.
     pub fn is_empty(&self) -> bool {
         self.by_kind.is_empty()
     }
 
+    /// Whether there is a note with a code.
     pub fn has(&self, code: &str) -> bool {
         self.by_kind.values().any(|note| note.code == code)
     }

@@ -10,54 +10,57 @@ use crate::{Fabric, Guid, Levels, NameMap, PathLevelTable, Tables};
 
 use super::{CounterSample, JobsHeard, Notes, Reading, Ticks};
 
-/// The subnet manager in charge, as far as the source tells.
+/// The master subnet manager, as far as the source states it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SubnetManager {
+    /// The GUID of its port.
     pub guid: Guid,
-    /// `MASTER`, `STANDBY`, `DISCOVERING`, `NOTACTIVE`, where known.
+    /// `MASTER`, `STANDBY`, `DISCOVERING` or `NOTACTIVE`, where known.
     pub state: Option<String>,
-    /// 0 to 15: the highest is in charge.
+    /// The priority, 0 to 15; the highest becomes master.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
 }
 
-/// Service levels as path records give them.
+/// The service levels that path records state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathLevels {
+    /// The levels.
     pub levels: Levels,
-    /// Every source was asked, and not only some of each switch.
+    /// Whether every source was asked, and not only some of each switch.
     pub every: bool,
+    /// The number of path records asked for.
     pub asked: u64,
-    /// Questions that told no path.
+    /// Requests whose answer has no path.
     pub unsaid: u64,
-    /// (Source switch, LID) on which sources of the switch differ.
+    /// Pairs (source switch, LID) for which the sources of the switch have different levels.
     pub differing: u64,
 }
 
-/// The service levels of paths as a file sets them: a QoS policy of OpenSM, or a list of paths.
+/// The service levels that a file sets: a QoS policy of OpenSM, or a list of paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PolicyLevels {
     /// By the GUID of the destination's port; paths to other ports have level 0.
     ByDestination(BTreeMap<Guid, u8>),
-    /// Path by path. Those that are not listed are not known.
+    /// Path by path. The level of a path that is not listed is unknown.
     ByPath(PathLevelTable),
-    /// Several levels, by rules that do not follow the destination alone: which path has which is not known.
+    /// By rules that use more than the destination: the level of a path is unknown.
     Undecided,
 }
 
-/// Switches that choose among ports by themselves, or may, so that forwarding tables do not tell the paths.
+/// Switches with adaptive routing, whose forwarding tables do not determine the paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adaptive {
-    /// The source has tables of it, and does not say where it is on.
+    /// The source has its tables, and does not state where it is on.
     Seen,
-    /// On so many switches.
+    /// The number of switches on which it is on.
     On(u64),
-    /// So many switches did not answer whether it is on, and of no other is it known to be.
+    /// It is not known to be on anywhere; this number of switches did not answer.
     Unknown(u64),
 }
 
 impl Adaptive {
-    /// On how many switches it is known to be on.
+    /// The number of switches on which it is known to be on.
     pub fn switches(self) -> u64 {
         match self {
             Self::Seen | Self::Unknown(_) => 0,
@@ -65,7 +68,7 @@ impl Adaptive {
         }
     }
 
-    /// How many switches left open whether it is on.
+    /// The number of switches that did not answer whether it is on.
     pub fn unknown(self) -> u64 {
         match self {
             Self::Seen | Self::On(_) => 0,
@@ -74,44 +77,52 @@ impl Adaptive {
     }
 }
 
-/// By how much counters grew over a time, where the source states the growth itself.
+/// The growth of counters over a time, where the source states the growth itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CounterGrowth {
-    /// The growth in place of the values.
+    /// Samples whose values are the growth.
     pub samples: Vec<CounterSample>,
+    /// The time.
     pub over: Duration,
     /// Whether the source states the time, and not only the growth.
     pub stated: bool,
 }
 
-/// What a source said at one moment.
+/// Everything that a source stated at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observation {
-    /// The time the source gives, in its own words where a file has it only as text.
+    /// The time that the source states, in its own words where a file has it as text only.
     pub time: Option<String>,
+    /// The topology.
     pub fabric: Fabric,
+    /// The tables of the nodes.
     pub tables: Tables,
+    /// The counters.
     pub counters: Vec<CounterSample>,
+    /// The growth of counters, where the source states it.
     pub growth: Option<CounterGrowth>,
-    /// How long a tick of waiting is, as far as anybody was asked.
+    /// The length of a tick of waiting, by kind of device.
     pub ticks: Ticks,
+    /// The names that the operator gives.
     pub names: NameMap,
+    /// The master subnet manager.
     pub subnet_manager: Option<SubnetManager>,
+    /// The notes of the reading.
     pub notes: Notes,
-    /// Adaptive routing, where the source tells of it.
+    /// Adaptive routing, where the source mentions it.
     pub adaptive: Option<Adaptive>,
     /// The service levels that a file sets: the QoS policy of the subnet manager, or a list of paths.
     pub policy: Option<PolicyLevels>,
-    /// The topology ends early: what lies beyond the cables that are known was not read.
+    /// Whether the topology ends early: what lies beyond the known cables was not read.
     pub cut: bool,
-    /// How it was read, where it was read from a live fabric.
+    /// How a live fabric was read; `None` for a file.
     pub reading: Option<Reading>,
-    /// Which jobs ran, where somebody was heard who knows it.
+    /// The running jobs, where a batch system was asked.
     pub jobs: Option<Arc<JobsHeard>>,
 }
 
 impl Observation {
-    /// Something that should be here is not.
+    /// Whether something is missing that should be there.
     pub fn partial(&self) -> bool {
         self.notes.partial() || self.fabric.nodes().any(|(_, node)| !node.facts.answered)
     }

@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a sign is seen as itself. Control characters (C0, C1) are not, nor signs without a shape of their own: marks that
-/// turn the direction of what follows, and signs for private use.
+/// Whether a character has a visible shape of its own. Control characters (C0, C1), marks that turn the direction
+/// of text, and characters for private use have none.
 pub fn is_printable(sign: char) -> bool {
     let shapeless = matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
         || matches!(sign, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..);
     !sign.is_control() && !shapeless
 }
 
-/// The same text with every sign that is not printable written out: `\u{9b}`, `\n`.
+/// The text with every character that is not printable written out: `\u{9b}`, `\n`.
 pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return text.into();
@@ -23,7 +23,7 @@ pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
     text.chars().map(escaped).collect::<String>().into()
 }
 
-/// The same JSON with every sign in its strings that is not printable escaped: for a parser nothing is different.
+/// The JSON text with every character in its strings that is not printable escaped. A parser reads the same values.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     // Between strings nothing but line ends lays it out, and within them these are escaped already.
     let is_plain = |sign: char| sign == '\n' || is_printable(sign);

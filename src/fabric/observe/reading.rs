@@ -4,69 +4,74 @@ use std::time::Duration;
 
 use crate::{Guid, PortNum};
 
-/// One phase of a reading.
+/// The traffic of one phase of a reading.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Phase {
-    /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `ticks`, `manager`; of sweeps `states`,
-    /// `moved`, `traps`.
+    /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `ticks`, `manager`; of sweeps
+    /// `states`, `moved`, `traps`.
     pub name: &'static str,
-    /// Datagrams sent, repetitions included.
+    /// Datagrams sent, retries included.
     pub sent: u64,
+    /// Requests that were answered.
     pub answered: u64,
-    /// Datagrams sent again because nothing came.
+    /// Retries.
     pub repeated: u64,
-    /// Requests that nobody answered, however often they were sent.
+    /// Requests without an answer after all retries.
     pub unanswered: u64,
-    /// Answers that said no.
+    /// Answers with an error status.
     pub refused: u64,
-    /// Datagrams that belonged to no request of ours: late, twice, or somebody else's.
+    /// Datagrams that answer no open request: late, duplicate, or for another program.
     pub strangers: u64,
-    /// The most that were on their way at once.
+    /// The largest number of requests in flight at once.
     pub in_flight: usize,
+    /// The duration of the phase.
     pub took: Duration,
 }
 
-/// A question without an answer.
+/// A request without an answer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Silence {
-    /// The ports that the question went out through, one after the other; of a question by LID the way that is known.
+    /// The egress ports of the request's directed route; for a request by LID the route that is known.
     pub route: Vec<u8>,
-    /// What was asked: `NodeInfo`, `PortInfo 7`, `LFT block 3`.
+    /// The attribute asked for: `NodeInfo`, `PortInfo 7`, `LFT block 3`.
     pub asked: String,
-    /// Who is silent: unknown behind a port whose peer never said who it is.
+    /// The silent node; `None` behind a port whose peer never answered.
     pub node: Option<Guid>,
-    /// The port before it: the last one that is known to live.
+    /// The last port on the route that is known to work.
     pub peer: Option<(Guid, PortNum)>,
-    /// What an answer that said no gave as its reason.
+    /// The error status, where an answer came.
     pub refusal: Option<String>,
 }
 
-/// A look at a live fabric as a piece of work.
+/// How a live fabric was read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
+    /// The phases in their order.
     pub phases: Vec<Phase>,
+    /// The requests without an answer.
     pub silent: Vec<Silence>,
-    /// The subnet prefix of the port that was looked from.
+    /// The subnet prefix of the port that the requests went through.
     pub subnet_prefix: Option<u64>,
-    /// The port that was looked from.
+    /// The port that the requests went through.
     pub from: String,
-    /// Datagrams sent through that port that could have changed something.
+    /// Datagrams sent through that port that could have changed the fabric.
     pub writes: u64,
-    /// InformInfo that subscribed to traps or ended that: Sets to subnet administration, which is asked for with `--traps`.
+    /// Sets of InformInfo, which subscribe to traps and end that; `--traps` asks for them.
     pub sets: u64,
-    /// Reports of traps that were answered.
+    /// Trap reports that were answered.
     pub reports_answered: u64,
-    /// The times are those of a simulator in which waiting takes no time.
+    /// Whether the times are those of a simulator, in which waiting takes no real time.
     pub virtual_time: bool,
 }
 
 impl Reading {
+    /// The phase with a name.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|phase| phase.name == name)
     }
 }
 
-/// A directed route as tools write it: `0,1,13`.
+/// A directed route as the tools write it: `0,1,13`.
 pub fn route_text(route: &[u8]) -> String {
     let hops = route.iter().map(|port| format!(",{port}"));
     std::iter::once("0".to_owned()).chain(hops).collect()

@@ -8,159 +8,214 @@ use serde::{Deserialize, Serialize};
 use super::{CounterSample, SubnetManager};
 use crate::{Arbitration, Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
-/// A port by what stays when a fabric changes: the GUID of its node, and its number.
+/// A port by what stays when a fabric changes: the GUID of its node and its number.
 pub type End = (Guid, PortNum);
 
-/// What a cable runs at.
+/// Width and speed of a link.
 pub type Rate = (Option<LinkWidth>, Option<LinkSpeed>);
 
-/// An entry of a forwarding table that somebody changed; `None` leads nowhere.
+/// A changed entry of a forwarding table; `None` is no path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChangedEntry {
+    /// The destination.
     pub lid: Lid,
+    /// The egress port before.
     pub before: Option<PortNum>,
+    /// The egress port now.
     pub now: Option<PortNum>,
 }
 
-/// The lanes from one port to another that somebody changed.
+/// A changed SL2VL table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChangedLanes {
+    /// The ingress port.
     pub from: PortNum,
+    /// The egress port.
     pub to: PortNum,
+    /// The table before.
     pub before: Sl2Vl,
+    /// The table now.
     pub now: Sl2Vl,
 }
 
-/// The arbitration tables of a port that somebody changed.
+/// Changed VL arbitration tables of a port.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChangedArbitration {
+    /// The port.
     pub port: PortNum,
+    /// The tables before.
     pub before: Arbitration,
+    /// The tables now.
     pub now: Arbitration,
 }
 
-/// A group of which other ports are members, by the LID that addresses it; without any there is no such group.
+/// A multicast group with changed ports. A group without ports is not in the table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChangedGroup {
+    /// The multicast LID.
     pub group: u16,
+    /// The ports before.
     pub before: Vec<PortNum>,
+    /// The ports now.
     pub now: Vec<PortNum>,
 }
 
-/// What a port was told of the subnet manager.
+/// The subnet manager as PortInfo and SMInfo state it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ManagerTold {
-    /// Where it is; without one there has been none.
+    /// Its LID; `None` when no subnet manager has configured the port.
     pub lid: Option<Lid>,
-    /// What it says of itself, where it answers.
+    /// What it states of itself, where it answers.
     pub manager: Option<SubnetManager>,
 }
 
-/// What a sweep found to be different from the one before.
+/// A difference between a sweep and the one before.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum News {
+    /// A link went down.
     LinkDown {
+        /// One end.
         a: End,
+        /// The other end.
         b: End,
     },
+    /// A link came up.
     LinkUp {
+        /// One end.
         a: End,
+        /// The other end.
         b: End,
     },
-    /// A port has another one at its end than before.
+    /// A port is connected to another port than before.
     Recabled {
+        /// The port.
         at: End,
+        /// The port at its other end before.
         before: End,
+        /// The port at its other end now.
         now: End,
     },
-    /// A cable runs at another width or speed.
+    /// A link has another width or speed.
     RateChanged {
+        /// One end.
         a: End,
+        /// The other end.
         b: End,
+        /// Width and speed before.
         before: Rate,
+        /// Width and speed now.
         now: Rate,
     },
-    /// A link went down and came back between two sweeps, or mended itself without: how often, as the end says that
-    /// counted more.
+    /// A link went down and up between two sweeps, or recovered without going down. The counts are those of the end
+    /// that counted more.
     LinkFlapped {
+        /// One end.
         a: End,
+        /// The other end.
         b: End,
+        /// How often it went down.
         downed: u64,
+        /// How often it recovered.
         recovered: u64,
     },
+    /// A node is new.
     NodeAppeared {
+        /// The node.
         node: Guid,
     },
-    /// It has a cable, and does not answer, or no way leads to it any more.
+    /// A node with a cable does not answer, or no path leads to it any more.
     NodeSilent {
+        /// The node.
         node: Guid,
     },
+    /// A silent node answers again.
     NodeAnswers {
+        /// The node.
         node: Guid,
     },
-    /// The subnet manager reported a trap, as whoever watches asked it to. What it is about is as the trap says; what became
-    /// of it, the other news tell.
+    /// The subnet manager reported a trap. The fields are those of the trap; other news state what became of it.
     Trap {
+        /// The trap number.
         number: u16,
-        /// Who issued it: a LID, and what kind of thing it says that it is (1 an adapter, 2 a switch, 3 a router, 4 a manager).
+        /// The LID of the port that issued it.
         issuer: Option<Lid>,
+        /// The type of the issuer: 1 an adapter, 2 a switch, 3 a router, 4 a subnet manager.
         producer: u32,
-        /// The LID that it names, and the port there.
+        /// The LID that the trap names.
         lid: Option<Lid>,
+        /// The port that the trap names.
         port: Option<PortNum>,
-        /// The GUID of the port that it names.
+        /// The port GUID that the trap names.
         guid: Option<Guid>,
-        /// The node that this LID or GUID is of, where that is known.
+        /// The node of this LID or GUID, where it is known.
         node: Option<Guid>,
     },
-    /// Somebody else is in charge, or the same one says something else of itself.
+    /// Another subnet manager is master, or the same one states something else of itself.
     ManagerChanged {
+        /// The subnet manager before.
         before: ManagerTold,
+        /// The subnet manager now.
         now: ManagerTold,
     },
-    /// Entries of a forwarding table are not what they were when they were read last. One for each switch of a sweep.
+    /// Entries of a forwarding table changed since they were last read. One for each switch and sweep.
     TableDrift {
+        /// The switch.
         switch: Guid,
         /// The blocks with differences.
         blocks: Vec<u16>,
-        /// How many entries differ, and the first of them.
+        /// The number of entries that differ.
         entries: usize,
+        /// The first of them.
         first: Vec<ChangedEntry>,
-        /// Where the subnet manager sits that the port which is looked from was told of.
+        /// The LID of the subnet manager that configured the port of the sweep.
         manager: Option<Lid>,
     },
-    /// The same of groups.
+    /// Entries of a multicast forwarding table changed.
     GroupDrift {
+        /// The switch.
         switch: Guid,
+        /// The number of groups that differ.
         entries: usize,
+        /// The first of them.
         first: Vec<ChangedGroup>,
+        /// The LID of the subnet manager that configured the port of the sweep.
         manager: Option<Lid>,
     },
-    /// The same of lanes, of adapters too.
+    /// SL2VL tables of a switch or adapter changed.
     LanesDrift {
+        /// The node.
         node: Guid,
-        /// How many pairs of ports, and the first of them.
+        /// The number of port pairs that differ.
         entries: usize,
+        /// The first of them.
         first: Vec<ChangedLanes>,
+        /// The LID of the subnet manager that configured the port of the sweep.
         manager: Option<Lid>,
     },
-    /// The same of arbitration.
+    /// VL arbitration tables changed.
     ArbitrationDrift {
+        /// The node.
         node: Guid,
-        /// How many ports, and the first of them.
+        /// The number of ports that differ.
         entries: usize,
+        /// The first of them.
         first: Vec<ChangedArbitration>,
+        /// The LID of the subnet manager that configured the port of the sweep.
         manager: Option<Lid>,
     },
-    /// Other jobs run than before, as far as whoever knows them was heard.
+    /// Other jobs run than before, as far as the batch system answers.
     JobsChanged {
+        /// The number of jobs that began.
         began: u64,
+        /// The number of jobs that ended.
         ended: u64,
+        /// The number of jobs that run.
         running: u64,
     },
-    /// Nobody says any more which jobs run.
+    /// The batch system does not answer any more.
     JobsSilent {
+        /// The reason.
         why: String,
     },
 }
@@ -173,7 +228,7 @@ impl ManagerTold {
 }
 
 impl News {
-    /// The same of nodes with other GUIDs.
+    /// The same news with every GUID replaced.
     pub fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
         let end = |(node, port): End| (guid(node), port);
         match self {
@@ -214,7 +269,7 @@ impl News {
         }
     }
 
-    /// Whether it is something that somebody should look at; what came back or is new is not.
+    /// Whether the news may need attention. Parts that came back or are new do not.
     pub fn is_trouble(&self) -> bool {
         match self {
             Self::LinkDown { .. }
@@ -239,27 +294,29 @@ impl News {
     }
 }
 
-/// One sweep. Times are those of the clock of the port that it went through.
+/// One reading of the counters of all ports. Times are those of the clock of the port that the requests went
+/// through.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sweep {
-    /// One for each port that answered, in the order of the ports.
+    /// A sample for each port that answered, in the order of the ports.
     pub samples: Vec<CounterSample>,
-    /// When each of the samples came.
+    /// When each of the samples arrived.
     pub at: Vec<Duration>,
+    /// When the sweep began.
     pub began: Duration,
+    /// The duration of the sweep.
     pub took: Duration,
-    /// Ports that were asked, those included that did not answer.
+    /// The number of ports asked, silent ones included.
     pub ports: u64,
-    /// Datagrams that it took, repetitions included.
+    /// Datagrams sent, retries included.
     pub sent: u64,
-    /// The fabric as it is now, where anything about it is different. Nodes and ports that were known stay in it: one
-    /// that went away has no cable any more. So ids stay what they were until something new appears, which moves those
-    /// behind it (a fabric lies in canonical order, and much rests on that); what is kept from one sweep to the next is
-    /// kept by GUID and port number, as samples are.
+    /// The fabric now, where it differs from the last one. Known nodes and ports stay in it, without a cable once
+    /// they are gone, so ids stay the same until something new appears. Data kept from sweep to sweep is kept by
+    /// GUID and port number.
     pub fabric: Option<Arc<Fabric>>,
-    /// The tables of the look are not as they were: entries are otherwise, or those of a node that is new were read.
+    /// Whether the tables of the snapshot changed: entries differ, or those of a new node were read.
     pub retabled: bool,
-    /// What the subnet manager reported since the sweep before, in the order in which it came, then what is different: links
-    /// first, then nodes, the subnet manager, tables; each in the order of the fabric.
+    /// The news of the sweep: the traps in the order in which they came, then links, nodes, the subnet manager and
+    /// tables, each in the order of the fabric.
     pub news: Vec<News>,
 }

@@ -6,23 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fabric, LinkSpeed, PortId};
 
-/// A kind of device, and the speed of a lane: what one port of that kind says holds for all of them.
+/// A kind of device with a lane speed. All ports of one kind have the same tick.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct TickKind {
+    /// The vendor ID.
     pub vendor: Option<u32>,
+    /// The device ID.
     pub device: Option<u32>,
+    /// The hardware revision.
     pub revision: Option<u32>,
+    /// The speed of a lane.
     pub speed: LinkSpeed,
 }
 
-/// The field Tick of PortSamplesControl by kind; `None` where one was asked and did not say.
+/// The field Tick of PortSamplesControl by kind of device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ticks {
+    /// The field; `None` where a port of the kind was asked and did not answer.
     pub by_kind: BTreeMap<TickKind, Option<u8>>,
 }
 
 impl TickKind {
-    /// That of a port whose speed is known.
+    /// The kind of a port, where its speed is known.
     pub fn of(fabric: &Fabric, port: PortId) -> Option<Self> {
         let port = fabric.port(port);
         let node = &fabric.node(port.node).facts;
@@ -32,7 +37,7 @@ impl TickKind {
 }
 
 impl Ticks {
-    /// What a port's kind said, and the speed that it is meant for.
+    /// The field Tick for a port, and the lane speed that it refers to.
     pub fn of(&self, fabric: &Fabric, port: PortId) -> Option<(u8, LinkSpeed)> {
         let kind = TickKind::of(fabric, port)?;
         Some(((*self.by_kind.get(&kind)?)?, kind.speed))

@@ -1,26 +1,26 @@
 //! What further random failures of links would take before anybody reroutes (dissertation, 4.2.3.1).
 
-/// Expected losses for `faults` more links, drawn from all working links between switches. A link is both of its
-/// channels.
+/// The expected losses when further links between switches fail, drawn at random. A link fails in both directions.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Expected {
-    /// How many links fail; never more than there are.
+    /// The number of links that fail, at most all.
     pub faults: usize,
-    /// How many links there are to draw from.
+    /// The number of links to draw from.
     pub links: usize,
-    /// The exact mean over all sets of so many links.
+    /// The exact mean over all sets of `faults` links.
     pub mean: f64,
-    /// Proposition 4.1: the mean for one channel of one link.
+    /// Proposition 4.1 of the dissertation: the mean for one channel of one link.
     pub one_channel: f64,
-    /// Proposition 4.2, two channels a link: the line that the mean follows for few faults.
+    /// Proposition 4.2, for both channels of a link: the line that the mean follows for few faults.
     pub linear: f64,
-    /// What the least and the most used single link takes.
+    /// The paths over the least used link.
     pub best: u64,
+    /// The paths over the most used link.
     pub worst: u64,
 }
 
-/// From a histogram of path lengths and the paths over each link. A path of h hops crosses h different links, so it
-/// survives n failures out of N with probability C(N-h,n) / C(N,n).
+/// Computes the expectation from a histogram of path lengths and the paths over each link. A path of h hops crosses
+/// h different links, so it survives n failures out of N with probability C(N-h,n) / C(N,n).
 pub fn expected_over(histogram: &[u64], links: &[u64], faults: usize) -> Expected {
     let count = links.len();
     let faults = faults.min(count);

@@ -33,7 +33,8 @@ pub(super) enum Arrival {
     Unread,
 }
 
-/// Hosts in the order of their switches and ports there; aggregation nodes are none.
+/// The hosts and the paths between them. Hosts are in the order of their switches and ports; aggregation nodes are
+/// no hosts.
 #[derive(Debug)]
 pub struct Flows<'a> {
     pub(super) graph: &'a SwitchGraph,
@@ -45,6 +46,7 @@ pub struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
+    /// Collects the hosts of a problem and their paths.
     pub fn new(problem: &'a Problem<'_>, routes: &'a Routes) -> Self {
         let graph = &problem.graph;
         let hosts = graph.terminals().iter().filter(|terminal| computes(problem.fabric, terminal.port));
@@ -60,7 +62,7 @@ impl<'a> Flows<'a> {
         Self { graph, fabric: problem.fabric, routes, ways: Ways::new(graph), hosts, most_lids }
     }
 
-    /// The most LIDs that a host's port has. Of several, each host sends to one.
+    /// The largest number of LIDs of a host's port. A host with several receives on one of them from each sender.
     pub fn most_lids(&self) -> u16 {
         self.most_lids
     }

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabdeck_fabric::{Fabric, Faults, NodeId, PortNum, Tables};
 
-/// What marks do to the groups that multicast tables know.
+/// The multicast groups that marks cut apart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GroupsCut {
+    /// The number of groups in the multicast tables.
     pub known: usize,
-    /// Groups (multicast LIDs) some of whose working members do not reach each other any more.
+    /// The multicast LIDs of groups whose working members do not all reach each other any more.
     pub cut: Vec<u16>,
 }
 
-/// `None` where no switch told its multicast table.
+/// Finds the multicast groups that marks cut apart; `None` when no switch has a multicast table.
 pub fn groups_cut(fabric: &Fabric, tables: &Tables, faults: &Faults) -> Option<GroupsCut> {
     let mut groups: BTreeMap<u16, Vec<(NodeId, &[PortNum])>> = BTreeMap::new();
     let mut told = false;

@@ -13,23 +13,27 @@ use fabdeck_fabric::{ChannelId, JobMap, NodeId, PortId};
 /// So many destinations of a job are one piece of work.
 const PIECE: usize = 256;
 
-/// Paths between the hosts of a job, or of all jobs each among its own. A path is from a port to a port of another host.
+/// The paths between the hosts of a job, or of all jobs each among its own hosts. A path leads from a port to a
+/// port of another host.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Effective {
+    /// The number of hosts.
     pub hosts: usize,
-    /// Of these hosts: as many as they have, where they have several.
+    /// The number of ports of these hosts.
     pub ports: usize,
-    /// The switches that these hosts are on. A job on one switch has no path between switches.
+    /// The number of switches with these hosts. A job on one switch has no path between switches.
     pub switches: usize,
-    /// The channels between switches that such paths cross and how many do, in the order of the channels.
+    /// The channels between switches that carry these paths, with their number of paths, in the order of the
+    /// channels.
     pub loads: Vec<(ChannelId, u64)>,
-    /// The most paths of that kind over one channel.
+    /// The largest number of these paths over one channel.
     pub max: u64,
-    /// Over all channels between switches, those that carry none included.
+    /// The mean over all channels between switches, unused ones included.
     pub mean: f64,
-    /// Percent of the channels between switches that no such path uses.
+    /// The percentage of channels between switches that none of these paths uses.
     pub dark_fiber: f64,
-    /// Ordered pairs of these ports that have no path. They load nothing, so that loads tell of a routing only beside them.
+    /// Ordered pairs of these ports without a path. They load no channel, so low loads need a look at this number
+    /// too.
     pub lost: u64,
 }
 
@@ -48,17 +52,18 @@ impl Effective {
         }
     }
 
-    /// Whether such paths are between switches: a host sends nothing to itself.
+    /// Whether there can be paths between switches: several hosts on several switches.
     pub fn is_multi_switch(&self) -> bool {
         self.switches > 1 && self.hosts > 1
     }
 
-    /// Channels that carry such paths.
+    /// The number of channels that carry these paths.
     pub fn links(&self) -> usize {
         self.loads.len()
     }
 
-    /// How many channels carry so many of these paths (figures 5.2 and 5.11); those that carry none are not in it.
+    /// The number of channels by the number of these paths that they carry (figures 5.2 and 5.11); unused channels
+    /// are not in it.
     pub fn histogram(&self) -> BTreeMap<u64, usize> {
         let mut channels = BTreeMap::new();
         self.loads.iter().for_each(|(_, paths)| *channels.entry(*paths).or_default() += 1);
@@ -66,32 +71,34 @@ impl Effective {
     }
 }
 
-/// What tables 5.1 and 5.2 compare routings by.
+/// The metrics by which tables 5.1 and 5.2 compare routings.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct JobMetrics {
-    /// Jobs of several hosts on several switches. The means are over them, as no other has a path between switches.
+    /// The number of jobs with several hosts on several switches. The means are over these jobs.
     pub jobs: usize,
-    /// Ordered pairs within jobs that have no path.
+    /// Ordered pairs within jobs without a path.
     pub lost: u64,
-    /// The most paths of all jobs over one channel.
+    /// The largest number of paths of all jobs over one channel.
     pub max: u64,
-    /// The mean over jobs of the most paths of the job over one channel.
+    /// The mean over jobs of the largest number of the job's paths over one channel.
     pub mean_max: f64,
-    /// Percent of the channels between switches that no path of a job uses.
+    /// The percentage of channels between switches that no path of a job uses.
     pub dark_fiber: f64,
-    /// The mean over jobs of the channels that the job uses.
+    /// The mean over jobs of the number of channels that the job uses.
     pub mean_links: f64,
 }
 
-/// Each job on its own, and all together.
+/// The paths of each job, and of all jobs together.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobLoads {
+    /// All jobs together.
     pub all: Effective,
-    /// In the order of the jobs.
+    /// Each job, in the order of the jobs.
     pub jobs: Vec<Effective>,
 }
 
 impl JobLoads {
+    /// Counts the paths of jobs.
     pub fn of(flows: &Flows<'_>, jobs: &JobMap) -> Self {
         let at: FxHashMap<PortId, u32> =
             (0u32..).zip(&flows.hosts).map(|(at, host)| (host.port, at)).collect();
@@ -128,6 +135,7 @@ impl JobLoads {
         Self { all: Effective::new(&everybody, sum.take(), channels), jobs: own }
     }
 
+    /// The metrics over all jobs.
     pub fn metrics(&self) -> JobMetrics {
         let several = || self.jobs.iter().filter(|job| job.is_multi_switch());
         let jobs = several().count();

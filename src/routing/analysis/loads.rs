@@ -21,10 +21,12 @@ const PATTERNS: u64 = 64_000;
 const SHIFTED: usize = 40_000_000;
 const STEPS: usize = 64;
 
-/// What patterns between all hosts do to channels.
+/// The loads that traffic patterns between all hosts put on channels.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loads {
+    /// The number of hosts.
     pub hosts: usize,
+    /// The worst permutation.
     pub worst: Worst,
     /// Average bisect bandwidth: half of the hosts send to the other half.
     pub bisect: Average,
@@ -32,38 +34,43 @@ pub struct Loads {
     pub permutation: Average,
     /// Average dissemination bandwidth: pairs are drawn, and both ends of each send.
     pub dissemination: Average,
+    /// The shifts.
     pub shift: Shift,
 }
 
-/// The most flows of one permutation that can share a channel.
+/// The largest number of flows of one permutation that share a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Worst {
+    /// The number of flows.
     pub flows: u64,
-    /// Some permutation has so many; else none has more.
+    /// Whether some permutation has this number of flows; otherwise it is an upper bound.
     pub exact: bool,
 }
 
-/// The mean over drawn patterns of one over the most flows on a channel.
+/// The mean over random patterns of 1 divided by the largest number of flows on a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Average {
+    /// The mean, 1 for no shared channel.
     pub bandwidth: f64,
+    /// The number of patterns drawn.
     pub patterns: u64,
-    /// The confidence interval of 99 % is no wider than 1 % of the mean.
+    /// Whether the confidence interval of 99 % is no wider than 1 % of the mean.
     pub settled: bool,
 }
 
-/// Hosts in the order of switches and ports, each sends to the one so many steps on.
+/// Shift patterns: each host sends to the one a fixed number of steps on, in the order of switches and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shift {
-    /// The most flows of one step on one channel.
+    /// The largest number of flows of one shift on one channel.
     pub degree: u32,
-    /// Steps that were looked at, evenly spread, and how many there are.
+    /// The number of shifts examined, evenly spread.
     pub steps: usize,
+    /// The number of all shifts.
     pub of: usize,
 }
 
 impl Loads {
-    /// Draws by seed, so that equal tables have equal loads.
+    /// Computes the loads. The patterns are drawn from a fixed seed, so equal tables have equal loads.
     pub fn of(flows: &Flows<'_>) -> Self {
         let draw = |kind| average(flows, kind);
         Self {

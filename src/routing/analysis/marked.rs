@@ -14,7 +14,7 @@ use fabdeck_fabric::{Channel, Fabric, Faults, Resolved, SwitchGraph};
 /// How many ports that keep some of their LIDs only are named.
 const NAMED: usize = 5;
 
-/// Marks over paths, and what they take.
+/// Marks over the paths in force, and the paths that they take.
 #[derive(Clone, Debug)]
 pub struct Marked {
     paths: Arc<Paths>,
@@ -39,7 +39,7 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// Nothing is marked yet.
+    /// Makes a value without marks.
     pub fn new(paths: Arc<Paths>) -> Self {
         let ports = paths.ports();
         let whole = connected(paths.graph(), &Marks::new(paths.graph(), &Struck::default()));
@@ -64,12 +64,13 @@ impl Marked {
         }
     }
 
+    /// The marks.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// Marks one element more; `None` when it was marked, else how many ports had to be looked at. `fabric` is the one
-    /// that the paths are of.
+    /// Adds a mark; `None` when it was there, else the number of ports that were examined. `fabric` is the fabric
+    /// of the paths.
     pub fn mark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
         let touched = self.note(fabric, what)?;
         self.renew(fabric, &touched);
@@ -90,7 +91,7 @@ impl Marked {
         Some(touched)
     }
 
-    /// Takes a mark back; `None` when there was none.
+    /// Removes a mark; `None` when there was none, else the number of ports that were examined.
     pub fn unmark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
         if !self.faults.unmark(what) {
             return None;
@@ -101,7 +102,7 @@ impl Marked {
         Some(touched.len())
     }
 
-    /// Comes from the marks there are to others; each port is looked at once.
+    /// Replaces the marks by others; examines each port once.
     pub fn become_marked(&mut self, fabric: &Fabric, faults: &Faults) {
         let held: BTreeSet<Resolved> = self.faults.iter().collect();
         let wanted: BTreeSet<Resolved> = faults.iter().collect();
@@ -120,7 +121,7 @@ impl Marked {
         self.renew(fabric, &touched);
     }
 
-    /// What all marks take together.
+    /// The paths that all marks together take.
     pub fn lost(&self) -> Lost {
         let alone = |(what, pairs): (&Resolved, &u64)| ElementLoss { what: *what, pairs: *pairs };
         let (paths, Taken { pairs, lids, partial }) = (&self.paths, self.total);

@@ -20,7 +20,7 @@ struct End {
     destination: Destination,
 }
 
-/// The paths in force between terminals, indexed. It owns what it needs: marks come and go over it.
+/// An index of the paths in force between terminals. It owns its data, so marks can change while it stays.
 #[derive(Debug)]
 pub struct Paths {
     graph: SwitchGraph,
@@ -50,34 +50,37 @@ fn channel_of(graph: &SwitchGraph) -> Vec<u32> {
     first
 }
 
-/// What marks take.
+/// The paths that marks take.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lost {
     /// Ordered pairs of terminals that had a path and have none now; with LMC, none to any LID.
     pub pairs: u64,
-    /// Of all ordered pairs.
+    /// The fraction of all ordered pairs.
     pub share: f64,
-    /// (Source, LID) that had a path and have none now; the same as `pairs` where every port has one LID.
+    /// Pairs (source, LID) that had a path and have none now; equal to `pairs` where every port has one LID.
     pub lids: u64,
     /// Ordered pairs that lose the paths to some LIDs of the destination and keep those to others.
     pub partial: u64,
     /// The first destinations of such pairs, in the order of their switches.
     pub partial_ports: Vec<PortId>,
-    /// Ordered pairs that no cable connects any more: what rerouting does not bring back.
+    /// Ordered pairs that no cable connects any more. Rerouting does not restore them.
     pub critical: u64,
-    /// Of these, the pairs one end of which failed itself or with its cable.
+    /// The pairs of `critical` of which an end failed itself or with its cable.
     pub ended: u64,
-    /// Of the pairs in `critical`, those that had no path before the marks: `pairs` does not count them.
+    /// The pairs of `critical` that had no path before the marks; `pairs` does not count them.
     pub critical_without_path: u64,
-    /// Links between switches that the marks take down.
+    /// The links between switches that the marks take down.
     pub links: usize,
-    /// Each mark on its own, in the order of the marks. Together they take no more than the sum.
+    /// What each mark takes alone, in the order of the marks. Together they take at most the sum.
     pub elements: Vec<ElementLoss>,
 }
 
+/// The paths that one mark takes alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementLoss {
+    /// The marked part of the fabric.
     pub what: Resolved,
+    /// The ordered pairs that lose their path.
     pub pairs: u64,
 }
 
@@ -109,7 +112,7 @@ enum Fate {
 }
 
 impl Paths {
-    /// `problem` is the fabric without marks.
+    /// Indexes the paths of a fabric without marks.
     pub fn new(problem: &Problem<'_>, routes: Arc<Routes>, pulse: &dyn Pulse) -> Result<Self, Refusal> {
         let graph = problem.graph.clone();
         let (switches, ways) = (graph.switch_count(), Ways::new(&graph));
@@ -139,25 +142,25 @@ impl Paths {
         Ok(Self { graph, routes, ways, ends, sources, terminals, channel_of, load, histogram })
     }
 
-    /// Ordered pairs of terminals, with a path or without.
+    /// The number of ordered pairs of terminals, with a path or without.
     pub fn pairs(&self) -> u64 {
         let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
         terminals * terminals.saturating_sub(1)
     }
 
-    /// Paths as (source, LID) that no table leads along, without any mark.
+    /// The number of (source, LID) without a path before any mark.
     pub fn without_path(&self) -> u64 {
         let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
         let all = self.ends.len() as u64 * terminals.saturating_sub(1);
         all.saturating_sub(self.histogram.iter().sum())
     }
 
-    /// Paths over each channel of the graph without marks.
+    /// The number of paths over each channel of the graph without marks.
     pub fn load(&self) -> &[u64] {
         &self.load
     }
 
-    /// Paths over a cable between switches, each way; `None` for one that carries no such channel.
+    /// The number of paths over a cable between switches, in each direction; `None` for a cable without channels.
     pub fn load_of(&self, link: LinkId) -> Option<[u64; 2]> {
         let [there, back] = self.channels_of(link)?;
         Some([there, back].map(|id| self.load.get(id as usize).copied().unwrap_or(0)))
@@ -170,7 +173,7 @@ impl Paths {
         Some([there, channel.reverse.index() as u32])
     }
 
-    /// Paths by switch-to-switch hops.
+    /// The number of paths by switch-to-switch hops.
     pub fn histogram(&self) -> &[u64] {
         &self.histogram
     }
@@ -187,8 +190,8 @@ impl Paths {
         beside.find(|terminal| terminal.switch_port == end.destination.port).map(|terminal| terminal.port)
     }
 
-    /// What `faults` more links would take, drawn at random: paths as (source, LID), as `Lost::lids` counts them; the
-    /// same as pairs where every port has one LID.
+    /// The expected losses when `faults` further links fail at random: paths as (source, LID), as `Lost::lids`
+    /// counts them. They equal pairs where every port has one LID.
     pub fn expected(&self, faults: usize) -> Expected {
         let both = |(id, load): (usize, &u64)| {
             let reverse = self.graph.channels()[id].reverse.index();
@@ -278,7 +281,7 @@ impl Paths {
         self.ends.iter().zip(rows).map(move |(end, row)| (end.destination.lid, row[switch as usize].into()))
     }
 
-    /// What the indices hold in memory, the routes not counted.
+    /// The memory of the index in bytes, without the routes.
     pub fn bytes(&self) -> usize {
         self.sources.len() * size_of::<u16>() + self.ends.len() * size_of::<End>() + self.load.len() * 8
     }

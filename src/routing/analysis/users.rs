@@ -3,19 +3,20 @@
 use super::Paths;
 use fabdeck_fabric::{Lid, LinkId};
 
-/// One destination that is reached over a cable.
+/// A destination whose paths cross a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Use {
+    /// The destination.
     pub lid: Lid,
-    /// Against the order of the ends of the cable.
+    /// Whether the paths cross the cable from its second end to its first.
     pub back: bool,
-    /// Terminals that send to it over this cable.
+    /// The number of terminals that send to it over the cable.
     pub sources: u64,
 }
 
 impl Paths {
-    /// The destinations that are reached over a cable between switches, in the order of their switches; nothing for a
-    /// cable to a host, over which goes all and only what its host sends and is sent.
+    /// The destinations whose paths cross a cable between switches, in the order of their switches. Empty for a
+    /// cable to a host, which carries exactly the host's own traffic.
     pub fn over(&self, fabric: &fabdeck_fabric::Fabric, link: LinkId) -> Vec<Use> {
         let first = fabric.port(fabric.link(link).a).node.0;
         let mut uses = Vec::new();

@@ -175,22 +175,25 @@ impl Dependencies {
     }
 }
 
-/// A path that needs one channel after another.
+/// A path that uses one channel and then the next, which makes the first wait for the second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Proof {
-    /// The switch that the source sits on, or that is the source.
+    /// The switch of the source, or the source itself.
     pub source: u32,
+    /// The destination.
     pub destination: Lid,
-    /// Which of the routes, where several are judged together.
+    /// The index of the routes, where several are judged together.
     pub routes: usize,
 }
 
-/// Channels of which each waits for the next, the last for the first.
+/// A credit loop: channels of which each waits for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cycle {
+    /// The virtual lane.
     pub lane: Lane,
+    /// The channels.
     pub channels: Vec<ChannelId>,
-    /// For each channel a path that uses it and then the next.
+    /// For each channel a path that uses it and then the next one.
     pub paths: Vec<Proof>,
 }
 

@@ -26,9 +26,9 @@ pub fn certify(
     certify_among(problem, routes, scope, None, pulse)
 }
 
-/// The same, where only ends that share a partition are pairs: those that do not are neither counted nor lost, and
-/// their paths are not in the lengths and loads. Dependencies are those of all pairs all the same: who is in which
-/// partition changes without a word from the routes.
+/// Judges routes where only ends that share a partition are pairs. The other pairs are neither counted nor lost,
+/// and their paths are in no length or load. Dependencies are still those of all pairs, because partitions can
+/// change without the routes.
 pub fn certify_among(
     problem: &Problem<'_>,
     routes: &Routes,
@@ -71,7 +71,7 @@ pub fn certify_among(
     })
 }
 
-/// Ordered pairs that a certificate would count.
+/// The number of ordered pairs that a certificate would count.
 pub fn pairs_in_scope(problem: &Problem<'_>, scope: &Scope, partitions: Option<&Partitions>) -> u64 {
     Ends::new(problem, scope.switches, partitions).pairs()
 }

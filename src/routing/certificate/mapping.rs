@@ -8,17 +8,18 @@ use fabdeck_fabric::{Fabric, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Table
 /// No table was read.
 const UNTOLD: u32 = u32::MAX;
 
-/// The lane of a packet at one hop.
+/// The virtual lane of a packet at one hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
+    /// The lane.
     pub lane: u8,
-    /// The table says so. Without one the lane is taken to be the level.
+    /// Whether an SL2VL table states it. Without a table the lane is assumed to equal the level.
     pub told: bool,
-    /// The port has the lane; if not, the packet ends there.
+    /// Whether the port has the lane; otherwise the port drops the packet.
     pub passes: bool,
 }
 
-/// The tables of lanes of every switch, each distinct one held once.
+/// The SL2VL tables of all switches; equal tables are stored once.
 #[derive(Debug)]
 pub struct Mapping<'p> {
     fabric: &'p Fabric,
@@ -34,6 +35,7 @@ pub struct Mapping<'p> {
 }
 
 impl<'p> Mapping<'p> {
+    /// Collects the tables of a problem's switches and adapters.
     pub fn new(problem: &Problem<'p>, tables: &'p Tables) -> Self {
         let fabric = problem.fabric;
         let mut mapping = Self {
@@ -74,12 +76,12 @@ impl<'p> Mapping<'p> {
         }
     }
 
-    /// Whether any switch told its tables.
+    /// Whether any switch has an SL2VL table.
     pub fn any(&self) -> bool {
         !self.distinct.is_empty()
     }
 
-    /// Which table stands between two ports, as a number to compare.
+    /// The number of the table between two ports; equal tables have equal numbers.
     pub fn table(&self, switch: u32, from: PortNum, to: PortNum) -> u32 {
         let Some((first, ports)) = self.switches.get(switch as usize) else { return UNTOLD };
         let (from, to) = (u32::from(from.value()), u32::from(to.value()));
@@ -89,6 +91,7 @@ impl<'p> Mapping<'p> {
         self.table.get((first + from * ports + to) as usize).copied().unwrap_or(UNTOLD)
     }
 
+    /// The number of data lanes of a port.
     pub fn room(&self, switch: u32, port: PortNum) -> u8 {
         let Some((_, ports)) = self.switches.get(switch as usize) else { return DATA_LANES };
         let within = u32::from(port.value()) < *ports;
@@ -96,7 +99,7 @@ impl<'p> Mapping<'p> {
         at.and_then(|at| self.room.get(*at as usize + port.index())).copied().unwrap_or(DATA_LANES)
     }
 
-    /// The lane of a level at an out port, by the number of a table.
+    /// The lane of a level at an egress port, by the number of a table.
     pub fn by_table(&self, table: u32, room: u8, level: u8) -> Hop {
         let row = self.distinct.get(table as usize);
         let service = ServiceLevel::new(level.into()).unwrap_or_default();
@@ -111,12 +114,12 @@ impl<'p> Mapping<'p> {
         }
     }
 
-    /// The lane of a packet that goes through a switch.
+    /// The lane of a packet that crosses a switch.
     pub fn hop(&self, switch: u32, from: PortNum, to: PortNum, level: u8) -> Hop {
         self.by_table(self.table(switch, from, to), self.room(switch, to), level)
     }
 
-    /// The lane of a level, where it is the same wherever packets go and every port has it.
+    /// The lane of a level, where it is the same at every hop and every port has it.
     pub fn everywhere(&self, problem: &Problem<'_>, level: u8) -> Option<u8> {
         let mut lane = None;
         let mut same = |hop: Hop| hop.told && hop.passes && *lane.get_or_insert(hop.lane) == hop.lane;
@@ -139,7 +142,7 @@ impl<'p> Mapping<'p> {
         lane
     }
 
-    /// The levels that do not leave a port of an adapter, as bits.
+    /// The levels that an adapter's port cannot send, as bits.
     pub fn held_back(&self, port: PortId) -> u16 {
         let at = self.fabric.port(port);
         let held = self.tables.nodes.get(&at.node);
@@ -151,7 +154,7 @@ impl<'p> Mapping<'p> {
         (0..16).filter(|level| lane(*level) >= room).fold(0, |bits, level| bits | 1 << level)
     }
 
-    /// The lane that an adapter puts a level on.
+    /// The lane on which an adapter sends a level.
     pub fn sent_on(&self, port: PortId, level: u8) -> u8 {
         let at = self.fabric.port(port);
         let held = self.tables.nodes.get(&at.node);
@@ -161,7 +164,8 @@ impl<'p> Mapping<'p> {
     }
 }
 
-/// How many lanes carry data on the cable of a port: as many as both of its ends have. Who says nothing limits nothing.
+/// The number of data lanes on the cable of a port: the smaller number of its two ends. An end with an unknown
+/// number does not limit it.
 pub fn room(fabric: &Fabric, port: PortId) -> u8 {
     let told = |port: PortId| fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0);
     let ends = [Some(port), fabric.peer(port)];

@@ -13,37 +13,40 @@ use crate::problem::{Destination, Problem};
 use crate::trees::{Distances, Reader, Tree, Ways, batches};
 use fabdeck_fabric::{ChannelId, Fabric, Lane, Levels, Lid, NodeId, PortId, PortNum, Routes};
 
-/// A port without the lane that paths cross it on.
+/// A port without the lane on which paths cross it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// Packets do not leave here.
+    /// The port, which drops the packets.
     pub port: PortId,
+    /// The lane.
     pub lane: u8,
-    /// How many lanes the port has for data.
+    /// The number of data lanes of the port.
     pub room: u8,
-    /// (Source port, LID) whose packets end there.
+    /// The number of (source port, LID) whose packets it drops.
     pub paths: u64,
 }
 
-/// Channels and lanes of which each waits for the next, the last for the first.
+/// A credit loop across lanes: (channel, lane) pairs of which each waits for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Circle {
+    /// The channels with their lanes.
     pub hops: Vec<(ChannelId, Lane)>,
-    /// For each of them a path that uses it and then the next.
+    /// For each of them a path that uses it and then the next one.
     pub paths: Vec<Proof>,
 }
 
-/// What is true of the lanes of paths.
+/// The lanes that paths take by their service levels.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Served {
-    /// The lanes that come up between switches.
+    /// The lanes in use between switches.
     pub lanes: Vec<u8>,
-    /// In the order of the ports.
+    /// Ports that drop packets, in the order of the ports.
     pub limits: Vec<Limit>,
-    /// (Source switch, LID) whose level nobody said.
+    /// The number of (source switch, LID) whose level is unknown.
     pub unsaid: u64,
-    /// Switches on the way that did not tell what they make of a level.
+    /// Switches on the paths without SL2VL tables.
     pub untold: Vec<u32>,
+    /// A credit loop, where there is one.
     pub circle: Option<Circle>,
 }
 
@@ -54,7 +57,7 @@ impl Served {
     }
 }
 
-/// Follows the levels of all paths through the tables of lanes.
+/// Follows the service levels of all paths through the SL2VL tables.
 pub fn serve(
     problem: &Problem<'_>,
     routes: &Routes,

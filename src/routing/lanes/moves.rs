@@ -17,57 +17,65 @@ use serde::{Deserialize, Serialize};
 use fabdeck_fabric::counters::{HotSpots, Role, Waiting};
 use fabdeck_fabric::{Fabric, Lid, PortId, ServiceLevel};
 
-/// Flows that are on the slow lane: of these hosts to one LID of a hot-spot.
+/// Flows on the slow lane, from several hosts to one LID of a hot-spot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Moved {
+    /// The LID of the hot-spot.
     pub hot_spot: Lid,
+    /// The service level before.
     pub fast: ServiceLevel,
+    /// The service level on the slow lane.
     pub slow: ServiceLevel,
+    /// The LIDs of the hosts.
     pub hosts: BTreeSet<Lid>,
-    /// `None`: both ends are there.
+    /// Which end is missing in the fabric; `None` when both ends are there.
     pub gone: Option<Gone>,
 }
 
-/// Which end of flows is not there any more: no port is in the fabric that has its GUID and its LID.
+/// The end of moved flows that the fabric does not have any more: no port has both its GUID and its LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gone {
+    /// The hot-spot.
     HotSpot,
+    /// The hosts.
     Hosts,
 }
 
-/// What becomes of the flows to a hot-spot.
+/// The state of the flows to a hot-spot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// It is hot, and nothing has moved yet.
+    /// The hot-spot is hot, and no flow has moved yet.
     New,
-    /// It is hot, and flows are on the slow lane.
+    /// The hot-spot is hot, and flows are on the slow lane.
     InForce,
-    /// It is hot no more: its flows go back.
+    /// The hot-spot is not hot any more: its flows go back.
     Cooled,
-    /// Flows are on the slow lane, and whether it is hot nobody knows.
+    /// Flows are on the slow lane, and the state of the hot-spot is unknown.
     Untold,
 }
 
-/// One hot-spot, now or until now.
+/// The moves for one hot-spot.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpotMoves {
+    /// The adapter port that is the hot-spot.
     pub adapter: PortId,
+    /// The state of its flows.
     pub phase: Phase,
-    /// How its switch waits, where it is hot.
+    /// How long its switch port waits, where the spot is hot.
     pub at: Option<Waiting>,
-    /// Ports of adapters that contribute and have not moved yet.
+    /// Adapter ports that contribute and have not moved yet.
     pub joins: Vec<PortId>,
-    /// What has moved already.
+    /// The flows that have moved already.
     pub moved: Vec<Moved>,
 }
 
-/// What the verdict over one interval comes to.
+/// The moves that follow from the hot-spots of one interval.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Moves {
-    /// The worst of those that are hot first, then the others by adapter.
+    /// The hot-spots: hot ones first, the worst of them first, then the others by adapter.
     pub spots: Vec<SpotMoves>,
-    /// Flows of which an end is gone: they neither go back nor stand against others.
+    /// Flows with a missing end. They neither go back nor conflict with others.
     pub gone: Vec<Moved>,
 }
 
@@ -77,34 +85,34 @@ impl Moves {
         self.spots.iter().any(|spot| !spot.joins.is_empty() || spot.phase == Phase::Cooled)
     }
 
-    /// Hosts whose flows move, have moved or come back.
+    /// The hosts whose flows move, have moved or go back.
     pub fn hosts(&self, fabric: &Fabric) -> BTreeSet<Lid> {
         let joins = self.spots.iter().flat_map(|spot| &spot.joins);
         let joins = joins.filter_map(|port| fabric.port(*port).facts.lid);
         joins.chain(self.moved().flat_map(|moved| moved.hosts.iter().copied())).collect()
     }
 
-    /// What is in force, with nothing judged: it all stays.
+    /// The flows in force, without a new verdict: all of them stay.
     pub fn standing(fabric: &Fabric, in_force: &[Moved]) -> Self {
         let mut moves = propose(fabric, &HotSpots::default(), &[], in_force);
         moves.spots.iter_mut().for_each(|spot| spot.phase = Phase::InForce);
         moves
     }
 
-    /// All that is in force goes back, whatever the counters say.
+    /// Moves all flows in force back, whatever the counters say.
     pub fn back(fabric: &Fabric, in_force: &[Moved]) -> Self {
         let mut moves = Self::standing(fabric, in_force);
         moves.spots.iter_mut().for_each(|spot| spot.phase = Phase::Cooled);
         moves
     }
 
-    /// All that has moved and is there still.
+    /// The flows that have moved and still exist.
     pub fn moved(&self) -> impl Iterator<Item = &Moved> {
         self.spots.iter().flat_map(|spot| &spot.moved)
     }
 }
 
-/// The LIDs of a port of an adapter.
+/// The LIDs of an adapter port.
 pub fn lids_of(fabric: &Fabric, port: PortId) -> impl Iterator<Item = Lid> + use<> {
     let facts = &fabric.port(port).facts;
     let (base, count) = (facts.lid, u32::from(facts.lmc.lids()));
@@ -112,8 +120,8 @@ pub fn lids_of(fabric: &Fabric, port: PortId) -> impl Iterator<Item = Lid> + use
     base.into_iter().flat_map(owned)
 }
 
-/// Algorithm 1, from marking hot-spots on. `told`: ports of switches that lead to adapters and of which it is known how much
-/// they wait, ascending.
+/// Proposes moves by algorithm 1 of dFtree, from the marking of hot-spots on. `told` are the switch ports in front
+/// of adapters whose waiting is known, ascending.
 pub fn propose(fabric: &Fabric, verdict: &HotSpots, told: &[PortId], in_force: &[Moved]) -> Moves {
     let mut moves = Moves::default();
     let mut moved: BTreeMap<PortId, Vec<Moved>> = BTreeMap::new();

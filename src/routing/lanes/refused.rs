@@ -2,27 +2,84 @@
 
 use fabdeck_fabric::{Lid, NodeId, PortId, PortNum};
 
-/// What there is not, and where.
+/// Why flows cannot move to a slow lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Refused {
-    /// The highest level or lane in use is so high that the twins would be beyond 14.
-    TooHigh { top: u8 },
-    /// Paths to others than hot-spots in force use the slow twin of a level.
-    Taken { level: u8, lid: Lid },
-    /// Flows that are on the slow lane already have other twins than those of the levels in use now.
-    OtherTwins { hot_spot: Lid, slow: u8, twin: u8 },
-    /// A port on the way has fewer lanes than fast and slow ones together.
-    Lanes { port: PortId, has: u8, needs: u8 },
-    /// Where a switch leads packets for a hot-spot nobody knows.
-    Unread { switch: NodeId, lid: Lid },
-    /// Which lanes a node puts packets on from one port to another nobody knows. Port 0 of an adapter: what it sends itself.
-    NoTable { node: NodeId, from: PortNum, to: PortNum },
-    /// How a port shares its time among lanes nobody knows.
-    NoWeights { port: PortId },
-    /// The fast lane is in no table of the port, so that it never sends.
-    NeverSends { port: PortId, lane: u8 },
-    /// A table of arbitration has no free place for the slow lane.
-    NoPlace { port: PortId, lane: u8, high: bool },
-    /// The port does not have the lane of the fast level, so that its packets end there already.
-    Dropped { port: PortId, level: u8, lane: u8 },
+    /// The highest level or lane in use is so high that its slow twin would be above 14.
+    TooHigh {
+        /// The highest level or lane.
+        top: u8,
+    },
+    /// Paths to other destinations than hot-spots use the slow twin of a level.
+    Taken {
+        /// The level.
+        level: u8,
+        /// The destination.
+        lid: Lid,
+    },
+    /// Flows on the slow lane have other twins than the levels in use now.
+    OtherTwins {
+        /// The hot-spot of these flows.
+        hot_spot: Lid,
+        /// Their slow level.
+        slow: u8,
+        /// The slow twin of their level now.
+        twin: u8,
+    },
+    /// A port on the path has fewer lanes than fast and slow lanes together.
+    Lanes {
+        /// The port.
+        port: PortId,
+        /// The number of its lanes.
+        has: u8,
+        /// The number of lanes needed.
+        needs: u8,
+    },
+    /// The entry of a switch for a hot-spot was not read.
+    Unread {
+        /// The switch.
+        switch: NodeId,
+        /// The hot-spot.
+        lid: Lid,
+    },
+    /// The SL2VL table between two ports of a node is unknown. Port 0 of an adapter is the ingress port of its own
+    /// packets.
+    NoTable {
+        /// The node.
+        node: NodeId,
+        /// The ingress port.
+        from: PortNum,
+        /// The egress port.
+        to: PortNum,
+    },
+    /// The VL arbitration of a port is unknown.
+    NoWeights {
+        /// The port.
+        port: PortId,
+    },
+    /// No arbitration table of the port has the fast lane, so the port never sends on it.
+    NeverSends {
+        /// The port.
+        port: PortId,
+        /// The fast lane.
+        lane: u8,
+    },
+    /// An arbitration table has no free entry for the slow lane.
+    NoPlace {
+        /// The port.
+        port: PortId,
+        /// The slow lane.
+        lane: u8,
+        /// Whether it is the high-priority table.
+        high: bool,
+    },
+    /// The port does not have the lane of the fast level, so it drops these packets already.
+    Dropped {
+        /// The port.
+        port: PortId,
+        /// The fast level.
+        level: u8,
+        /// Its lane.
+        lane: u8,
+    },
 }

@@ -9,36 +9,42 @@ use super::ways::{Hop, Ways};
 use crate::certificate::room;
 use fabdeck_fabric::{Arbitration, Fabric, Lane, PortId, Sl2Vl, Tables, VlWeight, levels_in};
 
-/// A row of SL2VL as it is and as it should be.
+/// An SL2VL table as it is and as it must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
+    /// The table now.
     pub held: Sl2Vl,
+    /// The table that the slow lane needs.
     pub wanted: Sl2Vl,
 }
 
-/// The arbitration of a port as it is and as it should be.
+/// The VL arbitration of a port as it is and as it must be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weights {
+    /// The tables now.
     pub held: Arbitration,
+    /// The tables that the slow lane needs.
     pub wanted: Arbitration,
 }
 
-/// What the ports on the ways hold and should hold, or why that cannot be.
+/// The tables of all ports on the paths to hot-spots, or why they are impossible.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Prepared {
+    /// The SL2VL tables by hop.
     pub rows: BTreeMap<Hop, Result<Row, Refused>>,
+    /// The arbitration by egress port.
     pub weights: BTreeMap<PortId, Result<Weights, Refused>>,
 }
 
 impl Prepared {
-    /// The first thing that cannot be.
+    /// The first reason why the tables are impossible.
     pub fn refused(&self) -> Option<Refused> {
         let rows = self.rows.values().filter_map(|row| row.as_ref().err());
         rows.chain(self.weights.values().filter_map(|weights| weights.as_ref().err())).next().copied()
     }
 }
 
-/// What every port on the ways should hold.
+/// Computes the tables that every port on the paths needs.
 pub fn prepare(fabric: &Fabric, tables: &Tables, ways: &Ways, twins: Twins) -> Prepared {
     let mut prepared = Prepared::default();
     let mut lanes: BTreeMap<PortId, BTreeSet<Lane>> = BTreeMap::new();

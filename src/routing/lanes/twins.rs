@@ -9,13 +9,14 @@ use super::refused::Refused;
 use crate::certificate::room;
 use fabdeck_fabric::{Fabric, Lane, Levels, Lid, PortId, ServiceLevel, Tables, levels_in};
 
-/// How far a twin is above its lane.
+/// The distance between a lane or level and its slow twin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twins {
+    /// The distance.
     pub apart: u8,
 }
 
-/// The levels of paths as if nothing were on a slow lane: path records name slow levels once a manager gives them.
+/// The levels of paths as if no flow were on a slow lane: path records may state slow levels.
 pub fn fast_levels(levels: &Levels, moved: &[&Moved]) -> Levels {
     let mut fast = levels.clone();
     for flows in moved {
@@ -26,7 +27,8 @@ pub fn fast_levels(levels: &Levels, moved: &[&Moved]) -> Levels {
 }
 
 impl Twins {
-    /// Of the levels in use, hot-spots in force counted as fast, and of the lanes that these come to anywhere.
+    /// Computes the distance from the levels in use, moved flows by their fast levels, and from the lanes that
+    /// these levels map to anywhere.
     pub fn of(fabric: &Fabric, tables: &Tables, fast: &Levels, moved: &[&Moved]) -> Result<Self, Refused> {
         let in_use = fast.all();
         let top = 15 - in_use.leading_zeros().min(15) as u8;
@@ -51,15 +53,17 @@ impl Twins {
         }
     }
 
-    /// How many lanes fast and slow ones are together.
+    /// The number of fast and slow lanes together.
     pub fn lanes(self) -> u8 {
         2 * self.apart
     }
 
+    /// The slow twin of a level.
     pub fn level(self, fast: ServiceLevel) -> ServiceLevel {
         ServiceLevel::new(u32::from(fast.value() + self.apart)).unwrap_or(fast)
     }
 
+    /// The slow twin of a lane.
     pub fn lane(self, fast: Lane) -> Lane {
         Lane::new(u32::from(fast.value() + self.apart)).unwrap_or(fast)
     }

@@ -8,21 +8,26 @@ use std::collections::BTreeMap;
 use super::refused::Refused;
 use fabdeck_fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, PortState, Tables};
 
-/// Packets come in at one port of a node and leave at another; what an adapter sends itself comes from its port 0.
+/// One hop of a path: packets enter a node at one port and leave at another. Packets that an adapter sends itself
+/// enter at its port 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Hop {
+    /// The node.
     pub node: NodeId,
+    /// The ingress port.
     pub from: PortNum,
+    /// The egress port.
     pub to: PortNum,
 }
 
-/// The hops of all ways, each with the fast levels that are sent over it as bits.
+/// The hops of all paths to hot-spots.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ways {
+    /// The fast levels that cross each hop, as bits.
     pub hops: BTreeMap<Hop, u16>,
 }
 
-/// The ways to these LIDs.
+/// Follows the paths from all hosts to LIDs of hot-spots.
 pub fn ways(fabric: &Fabric, tables: &Tables, fast: &Levels, hot: &[Lid]) -> Result<Ways, Refused> {
     let mut all = Ways::default();
     for lid in hot {

@@ -186,7 +186,7 @@ fn with_request(mut answer: Answer, problem: &Problem<'_>, request: &Request) ->
 const ALIKE: &str = "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at \
                      most the ranks and the root that it begins from";
 
-/// How the remark begins that says whose routes they are.
+/// The first words of the remark that the routes are those of `updn`.
 pub const UPDN_ROUTES: &str = "these are updn's routes";
 const FROM_UPDN: &str = "these began as updn's routes";
 
