@@ -6,23 +6,25 @@
 //! - a lock file is readable for its owner alone (0600);
 //! - every wait ends after a timeout, with an error that names the process that holds the lock;
 //! - where another user opened the file of an older version (0644, 0666), the file is replaced and the new one is locked, but
-//!   in a folder that several users write in, where another user may hold the lock rightly.
+//!   in a folder that several users write in, where another user may hold the lock rightly. The replaced file stays beside the
+//!   new one (`.old`): a process of the owner may have locked it meanwhile, and the new lock is not had before that one is
+//!   released.
 
 use std::fs::TryLockError;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::clock::Stopwatch;
 use super::ownership;
-use super::system::{LockHolder, OpenFile, OpenMode, System};
+use super::system::{FileKind, FileStatus, LockHolder, OpenFile, OpenMode, System};
 
 /// Time from one attempt to the next.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 /// How often a file may be replaced by others before the lock is given up.
 const REPLACEMENTS_MOST: u32 = 16;
 
-/// How long a process of the owner that took the lock of a file that is being replaced may keep it.
+/// How long the process that replaced a file waits for a process of the owner that has taken the lock of the old one.
 const REPLACED_RELEASE_MOST: Duration = Duration::from_secs(5);
 
 /// A lock that is held until this value is dropped.
@@ -47,7 +49,10 @@ impl FileLock {
         for _ in 0..REPLACEMENTS_MOST {
             let file = open_private(system, path)?;
             match file.try_lock(false) {
-                Ok(()) if is_at(system, path, &*file)? => return Ok(Ok(Self(file))),
+                Ok(()) if is_at(system, path, &*file)? => {
+                    let replaced = holder_of_replaced(system, path, file.status()?.user)?;
+                    return Ok(replaced.map_or(Ok(Self(file)), Err));
+                }
                 // Another process replaced the file in between.
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(error),
@@ -57,7 +62,7 @@ impl FileLock {
                     if !is_foreign || ownership::is_in_shared_folder(system, path)? {
                         return Ok(Err(holder));
                     }
-                    if let Some(replaced) = replace(system, path, &*file, &holder)? {
+                    if let Some(replaced) = replace(system, path, &*file, (&holder, REPLACED_RELEASE_MOST))? {
                         return Ok(replaced);
                     }
                 }
@@ -93,43 +98,84 @@ fn open_private(system: &dyn System, path: &Path) -> io::Result<Box<dyn OpenFile
     Ok(file)
 }
 
+/// A name beside a lock file: `lock.new`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
+/// The process of the owner that holds the lock of the file that was replaced last, as it may for as long as it likes.
+fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Result<Option<LockHolder>> {
+    let replaced = beside(path, ".old");
+    let is_owners = |there: FileStatus| there.kind == FileKind::File && there.user == owner;
+    if !system.symlink_metadata(&replaced).is_ok_and(is_owners) {
+        return Ok(None);
+    }
+    let file = match system.open(&replaced, OpenMode::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    // Shared: two processes that look at once do not take each other for the holder.
+    match file.try_lock(true) {
+        Ok(()) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+        Err(TryLockError::WouldBlock) => {
+            Ok(Some(file.lock_holder()?).filter(|holder| !holder.is_foreign(owner)))
+        }
+    }
+}
+
 /// Puts a new lock file in the place of one that another user holds, and takes its lock; `None`: the file at the path is
 /// another one by now.
 ///
-/// The foreign holder may release the old file meanwhile, and a process of the owner take it. So the lock of the new file is
-/// not given away before the old one is either free or still held by the same foreign process. Whoever replaces holds the lock
-/// of the new file before it is renamed, so that no two processes replace at once.
+/// The foreign holder may release the old file meanwhile, and a process of the owner take it. So the old file keeps a name
+/// (`.old`), and the lock of the new one is had only while no process of the owner holds the old one: by this process within
+/// `patience`, by later ones in `try_acquire`. Whoever replaces holds the lock of the new file before it is renamed, so that
+/// no two processes replace at once.
 fn replace(
     system: &dyn System,
     path: &Path,
     old: &dyn OpenFile,
-    foreign: &LockHolder,
+    (foreign, patience): (&LockHolder, Duration),
 ) -> io::Result<Option<Result<FileLock, LockHolder>>> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let beside = path.with_file_name(name);
-    let new = open_private(system, &beside)?;
+    let (new_path, old_path) = (beside(path, ".new"), beside(path, ".old"));
+    let new = open_private(system, &new_path)?;
     match new.try_lock(false) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Some(Err(new.lock_holder()?))),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    if !is_at(system, &beside, &*new)? || !is_at(system, path, old)? {
+    if !is_at(system, &new_path, &*new)? || !is_at(system, path, old)? {
         return Ok(None);
     }
-    system.rename(&beside, path)?;
+    let owner = old.status()?.user;
+    if let Some(holder) = holder_of_replaced(system, path, owner)? {
+        return Ok(Some(Err(holder)));
+    }
+    match system.remove(&old_path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => system.link(path, &old_path)?,
+    }
+    if !is_at(system, &old_path, old)? {
+        return Ok(None);
+    }
+    system.rename(&new_path, path)?;
     let since = Stopwatch::start(system);
     loop {
         match old.try_lock(false) {
-            Ok(()) => return Ok(Some(Ok(FileLock(new)))),
+            Ok(()) => {
+                old.unlock()?;
+                return Ok(Some(Ok(FileLock(new))));
+            }
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {}
         }
         let holder = old.lock_holder()?;
-        if holder.is_same_process(foreign) && holder.is_foreign(old.status()?.user) {
+        if holder.is_same_process(foreign) && holder.is_foreign(owner) {
             return Ok(Some(Ok(FileLock(new))));
         }
-        if since.elapsed() > REPLACED_RELEASE_MOST {
+        if since.elapsed() > patience {
             return Ok(Some(Err(holder)));
         }
         system.sleep(RETRY_INTERVAL);
@@ -192,12 +238,37 @@ mod tests {
                 thread::sleep(released);
                 drop(taken);
             });
-            assert!(matches!(replace(&LocalSystem, &path, &*old, &foreign), Ok(Some(Ok(_)))));
+            assert!(matches!(
+                replace(&LocalSystem, &path, &*old, (&foreign, REPLACED_RELEASE_MOST)),
+                Ok(Some(Ok(_)))
+            ));
         });
         assert!(since.elapsed() >= released);
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         // Another one that saw the same holder finds that it is done.
-        assert!(replace(&LocalSystem, &path, &*old, &foreign).unwrap().is_none());
+        assert!(replace(&LocalSystem, &path, &*old, (&foreign, REPLACED_RELEASE_MOST)).unwrap().is_none());
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
+    }
+
+    /// However long the process of the owner holds the old file, no other one has the new lock meanwhile.
+    #[test]
+    fn a_replaced_lock_is_given_to_nobody_before_a_process_of_the_owner_releases_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let taken = FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
+        let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
+        let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        assert!(matches!(replaced, Ok(Some(Err(_)))), "{replaced:?}");
+        assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
+        let other = FileLock::try_acquire(&LocalSystem, &path).unwrap();
+        assert_eq!(other.unwrap_err().pid, Some(std::process::id()));
+        drop((taken, old));
+        FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
+        // The next one that is replaced takes the place of the old one.
+        let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
+        assert!(is_at(&LocalSystem, &beside(&path, ".old"), &*old).unwrap());
     }
 }

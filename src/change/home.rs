@@ -240,7 +240,7 @@ impl Home {
     pub fn refuse_second(&self, begun: &Begun) -> Result<(), HomeError> {
         for kept in self.pending()? {
             let told = kept?.read.told;
-            if told.begun.is_of_fabric_of(begun) {
+            if told.begun.meets(begun) {
                 return Err(HomeError::pending(&told.begun, told.phase));
             }
         }
@@ -279,7 +279,7 @@ impl Home {
         let (mut journal, read) = kept.journal()?;
         for other in self.pending()? {
             let told = other?.read.told;
-            if told.begun.id != read.told.begun.id && told.begun.is_of_fabric_of(&read.told.begun) {
+            if told.begun.id != read.told.begun.id && told.begun.meets(&read.told.begun) {
                 return Err(HomeError::pending(&told.begun, told.phase));
             }
         }

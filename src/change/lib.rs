@@ -56,7 +56,7 @@ pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};
 pub use journal::{
     Begun, ChainError, Chained, Disk, Ended, FileDisk, Hosts, Journal, JournalError, Left, MemoryDisk, Phase,
-    Read, Record, Told,
+    Read, Record, Told, have_most_in_common,
 };
 pub use kept::{Keeping, Kept};
 pub use lanes::PlanLanes;

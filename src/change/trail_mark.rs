@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
 use super::home::Home;
 use super::journal::{Chained, chain_places};
-use super::system::FileKind;
+use super::system::{FileKind, OpenMode};
 
 /// The length of a trail and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -73,9 +73,8 @@ impl Home {
         let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
         let mut places = BTreeSet::new();
         for path in self.trails().map_err(disk)? {
-            let bytes = self.read(&path).map_err(disk)?;
             // What is damaged holds up to there.
-            places.extend(chain_places(&bytes));
+            places.extend(chain_places(&self.read(&path).unwrap_or_default()));
         }
         match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
             Some(mark) => Err(AuditError::CutByLog { file, bytes: mark.bytes }),
@@ -83,16 +82,32 @@ impl Home {
         }
     }
 
-    /// The trail and those that were set aside beside it.
+    /// The trail and those that were set aside beside it; `unread_trails` names those that cannot be read.
     fn trails(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for path in self.system().list(self.folder())? {
             let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
-            if is_trail && self.system().metadata(&path).is_ok_and(|held| held.kind == FileKind::File) {
+            let is_folder = |path: &Path| {
+                self.system().symlink_metadata(path).is_ok_and(|held| held.kind == FileKind::Folder)
+            };
+            if is_trail && !is_folder(&path) {
                 found.push(path);
             }
         }
         Ok(found)
+    }
+
+    /// What lies beside the trail under the name of one that was set aside and cannot be read: a link, a pipe, another
+    /// user's file. The trail is checked without it.
+    pub fn unread_trails(&self) -> Vec<String> {
+        let trails = self.trails().unwrap_or_default().into_iter();
+        let unread = trails.filter_map(|path| Some((self.system().open(&path, OpenMode::Read).err()?, path)));
+        unread
+            .map(|(error, path)| {
+                let path = path.display();
+                format!("{path}: FD-5646: it is named like an audit trail that was set aside, and is not read: {error}")
+            })
+            .collect()
     }
 
     /// The mark for a change that is begun now; none where there is no trail yet, or none that holds.
@@ -109,7 +124,7 @@ impl Home {
         let file = self.folder().join("audit").display().to_string();
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
         for path in self.trails().map_err(disk)? {
-            if mark.is_in(&self.read(&path).map_err(disk)?) {
+            if self.read(&path).is_ok_and(|bytes| mark.is_in(&bytes)) {
                 return Ok(());
             }
         }

@@ -5,6 +5,7 @@ mod counters;
 mod frame;
 mod index;
 mod line;
+mod links;
 mod pack;
 mod path_levels;
 mod reader;

@@ -107,6 +107,11 @@ fn a_rollback_waits_for_opensm_and_goes_on_once_its_process_is_named() {
     assert_eq!(held(&site.stage), before);
     let journal = fs::read_to_string(folder(&site).join("journal")).unwrap();
     assert_eq!(journal.matches("opensm-named").count(), 1, "{journal}");
+    // The trail has the process of apply and the one that was named later.
+    let trail = fs::read_to_string(site.path("state/audit")).unwrap();
+    let writing = trail.lines().find(|line| line.contains("\"writing\"")).unwrap();
+    assert!(writing.contains("; OpenSM is process "), "{trail}");
+    assert!(trail.contains("OpenSM's process named"), "{trail}");
     drop(decoy);
 }
 

@@ -248,7 +248,10 @@ impl Keeper<'_> {
             return self.end_refused(&why);
         }
         let user = self.user();
-        self.audit("writing", &user, &format!("{} writes of plan {}", steps.len(), self.told.begun.plan));
+        let opensm = self.told.begun.opensm.as_ref().and_then(|site| site.named_process());
+        let opensm = opensm.map_or_else(String::new, |process| format!("; OpenSM is {process}"));
+        let plan = &self.told.begun.plan;
+        self.audit("writing", &user, &format!("{} writes of plan {plan}{opensm}", steps.len()));
         self.untouched = true;
         let done = self.leave_base();
         let done = done.and_then(|()| self.still_fits(steps)).and_then(|()| self.write(steps));

@@ -7,5 +7,5 @@ mod written;
 
 pub use chain::{ChainError, Chained, chain_places, line};
 pub use disk::{Disk, FileDisk, MemoryDisk};
-pub use record::{Begun, Ended, Hosts, Left, Phase, Record, Told};
+pub use record::{Begun, Ended, Hosts, Left, Phase, Record, Told, have_most_in_common};
 pub use written::{Journal, JournalError, Read};

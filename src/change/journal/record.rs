@@ -78,10 +78,22 @@ impl Begun {
         bytes.fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 
-    /// Whether both are of one fabric: they share a switch, and a simulator where there is one.
+    /// Whether both are of one fabric: of the smaller one more than half of the switches are in both, and a simulator where
+    /// there is one. A switch that was moved from one fabric to another does not make them one; neither do two fabrics
+    /// become of one of which half is out of sight.
     pub fn is_of_fabric_of(&self, other: &Self) -> bool {
-        self.simulator == other.simulator && self.switches.intersection(&other.switches).next().is_some()
+        self.simulator == other.simulator && have_most_in_common(&self.switches, &other.switches)
     }
+
+    /// Whether one may not be pending beside the other: they share a switch, whatever fabrics they are of.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.simulator == other.simulator && !self.switches.is_disjoint(&other.switches)
+    }
+}
+
+/// Whether two fabrics are one, by the GUIDs of their switches.
+pub fn have_most_in_common(first: &BTreeSet<String>, second: &BTreeSet<String>) -> bool {
+    first.intersection(second).count() * 2 > first.len().min(second.len())
 }
 
 /// Something that was not taken back, and why.
@@ -357,13 +369,17 @@ impl Told {
         Some(told)
     }
 
+    fn note_time(&mut self, time: &str) {
+        let parse = |text: &str| text.parse::<Timestamp>().ok();
+        let is_later = |latest: &String| parse(latest) <= parse(time);
+        if self.latest_time.as_ref().is_none_or(is_later) {
+            self.latest_time = Some(time.to_owned());
+        }
+    }
+
     pub fn take(&mut self, record: &Record) {
         if let Some(time) = record.time() {
-            let parse = |text: &str| text.parse::<Timestamp>().ok();
-            let is_later = |latest: &String| parse(latest) <= parse(time);
-            if self.latest_time.as_ref().is_none_or(is_later) {
-                self.latest_time = Some(time.to_owned());
-            }
+            self.note_time(time);
         }
         match record {
             Record::Begun(_) => {}
@@ -464,5 +480,40 @@ impl Told {
     fn end(&mut self, phase: Phase, time: &str, left: &[Left]) {
         self.phase = phase;
         self.ended = Some(Ended { time: time.to_owned(), left: left.to_vec() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fabric(switches: std::ops::Range<u64>) -> Begun {
+        Begun { switches: switches.map(|guid| format!("0x{guid:016x}")).collect(), ..Begun::default() }
+    }
+
+    #[test]
+    fn a_switch_that_two_fabrics_share_does_not_make_them_one() {
+        let lab = fabric(0..10);
+        // One switch, or half of them, came from the other fabric; a part of the fabric is out of sight; it has grown.
+        for (other, is_one) in [
+            (9..20, false),
+            (5..15, false),
+            (4..14, true),
+            (0..3, true),
+            (0..10, true),
+            (0..40, true),
+            (10..12, false),
+        ] {
+            let here = fabric(other.clone());
+            assert_eq!(
+                (lab.is_of_fabric_of(&here), here.is_of_fabric_of(&lab)),
+                (is_one, is_one),
+                "{other:?}"
+            );
+            assert_eq!(lab.meets(&here), other.start < 10, "{other:?}");
+        }
+        assert!(!fabric(0..0).is_of_fabric_of(&fabric(0..0)));
+        let simulated = Begun { simulator: Some("a.sock".to_owned()), ..lab.clone() };
+        assert!(!lab.is_of_fabric_of(&simulated) && !lab.meets(&simulated));
     }
 }

@@ -96,6 +96,10 @@ impl System for LocalSystem {
         fs::rename(from, to)
     }
 
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
+        fs::hard_link(file, name)
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

@@ -41,6 +41,9 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Gives a file a second name.
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()>;
+
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Names that were made or removed in a folder outlive the machine once this returns.

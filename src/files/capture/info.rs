@@ -1,5 +1,6 @@
 //! What a capture holds, every frame read and checked.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -74,11 +75,12 @@ pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>)
     let first = places.start().checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |slot| slot + 1);
     let slots = moments.reader.index().slots.len();
     let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
+    let mut known: BTreeSet<Damage> = found.damage.iter().cloned().collect();
     for slot in first..behind {
         let told = moments.reader.slot(slot).lead;
         if told.flags & (flags::EVENT | flags::END) != 0
             && let Err(damage) = moments.reader.lines(slot, flags::EVENT | flags::END)
-            && !found.damage.contains(&damage)
+            && known.insert(damage.clone())
         {
             found.damage.push(damage);
         }

@@ -49,20 +49,23 @@ impl PathLevelRecord {
         Self { sources: self.sources.into_iter().map(|(old, row)| (guid(old), row)).collect(), ..self }
     }
 
-    /// Adds the levels to those that are held; an error where one is no service level.
-    pub(super) fn apply(self, policy: &mut Option<PolicyLevels>) -> Result<(), String> {
+    /// Adds the levels to those that are held; an error where one is no service level. `paths` counts those that are held, so
+    /// that each of many small records costs what it adds.
+    pub(super) fn apply(self, policy: &mut Option<PolicyLevels>, paths: &mut usize) -> Result<(), String> {
         let mut table = match policy.take() {
             Some(PolicyLevels::ByPath(table)) if !self.whole => table,
-            _ => PathLevelTable::default(),
+            _ => {
+                *paths = 0;
+                PathLevelTable::default()
+            }
         };
-        let mut paths = table.count();
         for (source, text) in self.sources {
             let row = read_row(&text)?;
-            paths += row.len();
-            if paths > MOST_PATHS {
+            *paths += row.len();
+            if *paths > MOST_PATHS {
                 return Err(format!("levels of more than {MOST_PATHS} paths"));
             }
-            table.sources.insert(source, row);
+            *paths -= table.sources.insert(source, row).map_or(0, |before| before.len());
         }
         *policy = Some(PolicyLevels::ByPath(table));
         Ok(())
@@ -103,20 +106,24 @@ mod tests {
         let records = PathLevelRecord::of(&table).unwrap();
         assert_eq!(records[0].sources[&Guid(7)], "0--f");
         let mut policy = Some(PolicyLevels::Undecided);
-        records.into_iter().for_each(|record| record.apply(&mut policy).unwrap());
+        let mut paths = 77;
+        records.into_iter().for_each(|record| record.apply(&mut policy, &mut paths).unwrap());
         assert_eq!(policy, Some(PolicyLevels::ByPath(table)));
         // A second part adds its sources.
         let part = |whole, row: &str| PathLevelRecord { whole, sources: [(Guid(8), row.to_owned())].into() };
-        part(false, "2").apply(&mut policy).unwrap();
+        part(false, "2").apply(&mut policy, &mut paths).unwrap();
         let held = |policy: &Option<PolicyLevels>| match policy {
             Some(PolicyLevels::ByPath(table)) => table.count(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(held(&policy), 4);
-        part(true, "2").apply(&mut policy).unwrap();
-        assert_eq!(held(&policy), 1);
+        assert_eq!((held(&policy), paths), (4, 4));
+        // A source that comes again counts once.
+        part(false, "34").apply(&mut policy, &mut paths).unwrap();
+        assert_eq!((held(&policy), paths), (5, 5));
+        part(true, "2").apply(&mut policy, &mut paths).unwrap();
+        assert_eq!((held(&policy), paths), (1, 1));
         for row in ["g", "0 ", &"1".repeat(0xC000)] {
-            assert!(part(true, row).apply(&mut policy).is_err(), "{row:.9}");
+            assert!(part(true, row).apply(&mut policy, &mut paths).is_err(), "{row:.9}");
         }
     }
 }

@@ -10,6 +10,7 @@ use super::super::content::ends_early;
 use super::frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags, unpack};
 use super::index::{Bytes, Hole, Index, Slot, Table};
 use super::line::{Header, Line, Parsed, Record, body_of};
+use super::links::{Links, Lost, StateFrames};
 use super::state::State;
 use crate::FileError;
 use fabdeck_fabric::observe::{News, Notes, Observation, Place};
@@ -39,7 +40,7 @@ const EARLIER: &str = "FN-386";
 const REMARKED: &str = "FN-387";
 
 /// Why a moment cannot be shown.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
 #[error("record {record} at byte {offset}: {what}")]
 pub struct Damage {
     /// The frame that it lies in, by its place in the index; what builds upon it is lost too.
@@ -87,6 +88,7 @@ pub struct Reader<B> {
     name: String,
     bytes: B,
     index: Index,
+    links: Links,
     moments: Vec<usize>,
     /// The first that can be read.
     header: Header,
@@ -148,6 +150,7 @@ impl<B: Bytes> Reader<B> {
         Self {
             name,
             bytes,
+            links: Links::of(&index),
             index,
             moments,
             header: Header::default(),
@@ -307,7 +310,9 @@ impl<B: Bytes> Reader<B> {
     /// Goes to the moment that is complete with a frame.
     pub fn show(&mut self, slot: usize) -> Result<(), Damage> {
         if let Err(damage) = self.settle_state(slot) {
-            return Err(remembered(&mut self.broken_states, damage));
+            // Only a frame of the state is built upon.
+            let is_state = self.links.is_state(damage.slot);
+            return Err(if is_state { remembered(&mut self.broken_states, damage) } else { damage });
         }
         if let Err(damage) = self.settle_counters(slot) {
             return Err(remembered(&mut self.broken_counters, damage));
@@ -317,41 +322,40 @@ impl<B: Bytes> Reader<B> {
     }
 
     fn settle_state(&mut self, slot: usize) -> Result<(), Damage> {
-        let chain = self.state_frames(slot)?;
-        let (first, last) = (chain.first().copied().unwrap_or(slot), chain.last().copied().unwrap_or(slot));
-        let mut broken = self.broken_states.range(first..=last);
-        // Whether the state builds upon it: frames of a chain rise.
-        if let Some((_, damage)) = broken.find(|(frame, _)| chain.binary_search(frame).is_ok()) {
+        let StateFrames { first, last } = self.state_frames(slot)?;
+        // What builds upon a frame that cannot be read cannot be shown.
+        if let Some((_, damage)) = self.broken_states.range(first..=last).next() {
             return Err(damage.clone());
         }
         let (at, print) = (self.state_at.take(), self.print.take());
-        let at = at.filter(|_| print.is_some());
-        let known = at.and_then(|at| chain.iter().position(|frame| *frame == at));
+        let known = at.filter(|at| print.is_some() && (first..=last).contains(at));
         let mut print = match (known, print) {
             (Some(_), Some(print)) => print,
             // A recorder says everything again from time to time. Where nothing of it is new nothing has to be read.
-            (None, Some(print)) if self.print_of(&chain)?.finalize() == print.finalize() => {
-                (self.state_at, self.print) = (chain.last().copied(), Some(print));
+            (None, Some(print)) if self.print_of(first, last)?.finalize() == print.finalize() => {
+                (self.state_at, self.print) = (Some(last), Some(print));
                 return Ok(());
             }
             _ => blake3::Hasher::new(),
         };
-        for frame in &chain[known.map_or(0, |known| known + 1)..] {
-            let text = self.text(*frame)?;
+        let frames: Vec<usize> =
+            self.links.state_between(known.map_or(first, |known| known + 1), last).collect();
+        for frame in frames {
+            let text = self.text(frame)?;
             imprint(&mut print, &text);
-            for line in self.known_lines(*frame, &text, STATE)? {
-                self.take_in(*frame, line)?;
+            for line in self.known_lines(frame, &text, STATE)? {
+                self.take_in(frame, line)?;
             }
         }
-        (self.state_at, self.print) = (chain.last().copied(), Some(print));
+        (self.state_at, self.print) = (Some(last), Some(print));
         Ok(())
     }
 
     /// What tells the state that some frames make from any other.
-    fn print_of(&self, chain: &[usize]) -> Result<blake3::Hasher, Damage> {
+    fn print_of(&self, first: usize, last: usize) -> Result<blake3::Hasher, Damage> {
         let mut print = blake3::Hasher::new();
-        for frame in chain {
-            imprint(&mut print, &self.text(*frame)?);
+        for frame in self.links.state_between(first, last) {
+            imprint(&mut print, &self.text(frame)?);
         }
         Ok(print)
     }
@@ -362,54 +366,31 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// The frames that make the state at a frame, from the last whole one on. Each names the one before it.
-    fn state_frames(&self, slot: usize) -> Result<Vec<usize>, Damage> {
-        let slots = &self.index.slots;
-        let (mut chain, mut wanted, mut lost) = (Vec::new(), None, 0);
-        for at in (0..=slot).rev() {
-            let lead = slots[at].lead;
-            if lead.flags & STATE == 0 {
-                wanted = wanted.or(Some(lead.state));
-                continue;
-            }
-            if wanted.is_some_and(|wanted| wanted != lead.first) {
-                lost = at + 1;
-                break;
-            }
-            chain.push(at);
-            if lead.has(flags::STATE_WHOLE) {
-                chain.reverse();
-                return Ok(chain);
-            }
-            wanted = Some(lead.state);
-        }
-        let record = wanted.unwrap_or(0);
-        let offset = self.hole_of(record).unwrap_or(slots[slot].offset);
-        let what = "the state of the fabric stood there, and it cannot be read".to_owned();
-        Err(Damage { slot: lost, offset, record, what })
+    fn state_frames(&self, slot: usize) -> Result<StateFrames, Damage> {
+        self.links.state(slot).map_err(|Lost { slot: lost, record }| {
+            let offset = self.hole_of(record).unwrap_or(self.index.slots[slot].offset);
+            let what = "the state of the fabric stood there, and it cannot be read".to_owned();
+            Damage { slot: lost, offset, record, what }
+        })
     }
 
     fn hole_of(&self, record: u64) -> Option<u64> {
-        let before = self.index.holes.iter().rev().find(|hole| hole.record <= record);
-        before.map(|hole| hole.offset)
+        self.links.hole_before(record).map(|hole| self.index.holes[hole].offset)
     }
 
     /// The first of the frames that the counters at a frame are told by; those behind it say what moved.
     fn whole_counters(&self, slot: usize) -> Result<usize, Damage> {
-        let slots = &self.index.slots;
-        let whole = (0..=slot).rev().find(|at| slots[*at].lead.has(flags::COUNTERS_WHOLE)).unwrap_or(0);
-        let torn = (whole + 1..=slot).find(|at| slots[*at].lead.first != slots[*at - 1].lead.next());
-        if let Some(at) = torn {
-            let record = slots[at - 1].lead.next();
-            let offset = self.hole_of(record).unwrap_or(slots[at].offset);
+        self.links.counters(slot).map_err(|Lost { slot: torn, record }| {
+            let offset = self.hole_of(record).unwrap_or(self.index.slots[torn].offset);
             let what = "sweeps are missing, and those after them say only what moved".to_owned();
-            return Err(Damage { slot: at, offset, record, what });
-        }
-        Ok(whole)
+            Damage { slot: torn, offset, record, what }
+        })
     }
 
     /// The frames that a moment is made of, as far as they are there; what is in them is not read.
     pub fn needs(&self, slot: usize) -> Result<Vec<usize>, Damage> {
-        let mut frames = self.state_frames(slot)?;
+        let chain = self.state_frames(slot)?;
+        let mut frames: Vec<usize> = self.links.state_between(chain.first, chain.last).collect();
         frames.extend(self.whole_counters(slot)?..=slot);
         Ok(frames)
     }

@@ -27,6 +27,8 @@ pub struct State {
     pub base: Base,
     /// Of a topology in several records those that were read.
     parts: Topology,
+    /// Paths of `policy`.
+    paths: usize,
     /// Nodes that hold lanes.
     laned: BTreeSet<NodeId>,
 }
@@ -61,7 +63,7 @@ impl State {
             Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
             Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
             Record::Policy(policy) => self.policy = policy.map(PolicyRecord::levels).transpose()?,
-            Record::PathLevels(levels) => levels.apply(&mut self.policy)?,
+            Record::PathLevels(levels) => levels.apply(&mut self.policy, &mut self.paths)?,
             Record::Ticks(all) => {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }

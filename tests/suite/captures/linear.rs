@@ -29,14 +29,14 @@ fn node(guid: usize) -> String {
 }
 
 /// Seconds of processor time of the best of three readings.
-fn seconds(bytes: &[u8]) -> f64 {
+fn seconds(bytes: &[u8], read: impl Fn(&[u8])) -> f64 {
     let used = || {
         let time = clock_gettime(ClockId::ProcessCPUTime);
         time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
     };
     let once = || {
         let since = used();
-        Reader::open("linear", bytes).unwrap().show_last().unwrap();
+        read(bytes);
         used() - since
     };
     (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
@@ -44,7 +44,12 @@ fn seconds(bytes: &[u8]) -> f64 {
 
 /// Four times the records take less than nine times as long; sixteen times is what squares take.
 fn grows_evenly(what: &str, records: usize, capture: impl Fn(usize) -> Vec<u8>) {
-    let (short, long) = (seconds(&capture(records)), seconds(&capture(4 * records)));
+    let last = |bytes: &[u8]| _ = Reader::open("linear", bytes).unwrap().show_last().unwrap();
+    grows_evenly_by(what, records, capture, last);
+}
+
+fn grows_evenly_by(what: &str, records: usize, capture: impl Fn(usize) -> Vec<u8>, read: impl Fn(&[u8])) {
+    let (short, long) = (seconds(&capture(records), &read), seconds(&capture(4 * records), &read));
     println!("said: {what}: {records} records in {short:.3} s, four times as many in {long:.3} s");
     assert!(long < 9.0 * short.max(0.01), "{what}: {short:.3} s, {long:.3} s");
 }
@@ -73,6 +78,40 @@ fn lanes_that_are_forgotten_again_and_again() {
         records.push(sample("whole"));
         frame_from(WHOLE | flags::MOMENT, 0, &records)
     });
+}
+
+/// GUIDs that nothing makes shorter: a capture of 348 kB took 32 s.
+#[test]
+fn levels_of_paths_that_come_source_by_source() {
+    let capture = |count: usize| {
+        let mut guid = 0u64;
+        let mut levels = || {
+            guid = guid.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!(r#"{{"path_levels":{{"whole":false,"sources":{{"0x{:x}":"0"}}}}}}"#, guid | 1)
+        };
+        let mut records = vec![HEADER.to_owned(), r#"{"topology":{"nodes":[]}}"#.to_owned()];
+        records.extend((0..count).map(|_| levels()));
+        records.push(sample("whole"));
+        frame_from(WHOLE | flags::MOMENT, 0, &records)
+    };
+    let bytes = capture(32_000).len();
+    assert!((250_000..400_000).contains(&bytes), "{bytes} bytes");
+    grows_evenly("levels of paths", 8000, capture);
+}
+
+/// Each moment goes on from the one before it, from the first to the last.
+#[test]
+fn moments_that_all_go_on_from_the_first() {
+    let capture = |count: usize| {
+        let moved = counters("0", r#""moved":{"silent":[],"ports":[],"by":{}}"#);
+        broken(count as u64, flags::COUNTERS, &moved, &moved)
+    };
+    let walk = |bytes: &[u8]| {
+        let mut moments = Moments::new(Reader::open("linear", bytes).unwrap());
+        let last = moments.reader.moments().len() - 1;
+        assert_eq!(survey(&mut moments, 0..=last).lost, 0);
+    };
+    grows_evenly_by("moments", 6000, capture, walk);
 }
 
 /// Counts what is read.

@@ -506,6 +506,31 @@ fn a_console_that_looks_on_gives_a_change_another_guard() {
     lab.ends(&["rollback", &id], 0);
 }
 
+/// What another machine has pending is said while it is registered, and not until somebody compares again.
+#[test]
+fn what_another_machine_had_pending_is_said_no_longer_once_its_registration_is_gone() {
+    let lab = Lab::new(DEMO);
+    let (_, machine, given, source) = served(&lab);
+    let given = Given { state_dir: Some(lab.home.path().join("other")), ..given };
+    let mut clerk = looking(&machine, &source, &given);
+    let id = lab.apply();
+    clerk.compare().unwrap();
+    let said = |clerk: &mut Clerk| clerk.changes().unwrap().unread.concat();
+    assert!(said(&mut clerk).contains("FD-5643"));
+    // As long as it is registered it is said, however often the manager is asked.
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(6) {
+        assert!(said(&mut clerk).contains(&id));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    lab.ends(&["confirm", &id], 0);
+    let since = Instant::now();
+    while said(&mut clerk).contains("FD-5643") {
+        assert!(since.elapsed() < Duration::from_secs(15), "{}", said(&mut clerk));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 /// A plan in five phases, by the console: what it asks says who leaves, and the guard goes through them.
 #[test]
 fn a_console_applies_in_five_phases() {

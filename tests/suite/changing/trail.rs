@@ -67,8 +67,37 @@ fn a_trail_whose_end_was_cut_off_is_told() {
     let said = lab.ends(&["changes"], 7);
     assert!(said.contains("FD-5642"), "{said}");
     // Set aside it is still there.
-    std::fs::write(lab.home.path().join("state/audit.before"), whole).unwrap();
+    std::fs::write(lab.home.path().join("state/audit.before"), &whole).unwrap();
     lab.ends(&["changes"], 0);
+}
+
+/// Nobody needs what a link leads to where the trail itself holds; where it does not, the link is no trail.
+#[test]
+fn what_is_no_file_beside_the_trail_is_named_and_stepped_over() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    lab.ends(&["confirm", &id], 0);
+    lab.ends(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
+    lab.ends(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
+    lab.ends(&["rollback", "2"], 0);
+    let state = lab.home.path().join("state");
+    // A name that is looked at before that of the trail itself, whatever order the folder has.
+    for name in ["audit.1", "audit.before"] {
+        std::os::unix::fs::symlink("../elsewhere", state.join(name)).unwrap();
+    }
+    std::fs::create_dir(state.join("audit.d")).unwrap();
+    for there in [false, true] {
+        if there {
+            std::fs::copy(state.join("audit"), lab.home.path().join("elsewhere")).unwrap();
+        }
+        let said = lab.ends(&["changes"], 0);
+        assert!(said.contains("audit.1: FD-5646") && said.contains("audit.before: FD-5646"), "{said}");
+        assert!(!said.contains("audit.d"), "{said}");
+    }
+    let whole = std::fs::read_to_string(state.join("audit")).unwrap();
+    std::fs::write(state.join("audit"), whole.split_inclusive('\n').next().unwrap()).unwrap();
+    let said = lab.ends(&["changes"], 7);
+    assert!(said.contains("FD-5642") && said.contains("FD-5646"), "{said}");
 }
 
 /// Whoever may write in the state folder can cut trail and journals alike; what the system log heard stays.

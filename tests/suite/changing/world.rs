@@ -1,7 +1,8 @@
 //! One seed over the whole world: fabric, disks, clocks, locks, signals, sockets, two users and two machines under one
 //! scheduler, with the invariants of `invariants.rs` after every step.
 //!
-//! A seed that fails prints its trace. It replays alone: `FABDECK_WORLD_SEED=18 cargo nextest run -E 'test(world::)'`.
+//! A seed that fails prints its trace. It replays alone: `FABDECK_WORLD_SEED=18 cargo nextest run -E 'test(world::)'`. A run of
+//! many seeds goes on where it ended (`progress.rs`).
 
 mod attackers;
 mod chaos;
@@ -10,22 +11,26 @@ mod fabric;
 mod invariants;
 mod machine;
 mod programs;
+mod progress;
 mod scenarios;
 mod scheduler;
 mod sockets;
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use fabdeck_simulator::Dice;
+use serde::{Deserialize, Serialize};
 
 use chaos::Chaos;
 use disk::{Disk, LockScope};
 use fabric::FabricState;
 use machine::prepare_folder;
 use programs::{Decision, Program};
+use progress::Progress;
 use scheduler::{Event, Host, World};
 
 use super::long;
@@ -101,12 +106,22 @@ fn draw(seed: u64) -> Arc<World> {
         let program = Program::Decide { id: "aaaa0001", decision: decisions[dice.below(4) as usize] };
         state.after(dice.below(60_000), Event::Start { host: 0, user: OWNER, program });
     }
+    if dice.below(4) == 0 {
+        // Lock files as older versions left them, and a user who takes each lock that becomes free.
+        let program = Program::HoldLocks { for_s: 1 + dice.below(120) };
+        state.after(dice.below(20_000), Event::Loosen { host: 0 });
+        state.after(20_000, Event::Start { host: 0, user: OTHER, program });
+    }
+    if dice.below(4) == 0 {
+        let program = Program::Flood { id: "aaaa0001", for_ms: 100 + dice.below(400) };
+        state.after(dice.below(60_000), Event::Start { host: 0, user: OWNER, program });
+    }
     drop(state);
     world
 }
 
 /// What runs came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Tally {
     runs: u64,
     steps: u64,
@@ -162,26 +177,25 @@ fn no_seed_breaks_an_invariant() {
     let asked = std::env::var("FABDECK_WORLD_SEED").ok().map(|text| seeds_of(&text));
     let seeds = asked.unwrap_or(0..if long() { SEEDS_LONG } else { SEEDS });
     let since = Instant::now();
-    let threads =
-        if long() { std::thread::available_parallelism().map_or(1, |count| count.get() as u64) } else { 1 };
-    let run_share = |share: u64| {
-        let own = seeds.clone().filter(|seed| seed % threads == share);
-        let mut tally = Tally::default();
-        for seed in own {
-            match run(&draw(seed)) {
-                Ok(ended) => tally.add(ended),
-                Err(what) => tally.failed.push((seed, what)),
-            }
-        }
-        tally
-    };
-    let mut tally = Tally::default();
+    let progress = Progress::begin(seeds.clone());
+    let threads = if long() { std::thread::available_parallelism().map_or(1, NonZero::get) } else { 1 };
     std::thread::scope(|scope| {
-        let run_share = &run_share;
-        let running: Vec<_> = (0..threads).map(|share| scope.spawn(move || run_share(share))).collect();
-        running.into_iter().for_each(|thread| tally.add(thread.join().unwrap()));
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(part) = progress.next_part() {
+                    let mut tally = Tally::default();
+                    for seed in part.clone() {
+                        match run(&draw(seed)) {
+                            Ok(ended) => tally.add(ended),
+                            Err(what) => tally.failed.push((seed, what)),
+                        }
+                    }
+                    progress.done(part, tally);
+                }
+            });
+        }
     });
-    let Tally { runs, steps, seconds, ended, failed } = tally;
+    let (Tally { runs, steps, seconds, ended, failed }, left) = progress.end();
     let first_lines: Vec<_> =
         failed.iter().map(|(seed, what)| (seed, what.lines().next().unwrap_or_default())).collect();
     println!(
@@ -191,6 +205,7 @@ fn no_seed_breaks_an_invariant() {
     if let Some((_, what)) = failed.first() {
         panic!("{what}");
     }
+    assert_eq!(left, 0, "seeds are left: the same command goes on where this run ended");
 }
 
 /// The same seed is the same run.

@@ -127,6 +127,12 @@ impl OpensmSite {
         };
     }
 
+    /// OpenSM's process as it was named, for the audit trail.
+    pub fn named_process(&self) -> Option<String> {
+        let by_number = self.pid.map(|pid| format!("process {pid}"));
+        self.pid_file.as_ref().map(|file| format!("the process of {}", file.display())).or(by_number)
+    }
+
     /// Why the process that is named cannot be OpenSM's. What a pid file says is seen when it is needed: it may be written
     /// only once OpenSM is started again.
     pub(super) fn check_named(&self) -> Result<(), String> {

@@ -73,8 +73,10 @@ pub fn begin_again(
         Ok(None) => return Ok(None),
         Err(failure) => return Err(refused::told(&home, ("rollback", Some(id)), failure, say)),
     };
-    let detail = if anyway { "even where that loses paths" } else { "" };
-    refused::audit(&home, ("rolling back again", Some(id)), detail, say);
+    let mut detail: Vec<String> = Vec::new();
+    detail.extend(anyway.then(|| "even where that loses paths".to_owned()));
+    detail.extend(opensm.map(|process| format!("OpenSM is told by process {process}")));
+    refused::audit(&home, ("rolling back again", Some(id)), &detail.join("; "), say);
     let remark = home::start_keeper(means, &home, &kept)?;
     remark.iter().for_each(|remark| say(remark));
     Ok(Some(Status::of(&kept.read.told)))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -23,10 +23,10 @@ use crate::session::interactive::{
 use crate::session::{
     ChangeRow, LaneState, Look, Made, Sent, Service, migration_lines, phase_lines, plan_text, service_plan,
 };
-use fabdeck_change::{Ask, Begun, Migration, Plan, Status};
+use fabdeck_change::{Ask, Begun, Migration, Plan, Status, have_most_in_common};
 use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
-use fabdeck_mad::access::{Unwatched, Watch};
+use fabdeck_mad::access::{Registered, Unwatched, Watch};
 
 /// How long a list waits for a guard that says nothing.
 const GLANCE: Duration = Duration::from_millis(300);
@@ -50,8 +50,8 @@ struct Office {
     own: OwnChanges,
     /// Changes that this session saw pending.
     watched: Mutex<BTreeSet<String>>,
-    /// What another machine had pending when the fabric was compared last.
-    pending_elsewhere: Mutex<Option<String>>,
+    /// What another machine had pending when its registration was asked for last, and when that was.
+    pending_elsewhere: Mutex<Option<(String, Instant)>>,
 }
 
 impl std::fmt::Debug for Clerk {
@@ -115,7 +115,8 @@ impl Clerk {
     /// Compares confirmed changes with the fabric.
     pub fn compare_watched(&self, watch: &mut dyn Watch) -> Result<Attestations, String> {
         let comparison = self.0.compare(watch).map_err(words)?;
-        lock(&self.0.pending_elsewhere).clone_from(&comparison.pending_elsewhere);
+        *lock(&self.0.pending_elsewhere) =
+            comparison.pending_elsewhere.clone().map(|what| (what, Instant::now()));
         Ok(comparison.by_change)
     }
 }
@@ -292,7 +293,7 @@ impl Office {
         // A simulator has nothing to do with the changes of another user's folder.
         unread
             .extend(closed.into_iter().filter(|_| simulator(&self.source).is_ok_and(|path| path.is_none())));
-        unread.extend(lock(&self.pending_elsewhere).clone());
+        unread.extend(self.pending_elsewhere());
         // A guard that died gets a successor from whoever notices first, and a console looks all the time.
         if lock(&self.known).has_abandoned() {
             home::resume(self.means(), &mut |line| unread.push(line.to_owned()));
@@ -300,7 +301,7 @@ impl Office {
         let simulator = simulator(&self.source).ok().flatten();
         let switches = lock(&self.here).clone();
         let is_here = |listed: &Listed| {
-            listed.simulator == simulator && listed.switches.intersection(&switches).next().is_some()
+            listed.simulator == simulator && have_most_in_common(&listed.switches, &switches)
         };
         let mut here: BTreeSet<String> =
             listed.iter().filter(|listed| is_here(listed)).map(|listed| listed.row.id.clone()).collect();
@@ -310,6 +311,24 @@ impl Office {
         let ended_since = self.ended_since((&listed, &rows), &here);
         rows.extend(listed.into_iter().map(|listed| listed.row));
         Ok(Changes { rows, here, ended_since, unread, now: Timestamp::now().to_string() })
+    }
+
+    /// What another machine has pending, as long as it is registered: the subnet manager is asked again from time to time while
+    /// there is something to say.
+    fn pending_elsewhere(&self) -> Option<String> {
+        const ASKED_AGAIN: Duration = Duration::from_secs(5);
+        let (before, asked) = lock(&self.pending_elsewhere).clone()?;
+        if asked.elapsed() < ASKED_AGAIN {
+            return Some(before);
+        }
+        let surveyor = self.outside.surveyor(&self.source, &self.given.reach);
+        let now = match surveyor.map(|mut surveyor| surveyor.registered()) {
+            // Who does not answer has ended nothing.
+            Err(_) | Ok(Registered::NotKept(_)) => Some(before),
+            Ok(found) => attested::pending_elsewhere(self.means(), &found),
+        };
+        *lock(&self.pending_elsewhere) = now.clone().map(|what| (what, Instant::now()));
+        now
     }
 
     /// What ended since this user saw it pending, here or in another session; the list is what is seen now.

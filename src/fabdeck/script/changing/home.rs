@@ -57,7 +57,7 @@ pub fn refuse_beside(
     }
     let pending = home.pending().map_err(refused)?;
     let mut told = pending.into_iter().flatten().map(|kept| kept.read.told);
-    let other = told.find(|told| told.begun.is_of_fabric_of(here) && plan != Some(told.begun.plan.as_str()));
+    let other = told.find(|told| told.begun.meets(here) && plan != Some(told.begun.plan.as_str()));
     other.map_or(Ok(()), |told| Err(refused(HomeError::pending(&told.begun, told.phase))))
 }
 
@@ -143,6 +143,12 @@ pub fn refused(error: HomeError) -> Failure {
 pub fn cut_trails(means: Means<'_>) -> Vec<String> {
     let open = all(means).into_iter().filter(|home| !home.is_closed());
     open.filter_map(|home| home.check_trail().err()).map(|error| error.to_string()).collect()
+}
+
+/// Files beside these trails that are named like trails that were set aside and cannot be read.
+pub fn unread_trails(means: Means<'_>) -> Vec<String> {
+    let open = all(means).into_iter().filter(|home| !home.is_closed());
+    open.flat_map(|home| home.unread_trails()).collect()
 }
 
 /// What the trails of these folders lack of what a system log says of them.

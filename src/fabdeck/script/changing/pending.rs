@@ -181,6 +181,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
     unread.extend(home::cut_trails(means));
     unread.extend(args.system_log.iter().flat_map(|file| home::cut_trails_by_log(means, file)));
+    let stepped_over = home::unread_trails(means);
     let verified = source.as_deref().map(|source| Verified::of(context, means, source, &mut rows));
     let is_known = unread.is_empty() && closed.is_empty();
     if is_metrics {
@@ -200,7 +201,8 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         list::write(context, rows)?;
     }
     let found = verified.iter().flat_map(|verified| &verified.lines);
-    unread.iter().chain(&closed).chain(&overdue).chain(found).for_each(|line| context.output.say(line));
+    let remarks = unread.iter().chain(&stepped_over).chain(&closed);
+    remarks.chain(&overdue).chain(found).for_each(|line| context.output.say(line));
     Ok(match () {
         () if !overdue.is_empty() => Exit::RollbackIncomplete,
         () if !unread.is_empty() => Exit::BadInput,

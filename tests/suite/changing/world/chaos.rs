@@ -17,9 +17,13 @@ pub enum Fault {
     Silence,
     Resume,
     WriteEqual,
+    WriteOther,
+    WriteOld,
+    Alter,
+    FailSync,
 }
 
-const FAULTS: [Fault; 9] = [
+const FAULTS: [Fault; 13] = [
     Fault::Kill,
     Fault::Stop,
     Fault::End,
@@ -29,6 +33,10 @@ const FAULTS: [Fault; 9] = [
     Fault::Silence,
     Fault::Resume,
     Fault::WriteEqual,
+    Fault::WriteOther,
+    Fault::WriteOld,
+    Fault::Alter,
+    Fault::FailSync,
 ];
 
 #[derive(Debug, Default)]
@@ -79,11 +87,13 @@ impl State {
             Fault::FailDisk => self.after(0, Event::FailDisk { host, for_ms: long / 3 }),
             Fault::Silence => self.fabric.silent_until_ms = self.now_ms + long,
             Fault::Resume => _ = world.spawn(self, host, super::OWNER, super::programs::Program::Resume),
-            Fault::WriteEqual => {
-                if !self.monitor.has_guard(self) {
-                    self.after(0, Event::WriteEqual { plan: 0 });
-                }
-            }
+            // Between a guard's reading and its writing nothing keeps another tool away, and no guard can tell.
+            Fault::WriteEqual | Fault::WriteOther | Fault::WriteOld if self.monitor.has_guard(self) => {}
+            Fault::WriteEqual => self.after(0, Event::WriteEqual { plan: 0 }),
+            Fault::WriteOther => self.after(0, Event::WriteOther { plan: 0 }),
+            Fault::WriteOld => self.after(0, Event::WriteOld { plan: 0 }),
+            Fault::Alter => self.fabric.alters_next = true,
+            Fault::FailSync => self.after(0, Event::FailSync { host }),
         }
     }
 }

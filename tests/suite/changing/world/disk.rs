@@ -50,6 +50,8 @@ pub struct Disk {
     inodes: BTreeMap<u64, Inode>,
     next: u64,
     locks: LockScope,
+    /// Counts what was changed.
+    pub written: u64,
 }
 
 fn missing() -> io::Error {
@@ -72,6 +74,7 @@ impl Disk {
 
     fn add(&mut self, path: &Path, kind: FileKind, (user, mode): (u32, u32)) -> u64 {
         self.next += 1;
+        self.written += 1;
         let (bytes, durable) = (Vec::new(), Vec::new());
         let inode = Inode { kind, user, mode, bytes, durable, modified_ms: 0, locks: Vec::new() };
         self.inodes.insert(self.next, inode);
@@ -84,6 +87,7 @@ impl Disk {
     }
 
     pub fn inode_mut(&mut self, number: u64) -> &mut Inode {
+        self.written += 1;
         self.inodes.get_mut(&number).expect("files that are open stay")
     }
 
@@ -134,15 +138,28 @@ impl Disk {
     }
 
     pub fn remove(&mut self, path: &Path, user: u32) -> io::Result<()> {
+        self.written += 1;
         self.may_write_folder_of(path, user)?;
         self.names.remove(path).map(drop).ok_or_else(missing)
     }
 
     pub fn rename(&mut self, from: &Path, to: &Path, user: u32) -> io::Result<()> {
+        self.written += 1;
         self.may_write_folder_of(to, user)?;
         let number = self.find(from, user)?;
         self.names.remove(from);
         self.names.insert(to.to_owned(), number);
+        Ok(())
+    }
+
+    pub fn link(&mut self, file: &Path, name: &Path, user: u32) -> io::Result<()> {
+        self.written += 1;
+        let number = self.find(file, user)?;
+        self.may_write_folder_of(name, user)?;
+        if self.names.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.names.insert(name.to_owned(), number);
         Ok(())
     }
 
@@ -218,6 +235,7 @@ impl Disk {
     }
 
     pub fn lose_unsynced(&mut self, dice: &mut Dice) {
+        self.written += 1;
         for inode in self.inodes.values_mut() {
             let grown = inode.bytes.strip_prefix(inode.durable.as_slice()).map(<[u8]>::len);
             let length = match grown {
@@ -254,7 +272,7 @@ impl Disk {
     /// Tries to take a lock; whether it is had.
     pub fn try_lock(&mut self, number: u64, (handle, pid, host): (u64, Pid, usize), shared: bool) -> bool {
         let scope = self.locks;
-        let inode = self.inode_mut(number);
+        let inode = self.inodes.get_mut(&number).expect("files that are open stay");
         inode.locks.retain(|lock| lock.handle != handle);
         let sees = |lock: &Lock| match scope {
             LockScope::Machines => true,
@@ -270,7 +288,9 @@ impl Disk {
     }
 
     pub fn unlock(&mut self, number: u64, handle: u64) {
-        self.inode_mut(number).locks.retain(|lock| lock.handle != handle);
+        if let Some(inode) = self.inodes.get_mut(&number) {
+            inode.locks.retain(|lock| lock.handle != handle);
+        }
     }
 
     /// The process that holds a lock, as another one of its machine sees it.

@@ -28,6 +28,8 @@ pub struct Watched {
     plan: usize,
     window_ms: u64,
     journal: Option<PathBuf>,
+    /// What the disk had written when the journal was looked for in vain.
+    looked_at: Option<u64>,
     read_bytes: usize,
     pub phase: Option<Phase>,
     /// When its window is over, by the true time.
@@ -48,6 +50,8 @@ pub struct Watched {
 #[derive(Debug, Default)]
 pub struct Monitor {
     pub handles: u64,
+    /// When a process last called for bytes to be appended to a file.
+    pub append_calls: BTreeMap<PathBuf, u64>,
     pub changes: BTreeMap<String, Watched>,
 }
 
@@ -58,6 +62,7 @@ impl Monitor {
             plan,
             window_ms: window_s * 1000,
             journal: None,
+            looked_at: None,
             read_bytes: 0,
             phase: None,
             due_ms: None,
@@ -96,7 +101,15 @@ impl State {
     }
 
     pub fn check_every_step(&mut self) {
-        let ids: Vec<String> = self.monitor.changes.keys().cloned().collect();
+        let grown = |watched: &Watched| {
+            let disk = &self.disks[self.hosts[watched.host].disk];
+            match &watched.journal {
+                Some(path) => disk.bytes(path).map_or(0, <[u8]>::len) != watched.read_bytes,
+                None => watched.looked_at != Some(disk.written),
+            }
+        };
+        let changes = self.monitor.changes.iter().filter(|(_, watched)| grown(watched));
+        let ids: Vec<String> = changes.map(|(id, _)| id.clone()).collect();
         ids.iter().for_each(|id| self.check_journal(id));
     }
 
@@ -125,8 +138,9 @@ impl State {
     fn check_journal(&mut self, id: &str) {
         let disk = self.hosts[self.monitor.changes[id].host].disk;
         if self.monitor.changes[id].journal.is_none() {
-            let found = self.find_journal(id, disk);
-            self.monitor.changes.get_mut(id).expect("it is watched").journal = found;
+            let (found, written) = (self.find_journal(id, disk), self.disks[disk].written);
+            let watched = self.monitor.changes.get_mut(id).expect("it is watched");
+            (watched.journal, watched.looked_at) = (found, Some(written));
         }
         let watched = &self.monitor.changes[id];
         let Some(path) = &watched.journal else { return };
@@ -139,6 +153,7 @@ impl State {
         let both = has("\"record\":\"confirmed\"") && has("\"record\":\"returning\"");
         let host = &self.hosts[watched.host];
         let (now, booted, boot) = (self.now_ms, host.booted_ms, host.boot);
+        let appended = self.monitor.append_calls.get(path).copied();
         let boot_name = format!("{} {boot}", host.name);
         let watched = self.monitor.changes.get_mut(id).expect("it is watched");
         watched.read_bytes = length;
@@ -156,8 +171,9 @@ impl State {
                         watched.boot_applied = boot;
                         // A record that failed and could not be cut off yet may hide that it waits, for a while.
                         let is_first = watched.due_ms.is_none();
+                        let called = appended.unwrap_or(now);
                         let short =
-                            is_first && ends.is_some_and(|ends| ends + 1_000 < now + watched.window_ms);
+                            is_first && ends.is_some_and(|ends| ends + 1_000 < called + watched.window_ms);
                         wrong = wrong.or_else(|| short.then(|| format!("the window of {id} is too short")));
                     }
                     watched.due_ms = ends.or(watched.due_ms);

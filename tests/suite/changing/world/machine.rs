@@ -216,6 +216,16 @@ impl System for Machine {
         )
     }
 
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
+        self.act(
+            || format!("links {} to {}", name.display(), file.display()),
+            |state| {
+                let disk = self.disk(state);
+                state.disks[disk].link(file, name, self.user)
+            },
+        )
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.act(
             || format!("removes {}", path.display()),
@@ -418,6 +428,12 @@ impl OpenFile for SimulatedFile {
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        {
+            let mut state = self.machine.world.lock();
+            let now = state.now_ms;
+            // The bytes are from before the call: whatever stops the process within it does not make them younger.
+            state.monitor.append_calls.insert(self.path.clone(), now);
+        }
         self.act("appends to", |state| {
             let modified = wall_ms(state, self.machine.host);
             let fails = self.machine.check_disk(state).is_err();
