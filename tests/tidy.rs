@@ -138,7 +138,8 @@ fn tests_in_the_docs_exist() {
 fn every_source_is_reached() {
     let sources = sources();
     let (mut reached, mut offences) = (BTreeSet::new(), Vec::new());
-    for root in manifests().iter().flat_map(Manifest::roots) {
+    let examples = sources.keys().filter(|path| tree::is_example(path)).cloned();
+    for root in manifests().iter().flat_map(Manifest::roots).chain(examples) {
         let tree = Tree::follow(&root, &sources);
         reached.extend(tree.modules.into_keys());
         offences.extend(tree.offences);

@@ -105,11 +105,6 @@ impl HostRules {
         Self(rules)
     }
 
-    /// Whether there is no rule.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The host that the first matching rule reads from an adapter's name; `None` when no rule matches.
     pub fn host_of(&self, name: &str) -> Option<NamedHost> {
         if self.0.is_empty() || name.len() > 4 * LONGEST {

@@ -1,6 +1,65 @@
-//! The model of an InfiniBand fabric: an immutable snapshot of nodes, ports, links and LIDs, the tables of its switches,
-//! and failures that an operator marks over it. Beside it: raw observations, what counters tell between two readings,
-//! and fabrics made by name. No I/O, no clock.
+//! InfiniBand fabrics as values: nodes, ports, links and LIDs in an immutable snapshot, and what belongs to it.
+//!
+//! | to | use |
+//! |---|---|
+//! | look at a topology | [`Fabric`], [`SwitchGraph`] |
+//! | build one from a dump or by hand | [`FabricBuilder`] |
+//! | generate one by name, with faults | [`generate`] |
+//! | mark nodes, ports and links as failed, without a change of the fabric | [`Faults`] |
+//! | hold forwarding tables, SL2VL, VL arbitration | [`Routes`], [`Tables`] |
+//! | compare two snapshots | [`FabricDiff`] |
+//! | hold everything that a source stated | [`observe`] |
+//! | compute rates, hot-spots and bad links from two readings of counters | [`counters`] |
+//!
+//! The crate does no I/O and asks no clock. What a source did not state is `None`. A fabric lies in canonical order, so
+//! equal fabrics are equal values. Routes are computed and judged by the crate `fabdeck-routing`.
+//!
+//! # A fabric by name
+//!
+//! [`generate::catalogue`] lists the names and their keys.
+//!
+//! ```
+//! use fabdeck_fabric::NodeKind;
+//! use fabdeck_fabric::generate::{GenerateError, Spec, generate};
+//!
+//! let spec: Spec = "kary,k=4,n=2".parse()?;
+//! let fabric = generate(&spec)?.fabric;
+//! assert_eq!(fabric.switch_count(), 8);
+//! assert_eq!(fabric.count(NodeKind::ChannelAdapter), 16);
+//! # Ok::<(), GenerateError>(())
+//! ```
+//!
+//! # A fabric node by node, and a failure
+//!
+//! ```
+//! use fabdeck_fabric::{Element, FabricBuilder, Faults, Guid, NameMap, Names, NodeFacts, NodeKind, PortNum, SwitchGraph};
+//!
+//! let mut builder = FabricBuilder::new();
+//! let mut switches = Vec::new();
+//! for number in 0..3 {
+//!     let facts = NodeFacts::new(NodeKind::Switch, Guid(0x100 + number), 36, format!("leaf-{number}"));
+//!     let switch = builder.add_node(facts).expect("each GUID once");
+//!     let facts = NodeFacts::new(NodeKind::ChannelAdapter, Guid(0x200 + number), 1, format!("node-{number}"));
+//!     let host = builder.add_node(facts).expect("each GUID once");
+//!     builder.connect((switch, PortNum(1)), (host, PortNum(1)))?;
+//!     switches.push(switch);
+//! }
+//! // A line: leaf-0, leaf-1, leaf-2.
+//! for pair in switches.windows(2) {
+//!     builder.connect((pair[0], PortNum(36)), (pair[1], PortNum(35)))?;
+//! }
+//! let fabric = builder.finish().with_fresh_lids(None);
+//! assert_eq!(fabric.links().len(), 5);
+//!
+//! let names = Names::new(&fabric, &NameMap::default());
+//! let mut faults = Faults::new();
+//! faults.mark(Element::find(&fabric, &names, "switch:leaf-1")?);
+//! let (_, components) = SwitchGraph::new(&fabric, &faults).parts();
+//! assert_eq!(components, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The folder `examples` has programs of a page each.
 
 #![warn(missing_docs)]
 
@@ -41,7 +100,8 @@ pub use jobs::JobMap;
 pub use levels::{Levels, levels_in};
 pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
-pub use nearest::{meant, resembling, shown};
+pub(crate) use nearest::shown;
+pub use nearest::{meant, resembling};
 pub use node::{NodeFacts, NodeKind, PortFacts};
 pub use partitions::Partitions;
 pub use path_level_table::{ListedLevels, PathLevelTable};

@@ -9,7 +9,7 @@ pub fn meant(like: &[&str]) -> String {
 }
 
 /// The first 60 characters of a text, for an error message.
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.chars().take(60).collect()
 }
 

@@ -78,7 +78,7 @@ impl Partitions {
     }
 
     /// Whether the ports of two classes share a partition.
-    pub fn classes_share(&self, a: u32, b: u32) -> bool {
+    fn classes_share(&self, a: u32, b: u32) -> bool {
         let held = |class: u32| self.classes.get(class as usize).map_or(&[][..], Vec::as_slice);
         let (mut a, mut b) = (held(a), held(b));
         while let ([(key, full), rest @ ..], [(other, other_full), other_rest @ ..]) = (a, b) {

@@ -192,11 +192,6 @@ impl Tables {
     pub fn entry(&mut self, node: NodeId) -> &mut NodeTables {
         self.nodes.entry(node).or_default()
     }
-
-    /// Whether no node has tables.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
 }
 
 #[cfg(test)]

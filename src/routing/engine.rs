@@ -8,7 +8,7 @@ use super::problem::Problem;
 use fabdeck_fabric::{Guid, JobMap, Routes};
 
 /// The data lanes of almost all adapters.
-pub const SUPPOSED_LANES: u8 = 4;
+const SUPPOSED_LANES: u8 = 4;
 
 /// The options of an engine. An engine ignores the ones that it does not use; [`Engine::no_use_for`] lists them.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,5 +1,77 @@
-//! Routing engines for InfiniBand fabrics behind a registry: from a fabric with its faults to routes, or a refusal with
-//! its reason. The certificate judges routes of any origin; `analysis` tells what failures and jobs do to them.
+//! Routing engines for InfiniBand fabrics, and a certificate that judges routes from any source.
+//!
+//! | to | use |
+//! |---|---|
+//! | compute routes | [`ENGINES`], [`engine`], [`run`] |
+//! | prove that routes reach everything without credit loops, and see their balance | [`certificate`] |
+//! | see what a change of routes means, and whether it is safe under traffic | [`difference`], [`mixture`] |
+//! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
+//! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
+//!
+//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
+//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or a [`Refusal`] with its reason. The
+//! crate does no I/O. The same input gives the same routes, whatever the number of threads.
+//!
+//! # Routes of a fabric by name
+//!
+//! ```
+//! use fabdeck_fabric::Faults;
+//! use fabdeck_fabric::generate::{Spec, generate};
+//! use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+//! use fabdeck_routing::{NoPulse, Problem, Request, engine, run};
+//!
+//! let spec: Spec = "torus,dims=4x4".parse()?;
+//! let (fabric, faults) = (generate(&spec)?.fabric, Faults::new());
+//! let problem = Problem::new(&fabric, &faults);
+//! let nue = engine("nue").expect("the registry has nue");
+//! let request = Request { lanes: 2, ..Request::default() };
+//! let answer = run(nue, &problem, &request, None, &NoPulse)?;
+//!
+//! let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
+//! let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
+//! assert_eq!(certificate.deadlock_free, Some(true));
+//! assert_eq!(certificate.lost.total(), 0);
+//! println!("busiest channel: {} paths", certificate.edge_forwarding_index.max);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Routes of a fabric built node by node
+//!
+//! Shortest paths around a ring of five switches close a credit loop. Nue avoids it on one lane.
+//!
+//! ```
+//! use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum};
+//! use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
+//! use fabdeck_routing::{NoPulse, Problem, Request, engine, run};
+//!
+//! let mut builder = FabricBuilder::new();
+//! let mut ring = Vec::new();
+//! for number in 0..5 {
+//!     let facts = NodeFacts::new(NodeKind::Switch, Guid(0x100 + number), 8, format!("switch-{number}"));
+//!     let switch = builder.add_node(facts).expect("each GUID once");
+//!     let facts = NodeFacts::new(NodeKind::ChannelAdapter, Guid(0x200 + number), 1, format!("node-{number}"));
+//!     let host = builder.add_node(facts).expect("each GUID once");
+//!     builder.connect((switch, PortNum(1)), (host, PortNum(1)))?;
+//!     ring.push(switch);
+//! }
+//! for number in 0..5 {
+//!     builder.connect((ring[number], PortNum(2)), (ring[(number + 1) % 5], PortNum(3)))?;
+//! }
+//! let (fabric, faults) = (builder.finish().with_fresh_lids(None), Faults::new());
+//!
+//! let problem = Problem::new(&fabric, &faults);
+//! let request = Request { lanes: 1, ..Request::default() };
+//! let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+//! let deadlock_free = |name: &str| {
+//!     let answer = run(engine(name).expect("a known engine"), &problem, &request, None, &NoPulse)?;
+//!     Ok::<_, fabdeck_routing::Refusal>(certify(&problem, &answer.routes, &scope, &NoPulse)?.deadlock_free)
+//! };
+//! assert_eq!(deadlock_free("minhop")?, Some(false));
+//! assert_eq!(deadlock_free("nue")?, Some(true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The folder `examples` has programs of a page each.
 
 #![warn(missing_docs)]
 
@@ -36,7 +108,7 @@ mod updown;
 
 pub use again::{Again, AgainFn, Past, Ran, Run, run};
 pub use dfsssp::DEGRADED;
-pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, SUPPOSED_LANES, Uses};
+pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, Uses};
 pub use heights::heights;
 pub use nue::UPDN_ROUTES;
 pub use problem::{Destination, Problem};

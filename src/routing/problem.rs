@@ -65,7 +65,7 @@ impl<'f> Problem<'f> {
     }
 
     /// The indices of these destinations among all.
-    pub fn range(&self, switch: u32) -> Range<usize> {
+    pub(crate) fn range(&self, switch: u32) -> Range<usize> {
         let at = switch as usize;
         self.first_destination[at] as usize..self.first_destination[at + 1] as usize
     }

@@ -7,13 +7,13 @@ use super::problem::{Destination, Problem};
 use fabdeck_fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
 
 /// The number of switches whose destinations are read together: the bits of a word of the breadth-first search.
-pub const SWITCHES_AT_ONCE: usize = 64;
+pub(crate) const SWITCHES_AT_ONCE: usize = 64;
 
 /// Columns that are gathered together: about what one line of memory holds of a row.
 const COLUMNS_AT_ONCE: usize = 64;
 
 /// The distance between two switches that no cables connect.
-pub const FAR: u32 = u32::MAX;
+pub(crate) const FAR: u32 = u32::MAX;
 
 /// Numbers of hops from here on mean that there is no path.
 const LOST: u32 = u32::MAX - 8;
@@ -67,7 +67,7 @@ impl Way {
     }
 
     /// The place of the channel among those that leave the switch.
-    pub fn place(self) -> u32 {
+    pub(crate) fn place(self) -> u32 {
         self.0 & 0xFF
     }
 }
@@ -115,7 +115,7 @@ impl Ways {
 
 /// The distances in hops between all switches and some targets.
 #[derive(Debug)]
-pub struct Distances {
+pub(crate) struct Distances {
     first: u32,
     switches: usize,
     hops: Vec<u32>,
@@ -124,7 +124,7 @@ pub struct Distances {
 impl Distances {
     /// Computes the distances to at most 64 switches at once, with a bit for each (Then et al., "The more the
     /// merrier").
-    pub fn to(graph: &SwitchGraph, targets: Range<u32>) -> Self {
+    pub(crate) fn to(graph: &SwitchGraph, targets: Range<u32>) -> Self {
         let switches = graph.switch_count();
         let mut hops = vec![FAR; targets.len() * switches];
         let (mut seen, mut front) = (vec![0u64; switches], vec![0u64; switches]);
@@ -157,7 +157,7 @@ impl Distances {
     }
 
     /// The distances of all switches to a target.
-    pub fn row(&self, target: u32) -> &[u32] {
+    pub(crate) fn row(&self, target: u32) -> &[u32] {
         let start = (target - self.first) as usize * self.switches;
         &self.hops[start..start + self.switches]
     }
@@ -165,32 +165,32 @@ impl Distances {
 
 /// The paths to one destination.
 #[derive(Debug)]
-pub struct Tree<'r> {
+pub(crate) struct Tree<'r> {
     /// The switch of the destination.
-    pub root: u32,
+    pub(crate) root: u32,
     /// The next hop of each switch.
-    pub ways: &'r [Way],
+    pub(crate) ways: &'r [Way],
     hops: &'r [u32],
     /// The switches whose paths arrive, the root first, the next hop of each before it.
-    pub order: &'r [u32],
+    pub(crate) order: &'r [u32],
     /// Whether the path of every connected switch arrives.
-    pub whole: bool,
+    pub(crate) whole: bool,
     /// Whether the tree is whole and no path is longer than necessary.
-    pub shortest: bool,
+    pub(crate) shortest: bool,
     /// The forwarding loops, each from its lowest switch on.
-    pub loops: &'r [Vec<u32>],
+    pub(crate) loops: &'r [Vec<u32>],
     /// The distance of each switch in hops of cables.
-    pub near: &'r [u32],
+    pub(crate) near: &'r [u32],
 }
 
 impl Tree<'_> {
     /// The number of switch-to-switch hops of the path from a switch.
-    pub fn hops(&self, switch: u32) -> Option<u32> {
+    pub(crate) fn hops(&self, switch: u32) -> Option<u32> {
         Some(self.hops[switch as usize]).filter(|hops| *hops < LOST)
     }
 
     /// Why there is no path from a switch.
-    pub fn cause(&self, switch: u32) -> Option<Cause> {
+    pub(crate) fn cause(&self, switch: u32) -> Option<Cause> {
         match self.hops[switch as usize] {
             hops if hops < LOST => None,
             LOOPS => Some(Cause::Loop),
@@ -202,14 +202,14 @@ impl Tree<'_> {
     }
 
     /// The channel of the path from a switch to the next; the root has none.
-    pub fn channel(&self, graph: &SwitchGraph, switch: u32) -> usize {
+    pub(crate) fn channel(&self, graph: &SwitchGraph, switch: u32) -> usize {
         graph.leaving(switch).start + self.ways[switch as usize].place() as usize
     }
 }
 
 /// Reads the trees of destinations and reuses its buffers.
 #[derive(Debug)]
-pub struct Reader<'p> {
+pub(crate) struct Reader<'p> {
     problem: &'p Problem<'p>,
     table: &'p Ways,
     columns: Vec<Way>,
@@ -227,7 +227,7 @@ pub struct Reader<'p> {
 
 impl<'p> Reader<'p> {
     /// Makes a reader.
-    pub fn new(problem: &'p Problem<'p>, table: &'p Ways) -> Self {
+    pub(crate) fn new(problem: &'p Problem<'p>, table: &'p Ways) -> Self {
         let switches = problem.graph.switch_count();
         Self {
             problem,
@@ -245,7 +245,7 @@ impl<'p> Reader<'p> {
 
     /// Calls `see` with the trees of destinations at one switch. Neighbours with the same tree share a call where
     /// `alike` returns `true`.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         routes: &Routes,
         (root, near): (u32, &[u32]),
@@ -269,7 +269,7 @@ impl<'p> Reader<'p> {
 
     /// Calls `see` with the trees that two sets of routes have for destinations at one switch; the second tree is
     /// absent where the columns are equal.
-    pub fn read_both(
+    pub(crate) fn read_both(
         readers: &mut [Self; 2],
         routes: [&Routes; 2],
         (root, near): (u32, &[u32]),
@@ -482,7 +482,7 @@ pub fn batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
 }
 
 /// The place of a channel among those that leave its switch.
-pub fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
+pub(crate) fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
     let channel: &Channel = &graph.channels()[id];
     (id - graph.leaving(channel.from).start) as u32
 }

@@ -88,9 +88,18 @@ pub fn strays(sources: &BTreeMap<String, Source>, reached: &BTreeSet<String>) ->
     stray.map(|source| source.offence(0, "no module tree reaches this file")).collect()
 }
 
+/// Whether a source is a program of a library's `examples` folder, which Cargo finds by itself.
+pub fn is_example(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    matches!(parts[..], ["src", _, "examples", file] if file.ends_with(".rs"))
+}
+
 /// The crate of a source below `src`, and the name at its root that the source belongs to: a folder or a file's own
-/// name, and the crate's name for `lib.rs` and `main.rs`.
+/// name, and the crate's name for `lib.rs` and `main.rs`. Examples use the crate from outside and belong to no room.
 pub fn crate_and_name(path: &str) -> Option<(&str, &str)> {
+    if is_example(path) {
+        return None;
+    }
     let (krate, below) = path.strip_prefix("src/")?.split_once('/')?;
     let name = below.split_once('/').map_or_else(|| below.trim_end_matches(".rs"), |(name, _)| name);
     Some((krate, if below == "lib.rs" || below == "main.rs" { krate } else { name }))
@@ -205,6 +214,18 @@ mod tests {
         assert_eq!(crate_and_name("src/a/lib.rs"), Some(("a", "a")));
         assert_eq!(crate_and_name("src/a/b/lib.rs"), Some(("a", "b")));
         assert_eq!(crate_and_name("tests/a/b.rs"), None);
+        assert_eq!(crate_and_name("src/a/examples/b.rs"), None);
+        assert_eq!(crate_and_name("src/a/examples.rs"), Some(("a", "examples")));
+    }
+
+    #[test]
+    fn programs_in_examples_are_roots() {
+        assert!(is_example("src/a/examples/b.rs"));
+        for other in
+            ["src/a/examples/b/c.rs", "src/a/examples/b.md", "tests/examples/b.rs", "src/examples/b.rs"]
+        {
+            assert!(!is_example(other), "{other}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Growth {
     }
 
     /// Whether the counter may have grown by more than the known growth.
-    pub fn is_bound(self) -> bool {
+    pub(crate) fn is_bound(self) -> bool {
         matches!(self, Self::AtLeast(_) | Self::Cleared(_))
     }
 }

@@ -19,4 +19,4 @@ pub use placed::{node_of, port_of};
 pub use rates::{PortRates, Rates, growth_between, rates, rates_of_growth, rates_of_sweeps};
 pub use thresholds::Thresholds;
 pub use trouble::{ANCHOR, Trouble, Why, troubles};
-pub use waiting_time::{part_waited, tick_of, tick_seconds};
+pub use waiting_time::tick_of;

@@ -19,25 +19,25 @@ pub struct PortRates {
     /// The time between the two samples, in seconds.
     pub seconds: f64,
     /// Growth of the data sent, in words of four bytes.
-    pub sent: Growth,
+    pub(crate) sent: Growth,
     /// Growth of the data received, in words of four bytes.
-    pub received: Growth,
+    pub(crate) received: Growth,
     /// Growth of the packets sent.
-    pub packets_sent: Growth,
+    pub(crate) packets_sent: Growth,
     /// Growth of the packets received.
-    pub packets_received: Growth,
+    pub(crate) packets_received: Growth,
     /// Growth of the ticks in which a packet waited (XmitWait).
     pub waited: Growth,
     /// Growth of the packets discarded.
-    pub discarded: Growth,
+    pub(crate) discarded: Growth,
     /// Growth of all errors that come from a bad cable or a full buffer.
-    pub errors: Growth,
+    pub(crate) errors: Growth,
     /// How often the link went down.
-    pub downed: Growth,
+    pub(crate) downed: Growth,
     /// The bandwidth of the link in bytes per second.
-    pub capacity: Option<f64>,
+    pub(crate) capacity: Option<f64>,
     /// The length of a tick of waiting in seconds, where the device states it.
-    pub tick: Option<f64>,
+    pub(crate) tick: Option<f64>,
 }
 
 impl PortRates {
@@ -81,7 +81,7 @@ impl PortRates {
     }
 
     /// How often the link went down, per hour.
-    pub fn flaps_per_hour(&self) -> Option<f64> {
+    pub(crate) fn flaps_per_hour(&self) -> Option<f64> {
         self.a_second(self.downed).map(|times| times * 3600.0)
     }
 }

@@ -6,7 +6,7 @@ use crate::{Fabric, LinkSpeed, PortId};
 /// The length of a tick in seconds: one byte time of a lane for a Tick of 0, one more for each that it counts (IBA
 /// 16.1.3.2). A lane of SDR carries a byte in 4 ns, so a Tick of 1 is 8 ns; a lane of HDR in 0.16 ns, so it is 0.32
 /// ns.
-pub fn tick_seconds(tick: u8, speed: LinkSpeed) -> f64 {
+pub(crate) fn tick_seconds(tick: u8, speed: LinkSpeed) -> f64 {
     (f64::from(tick) + 1.0) * 8.0 / (f64::from(speed.data_mbps()) * 1e6)
 }
 
@@ -17,7 +17,7 @@ pub fn tick_of(fabric: &Fabric, ticks: &Ticks, port: PortId) -> Option<f64> {
 
 /// The fraction of the time that a port waited. A result clearly above 1 shows that the stated tick length is
 /// wrong, so it is `None`; the clocks of two answers differ a little, so a little above 1 counts as 1.
-pub fn part_waited(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
+pub(crate) fn part_waited(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
     const A_LITTLE: f64 = 1.05;
     let part = ticks_per_second * tick_seconds;
     (0.0..=A_LITTLE).contains(&part).then(|| part.min(1.0))

@@ -91,7 +91,8 @@ impl History {
     }
 
     /// The percentage of hosts that run a job.
-    pub fn in_use(&self) -> f64 {
+    #[cfg(test)]
+    fn in_use(&self) -> f64 {
         let used = self.hosts.len() - self.free.len();
         100.0 * used as f64 / self.hosts.len().max(1) as f64
     }

@@ -178,7 +178,7 @@ impl Counter {
     }
 
     /// The counters of bad cables and full buffers, each with its 64-bit form.
-    pub fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
+    pub(crate) fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
         OF_LINKS.iter()
     }
 
@@ -249,7 +249,7 @@ impl From<Counter> for Column {
 }
 
 /// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
-pub const NO_COUNT: u64 = 1 << 63;
+pub(crate) const NO_COUNT: u64 = 1 << 63;
 
 /// The value of one counter, from whichever of its forms says more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,7 +10,8 @@ mod reading;
 mod sweep;
 mod ticks;
 
-pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues, Figure, NO_COUNT};
+pub(crate) use counters::NO_COUNT;
+pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues, Figure};
 pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
 pub use joined_samples::join_samples;
 pub use notes::{Note, Notes, Place};

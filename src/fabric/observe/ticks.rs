@@ -38,7 +38,7 @@ impl TickKind {
 
 impl Ticks {
     /// The field Tick for a port, and the lane speed that it refers to.
-    pub fn of(&self, fabric: &Fabric, port: PortId) -> Option<(u8, LinkSpeed)> {
+    pub(crate) fn of(&self, fabric: &Fabric, port: PortId) -> Option<(u8, LinkSpeed)> {
         let kind = TickKind::of(fabric, port)?;
         Some(((*self.by_kind.get(&kind)?)?, kind.speed))
     }

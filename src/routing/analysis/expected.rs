@@ -21,7 +21,7 @@ pub struct Expected {
 
 /// Computes the expectation from a histogram of path lengths and the paths over each link. A path of h hops crosses
 /// h different links, so it survives n failures out of N with probability C(N-h,n) / C(N,n).
-pub fn expected_over(histogram: &[u64], links: &[u64], faults: usize) -> Expected {
+pub(super) fn expected_over(histogram: &[u64], links: &[u64], faults: usize) -> Expected {
     let count = links.len();
     let faults = faults.min(count);
     let crossings: f64 = links.iter().map(|paths| *paths as f64).sum();

@@ -11,7 +11,7 @@ mod paths;
 mod struck;
 mod users;
 
-pub use expected::{Expected, expected_over};
+pub use expected::Expected;
 pub use flows::Flows;
 pub use groups::{GroupsCut, groups_cut};
 pub use jobs::{Effective, JobLoads, JobMetrics};

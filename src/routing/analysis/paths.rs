@@ -155,11 +155,6 @@ impl Paths {
         all.saturating_sub(self.histogram.iter().sum())
     }
 
-    /// The number of paths over each channel of the graph without marks.
-    pub fn load(&self) -> &[u64] {
-        &self.load
-    }
-
     /// The number of paths over a cable between switches, in each direction; `None` for a cable without channels.
     pub fn load_of(&self, link: LinkId) -> Option<[u64; 2]> {
         let [there, back] = self.channels_of(link)?;
@@ -171,11 +166,6 @@ impl Paths {
         let there = *self.channel_of.get(link.index())?;
         let channel = self.graph.channels().get(there as usize)?;
         Some([there, channel.reverse.index() as u32])
-    }
-
-    /// The number of paths by switch-to-switch hops.
-    pub fn histogram(&self) -> &[u64] {
-        &self.histogram
     }
 
     /// Whether some port has several LIDs, so that a pair has several paths.

@@ -82,7 +82,7 @@ impl<'p> Mapping<'p> {
     }
 
     /// The number of the table between two ports; equal tables have equal numbers.
-    pub fn table(&self, switch: u32, from: PortNum, to: PortNum) -> u32 {
+    pub(crate) fn table(&self, switch: u32, from: PortNum, to: PortNum) -> u32 {
         let Some((first, ports)) = self.switches.get(switch as usize) else { return UNTOLD };
         let (from, to) = (u32::from(from.value()), u32::from(to.value()));
         if from >= *ports || to >= *ports {
@@ -92,7 +92,7 @@ impl<'p> Mapping<'p> {
     }
 
     /// The number of data lanes of a port.
-    pub fn room(&self, switch: u32, port: PortNum) -> u8 {
+    pub(crate) fn room(&self, switch: u32, port: PortNum) -> u8 {
         let Some((_, ports)) = self.switches.get(switch as usize) else { return DATA_LANES };
         let within = u32::from(port.value()) < *ports;
         let at = self.room_of.get(switch as usize).filter(|_| within);
@@ -100,7 +100,7 @@ impl<'p> Mapping<'p> {
     }
 
     /// The lane of a level at an egress port, by the number of a table.
-    pub fn by_table(&self, table: u32, room: u8, level: u8) -> Hop {
+    pub(crate) fn by_table(&self, table: u32, room: u8, level: u8) -> Hop {
         let row = self.distinct.get(table as usize);
         let service = ServiceLevel::new(level.into()).unwrap_or_default();
         match row {

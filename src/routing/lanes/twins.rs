@@ -54,7 +54,7 @@ impl Twins {
     }
 
     /// The number of fast and slow lanes together.
-    pub fn lanes(self) -> u8 {
+    pub(super) fn lanes(self) -> u8 {
         2 * self.apart
     }
 
@@ -64,7 +64,7 @@ impl Twins {
     }
 
     /// The slow twin of a lane.
-    pub fn lane(self, fast: Lane) -> Lane {
+    pub(super) fn lane(self, fast: Lane) -> Lane {
         Lane::new(u32::from(fast.value() + self.apart)).unwrap_or(fast)
     }
 }

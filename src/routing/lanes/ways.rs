@@ -24,7 +24,7 @@ pub struct Hop {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ways {
     /// The fast levels that cross each hop, as bits.
-    pub hops: BTreeMap<Hop, u16>,
+    pub(super) hops: BTreeMap<Hop, u16>,
 }
 
 /// Follows the paths from all hosts to LIDs of hot-spots.
