@@ -399,21 +399,7 @@ impl Told {
                 self.heard = false;
                 self.rounds += 1;
             }
-            Record::Notified { answered, silent, .. } => {
-                self.silent.clone_from(silent);
-                self.heard = true;
-                match self.hosts {
-                    Hosts::CallingBack => self.away.retain(|host| !answered.contains(host)),
-                    _ => self.away.extend(answered.iter().cloned()),
-                }
-                if self.hosts == Hosts::CallingBack {
-                    self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
-                } else {
-                    self.silent_there.clone_from(silent);
-                    self.knows_who_left = true;
-                    self.way_is_free |= silent.is_empty();
-                }
-            }
+            Record::Notified { answered, silent, .. } => self.take_answers(answered, silent),
             Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
             Record::OpensmNamed { process, .. } => {
                 self.begun.opensm.iter_mut().for_each(|site| site.name_process(process));
@@ -445,6 +431,21 @@ impl Told {
                 self.why = Some(why.clone());
                 self.end(Phase::Refused, time, &[]);
             }
+        }
+    }
+
+    /// Applies the answers of the hosts to a notice: to leave the lanes of a change, or to come back to them.
+    fn take_answers(&mut self, answered: &[String], silent: &[String]) {
+        self.silent = silent.to_vec();
+        self.heard = true;
+        if self.hosts == Hosts::CallingBack {
+            self.away.retain(|host| !answered.contains(host));
+            self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
+        } else {
+            self.away.extend(answered.iter().cloned());
+            self.silent_there = silent.to_vec();
+            self.knows_who_left = true;
+            self.way_is_free |= silent.is_empty();
         }
     }
 
