@@ -61,7 +61,8 @@ fn the_line_that_waits_fits_its_terminal_and_goes_away() {
     assert_eq!(shown, 1, "it is one line, however often it is renewed: {text}");
     let id = lab.row()["id"].as_str().unwrap().to_owned();
     lab.ends(&["confirm", &id], 0);
-    session.until("confirmed");
+    // The waiting line says "not confirmed"; the report that replaces it names the change in two words.
+    session.until(&format!("change  {id}"));
     assert_eq!(session.ended(), 0);
     let text = session.text();
     assert!(!text.contains("left, until") && !text.contains("Ctrl-C"), "{text}");
