@@ -31,8 +31,8 @@ impl Fabric {
         builder.finish()
     }
 
-    /// Ports that get a LID: port 0 of switches, be it that nobody spoke of it, and the cabled ports of other nodes.
-    /// A port whose GUID is not told has its node's, counted on by its number.
+    /// Ports that get a LID: port 0 of switches, even when the source does not mention it, and the cabled ports of other
+    /// nodes. A port without a known GUID has its node's plus its number.
     fn addressable(&self) -> Vec<(Guid, NodeId, PortNum)> {
         let mut ends = Vec::new();
         for (id, node) in self.nodes() {

@@ -1,4 +1,4 @@
-//! From stated facts to a canonical snapshot.
+//! Builds a canonical snapshot from stated facts.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! How one fabric differs from another. Nodes are matched by kind and GUID, ports by number, cables by their ends.
+//! Differences between two fabrics. Nodes are matched by kind and GUID, ports by number, cables by their ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -112,7 +112,7 @@ impl FabricDiff {
     }
 }
 
-/// How a fact is shown that nobody told.
+/// The text for a fact that the source does not state.
 const UNKNOWN: &str = "unknown";
 
 fn identities(fabric: &Fabric) -> BTreeMap<Identity, NodeId> {

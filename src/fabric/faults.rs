@@ -1,4 +1,4 @@
-//! What an operator has marked as failed: an overlay over a fabric, never an edit of it.
+//! Marks of failed parts: an overlay over a fabric, never an edit of it.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The fabric as engines see it: switches, the directed channels between them, and terminals grouped under their
-//! switch. A path to a terminal is a path to its switch plus one port.
+//! The fabric as engines use it: switches, the directed channels between them, and terminals by their switch. A path to
+//! a terminal is a path to its switch plus one port.
 
 use std::ops::Range;
 
@@ -176,7 +176,7 @@ impl SwitchGraph {
     }
 }
 
-/// A port carries traffic unless somebody said that it is down; most dumps say nothing of the state.
+/// Whether a port carries traffic: always, unless the source states that it is down. Most dumps do not state it.
 fn usable(fabric: &Fabric, id: PortId) -> bool {
     fabric.port(id).facts.state != Some(PortState::Down)
 }

@@ -1,4 +1,4 @@
-//! Which host an adapter belongs to, where names of a site say it in their own way: patterns, the first that fits decides.
+//! Patterns that read the host of an adapter from the names of a site; the first that matches decides.
 //!
 //! ```text
 //! adapter = "rack*-{} HCA-*"                 rack3-cn17 HCA-1    is cn17's
@@ -149,7 +149,7 @@ mod tests {
             let wanted = wanted.map(|host| NamedHost::Host(host.to_owned()));
             assert_eq!(host(&site, name), wanted, "{name}");
         }
-        // Two dashes: nobody can tell where the rack ends.
+        // Two dashes: the end of the rack is ambiguous.
         let several = NamedHost::Several(vec!["17".to_owned(), "cn-17".to_owned()]);
         assert_eq!(host(&site, "rack3-cn-17 HCA-1"), Some(several));
         assert_eq!(host(&[("*{}*", "{}")], "aa"), host(&[("*{}*", "{}")], "aa"));

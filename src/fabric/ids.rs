@@ -1,4 +1,4 @@
-//! Newtypes for every identifier of the trade.
+//! Newtypes for the identifiers of InfiniBand.
 
 use std::fmt;
 use std::str::FromStr;

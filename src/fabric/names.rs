@@ -1,4 +1,4 @@
-//! What a node is called: the operator's node-name-map, then its description, then its GUID.
+//! The name of a node: the operator's node-name-map, then its description, then its GUID.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ impl Names {
     /// `node7 HCA-1`). Several where the text is ambiguous.
     pub fn find(&self, fabric: &Fabric, text: &str, kind: Option<NodeKind>) -> Vec<NodeId> {
         let wanted = |id: &NodeId| kind.is_none_or(|kind| fabric.node(*id).facts.kind == kind);
-        // A GUID means its owner even where somebody is described by it: elements must mean what they meant.
+        // A GUID names its owner even where another node has it as its description: elements keep their meaning.
         if let Some(id) = guid_of(text).and_then(|guid| owner(fabric, guid)).filter(wanted) {
             return vec![id];
         }

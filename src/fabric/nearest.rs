@@ -1,4 +1,4 @@
-//! What a mistyped word may stand for.
+//! Hints for mistyped words.
 
 /// The hint of an error message that names similar words, or nothing without any.
 pub fn meant(like: &[&str]) -> String {

@@ -1,5 +1,5 @@
-//! Partitions: which ports may talk to each other. Two ports may where both are members of one partition and at least
-//! one of them is a full member. A switch stands with its port 0.
+//! Partitions: which ports may exchange packets. Two ports may when both are members of one partition and at least one
+//! of them is a full member. A switch is a member by its port 0.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{PortId, SwitchGraph};
 /// pairs concern classes and not ports. A switch is a member by its port 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Partitions {
-    /// By port; class 0 is that of ports without a partition, which talk to nobody.
+    /// By port. Class 0 has the ports without a partition, which reach no port.
     class_of: Vec<u32>,
     /// For each class its P_Keys, ascending, without the bit of membership, and whether it is a full member.
     classes: Vec<Vec<(u16, bool)>>,

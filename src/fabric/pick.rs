@@ -1,4 +1,4 @@
-//! Which of the LIDs of a port a host sends to, where ports have several.
+//! The LID that a host sends to, where ports have several.
 
 use super::Lid;
 

@@ -1,5 +1,5 @@
-//! What a change from one set of routes to another means: entries and blocks to write, pairs whose path moves, and
-//! whether packets on old and new paths together can deadlock.
+//! Differences between two sets of routes: entries and blocks to write, pairs whose path moves, and whether packets on
+//! old and new paths together can deadlock.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What tables say of each destination: a tree over the switches, read column by column. The certificate, differences
-//! and lost paths all stand on it, so a destination costs one pass over the switches wherever it is asked for.
+//! The tree of each destination over the switches, read from the forwarding tables column by column. The certificate,
+//! differences and lost paths all use it, so a destination costs one pass over the switches.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl Way {
     /// An entry that leads to no other switch and not to the destination.
     const ASTRAY: Self = Self(0x1FF);
     const ARRIVED: Self = Self(0x2FF);
-    /// An entry that nobody knows.
+    /// An entry that was not read.
     const UNREAD: Self = Self(0x3FF);
 
     fn leads_on(self) -> bool {

@@ -1,36 +1,38 @@
-//! Contributors told from victims by the forwarding tables in force.
+//! Separates contributors from victims by the forwarding tables in force.
 //!
-//! Counters of an adapter do not say where its packets go. The channels that they pass say where they cannot have gone:
+//! The counters of an adapter do not show where its packets go. The channels on its paths show where they cannot have
+//! gone:
 //!
-//! - What it sends to a hot-spot is at most what each channel on its way there carried. Where that is next to nothing of
-//!   what it sends, it is a **victim**.
-//! - What arrived at a hot-spot, less what the ways of all others can have brought there, came from it: a
-//!   **contributor**.
-//! - What it sends, less what its ways can have brought to adapters that are no hot-spots, and those have taken in, went
-//!   to a hot-spot: a contributor too.
+//! - An adapter sends to a hot-spot at most what each channel on that path carried. When that is almost nothing of what
+//!   it sends, it is a **victim**.
+//! - What arrived at a hot-spot, less what the paths of all other adapters can have carried there, came from this
+//!   adapter: a **contributor**.
+//! - What an adapter sends, less what its paths can have carried to other adapters that received it, went to a hot-spot:
+//!   a contributor too.
 //!
-//! dFtree's experiment I, as an example: 1, 3 and 6 send to 5, and 2 to 3. Nobody but 5 and 3 takes anything in, so what
-//! 3 sends can only go to 5; the uplink of 6 carried nothing, so 6 sends to 5 beside it. 1 and 2 stand at one leaf and
-//! use one uplink both to 3 and to 5: either of them may be the victim, and both stay what they were.
+//! Experiment I of dFtree as an example: 1, 3 and 6 send to 5, and 2 sends to 3. Only 5 and 3 receive anything, so what 3
+//! sends can only go to 5; the uplink of 6 carried nothing, so 6 sends to 5 on its own switch. 1 and 2 are at one leaf and
+//! share one uplink to both 3 and 5: either of them may be the victim, so both stay undecided.
 //!
-//! Packets for one port are meant: those of multicast groups take other ways. Ports are not read in the same instant, which
-//! the slack is for: a burst between two readings is in one of two counters. What switches threw away went nowhere. Where
-//! a link went down in the meantime packets took one way and then another, and nobody is told apart.
+//! The rules hold for unicast; multicast packets take other paths. Ports are not read at the same instant, so a burst
+//! between two readings is in one of two counters; the slack allows for that. Packets that switches discarded arrived
+//! nowhere. When a link went down in the interval, packets took several paths, and no adapter is decided.
 
 use super::hot_spots::{HotSpots, Role};
 use super::rates::Rates;
 use crate::{Fabric, Lid, NodeId, PortId, Tables};
 
-/// A part of what is sent or arrives that proves nothing, besides what reading ports one after the other may make of it.
+/// A fraction of the data sent or received that proves nothing, besides the allowance for ports that are read one after
+/// the other.
 const SLACK: f64 = 0.05;
 
-/// Reading ports one after the other took no more of the interval than that, or nobody is told apart.
+/// No adapter is decided when reading the ports took a larger fraction of the interval than this.
 const SKEW_MOST: f64 = 0.5;
 
-/// So many ways are followed at most; with more of them adapters are judged by their hot-spots alone.
+/// The largest number of paths to follow; with more of them adapters are judged by their hot-spots alone.
 const WAYS: usize = 1_000_000;
 
-/// So many switches are looked at for hot-spots at most; with more nobody is told apart.
+/// The largest number of switches to examine for all hot-spots; with more no adapter is decided.
 const LOOKS: usize = 4_000_000;
 
 /// A packet has no more bytes, headers included.
@@ -76,7 +78,7 @@ pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut
     }
     let ways = Ways::new(fabric, tables, rates);
     let basins: Option<Vec<Basin>> = verdict.hot_spots.iter().map(|hot| ways.basin(hot.adapter)).collect();
-    // A switch whose table nobody read may lead anything anywhere.
+    // A switch whose table was not read may forward anything anywhere.
     let Some(basins) = basins else { return };
     let cool = ways.receivers(&basins);
     let follow = cool.len().saturating_mul(verdict.held_up.len()) <= WAYS;
@@ -270,7 +272,7 @@ impl<'f> Ways<'f> {
         self.lids(to).map(|lid| self.carried(from, to, lid)).sum::<f64>().min(self.sent(from))
     }
 
-    /// What the narrowest channel on the way carried; without a way nothing, where nobody knows all that was sent.
+    /// What the narrowest channel on the path carried: nothing without a path, everything sent where a table is unknown.
     fn carried(&self, from: PortId, to: PortId, lid: Lid) -> f64 {
         let mut least = self.sent(from);
         let mut switch = self.switch_at(from);

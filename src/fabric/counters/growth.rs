@@ -1,5 +1,5 @@
-//! By how much a counter grew between two readings. Counters of PerfMgt do not wrap: they stick at their maximum until
-//! somebody clears them. So a smaller value means that somebody did, and a stuck one that more came than it tells.
+//! The growth of a counter between two readings. Counters of PerfMgt do not wrap: they stay at their maximum until a
+//! program clears them. So a smaller value means that it was cleared, and one at the maximum that it missed events.
 
 use crate::observe::{Counter, NO_COUNT};
 

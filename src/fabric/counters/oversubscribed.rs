@@ -8,7 +8,8 @@ use super::hot_spots::{HotSpots, Waiting};
 use super::rates::capacity;
 use crate::{Fabric, NodeId, PortId};
 
-/// A port of a congestion tree waits about as long as its hot-spot; beyond so many times as long it is no part of the tree.
+/// A port of a congestion tree waits about as long as its hot-spot. A port that waits longer by this factor is no part of
+/// the tree.
 const BEYOND_TREE: f64 = 10.0;
 
 /// A port between switches that carries the traffic of more hosts than its bandwidth allows.

@@ -1,4 +1,4 @@
-//! Which port of a fabric a sample speaks of. Tools name a sample by node GUID, by port GUID or by LID.
+//! The port of a sample. Tools name it by node GUID, by port GUID or by LID.
 
 use crate::observe::CounterSample;
 use crate::{Fabric, Guid, Lid, NodeId, PortId};

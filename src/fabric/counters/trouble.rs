@@ -1,7 +1,7 @@
 //! Links that are errored, flap, or run slower or narrower than both of their ends can.
 //!
-//! One error in a second is 3,600 an hour and means nothing: whoever asks gives rates over a long time, such as that since
-//! the first look, and not those between two sweeps.
+//! One error in a second is 3,600 per hour and means nothing: the caller passes rates over a long time, such as since the
+//! first sweep, and not those between two sweeps.
 
 use std::time::Duration;
 

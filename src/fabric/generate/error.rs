@@ -1,4 +1,4 @@
-//! Why a fabric cannot be made, in words that lead to one that can.
+//! Why a fabric cannot be generated, with the next thing to try.
 
 use crate::meant;
 

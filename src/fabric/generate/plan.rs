@@ -104,12 +104,12 @@ impl Plan {
         }
     }
 
-    /// Whether nobody asked for a number of hosts.
+    /// Whether the specification leaves the number of hosts open.
     pub fn hosts_by_fabric(&self) -> bool {
         self.asked == Hosts::ByFabric
     }
 
-    /// How many hosts are asked for on so many leaves.
+    /// The number of hosts on this number of leaves.
     pub fn hosts_on(&self, leaves: usize) -> usize {
         match self.asked {
             Hosts::PerSwitch(each) => each as usize * leaves,
@@ -127,7 +127,7 @@ impl Plan {
         self.hosts_each(leaves, &counts);
     }
 
-    /// So many hosts on each leaf, called `node{number} HCA-1`.
+    /// Adds `counts` hosts to the leaves, called `node{number} HCA-1`.
     pub fn hosts_each(&mut self, leaves: &[u32], counts: &[usize]) {
         for (leaf, count) in leaves.iter().zip(counts) {
             for _ in 0..*count {

@@ -1,4 +1,4 @@
-//! Which jobs ran, as whoever knows them said it, for recordings.
+//! The running jobs as a batch system lists them, for recordings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Notes: what was read with a reading of our own, and where. One note stands for all of its kind.
+//! Notes: what was read in an unusual way, and where. One note stands for all of its kind.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One look at a fabric.
+//! One complete reading of a fabric.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

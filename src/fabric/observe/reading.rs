@@ -1,4 +1,4 @@
-//! What reading a live fabric took, and who did not answer.
+//! The cost of reading a live fabric, and the requests without an answer.
 
 use std::time::Duration;
 

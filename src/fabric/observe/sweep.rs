@@ -1,4 +1,4 @@
-//! What changes while a fabric is watched: all counters read once more, and what is not as it was.
+//! Sweeps: all counters of a fabric read again, and what changed since the sweep before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -282,8 +282,8 @@ impl News {
             | Self::LanesDrift { .. }
             | Self::ArbitrationDrift { .. } => true,
             Self::ManagerChanged { before, .. } => before.manager.is_some(),
-            // Somebody is out of service; a link has many errors; a key is wrong. That a link or a host changed is told
-            // with what became of it.
+            // A node is out of service, a link has many errors, a key is wrong. Other news report what became of a link or
+            // host that changed.
             Self::Trap { number, .. } => matches!(number, 65 | 129..=131 | 256..=259),
             Self::LinkUp { .. }
             | Self::NodeAppeared { .. }

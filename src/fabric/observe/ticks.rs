@@ -1,4 +1,4 @@
-//! In what PortXmitWait counts, as devices say it.
+//! The unit of PortXmitWait, as devices state it.
 
 use std::collections::BTreeMap;
 

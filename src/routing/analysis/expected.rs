@@ -1,4 +1,4 @@
-//! What further random failures of links would take before anybody reroutes (dissertation, 4.2.3.1).
+//! Paths that further random failures of links take until the fabric is rerouted (dissertation, 4.2.3.1).
 
 /// The expected losses when further links between switches fail, drawn at random. A link fails in both directions.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) fn expected_over(histogram: &[u64], links: &[u64], faults: usize) -> 
     Expected {
         faults,
         links: count,
-        // A sum of nothing is -0.0, which nobody wants to read.
+        // An empty sum is -0.0, which would print its sign.
         mean: lost.sum::<f64>() + 0.0,
         one_channel: per_link / 2.0,
         linear: per_link * faults as f64,

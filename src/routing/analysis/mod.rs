@@ -1,5 +1,5 @@
-//! What routes cost when parts fail: pairs lost until somebody reroutes, what further failures would take, and what
-//! patterns and jobs put on channels.
+//! Pairs that failures take until the fabric is rerouted, the losses that further failures would cause, and the load
+//! of traffic patterns and jobs on channels.
 
 mod expected;
 mod flows;

@@ -1,4 +1,4 @@
-//! The certificate: what is true of routes, from the tables alone, whoever made them.
+//! The certificate: properties of routes from any source, derived from the tables alone.
 
 pub(super) mod dependencies;
 mod judge;

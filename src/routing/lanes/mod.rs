@@ -1,5 +1,5 @@
-//! dFtree: which flows go to the slow lane and which come back, the levels and lanes that are slow twins of those in use, and
-//! what every port on the way has to hold for them.
+//! dFtree: which flows move to the slow lane and which go back, the slow twins of the levels and lanes in use, and the
+//! SL2VL and VL arbitration tables that every port on the path needs for them.
 
 mod moves;
 mod refused;

@@ -64,12 +64,12 @@ impl Site {
         (first..first + count).collect()
     }
 
-    /// So many links between two switches.
+    /// Adds parallel links between two switches.
     pub fn trunk(&mut self, a: u32, b: u32, links: u32) {
         self.links.extend((0..links).map(|_| (a, b)));
     }
 
-    /// So many links from each lower to each upper switch.
+    /// Adds parallel links from each lower to each upper switch.
     pub fn join_all(&mut self, lower: &[u32], upper: &[u32], links: u32) {
         for low in lower {
             upper.iter().for_each(|high| self.trunk(*low, *high, links));
