@@ -32,17 +32,17 @@ pub fn run() -> ExitCode {
         Ended::Console(opening) => console(console_machine, *opening, no_color, utf8, &said),
     };
     tracing::info!(code = exit.code(), name = exit.name(), "ended");
-    // The worker may still be in a blocking read when a signal ended us; nothing waits for it.
+    // A worker may still block in a read when a signal ends the process; nothing waits for it.
     ExitCode::from(exit)
 }
 
-/// The console has the process to itself: it catches signals in a loop of its own.
+/// Runs the console, which catches signals in an event loop of its own.
 fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: bool, log: &str) -> Exit {
     let session = panic::AssertUnwindSafe(|| console::run(machine, opening, no_color, utf8));
     let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
     console::restore();
     match ended {
-        // A thread that the session needs may have died of one as well.
+        // The session can end regularly although one of its threads panicked.
         Ok(_) if bug::was_seen() => {
             console::last_words(format!("fabdeck: {log}\n"));
             Exit::Bug
@@ -56,15 +56,15 @@ fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: boo
     }
 }
 
-/// How long a command that heeds the wish to stop may take to put things away.
+/// Time that a command with a stop handler has for its cleanup.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The one loop of the process: whatever comes first, the worker's end or a signal. Its exit code stands then; a worker
-/// that has something to put away is given the time for it.
+/// Waits for the worker's end or for a signal, whichever comes first, and returns the exit code of that. A worker
+/// that handles the stop flag gets time for its cleanup.
 fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ended {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
-        // Without a runtime there are no signals to catch; their default is to end the process.
+        // Without a runtime no signal is caught; their default action ends the process.
         Err(_) => {
             return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Ended::Exit(Exit::Bug));
         }
@@ -72,7 +72,7 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     let (at_end, ended) = mpsc::channel::<()>();
     let ended_how = runtime.block_on(async {
         let (sender, done) = oneshot::channel();
-        // A panic drops the senders, which is how the loop learns of a bug.
+        // A panic drops the senders, which is how the loop notices a bug.
         let worker = std::thread::Builder::new().name(COMMAND_THREAD.to_owned());
         let started = worker.spawn(move || {
             let _at_end = at_end;
@@ -90,7 +90,7 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     });
     let by_signal = matches!(ended_how, Ended::Exit(Exit::Hangup | Exit::Interrupted | Exit::Terminated));
     if by_signal && io::stderr().is_terminal() {
-        // Whatever line of progress stands there goes, and with it the ^C that the terminal put behind it.
+        // Clears the line of progress, and with it the `^C` that the terminal echoed behind it.
         let _ = io::stderr().write_all(b"\r\x1b[K");
     }
     if matches!(ended_how, Ended::Console(_)) {
@@ -98,13 +98,13 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     }
     stop.ask();
     if stop.is_heeded() {
-        // Its end closes the channel; nothing is ever sent.
+        // The worker's end closes the channel; nothing is ever sent over it.
         let _ = ended.recv_timeout(stop.farewell().unwrap_or(FAREWELL));
     }
     ended_how
 }
 
-/// Ends when the signal comes; never, when it cannot be caught.
+/// Returns when the signal arrives; never, if the signal cannot be caught.
 async fn caught(kind: SignalKind, exit: Exit) -> Exit {
     let caught = (!is_ignored(ignored_signals(), kind)).then(|| signal(kind).ok()).flatten();
     match caught {
@@ -140,8 +140,8 @@ fn command(machine: &Machine, log: String) -> Ended {
     script::run(std::env::args_os(), machine, &terminal, &mut out, &mut io::stderr())
 }
 
-/// Signals that whoever started the process wants ignored (`nohup`, a shell's background jobs); catching them would
-/// take that wish away.
+/// Mask of the signals that the parent process set to ignored (`nohup`, a shell's background jobs). Catching them
+/// would override that.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,22 +1,22 @@
-//! What a bug says before the process ends with 101.
+//! The message of a panic, printed before the process ends with exit code 101.
 
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether there was one, in whichever thread.
+/// Whether any thread panicked.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 pub fn was_seen() -> bool {
     SEEN.load(Ordering::SeqCst)
 }
 
-/// The panic hook: where, what, and what to report.
+/// The panic hook: prints where it happened, what happened, and what to report.
 pub fn report(info: &PanicHookInfo<'_>) {
     SEEN.store(true, Ordering::SeqCst);
     let place = info.location().map_or_else(|| "a place not known".to_owned(), ToString::to_string);
     let what = info.payload_as_str().unwrap_or("no message");
     tracing::error!(place, what, "bug");
-    // Words on a screen that a session still has would be lost with it.
+    // Text that is written to the alternate screen is lost when the session leaves it.
     super::console::restore();
     super::console::last_words(message(&place, what));
 }

@@ -1,5 +1,5 @@
-//! The log: a file a day below `$XDG_STATE_HOME/fabdeck`, a week of them. It is for diagnosis only; a command never
-//! fails for want of it.
+//! The log: one file a day below `$XDG_STATE_HOME/fabdeck`, kept for a week. It is for diagnosis only; no command
+//! fails because the log cannot be written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use tracing_subscriber::prelude::*;
 const DAYS_KEPT: usize = 7;
 const PREFIX: &str = "fabdeck";
 const SUFFIX: &str = "log";
-/// Sets how much is logged, as `tracing` reads it (`debug`, `fabdeck_live=trace`).
+/// Environment variable with the log level, in the syntax of `tracing` (`debug`, `fabdeck_live=trace`).
 const LEVEL: &str = "FABDECK_LOG";
 
-/// Opens the log and says in a sentence where it is, or why there is none.
+/// Opens the log and returns a sentence that names its folder, or says why there is no log.
 pub fn open() -> String {
     let folders = directories::ProjectDirs::from("", "", "fabdeck");
     let Some(folder) = folders.as_ref().and_then(|folders| folders.state_dir()) else {
@@ -37,13 +37,14 @@ fn start(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
         .filename_suffix(SUFFIX)
         .build(folder)?;
     let level = EnvFilter::try_from_env(LEVEL).unwrap_or_else(|_| EnvFilter::new("info"));
-    // A full disk must not make the log talk on stderr.
+    // On a full disk the log stays silent instead of writing to stderr.
     let lines = fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(Mutex::new(file));
     tracing_subscriber::registry().with(level).with(lines).try_init()?;
     Ok(())
 }
 
-/// Removes all but the last days. The appender could do it too, but talks on stderr when two processes do it at once.
+/// Deletes all but the files of the last days. The appender can do this too, but writes to stderr when two processes
+/// do it at the same time.
 fn prune(folder: &Path) -> std::io::Result<()> {
     let ours = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -51,7 +52,7 @@ fn prune(folder: &Path) -> std::io::Result<()> {
     };
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.flatten().map(|entry| entry.path()).filter(ours).collect();
-    // Their names hold the day, so the order of names is the order of days.
+    // The file names contain the date, so their order is the order of days.
     files.sort();
     for file in files.iter().rev().skip(DAYS_KEPT) {
         let _ = fs::remove_file(file);

@@ -1,8 +1,8 @@
-//! What the terminal can show.
+//! What the terminal can display: its width and its encoding.
 
-/// How wide the terminal is. The parser measures it to wrap its help, so it is asked through a help of one-letter words.
-/// Their lines are as long as the width or, where that is even, one less; the first begins with a word of two letters
-/// and is as long as an even width.
+/// Width of the terminal in columns. Only the argument parser measures it (to wrap its help), so the function renders
+/// a help text of one-letter words. The lines of that text are as long as the width, or one column shorter if the
+/// width is even. The first line begins with a word of two letters, so it is as long as an even width.
 pub fn columns() -> Option<usize> {
     let words = format!("x{}", "x ".repeat(1000));
     let mut probe = clap::Command::new("probe").max_term_width(0).help_template("{about}").about(words);
@@ -10,7 +10,7 @@ pub fn columns() -> Option<usize> {
     help.lines().map(|line| line.trim_end().len()).max()
 }
 
-/// Whether the locale is one of UTF-8; the first of these that says anything decides.
+/// Whether the locale uses UTF-8; the first of these variables that is not empty decides.
 pub fn shows_unicode() -> bool {
     let said = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(said).unwrap_or_default();

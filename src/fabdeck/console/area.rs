@@ -1,4 +1,4 @@
-//! The areas of a session as those of a buffer.
+//! Converts areas of the session to areas of a buffer.
 
 use ratatui::layout::Rect;
 

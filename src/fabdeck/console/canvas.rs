@@ -1,4 +1,4 @@
-//! Writes text into a buffer, cut at the edge of its area by what a terminal will show of it.
+//! Writes text into a buffer, cut at the edge of its area by display width.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -16,12 +16,12 @@ pub struct Canvas<'b> {
     pub signs: Signs,
 }
 
-/// How wide a terminal shows it. Control signs are drawn as a blank.
+/// Number of columns of a text in a terminal. A control character is drawn as a blank.
 pub fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// As much as fits, with a sign for what was cut off.
+/// Cuts a text to its room; `more` marks the cut.
 pub fn fit(text: &str, room: u16, more: &str) -> String {
     let clean = shown(text);
     if width(&clean) <= room {
@@ -44,7 +44,7 @@ pub fn fit(text: &str, room: u16, more: &str) -> String {
     cut
 }
 
-/// A name cut to its room. What goes is the middle: names are told apart by both of their ends.
+/// Cuts a name in its middle, because both ends of a name distinguish it.
 pub fn shorten(name: &str, room: u16, more: &str) -> String {
     let clean = shown(name);
     if width(&clean) <= room {
@@ -59,7 +59,7 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
         };
         signs.take_while(fits).collect()
     };
-    // Of `node07 mlx5_0[1]` it is the host that tells it apart, and the device that hardly does: `node07…[1]`.
+    // In `node07 mlx5_0[1]` the host distinguishes more than the device, so the head gets more room: `node07…[1]`.
     let tail = if clean.contains(' ') { room / 3 } else { room / 2 };
     let head: String = as_wide_as(room - tail, &mut clean.chars()).into_iter().collect();
     let tail = as_wide_as(room - width(&head), &mut clean.chars().rev());
@@ -67,7 +67,7 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
     format!("{head}{more}{tail}")
 }
 
-/// Control signs would do something to a terminal.
+/// Replaces control characters, which a terminal would obey.
 fn shown(text: &str) -> String {
     text.chars().map(|sign| if is_printable(sign) { sign } else { ' ' }).collect()
 }
@@ -77,7 +77,7 @@ impl Canvas<'_> {
         self.theme.style(role)
     }
 
-    /// Writes into a row of an area, from a column of it on; says the column behind it.
+    /// Writes into a row of an area from a column on, and returns the column behind the text.
     pub fn text(&mut self, area: Rect, x: u16, y: u16, text: &str, role: Role) -> u16 {
         let style = self.style(role);
         self.styled(area, x, y, text, style)
@@ -93,13 +93,13 @@ impl Canvas<'_> {
         x + width(&text)
     }
 
-    /// A name, cut in its middle where it does not fit.
+    /// Writes a name, cut in its middle if it does not fit.
     pub fn name(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
         let name = shorten(name, area.width.saturating_sub(x), self.signs.more);
         self.text(area, x, y, &name, role)
     }
 
-    /// In the heading of what is scrolled: which of its rows are in sight, and that there are more.
+    /// Writes into a heading which rows of a scrolled list are visible, and that there are more.
     pub fn extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
         if rows <= height {
             return;
@@ -113,7 +113,7 @@ impl Canvas<'_> {
         self.right(heading, from + 1, 0, if width(&said) <= room { &said } else { &short }, Role::Key);
     }
 
-    /// At the right edge of a row; not over anything left of `from`.
+    /// Writes at the right edge of a row, unless that would reach left of `from`.
     pub fn right(&mut self, area: Rect, from: u16, y: u16, text: &str, role: Role) {
         let x = area.width.saturating_sub(width(text));
         if x >= from {
@@ -121,7 +121,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// Gives a whole row a style.
+    /// Applies a style to a whole row.
     pub fn wash(&mut self, area: Rect, y: u16, role: Role) {
         let area = area.intersection(self.buffer.area);
         if y < area.height {
@@ -130,7 +130,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// Empties an area.
+    /// Clears an area.
     pub fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
         let style = self.style(Role::Text);
@@ -140,7 +140,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// Label and text, a pair a row; long texts go on in the next row. Says how many rows it took.
+    /// Writes a label and a text in each row; a long text continues in the next row. Returns the number of rows.
     pub fn pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
         let (label, rows) = paired(pairs, area.width.into());
         let label = u16::try_from(label).unwrap_or(u16::MAX);

@@ -1,4 +1,4 @@
-//! How many colours a terminal has, and the nearest of those to a colour of a theme.
+//! The number of colours of a terminal, and the nearest of them to a colour of a theme.
 
 use ratatui::style::{Color, Style};
 
@@ -10,7 +10,7 @@ pub enum Depth {
     True,
 }
 
-/// The sixteen, as the first terminals showed them. `XTERM` has what most show today.
+/// The sixteen colours of the first terminals. `XTERM` has those of most terminals today.
 const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (170, 0, 0)),
@@ -49,11 +49,11 @@ const XTERM: [(u8, u8, u8); 16] = [
     (255, 255, 255),
 ];
 
-/// The least contrast of text with what is behind it (WCAG 2.1, 1.4.3).
+/// Least contrast between text and its background (WCAG 2.1, 1.4.3).
 const LEGIBLE: f64 = 4.5;
 
 impl Depth {
-    /// What the environment says: `NO_COLOR`, `COLORTERM`, `TERM`.
+    /// Derives the depth from the environment: `NO_COLOR`, `COLORTERM`, `TERM`.
     pub fn of(no_color: bool, colorterm: Option<&str>, term: Option<&str>) -> Self {
         let term = term.unwrap_or_default();
         match colorterm {
@@ -65,13 +65,13 @@ impl Depth {
         }
     }
 
-    /// A style as far as this terminal can show it. Without colours the modifiers stay.
+    /// Converts a style to what this terminal can show. Without colours only the modifiers remain.
     pub fn style(self, style: Style) -> Style {
         let color = |color: Option<Color>| color.and_then(|color| self.color(color));
         Style { fg: color(style.fg), bg: color(style.bg), ..style }
     }
 
-    /// The same over a ground that is painted. Of sixteen colours it is the nearest that can be read there.
+    /// Converts a style for a painted background. With sixteen colours it takes the nearest legible one.
     pub fn style_on(self, style: Style, ground: Option<Color>) -> Style {
         let shown = self.style(style);
         let (Self::Sixteen, Some(Color::Rgb(r, g, b)), Some(behind)) = (self, style.fg, shown.bg.or(ground))
@@ -98,7 +98,7 @@ impl Depth {
     }
 }
 
-/// How a colour stands out from another, from 1 to 21 (WCAG 2.1); of named ones the least of what terminals make of them.
+/// Contrast of two colours, from 1 to 21 (WCAG 2.1). For named colours it is the smaller of the two tables' values.
 pub fn contrast(a: Color, b: Color) -> Option<f64> {
     let all = shades(a)?.into_iter().zip(shades(b)?).map(|(a, b)| {
         let (a, b) = (luminance(a), luminance(b));
@@ -107,7 +107,7 @@ pub fn contrast(a: Color, b: Color) -> Option<f64> {
     all.reduce(f64::min)
 }
 
-/// A colour as each of the two tables has it.
+/// RGB values of a colour in both tables.
 fn shades(color: Color) -> Option<[(u8, u8, u8); 2]> {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |at: u8| STEPS[usize::from(at % 6)];
@@ -135,7 +135,7 @@ fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
     square(a.0, b.0) + square(a.1, b.1) + square(a.2, b.2)
 }
 
-/// The nearest of the 6x6x6 cube and the ramp of greys.
+/// Index of the nearest colour in the 6x6x6 cube and the greyscale ramp.
 fn cube(r: u8, g: u8, b: u8) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let near = |part: u8| (0..6u8).min_by_key(|at| STEPS[usize::from(*at)].abs_diff(part)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The pane beside a list, and the page over the screen: what the cursor is on.
+//! Details of the row under the cursor: the pane beside a list, and the page over the screen.
 
 use ratatui::layout::Rect;
 
@@ -9,10 +9,10 @@ use crate::session::interactive::{
 };
 use crate::session::paired;
 
-/// In a pane that is narrower, ports that are well have no word for that.
+/// In a narrower pane, healthy ports are listed without a word for their state.
 const WORDY: u16 = 40;
 
-/// All of it, over the whole screen.
+/// Draws all details over the whole screen.
 pub fn page(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..super::area::area(state.areas().body) };
     canvas.clear(at);
@@ -28,12 +28,12 @@ pub fn page(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     list_ports(canvas, below, used, ports);
 }
 
-/// The area below its heading.
+/// The area below the heading.
 fn beneath(area: Rect) -> Rect {
     Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
 }
 
-/// The rule at its left, and what is right of it; nothing on a screen that is too narrow.
+/// Draws the line at the left of the pane and returns the area right of it; `None` on a very narrow screen.
 pub fn pane(canvas: &mut Canvas<'_>, area: Rect) -> Option<Rect> {
     if area.width < 4 {
         return None;
@@ -81,7 +81,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(below, 0, last, &format!("and {} more{how}; d shows them", rest.len()), Role::Dim);
 }
 
-/// Number, state, width and speed, and what is at the other end: a row each.
+/// Lists ports, one a row: number, state, width and speed, and the other end.
 fn list_ports(canvas: &mut Canvas<'_>, area: Rect, from: u16, ports: &[PortLine]) {
     let word = |port: &PortLine| if port.trouble || area.width >= WORDY { port.state } else { "" };
     let widest = |of: &dyn Fn(&PortLine) -> u16| ports.iter().map(of).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! A question before something is done to the fabric: what it is about, and two buttons. The one that has the focus bears
-//! a sign besides its colour.
+//! Draws a dialog before something is written to the fabric: its subject and two buttons. The button with the focus
+//! has a sign besides its colour.
 
 use ratatui::layout::Rect;
 
@@ -12,7 +12,7 @@ use crate::session::interactive::{BOX, Dialogue, DialogueRow, State, Stop, dialo
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, dialogue: &Dialogue) {
     let at = Rect { width: state.size.width, ..area(state.areas().body) };
     canvas.clear(at);
-    // Where there is room for one row only, it is that of the buttons.
+    // If there is room for only one row, the buttons get it.
     if at.height > 1 {
         let seen = &state.known.changes;
         let x = canvas.name(at, 2, 0, &dialogue.title(seen), Role::Header);

@@ -1,4 +1,4 @@
-//! A frame: pure, from the state alone.
+//! Draws a frame from the state alone, without side effects.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::session::interactive::{Layer, Loading, ScreenId, State};
 
-/// How things look here; what they are is in the state.
+/// Theme and characters of the console; the state says what is drawn.
 #[derive(Clone, Debug)]
 pub struct Appearance {
     pub theme: Theme,
@@ -90,7 +90,7 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
     details::draw(canvas, area(areas.details), state);
 }
 
-/// The first frame, before anything was read, or when nothing could be.
+/// Draws the first frame before anything is read, or after the reading failed.
 fn nothing_yet(canvas: &mut Canvas<'_>, at: Rect, state: &State) {
     match &state.loading {
         Loading::Failed(error) => {

@@ -1,4 +1,4 @@
-//! The two lines at the bottom: what goes on or was said, and the keys that work here.
+//! Draws the two lines at the bottom: tasks or the newest message, and the keys that work here.
 
 use super::area::area;
 use super::canvas::{Canvas, width};
@@ -53,7 +53,7 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
     canvas.right(at, 0, 0, &right, Role::Dim);
 }
 
-/// The newest message. One that is too long for the line is in the log in full, and says so.
+/// Draws the newest message. A message that is longer than the line ends with the key that opens the log.
 fn said(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, message: &Message) {
     let (line, role) = (message.line(), Role::of(message.severity));
     let log = action("log").and_then(|log| log.first_key(&state.keymap));
@@ -100,7 +100,7 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
         }
         return;
     }
-    // The way back has its room before all else.
+    // The way back gets its room first.
     let quit = action("quit").and_then(|quit| quit.first_key(&state.keymap));
     let quit = quit.map(|key| (key.to_string(), if at_top(state) { "quit" } else { "back" }));
     let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
@@ -120,7 +120,7 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     }
 }
 
-/// The actions of what lies over a screen, with a word for what they do there.
+/// Actions of a layer over the screen, with a word for each.
 fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
     match layer {
         Layer::Help(_) => &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["filter"], "search")],
@@ -134,13 +134,13 @@ fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
     }
 }
 
-/// They work everywhere, and stand where time is shown.
+/// These actions work everywhere and are shown on the Timeline.
 const TIME: [&str; 4] = ["step-back", "step", "next-event", "live"];
 
-/// They work everywhere, and come first where there is something to decide or to apply.
+/// These actions work everywhere; they come first if there is something to decide or to apply.
 const CHANGE: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
 
-/// The keys of a question, which are the same whatever else is bound.
+/// Keys of a dialog, which are the same in every keymap.
 const DIALOGUE: [(&str, &str); 6] = [
     ("esc", "cancel"),
     ("tab", "next"),
@@ -150,11 +150,11 @@ const DIALOGUE: [(&str, &str); 6] = [
     ("down up", "scroll"),
 ];
 
-/// Enter and Tab stand where they lead somewhere, and the mark where something can have one.
+/// Whether an action has an effect here: Enter and Tab if they lead somewhere, `mark` if the row can be marked.
 fn does_something(state: &State, action: &Action) -> bool {
     match action.id {
         "apply" => works_here(state),
-        // There the key is that of another action.
+        // On this screen the key belongs to another action.
         "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.meant().is_empty(),
@@ -168,7 +168,7 @@ fn at_top(state: &State) -> bool {
     state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() < 2
 }
 
-/// The word for the footer, where there is no room for a sentence.
+/// Short word for the footer, which has no room for a sentence.
 fn short(action: &Action, state: &State) -> &'static str {
     match action.id {
         "enter" => "in",

@@ -1,4 +1,4 @@
-//! The two lines at the top: what is looked at, and where one is.
+//! Draws the two lines at the top: the source, and the position in the screens.
 
 use super::area::area;
 use super::canvas::{Canvas, shorten, width};
@@ -17,11 +17,11 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     if let Some(word) = canvas.theme.word.clone() {
         x = canvas.text(at, x, 0, &format!(" {word} "), role);
     }
-    // `umad` alone leaves the choice to the machine; what was chosen is known with the look.
+    // `umad` alone lets the machine choose the adapter; the snapshot says which one it is.
     let source = state.look().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
     let room = at.width.saturating_sub(x + 1);
     let (facts, all) = chosen(facts(state, canvas.signs.marked), room, width(&source));
-    // A long source gives way to what is known of it.
+    // A long source is cut in favour of the facts about it.
     let room = room.saturating_sub(taken(&facts)).max(LEAST);
     x = canvas.text(at, x + 1, 0, &shorten(&source, room, canvas.signs.more), Role::Header);
     for fact in facts {
@@ -33,20 +33,20 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     crumbs(canvas, state);
 }
 
-/// The least that a source gets beside what is always there, and beside the rest.
+/// Least room of the source beside the facts that always stay, and beside all facts.
 const LEAST: u16 = 4;
 const FAIR: u16 = 12;
 
-/// Something that is known of the source.
+/// A fact about the source.
 struct Fact {
     text: String,
     role: Role,
-    /// On a narrow screen those with a higher number go first; 0 stays.
+    /// Facts with a higher number disappear first on a narrow screen; 0 stays.
     goes: u8,
 }
 
-/// From left to right. What was marked and whether anything can be written is always told; the size goes before a
-/// word of trouble does.
+/// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
+/// trouble does.
 fn facts(state: &State, marked: &str) -> Vec<Fact> {
     let fact = |text: String, role: Role, goes: u8| Fact { text, role, goes };
     let mut facts = vec![fact(size(state), Role::Text, 3)];
@@ -63,7 +63,7 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     if damaged > 0 {
         facts.push(fact(format!("{damaged} damaged"), Role::Warning, 1));
     }
-    // What waits comes before what follows from it.
+    // The pending change stands before what follows from it.
     if let Some((word, severity)) = state.known.changes.header_word() {
         facts.push(fact(word, Role::of(severity), 0));
     }
@@ -88,7 +88,7 @@ fn taken(facts: &[Fact]) -> u16 {
     facts.iter().map(|fact| width(&fact.text) + 2).sum()
 }
 
-/// Those that fit beside a fair part of the source, and whether these are all.
+/// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
 fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
     let before = facts.len();
     for going in (1..=3).rev() {
@@ -100,7 +100,7 @@ fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
     (facts, all)
 }
 
-/// What sort of source it is, in a word.
+/// Kind of the source, in one word.
 fn kind(state: &State) -> &'static str {
     match state.source.split(':').next() {
         _ if replay_word(&state.known).is_some() => match going_back(state) {
@@ -113,7 +113,7 @@ fn kind(state: &State) -> &'static str {
     }
 }
 
-/// Whether what is shown is the past of a live watch.
+/// Whether the screen shows the past of a live watch.
 fn going_back(state: &State) -> bool {
     state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
 }
@@ -149,13 +149,13 @@ fn manager(state: &State) -> String {
     }
 }
 
-/// So much of where one is is worth more than the titles of other screens.
+/// Width of the innermost crumb that is worth more than titles of other screens.
 const INNERMOST: u16 = 16;
 
 fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
     let at = area(state.areas().crumbs);
     let mut x = 0;
-    // Where there is no room for all titles and the innermost crumb, numbers do: but for the screen that is open.
+    // If the titles and the innermost crumb do not fit, all screens but the open one are shown as numbers.
     let crumbs = state.current().crumbs(&state.known);
     let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST));
     let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum::<u16>() + innermost;

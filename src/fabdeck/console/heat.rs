@@ -1,5 +1,5 @@
-//! Steps from 0 to 7 as signs and colours: the higher a sign stands the hotter it is, so that without colours the same
-//! can be read.
+//! Levels from 0 to 7 as characters and colours: a hotter level has a taller character, so it is readable without
+//! colours.
 
 use ratatui::layout::Rect;
 
@@ -8,7 +8,7 @@ use super::theme::Role;
 use crate::session::interactive::State;
 use fabdeck_fabric::NodeId;
 
-/// The sign and the role of a step; what nobody knows has a sign of its own.
+/// Character and role of a level; an unknown level has a character of its own.
 pub fn step(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
     const ROLES: [Role; 4] = [Role::Heat0, Role::Heat1, Role::Heat2, Role::Heat3];
     match canvas.signs.levels.get(usize::from(level)) {
@@ -17,7 +17,7 @@ pub fn step(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
     }
 }
 
-/// A sign a step, from a column of a row on. `role`: what a step is drawn in that is not to be coloured by its heat.
+/// Draws one character for each level, from a column of a row on. `role` overrides the colour of a level.
 pub fn strip(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -31,12 +31,12 @@ pub fn strip(
     }
 }
 
-/// The steps that a cell of a list holds as digits.
+/// Levels that a cell of a list holds as digits.
 pub fn of_digits(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|digit| if digit.is_ascii_digit() { digit - b'0' } else { u8::MAX })
 }
 
-/// On the map: how busy the busiest link of a switch is, while somebody watches.
+/// Level of the busiest link of a switch on the map, during a watch.
 pub fn of_switch(canvas: &Canvas<'_>, state: &State, switch: NodeId) -> Option<(&'static str, Role)> {
     state.known.watch.load_of(switch).map(|level| step(canvas, level))
 }

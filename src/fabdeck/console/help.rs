@@ -1,4 +1,4 @@
-//! Help: a page over the screen.
+//! Draws the help over the screen.
 
 use ratatui::layout::Rect;
 

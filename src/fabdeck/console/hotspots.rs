@@ -1,4 +1,4 @@
-//! Hot-spots: what the verdict comes to, above the list; and beside it why a port is what it is, with its history.
+//! Hot-spots: the verdict above the list; beside it the reasons for a port's verdict, with its history.
 //!
 //! ```text
 //! waited  ▁▁▁▂▅▆▇▇   one sign a sweep, the latest at the right
@@ -22,7 +22,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(area, 1, 0, &head_words(watch), role);
 }
 
-/// Where the strips begin, behind their labels.
+/// Column of the strips, behind their labels.
 const STRIP: u16 = 8;
 
 pub fn beside(canvas: &mut Canvas<'_>, area: Rect, state: &State) {

@@ -1,4 +1,4 @@
-//! Jobs: who says what runs and what that comes to, the channels between switches as a strip, and the histogram of one job.
+//! Jobs: their source and their sums, the channels between switches as a strip, and the histogram of one job.
 //!
 //! ```text
 //! in force ▁▁▃▅█▂▁▁      a cell is one channel, or the hottest of its neighbours
@@ -14,7 +14,7 @@ use super::theme::Role;
 use super::{heat, list};
 use crate::session::interactive::{JobView, Severity, State, channel_steps, jobs_head};
 
-/// Where the strips begin, behind their labels.
+/// Column of the strips, behind their labels.
 const STRIP: u16 = 10;
 
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -42,7 +42,7 @@ pub fn body(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// How many channels carry so many paths, each set of routes in a half of its own.
+/// Draws how many channels carry how many paths, for each set of routes in its own half.
 fn histogram(canvas: &mut Canvas<'_>, area: Rect, job: &str, histograms: [Option<BTreeMap<u64, usize>>; 2]) {
     let title = format!("Job {job}: channels by how many of its paths they carry");
     canvas.text(area, 1, 0, &title, Role::Heading);

@@ -1,10 +1,10 @@
-//! What a terminal says, as something that happened.
+//! Converts events of a terminal to events of a session.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::session::interactive::{Happening, Key, Press, Size};
 
-/// `None` for what no session wants to know: releases of keys, the mouse, the focus.
+/// Returns `None` for events that no session uses: releases of keys, the mouse, the focus.
 pub fn happening(event: Event) -> Option<Happening> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => self::key(key).map(Happening::Key),

@@ -1,4 +1,4 @@
-//! Lanes: what would move and how tables stand, above the list.
+//! Lanes: the migrations and the state of the tables, above the list.
 
 use ratatui::layout::Rect;
 

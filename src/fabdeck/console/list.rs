@@ -1,5 +1,5 @@
-//! A list: headings, the rows that are to be seen, the cursor. Its work follows the height of the screen, whatever the
-//! size of the fabric.
+//! Draws a list: headings, visible rows, cursor. Its work depends on the height of the screen, not on the size of the
+//! fabric.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,16 @@ use super::theme::Role;
 use crate::session::interactive::{Screen, State};
 use crate::session::{Column, HISTORIES, Kind, Listing, Value};
 
-/// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
+/// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
 const SAMPLE: usize = 64;
 const GAP: u16 = 2;
-/// No column takes more of a narrow screen than this share of it while others wait for room; and never more than this.
+/// Largest share of a narrow screen for one column while other columns wait for room, and its largest width on any
+/// screen.
 const SHARE: u16 = 5;
 const WIDEST: u16 = 40;
-/// The cursor, the sign of a mark or of a row that is selected, and a blank.
+/// Width of the cursor, the sign of a marked or selected row, and a blank.
 const SIGNS: u16 = 3;
-/// The least that names get while lesser columns stand beside them, and the least at all.
+/// Least width of names beside lesser columns, and least width at all.
 const NAME: u16 = 14;
 const LEAST: u16 = 10;
 
@@ -88,8 +89,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
-/// keys lead to them.
+/// Columns that are hidden first where not all fit, in this order. The details show the same values, and the arrow
+/// keys lead to the columns.
 const LESSER: [&str; 18] = [
     "via",
     "user",
@@ -110,26 +111,26 @@ const LESSER: [&str; 18] = [
     "speed",
     "width",
 ];
-/// For this one names are rather cut as far as they can be.
+/// For this column names are cut as far as possible.
 const WORTH_NAMES: &str = "share_of_time";
-/// What tells of trouble is seen on any screen.
+/// The column that shows trouble is visible on any screen.
 const KEPT: &str = "state";
-/// Words that are read whole.
+/// Columns whose words are never cut.
 const WORDS: [&str; 4] = [KEPT, "role", "left", "time"];
 
-/// A column in sight: which, where, how wide.
+/// A visible column with its position and width.
 struct Shown {
     column: usize,
     x: u16,
     width: u16,
-    /// What its texts would take.
+    /// Width of its longest text.
     widest: u16,
-    /// Names can be cut to less than they take.
+    /// Whether it holds names, which can be cut.
     name: bool,
     right: bool,
 }
 
-/// The sign for more columns has room beside them where there are any.
+/// Chooses the columns, with room for the sign that there are more.
 fn columns(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u16) -> Vec<Shown> {
     let all = columns_in(screen, listing, sample, room);
     let table = screen.table();
@@ -147,7 +148,7 @@ fn columns_in(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room
         .enumerate()
         .map(|(at, column)| measured(listing, sample, *column, (room / SHARE).clamp(NAME, WIDEST), at == 0))
         .collect();
-    // Whoever looks for columns with the arrow keys sees all of them go by.
+    // When the operator moves through columns with the arrow keys, none is hidden.
     if table.left == 0 {
         give_way(&mut shown, listing, held, room);
     }
@@ -170,7 +171,7 @@ fn in_words<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
     if about.scaled { value.scaled() } else { value.shown() }
 }
 
-/// Whether its texts are names, which are known by both of their ends.
+/// Whether the column holds names, which both of their ends distinguish.
 fn is_name(column: &Column) -> bool {
     matches!(column.kind, Kind::Text) && !WORDS.contains(&&*column.id)
 }
@@ -181,13 +182,12 @@ impl Shown {
     }
 }
 
-/// What these columns take when no name has more than this.
+/// Width of these columns if no name has more than `name`.
 fn least(columns: &[Shown], name: u16) -> u16 {
     SIGNS + columns.iter().map(|shown| shown.least(name) + GAP).sum::<u16>().saturating_sub(GAP)
 }
 
-/// Takes lesser columns out until the others fit; then those that stand before what tells of trouble until that is in
-/// sight.
+/// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
 fn give_way(columns: &mut Vec<Shown>, listing: &dyn Listing, held: usize, room: u16) {
     let id = |shown: &Shown| listing.column(shown.column).id.clone();
     for lesser in LESSER {
@@ -206,7 +206,7 @@ fn give_way(columns: &mut Vec<Shown>, listing: &dyn Listing, held: usize, room: 
     }
 }
 
-/// Names give room to other columns, and take what is left.
+/// Shrinks names for other columns, and grows them into the room that is left.
 fn share_out(columns: &mut [Shown], room: u16) {
     let total = |columns: &[Shown]| {
         SIGNS + columns.iter().map(|shown| shown.width + GAP).sum::<u16>().saturating_sub(GAP)
@@ -227,8 +227,8 @@ fn share_out(columns: &mut [Shown], room: u16) {
     }
 }
 
-/// A column that would show less than half of itself is left for the arrow keys, and so is a figure that has no room whole:
-/// half of one is another.
+/// Places columns. A column with less than half of its width is left to the arrow keys, and so is a number that would
+/// be cut, because a cut number is a wrong number.
 fn place(columns: Vec<Shown>, room: u16) -> Vec<Shown> {
     let mut x = SIGNS;
     let mut placed = Vec::new();
@@ -279,10 +279,11 @@ fn cell(
     if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
         let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
         let steps = || heat::of_digits(latest(&text, shown.width));
-        // One colour a row, that of now: each of its own would be most of what a screen of rows sends every second.
+        // A row has one colour, that of the latest level. A colour for each level would be most of the output of
+        // every second.
         let now = steps().last().map_or(base, |level| heat::step(canvas, level).1);
         let role = |level| match base {
-            // Nothing is never in the colour of something.
+            // Level 0 never has the colour of a load.
             Role::Text => (level > 0).then_some(now),
             other => Some(other),
         };
@@ -293,19 +294,19 @@ fn cell(
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
     let role = match &*about.id {
         _ if base != Role::Text => base,
-        // Beyond the threshold: the role of the port or its state says so in a word.
+        // The threshold is exceeded; the role of the port or its state says the same in a word.
         "errors" | "errors_per_hour" if over && matches!(value, Value::Number(1..)) => Role::Warning,
         id => role_of(id, &value),
     };
     canvas.text(area, x, y, &text, role);
 }
 
-/// As much of a history as has room: its end.
+/// The end of a history, as long as there is room.
 fn latest(steps: &str, room: u16) -> &str {
     steps.get(steps.len().saturating_sub(room.into())..).unwrap_or(steps)
 }
 
-/// What a value means, for its colour; its text says the same.
+/// Role of a value, for its colour; its text says the same.
 fn role_of(column: &str, value: &Value<'_>) -> Role {
     let text = value.shown();
     match (column, text.as_ref()) {
@@ -334,7 +335,7 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
     }
 }
 
-/// The worst inside of a rank or a rack, which its words begin with: `1 down, 2 marked`.
+/// Role of the worst word of a rank or rack, which its summary begins with: `1 down, 2 marked`.
 fn inside(summed: &str) -> Role {
     match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
         Some((_, "not answering")) => Role::Danger,

@@ -1,4 +1,4 @@
-//! Everything that was said.
+//! Draws the log of messages.
 
 use ratatui::layout::Rect;
 
@@ -15,7 +15,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     if state.messages.is_empty() {
         canvas.text(at, 1, 1, "nothing was said yet", Role::Dim);
     }
-    // Those that are kept are few; what is older costs nothing here.
+    // The session keeps few messages, so wrapping all of them is cheap.
     let rows: Vec<_> = older(state)
         .into_iter()
         .chain(state.messages.iter().flat_map(|message| wrapped(message, at.width)))
@@ -29,7 +29,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     }
 }
 
-/// That there were more than are kept.
+/// The row about older messages that are no longer kept.
 fn older(state: &State) -> Option<(String, String, Role)> {
     let count = usize::try_from(state.messages.older()).unwrap_or(usize::MAX);
     let older = counted(count, "older message", "older messages");
@@ -37,7 +37,7 @@ fn older(state: &State) -> Option<(String, String, Role)> {
     (count > 0).then_some((String::new(), said, Role::Dim))
 }
 
-/// A message in rows: its time in the first of them.
+/// Wraps a message into rows; the first has its time.
 fn wrapped(message: &Message, width: u16) -> impl Iterator<Item = (String, String, Role)> {
     let role = Role::of(message.severity);
     let lines = wrap(&message.line(), width.saturating_sub(LOG_MARGIN + 1).into()).into_iter().enumerate();

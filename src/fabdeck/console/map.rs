@@ -1,5 +1,5 @@
-//! The map: a row of signs for each rank, a sign for each switch; below it, where there is room, the names of the rank
-//! that the cursor is in.
+//! Draws the map: a row of characters for each rank, one for each switch. Where there is room, the names of the
+//! cursor's rank stand below.
 
 use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
@@ -11,9 +11,9 @@ use crate::session::Look;
 use crate::session::interactive::{State, Tier, per_line};
 use fabdeck_fabric::{NodeId, Resolved};
 
-/// Of so many rows a heading and two rows of names are worth showing.
+/// Number of free rows from which a heading and two rows of names are worth showing.
 const NAMES_FROM: usize = 4;
-/// No name takes more room than this.
+/// Largest width of a name.
 const NAME: u16 = 30;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -56,7 +56,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 let role = if found.has(before + line * per_row + at) { role } else { Role::Dim };
                 let x = 2 + 2 * at as u16;
                 match here == Some(*id) {
-                    // Brackets are seen where colours are not.
+                    // Brackets mark the cursor on terminals without colours.
                     true => put(canvas, row + line, x - 1, &format!("[{sign}]"), Role::Cursor),
                     false => put(canvas, row + line, x, sign, role),
                 }
@@ -79,7 +79,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// The switches that fit the filter, by their places on the map; `None` while there is no filter.
+/// Switches that pass the filter, by their position on the map; `None` without a filter.
 struct Found {
     rows: Option<FxHashSet<usize>>,
     filter: String,
@@ -98,14 +98,14 @@ impl Found {
         self.rows.as_ref().is_none_or(|rows| rows.contains(&place))
     }
 
-    /// What to say where nothing fits.
+    /// Message for a filter that no switch passes.
     fn none(&self) -> Option<String> {
         let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
         none.then(|| format!("none of {} switches fits '{}'; Esc shows all", self.of, self.filter))
     }
 }
 
-/// The first row to be seen: the rank of the cursor is in sight even where all of them do not fit.
+/// First visible row. The rank of the cursor is visible even if not all ranks fit.
 fn first_row(state: &State, per_row: usize, height: usize) -> usize {
     let at = state.current().table().row().unwrap_or(0);
     let (mut above, mut before) = (0, 0);
@@ -121,7 +121,7 @@ fn first_row(state: &State, per_row: usize, height: usize) -> usize {
     0
 }
 
-/// The switches of a rank by name, row by row as they stand on the map, with what is wrong with them.
+/// Draws the names of a rank's switches in the order of the map, with their trouble.
 fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Tier, &Found), here: NodeId) {
     let Some(look) = &state.known.look else { return };
     let tiers = state.known.tiers.iter().take_while(|other| !std::ptr::eq(*other, tier));
@@ -154,10 +154,10 @@ fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Ti
     }
 }
 
-/// The longest word for what is wrong with a switch.
+/// Width of the longest word for the trouble of a switch.
 const WORST: u16 = "a link is degraded".len() as u16;
 
-/// What the signs say, in full and in short.
+/// Meanings of the characters, in long and in short words.
 const WORDS: [[&str; 4]; 2] = [
     ["well", "a link below its speed", "a link down or marked", "marked"],
     ["well", "degraded", "down/marked", "marked"],
@@ -167,12 +167,12 @@ fn legend_width(canvas: &Canvas<'_>, words: [&str; 4]) -> u16 {
     canvas.signs.map.iter().zip(words).map(|(sign, words)| width(sign) + width(words) + 3).sum::<u16>() - 2
 }
 
-/// Whether all of it fits into one row, in short words at least.
+/// Whether the legend fits into one row, at least in short words.
 fn fits_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
     width(under) + 3 + legend_width(canvas, WORDS[1]) <= room
 }
 
-/// What is under the cursor, and what the signs say. Every sign has its words on any screen that is as wide as those.
+/// Draws what is under the cursor, and the meaning of the characters wherever the screen is wide enough.
 fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &State) {
     let mut x = canvas.name(at, 0, 0, under, Role::Text);
     x = if x == 0 { 0 } else { x + 3 };

@@ -1,5 +1,4 @@
-//! The face that somebody sits before: draws the state of a session and turns what a terminal says into keys. It
-//! decides nothing.
+//! The console's drawing: draws the state of a session and turns terminal events into keys. It decides nothing.
 
 mod area;
 mod canvas;

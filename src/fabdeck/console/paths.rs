@@ -1,4 +1,4 @@
-//! Paths: the two ends and the verdict, above the hops.
+//! Paths: both ends and the verdict, above the hops.
 
 use ratatui::layout::Rect;
 
@@ -33,7 +33,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(area, 10, 3, &text, role);
 }
 
-/// The cable and how many paths cross it.
+/// Draws a cable and the number of paths over it.
 fn users(canvas: &mut Canvas<'_>, area: Rect, state: &State, link: LinkId) {
     let known = &state.known;
     canvas.text(area, 0, 0, "cable", Role::Label);

@@ -1,4 +1,4 @@
-//! How far work behind the screen is.
+//! Draws the progress of background tasks.
 
 use ratatui::layout::Rect;
 
@@ -9,7 +9,7 @@ use crate::session::interactive::{State, Task};
 const BAR: u64 = 10;
 const CANCELS: &str = "; Esc cancels";
 
-/// What it does, how far it is, how long it takes. On a narrow line words go before the way out does.
+/// Draws a task with its progress and duration. On a narrow line details disappear before the key that cancels does.
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, task: &Task) {
     let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
     let (bar, share) = counted(canvas, state, task);
@@ -18,7 +18,7 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, task: &Task) {
     let left =
         task.left_ms(state.now_ms).map(|left_ms| format!(", about {} left", words(left_ms.div_ceil(1000))));
     let left = left.unwrap_or_default();
-    // What is left of one part says nothing of those that follow.
+    // The time left is that of this part; later parts are unknown.
     let of_part = if task.in_parts() && !left.is_empty() { " for this part" } else { "" };
     let others = state.tasks.running().len() - 1 + state.queue.len();
     let others = if others > 0 { format!(" (and {others} more)") } else { String::new() };
@@ -36,7 +36,7 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, task: &Task) {
     canvas.text(at, 0, 0, &format!("{line}{CANCELS}"), Role::Prompt);
 }
 
-/// A bar and a percentage; nothing of what is not counted. What engines do last is not.
+/// A bar and a percentage; empty for uncounted work, such as the last step of an engine.
 fn counted(canvas: &Canvas<'_>, state: &State, task: &Task) -> (String, String) {
     if task.uncounted(state.now_ms) {
         return (String::new(), ", checking".to_owned());
@@ -49,7 +49,7 @@ fn counted(canvas: &Canvas<'_>, state: &State, task: &Task) -> (String, String) 
     (format!(" {}{}", done.repeat(full), left.repeat(BAR as usize - full)), format!(" {percent} %"))
 }
 
-/// Seconds as people say them.
+/// A duration in words.
 fn words(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),

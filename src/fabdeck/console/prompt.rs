@@ -1,4 +1,4 @@
-//! The line that is being typed, and what it could be completed to.
+//! Draws the line that is being typed, and its completions.
 
 use ratatui::layout::Rect;
 
@@ -6,9 +6,9 @@ use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::session::interactive::{Offer, Prompt, Purpose, State};
 
-/// How many offers are shown.
+/// Number of completions that are shown.
 const SHOWN: usize = 8;
-/// The least that their first column takes.
+/// Least width of their first column.
 const FIRST: u16 = 23;
 
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {

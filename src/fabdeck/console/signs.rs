@@ -1,4 +1,4 @@
-//! Signs that are drawn: Unicode, or ASCII where a terminal or an operator wants that.
+//! Characters of the console: Unicode, or ASCII if the terminal or the operator needs that.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signs {
@@ -12,14 +12,14 @@ pub struct Signs {
     pub more: &'static str,
     pub rule: &'static str,
     pub beside: &'static str,
-    /// A switch on the map: well, degraded, down, marked.
+    /// A switch on the map: healthy, degraded, down, marked.
     pub map: [&'static str; 4],
     pub bar: [&'static str; 2],
-    /// Steps of a history or of a load, what nobody knows of one, and their scale in short.
+    /// Levels of a history or load, the unknown level, and the scale in short.
     pub levels: [&'static str; 8],
     pub untold: &'static str,
     pub scale: &'static str,
-    /// The time bar: recorded, nothing recorded, cannot be read, and the pointer to it.
+    /// The time bar: recorded, not recorded, unreadable, and the pointer.
     pub time: [&'static str; 4],
 }
 

@@ -8,7 +8,7 @@ use ratatui::style::{Color, Style};
 use super::depth::Depth;
 use super::theme_file::{Resolved, ThemeError, resolve};
 
-/// Each line is a role: its variant and the word that themes use.
+/// Each line is a role: its variant, and its word in theme files.
 macro_rules! roles {
     ($($role:ident $word:literal;)+) => {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,7 +51,7 @@ roles! {
 }
 
 impl Role {
-    /// What a message of this severity looks like.
+    /// Role of messages of this severity.
     pub fn of(severity: Severity) -> Self {
         match severity {
             Severity::Said => Self::Text,
@@ -61,7 +61,7 @@ impl Role {
     }
 }
 
-/// The themes that come with the program.
+/// The themes of the program.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
@@ -72,7 +72,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("production", include_str!("../../../themes/production.toml")),
 ];
 
-/// Their names, as a sentence lists them.
+/// Names of the built-in themes, separated by commas.
 pub fn theme_names() -> String {
     BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
@@ -80,19 +80,19 @@ pub fn theme_names() -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Theme {
     pub name: String,
-    /// Stands in the header: what the colours of the theme are to say.
+    /// Word in the header that says what the colours of the theme say.
     pub word: Option<String>,
     styles: Vec<Style>,
     ground: Option<Color>,
 }
 
 impl Theme {
-    /// A theme that comes with the program, as far as the terminal can show it.
+    /// Returns a theme of the program, as far as the terminal can show it.
     pub fn built_in(name: &str, depth: Depth) -> Result<Self, ThemeError> {
         Self::with(name, &BTreeMap::new(), depth)
     }
 
-    /// A theme by name; `own` are texts of themes that stand beside those that come with the program.
+    /// Returns a theme by name; `own` holds the texts of the operator's themes, which come before the built-in ones.
     pub fn with(name: &str, own: &BTreeMap<String, String>, depth: Depth) -> Result<Self, ThemeError> {
         let text = |name: &str| -> Option<&str> {
             let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
@@ -104,7 +104,7 @@ impl Theme {
         Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
     }
 
-    /// A cell in which nothing stands.
+    /// Style of an empty cell.
     pub fn blank(&self) -> Style {
         Style { bg: self.ground, ..self.style(Role::Text) }
     }
@@ -134,7 +134,8 @@ mod tests {
         }
     }
 
-    /// Every role can be read on dark and on light terminals: against the ground of its theme, or against both.
+    /// Every role is legible: on the background of its theme, or on dark and light terminals if the theme paints
+    /// none.
     #[test]
     fn every_role_of_every_theme_can_be_read() {
         use super::super::depth::contrast;
@@ -143,14 +144,15 @@ mod tests {
                 let theme = Theme::built_in(name, depth).unwrap();
                 for role in Role::ALL {
                     let style = theme.style(*role);
-                    // A line is no text.
+                    // A border is no text, so its contrast may be lower.
                     let least = if *role == Role::Border { 1.8 } else { 4.5 };
                     let grounds = match style.bg.or(theme.ground) {
                         Some(ground) => vec![ground],
                         None => vec![Color::Black, Color::White],
                     };
                     for ground in grounds {
-                        // What has no colour is in that of the terminal, on the ground of the terminal.
+                        // A role without a colour has the terminal's colour, which fits only the terminal's
+                        // background.
                         let Some(fg) = style.fg else {
                             assert_eq!(style.bg.or(theme.ground), None, "{name} {}", role.word());
                             continue;
@@ -167,7 +169,7 @@ mod tests {
         }
     }
 
-    /// What is told apart in colours is told apart without.
+    /// States that differ by colour also differ without colours.
     #[test]
     fn states_differ_without_colours() {
         for (name, _) in BUILT_IN {

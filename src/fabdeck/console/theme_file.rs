@@ -1,4 +1,4 @@
-//! The file of a theme: `inherits`, a palette of named colours, and roles.
+//! Reads the file of a theme: `inherits`, a palette of named colours, and roles.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub enum ThemeError {
 #[serde(deny_unknown_fields)]
 struct File {
     inherits: Option<String>,
-    /// What the whole screen is painted with; `terminal` leaves that to the terminal.
+    /// Background of the whole screen; `terminal` keeps that of the terminal.
     ground: Option<String>,
     word: Option<String>,
     #[serde(default)]
@@ -54,16 +54,17 @@ struct Full {
     reversed: bool,
 }
 
-/// What a theme and those that it inherits say.
+/// A theme merged with those that it inherits.
 #[derive(Debug)]
 pub struct Resolved {
     pub styles: BTreeMap<Role, Style>,
     pub ground: Option<Color>,
-    /// Stands in the header, so that nothing hangs on a colour.
+    /// Word in the header, so that no information depends on a colour alone.
     pub word: Option<String>,
 }
 
-/// The styles of a theme, those that it inherits first. `text` brings the text of a theme by name.
+/// Merges a theme with those that it inherits; the theme itself has precedence. `text` returns the text of a theme by
+/// name.
 pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result<Resolved, ThemeError> {
     let mut chain: Vec<(String, File)> = Vec::new();
     let mut next = Some(name.to_owned());
@@ -97,7 +98,7 @@ pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result
     Ok(Resolved { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, ground, word })
 }
 
-/// A ground that is not painted.
+/// The background of the terminal.
 const TERMINAL: &str = "terminal";
 
 fn color(name: &str, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Color, ThemeError> {

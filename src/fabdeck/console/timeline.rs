@@ -1,4 +1,4 @@
-//! The head of the Timeline: the clock, the time bar with what happened above it, and where one is below.
+//! The head of the Timeline: the clock, the time bar with events above it, and the position below.
 //!
 //! ```text
 //! 2026-11-22 02:13:40.000  moment 5 of 31  stands, speed 1x
@@ -47,7 +47,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(inner, 0, 5, &held_words(playback), Role::Dim);
 }
 
-/// All of the event under the cursor, whose text the list may have to cut.
+/// Draws the whole text of the event under the cursor, which the list may cut.
 pub fn below(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(row) = state.screens.timeline.event() else { return };
     let lines = wrap(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
@@ -61,7 +61,7 @@ pub fn below(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// The sign of an event; each kind has one of its own.
+/// Character of an event; each kind has its own.
 fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
     match kind {
         EventKind::Trouble => ("!", Role::Danger),
@@ -78,12 +78,12 @@ fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
     }
 }
 
-/// The times at both ends, and the pointer between them.
+/// Draws the times at both ends and the pointer between them.
 fn ends(canvas: &mut Canvas<'_>, area: Rect, playback: &Playback, pointer: u16) {
     let timeline = playback.timeline();
     let (Some(first), Some(last)) = (timeline.times.first(), timeline.times.last()) else { return };
     let (first, last) = (timeline.clock(*first), timeline.clock(*last));
-    // A time that the pointer is upon gives way to it.
+    // A time moves aside for the pointer.
     let (wide, behind) = (width(&first), width(&last));
     let x = if pointer < wide { pointer + 2 } else { 0 };
     canvas.text(area, x, 3, &first, Role::Dim);

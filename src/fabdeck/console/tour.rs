@@ -1,4 +1,4 @@
-//! The tour, a page at a time.
+//! Draws a page of the tour.
 
 use ratatui::layout::Rect;
 

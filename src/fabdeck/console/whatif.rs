@@ -7,7 +7,7 @@ use super::theme::Role;
 use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
 use crate::session::{NO_TABLES, counted, paired};
 
-/// What is marked, what that costs, and what it compares with.
+/// Draws the marks, what they cost, and what the proposals are compared with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let known = &state.known;
     let marks = match known.marks.len() {
@@ -62,7 +62,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// The page of an engine: its certificate, and what it takes to get there.
+/// Draws the page of an engine: its certificate, and the writes that lead to its tables.
 pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let whatif = &state.screens.whatif;
     let Some(engine) = whatif.page else { return };

@@ -1,4 +1,4 @@
-//! A runbook as it was read.
+//! A runbook as read from its file.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,25 +10,25 @@ use super::rows::RowsAre;
 use fabdeck_change::Unanswered;
 use fabdeck_routing::LanesBy;
 
-/// Steps with what they may not go beyond.
+/// Steps with the guards that limit them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Book {
     pub name: String,
     pub summary: String,
-    /// As they were set for this run.
+    /// Variables with their values for this run.
     pub vars: BTreeMap<String, String>,
-    /// Judged behind every step.
+    /// Guards that are judged after every step.
     pub guards: Vec<Guard>,
     pub steps: Vec<Step>,
-    /// What is done when a step or a guard failed.
+    /// Steps that run when a step or a guard failed.
     pub on_failure: Vec<Step>,
 }
 
-/// One thing to do.
+/// One step of a runbook.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
     pub line: usize,
-    /// Behind which its values are known to later guards.
+    /// Prefix under which later guards find the values of this step.
     pub id: Option<String>,
     pub name: Option<String>,
     pub task: Task,
@@ -39,7 +39,7 @@ pub struct Step {
 pub enum Task {
     Expect(Expected),
     Fail(Vec<String>),
-    /// Of these; of all where none is named.
+    /// Removes these marks; all marks if the list is empty.
     Unmark(Vec<String>),
     Preview {
         engines: Vec<String>,
@@ -52,7 +52,7 @@ pub enum Task {
     Verify {
         accept: Vec<String>,
     },
-    /// Confirmed changes of the fabric, with its tables.
+    /// Compares confirmed changes with the fabric, tables included.
     Compare,
     Jobs(JobsOf),
     Hotspots {
@@ -77,11 +77,11 @@ pub enum Task {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expected {
     Rows(RowsAre),
-    /// Over what steps found.
+    /// Conditions over values of earlier steps.
     Values(Vec<Guard>),
 }
 
-/// Who knows which jobs run: a list, or Slurm.
+/// Where the list of running jobs comes from: a file, or Slurm.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobsOf {
     pub file: Option<PathBuf>,
@@ -90,18 +90,18 @@ pub struct JobsOf {
     pub timeout: Option<Duration>,
 }
 
-/// Routes of an engine around what is marked.
+/// Routes of an engine around the marked elements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
     pub engine: String,
-    /// As many as ports have, or are supposed to have, where the book does not say.
+    /// Number of virtual lanes; `None` uses as many as the ports have, or as many as are assumed.
     pub lanes: Option<u8>,
     pub lanes_by: LanesBy,
-    /// Where the plan is written; else it is kept for the steps that follow alone.
+    /// File for the plan; without one, only later steps can use the plan.
     pub plan: Option<PathBuf>,
 }
 
-/// The migrations of dFtree.
+/// The migrations that dFtree proposes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Propose {
     pub interval: Duration,
@@ -111,29 +111,29 @@ pub struct Propose {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Apply {
-    /// A file; else what the last step made that makes plans.
+    /// File of the plan; `None` takes the plan of the last step that made one.
     pub plan: Option<PathBuf>,
     pub window: Duration,
-    /// Through OpenSM, and not directly.
+    /// Whether the plan is written through OpenSM instead of directly.
     pub opensm: bool,
     pub opensm_conf: Option<PathBuf>,
     pub opensm_console: Option<SocketAddr>,
     pub beside_manager: bool,
     pub accept: Vec<String>,
-    /// For plans in five phases: what is done when hosts do not answer.
+    /// For plans in five phases: what to do when hosts do not answer.
     pub unanswered: Unanswered,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Wait {
     Time(Duration),
-    /// Until rows are so.
+    /// Waits until the rows fulfil the condition.
     Until {
         rows: RowsAre,
         timeout: Duration,
         every: Duration,
     },
-    /// Until somebody made a file.
+    /// Waits until a file exists.
     File {
         file: PathBuf,
         timeout: Duration,
@@ -141,18 +141,18 @@ pub enum Wait {
     },
 }
 
-/// Another program, without a shell.
+/// Another program, started without a shell.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     pub program: String,
     pub args: Vec<String>,
     pub timeout: Duration,
-    /// How it has to end.
+    /// Exit code that counts as success.
     pub exit: i32,
 }
 
 impl Task {
-    /// The key that it is written under.
+    /// Key of this step in the file.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Expect(_) => "expect",
@@ -177,7 +177,7 @@ impl Task {
         }
     }
 
-    /// How long it lasts at the most because the book says so; what else it takes is not known before.
+    /// Longest duration that the runbook states; the rest of a step's time is unknown in advance.
     pub fn lasts(&self) -> Duration {
         match self {
             Self::Wait(Wait::Time(time)) => *time,
@@ -191,14 +191,14 @@ impl Task {
         }
     }
 
-    /// Whether it makes a plan for a later step.
+    /// Whether the step makes a plan for a later step.
     pub fn makes_plan(&self) -> bool {
         matches!(self, Self::Route(_) | Self::Disable(_) | Self::Enable(_) | Self::Lanes(_))
     }
 }
 
 impl Book {
-    /// Whether anything is written to the fabric.
+    /// Whether any step writes to the fabric.
     pub fn writes(&self) -> bool {
         let mut all = self.steps.iter().chain(&self.on_failure);
         all.any(|step| matches!(step.task, Task::Apply(_)))

@@ -1,5 +1,5 @@
-//! What is wrong with the course of a book: decisions without a change, windows that end before anybody decides, guards
-//! over what no step gives.
+//! Checks the order of steps: decisions without a change, windows that end before a decision, guards over values that
+//! no step gives.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,11 +17,11 @@ pub fn faults(book: &Book) -> Vec<Fault> {
     found
 }
 
-/// Changes: applied after a plan was made, decided once, and within their windows.
+/// Checks changes: a plan comes before an apply, each change is decided once and within its window.
 fn changes(book: &Book, found: &mut Vec<Fault>) {
     let mut fault = |line, what: String| found.push(Fault { line, what });
     let mut planned = false;
-    // The step that applied, and how long the steps since then last.
+    // The step that applied, its window, and how long the steps since then can last.
     let mut pending: Option<(&Step, Duration, Duration)> = None;
     for step in &book.steps {
         if let Some((_, _, lasts)) = &mut pending {
@@ -83,7 +83,7 @@ fn too_short(window: Duration, lasts: Duration, line: usize) -> String {
     )
 }
 
-/// Guards and conditions over values: of the step itself or of one before.
+/// Checks that guards and conditions use values of their own step or of an earlier one.
 fn values(book: &Book, found: &mut Vec<Fault>) {
     let mut known: BTreeSet<String> = BTreeSet::new();
     let refuse = |guards: &[Guard], known: &BTreeSet<String>, found: &mut Vec<Fault>, who: &str| {
@@ -99,7 +99,7 @@ fn values(book: &Book, found: &mut Vec<Fault>) {
         if let Task::Expect(Expected::Values(guards)) = &step.task {
             refuse(guards, &known, found, "no step before gives");
         }
-        // Nobody weighs routes for jobs that no step named.
+        // Values about jobs exist only after a step that names the jobs.
         for name in given::by(&step.task).into_iter().filter(|name| jobs || !given::is_of_jobs(name)) {
             known.extend(step.id.as_ref().map(|id| format!("{id}.{name}")));
             known.insert(name);

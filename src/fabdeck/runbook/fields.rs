@@ -1,4 +1,4 @@
-//! The keys of a table of TOML, with their lines: each is asked for once, and what nobody asked for is a fault.
+//! Reads the keys of a TOML table, with their lines; a key that no reader took is a fault.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,14 @@ use super::guard::Guard;
 use super::read::Known;
 use fabdeck_fabric::{meant, resembling};
 
-/// Something that is wrong with a book, and where.
+/// A mistake in a runbook, with its line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
     pub line: usize,
     pub what: String,
 }
 
-/// What everything in a book is read with.
+/// Text, variables and faults that all readers of a runbook share.
 pub(super) struct Reader<'t> {
     pub text: &'t str,
     pub known: Known,
@@ -48,7 +48,7 @@ impl<'t> Reader<'t> {
         self.line(spanned.span().start)
     }
 
-    /// A text with its variables in place.
+    /// Returns a text with its variables replaced.
     pub fn filled(&self, line: usize, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("${") {
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
         filled
     }
 
-    /// Guards, one a text.
+    /// Parses guards, one from each text.
     pub fn guards(&self, texts: &[(usize, String)]) -> Vec<Guard> {
         let read = |(line, text): &(usize, String)| match Guard::parse(*line, text) {
             Ok(guard) => Some(guard),
@@ -85,12 +85,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// One table.
+/// A table whose keys are read one by one.
 pub(super) struct Fields<'r, 't> {
     pub reader: &'r Reader<'t>,
     pub table: &'r DeTable<'t>,
     pub line: usize,
-    /// How it is called in words.
+    /// How messages name the table.
     pub what: String,
     taken: BTreeSet<&'static str>,
 }
@@ -132,7 +132,7 @@ impl<'r, 't> Fields<'r, 't> {
         }
     }
 
-    /// As it stands there, without its variables.
+    /// Returns a text without replacing its variables.
     pub fn raw(&mut self, key: &'static str) -> (usize, String) {
         let Some(value) = self.take(key) else { return (self.line, String::new()) };
         let line = self.reader.line_of(value);
@@ -152,7 +152,7 @@ impl<'r, 't> Fields<'r, 't> {
         self.text(key).unwrap_or((self.line, String::new()))
     }
 
-    /// A text, or a list of them.
+    /// Reads a text, or a list of texts.
     pub fn texts(&mut self, key: &'static str) -> Vec<(usize, String)> {
         self.take(key).map(|value| self.texts_of(value, key)).unwrap_or_default()
     }
@@ -177,7 +177,7 @@ impl<'r, 't> Fields<'r, 't> {
     pub fn flag(&mut self, key: &'static str) -> bool {
         let Some(value) = self.take(key) else { return false };
         let line = self.reader.line_of(value);
-        // A text, where a variable stands for it.
+        // A variable is written as a text.
         let text = value.get_ref().as_str().map(|text| self.reader.filled(line, text));
         match (value.get_ref().as_bool(), text.as_deref()) {
             (Some(flag), _) => flag,
@@ -190,7 +190,7 @@ impl<'r, 't> Fields<'r, 't> {
         }
     }
 
-    /// A whole number, as such or in a text (where a variable stands for it).
+    /// Reads a whole number, written as a number or (with a variable) as a text.
     pub fn number(&mut self, key: &'static str, usual: u32, fits: std::ops::RangeInclusive<u32>) -> u32 {
         let Some(value) = self.take(key) else { return usual };
         let line = self.reader.line_of(value);
@@ -242,7 +242,7 @@ impl<'r, 't> Fields<'r, 't> {
         self.reader.guards(&texts)
     }
 
-    /// The table below a key.
+    /// Reads the table under a key.
     pub fn below(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<Fields<'r, 't>> {
         let line = self.reader.line_of(value);
         match value.get_ref().as_table() {
@@ -255,7 +255,7 @@ impl<'r, 't> Fields<'r, 't> {
         }
     }
 
-    /// What nobody asked for was meant to do something.
+    /// Reports each key that no reader took, because it was meant to have an effect.
     pub fn end(self) {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();

@@ -1,8 +1,8 @@
-//! The values that steps give, by kind: what guards may be over.
+//! Names of the values that each kind of step gives, which are the values that guards can use.
 
 use super::book::Task;
 
-/// Of a certificate.
+/// Values of a certificate.
 const CERTIFICATE: &[&str] = &[
     "pairs",
     "unreachable",
@@ -20,15 +20,15 @@ const CERTIFICATE: &[&str] = &[
     "edge_forwarding_index.max",
     "edge_forwarding_index.stddev",
 ];
-/// Of a plan, beside its certificate.
+/// Values of a plan, besides those of its certificate.
 const PLAN: &[&str] = &["writes", "moved_pairs", "transition_safe", "worst_broken"];
-/// Of an engine in a preview, beside its certificate.
+/// Values of an engine in a preview, besides those of its certificate.
 const ENGINE: &[&str] = &["moved_pairs", "changed_entries", "changed_switches", "transition_safe"];
 const PREVIEW: &[&str] = &["lost_until_reroute", "lost_share", "cut_off_pairs", "passing_pairs"];
-/// Of counters over a while.
+/// Values of counters over a time.
 pub const HOTSPOTS: &[&str] =
     &["hotspots", "contributors", "victims", "held_up_elsewhere", "links_in_trouble", "worst_wait", "ports"];
-/// Of jobs under the tables in force.
+/// Values of jobs under the tables in force.
 const JOBS: &[&str] = &[
     "jobs.listed",
     "jobs.placed",
@@ -42,21 +42,21 @@ const JOBS: &[&str] = &[
     "jobs.dark_fiber",
     "jobs.lost",
 ];
-/// Of the jobs of a step before, under a plan, and under an engine of a preview.
+/// Values of the jobs of an earlier step under a plan, and under an engine of a preview.
 pub const JOBS_THEN: &[&str; 4] =
     &["jobs.then_max", "jobs.then_mean_max", "jobs.then_dark_fiber", "jobs.gain"];
 pub const ENGINE_JOBS: &[&str; 4] = &["jobs.max", "jobs.mean_max", "jobs.dark_fiber", "jobs.gain"];
 const LANES: &[&str] = &["migrations", "hotspots"];
-/// Of confirmed changes compared with the fabric.
+/// Values of confirmed changes that were compared with the fabric.
 pub const COMPARE: &[&str; 4] =
     &["changes.stand", "changes.no_longer_stand", "changes.not_known", "changes.entries_differ"];
 
-/// What a certificate gives.
+/// Values of a certificate.
 pub fn certificate() -> &'static [&'static str] {
     CERTIFICATE
 }
 
-/// Every value there is, without those behind the name of an engine or the id of a step.
+/// All names of values, without prefixes of engines and of step ids.
 pub fn names() -> Vec<&'static str> {
     let own = ["rows", "marked", "drifted", "sweeps", "exit_code"];
     let all = [CERTIFICATE, PLAN, ENGINE, PREVIEW, HOTSPOTS, LANES, COMPARE, JOBS, JOBS_THEN, ENGINE_JOBS];
@@ -70,17 +70,17 @@ fn own(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// What a plan gives, its certificate with it.
+/// Values of a plan, with those of its certificate.
 pub fn plan() -> impl Iterator<Item = &'static str> {
     CERTIFICATE.iter().chain(PLAN).copied()
 }
 
-/// Whether a value is known only where a step names the jobs.
+/// Whether the value exists only if a step names the jobs.
 pub fn is_of_jobs(name: &str) -> bool {
     name.split('.').any(|part| part == "jobs")
 }
 
-/// What a step gives when it is done.
+/// Values that a step gives when it is done.
 pub fn by(task: &Task) -> Vec<String> {
     match task {
         Task::Expect(super::book::Expected::Rows(_)) => own(&["rows"]),

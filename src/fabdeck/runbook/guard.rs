@@ -1,5 +1,5 @@
-//! Guards: `lost_pairs <= 0`, `edge_forwarding_index.max <= 400`, `deadlock_free`, `not drifted`, `after.hotspots <
-//! before.hotspots`.
+//! Parses and judges guards: `lost_pairs <= 0`, `edge_forwarding_index.max <= 400`, `deadlock_free`, `not drifted`,
+//! `after.hotspots < before.hotspots`.
 
 use super::values::{Found, Values};
 
@@ -13,7 +13,7 @@ pub enum Sign {
     GreaterOrEqual,
 }
 
-/// Longer signs stand before those they begin with.
+/// A longer sign stands before its own prefix.
 const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::Unequal),
     ("<=", Sign::LessOrEqual),
@@ -61,7 +61,7 @@ impl Bound {
 enum Right {
     Number(f64),
     Flag(bool),
-    /// Another value, or so much of it: `0.9 * before.hotspots`.
+    /// Another value times a factor: `0.9 * before.hotspots`.
     Name(f64, String),
 }
 
@@ -72,26 +72,26 @@ enum Claim {
     Compare(String, Sign, Right),
 }
 
-/// One condition over what steps found.
+/// A condition over values of steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Guard {
     pub line: usize,
-    /// As it was written.
+    /// The guard as written in the runbook.
     pub text: String,
     claim: Claim,
 }
 
-/// What a guard came to.
+/// Result of a guard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Holds,
     Fails,
-    /// What it is over is not known, so it does not hold.
+    /// A value of the guard is unknown, so the guard does not hold.
     Unknown,
-    /// Nothing gave its values yet.
+    /// No step has given the values yet.
     NotYet,
-    /// A rehearsal does not come to its values.
+    /// The values do not exist in a rehearsal.
     NotRehearsed,
 }
 
@@ -106,7 +106,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the book ends here.
+    /// Whether this verdict ends the run.
     pub fn stops(self) -> bool {
         matches!(self, Self::Fails | Self::Unknown)
     }
@@ -147,7 +147,7 @@ impl Guard {
         Ok(Self { line, text: trimmed.to_owned(), claim })
     }
 
-    /// The values that it is over.
+    /// Names of the values in the guard.
     pub fn names(&self) -> Vec<&str> {
         match &self.claim {
             Claim::Is(name) | Claim::IsNot(name) => vec![name],
@@ -180,7 +180,7 @@ impl Guard {
         if holds { Verdict::Holds } else { Verdict::Fails }
     }
 
-    /// What its values were, where they are known.
+    /// Describes the values of the guard, as far as they are known.
     pub fn found(&self, values: &Values) -> String {
         let each = self.names().into_iter().map(|name| match values.get(name) {
             Some(found) => format!("{name} is {found}"),
@@ -207,7 +207,7 @@ fn is_true(found: Found) -> bool {
     as_number(found) != 0.0
 }
 
-/// What is not known was told before.
+/// An unknown value was handled before, so the number is never used.
 fn as_number(found: Found) -> f64 {
     match found {
         Found::Number(number) => number,

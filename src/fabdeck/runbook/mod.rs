@@ -1,5 +1,5 @@
-//! The interpreter of runbooks: what a book says, whether it can be carried out, and its steps one after the other, with
-//! guards between and what is done on failure. The steps themselves are done by a crew.
+//! The interpreter of runbooks: reads a runbook, checks it, and runs its steps with the guards between them and the
+//! steps on failure. A [`Crew`] does the steps themselves.
 
 mod book;
 mod course;

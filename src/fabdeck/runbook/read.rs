@@ -1,4 +1,4 @@
-//! A runbook out of its text. All that is wrong with it is told at once.
+//! Reads a runbook from its text and reports all mistakes at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::course;
 use super::fields::{Fault, Fields, Reader};
 use super::shapes::{KINDS, task};
 
-/// What is told from outside: how times are written, and how the findings of plans are called.
+/// What other modules contribute: how times are written, and which names findings of plans have.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     pub time: fn(&str) -> Result<Duration, String>,
@@ -19,8 +19,8 @@ pub struct Known {
     pub findings: &'static [&'static str],
 }
 
-/// Reads a book with what was set for this run. What was set wrongly comes as the second kind of fault: it is no fault of
-/// the book.
+/// Reads a runbook with the variables set for this run. The second list of faults is about those variables, not about
+/// the runbook.
 pub fn read(
     text: &str,
     set: &BTreeMap<String, String>,
@@ -32,7 +32,7 @@ pub fn read(
         let line = error.span().map_or(1, |span| reader.line(span.start));
         reader.fault(line, format!("FD-9202: {}", error.message()));
     }
-    // What comes of half a file would be wrong in ways that nobody wrote.
+    // Faults in the rest of a file with broken syntax would mislead.
     if !errors.is_empty() {
         return Err((reader.faults(), Vec::new()));
     }
@@ -48,7 +48,7 @@ pub fn read(
     if faults.is_empty() && unset.is_empty() { Ok(book) } else { Err((faults, unset)) }
 }
 
-/// `[vars.NAME]` with what it is about, and what it is where nobody says.
+/// Reads `[vars.NAME]`: its description, and its default.
 fn vars(
     reader: &Reader<'_>,
     table: &DeTable<'_>,
@@ -75,13 +75,13 @@ fn vars(
                     unset.push(format!(
                         "FD-9222: the variable '{name}' ({about}) is not set; give it with --set {name}=VALUE"
                     ));
-                    // What it stands in is not wrong for that.
+                    // An empty value keeps the texts that use the variable from being reported too.
                     vars.insert(name, String::new());
                 }
             }
         }
     }
-    // What is usual may be made of what was set, or of what is usual without anything else.
+    // A default can use variables that were set, and defaults that use no variable themselves.
     let (plain, made): (Vec<_>, Vec<_>) = later.into_iter().partition(|(_, (_, text))| !text.contains("${"));
     vars.extend(plain.into_iter().map(|(name, (_, text))| (name, text)));
     let mut known = Reader::new(reader.text, reader.known);

@@ -1,4 +1,4 @@
-//! What became of a run.
+//! The report of a run.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::guard::Verdict;
 use super::values::Found;
 use super::walk::TakenBack;
 
-/// How far a step came.
+/// State of a step after the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepState {
     Done,
-    /// As far as it can be tried without being done.
+    /// The rehearsal did as much of the step as is possible without writing.
     Rehearsed,
-    /// A guard behind it does not hold, or what it expects is not so.
+    /// A guard after the step does not hold, or its expectation is not met.
     Stopped,
-    /// It could not be done.
+    /// The step could not be done.
     Failed,
     Interrupted,
     NotRun,
@@ -37,12 +37,12 @@ impl StepState {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     Done,
-    /// A guard, or an expectation.
+    /// A guard or an expectation stopped the run.
     Stopped,
     Failed,
     Interrupted,
@@ -63,17 +63,17 @@ pub struct StepReport {
     pub name: Option<String>,
     pub line: usize,
     pub state: StepState,
-    /// What it did, or why not.
+    /// What the step did, or why it was not done.
     pub words: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Something did not answer when it looked.
+    /// Whether a node did not answer a reading of this step.
     pub partial: bool,
     pub values: BTreeMap<String, Found>,
     pub guards: Vec<GuardReport>,
-    /// The change that it applied or decided.
+    /// The change that the step applied or decided.
     pub change: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl StepReport {
     }
 }
 
-/// All of a run.
+/// Report of a whole run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     pub name: String,
@@ -105,11 +105,11 @@ pub struct Report {
     pub vars: BTreeMap<String, String>,
     pub state: RunState,
     pub exit: u8,
-    /// Why it did not come to its end.
+    /// Why the run ended early.
     pub why: Option<String>,
     pub steps: Vec<StepReport>,
     pub on_failure: Vec<StepReport>,
-    /// What was applied, not confirmed, and taken back at the end.
+    /// The change that was applied, not confirmed, and rolled back at the end.
     pub taken_back: Option<TakenBack>,
 }
 

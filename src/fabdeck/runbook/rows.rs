@@ -1,9 +1,9 @@
-//! Conditions over the rows of a table: how many there are, what all of them are, and sums of a field.
+//! Conditions over the rows of a table: their number, a filter that each fulfils, and aggregates of a field.
 
 use super::guard::Bound;
 use crate::session::{Browse, Column, Columns, Filter, Listing, Query, Value};
 
-/// What is put together of one field of the rows that a filter leaves.
+/// How a field of the filtered rows is aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aggregate {
     Sum,
@@ -16,7 +16,7 @@ impl Aggregate {
     pub const ALL: &[(&str, Self)] =
         &[("sum", Self::Sum), ("min", Self::Least), ("max", Self::Most), ("mean", Self::Mean)];
 
-    /// `None`: of no row, or where some row does not say.
+    /// `None` if there is no row, or if a row has no value.
     fn of(self, numbers: &[f64]) -> Option<f64> {
         let least = |a: f64, b: f64| a.min(b);
         let most = |a: f64, b: f64| a.max(b);
@@ -32,15 +32,15 @@ impl Aggregate {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Claim {
-    /// So many rows.
+    /// Bounds the number of rows.
     Count(Bound),
-    /// Each row is so: a filter.
+    /// Each row passes this filter.
     Every(String),
-    /// `efi <= 40`, of all rows together.
+    /// Bounds an aggregate of all rows: `efi <= 40`.
     Field(Aggregate, String, Bound),
 }
 
-/// What the rows of a table have to be.
+/// A condition over the rows of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowsAre {
     pub line: usize,
@@ -49,15 +49,15 @@ pub struct RowsAre {
     pub claims: Vec<Claim>,
 }
 
-/// What rows came to.
+/// Result of a condition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowsFound {
     pub rows: u64,
-    /// What is not as it has to be; empty where all is.
+    /// Claims that do not hold; empty if all do.
     pub wrong: Vec<String>,
 }
 
-/// The tables that a condition can be over.
+/// The tables that a condition can use.
 pub const TABLES: &[Browse] = &[
     Browse::Switches,
     Browse::Hosts,
@@ -69,7 +69,7 @@ pub const TABLES: &[Browse] = &[
 ];
 
 impl RowsAre {
-    /// Whether a listing can answer it: fields and values.
+    /// Whether a listing has the fields and values of the condition.
     pub fn check(&self, listing: &dyn Listing) -> Result<(), String> {
         Filter::parse(&self.filter, listing).map_err(|error| error.to_string())?;
         for claim in &self.claims {
@@ -86,12 +86,12 @@ impl RowsAre {
         Ok(())
     }
 
-    /// The same before there is any listing. Of counters only the source knows the columns.
+    /// Checks the fields before any listing exists. Only the source knows the columns of counters, so those pass.
     pub fn check_fields(&self) -> Result<(), String> {
         if self.table.open_ended() { Ok(()) } else { self.check(&Heads(self.table.columns())) }
     }
 
-    /// Whether it asks for this field.
+    /// Whether the condition uses this field.
     pub fn names(&self, field: &str) -> bool {
         let claims = self.claims.iter().filter_map(|claim| match claim {
             Claim::Count(_) => None,
@@ -151,7 +151,7 @@ fn number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// Columns without any row.
+/// A listing with columns and no rows.
 struct Heads(Vec<&'static Column>);
 
 impl Listing for Heads {
@@ -176,7 +176,7 @@ impl Listing for Heads {
     }
 }
 
-/// The columns of a listing: to find one takes no row.
+/// A listing without its rows, because looking up a column needs none.
 struct NoRows<'l>(&'l dyn Listing);
 
 impl Listing for NoRows<'_> {

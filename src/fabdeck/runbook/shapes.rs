@@ -1,4 +1,4 @@
-//! The kinds of steps, each with its keys.
+//! Reads each kind of step with its keys.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use fabdeck_change::Unanswered;
 use fabdeck_fabric::{meant, resembling};
 use fabdeck_routing::{ENGINES, LanesBy};
 
-/// What a step may do.
+/// The kinds of steps.
 pub const KINDS: &[&str] = &[
     "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify",
     "compare", "jobs", "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
@@ -22,10 +22,10 @@ pub const KINDS: &[&str] = &[
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const TEN_SECONDS: Duration = Duration::from_secs(10);
-/// No number of lanes: the book leaves it open.
+/// Stands for a number of lanes that the runbook does not give.
 const UNSAID: u32 = 0;
 
-/// Reads what stands under the key of a kind.
+/// Reads the value under the key of a kind.
 pub fn task(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<Task> {
     let value = fields.take(kind)?;
     let words = format!("'{kind}' of {}", fields.what);
@@ -59,7 +59,7 @@ fn one_text(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<String> {
     fields.text(kind).map(|(_, text)| text)
 }
 
-/// `confirm = true`: there is nothing more to say.
+/// Reads a step without options: `confirm = true`.
 fn plain(fields: &Fields<'_, '_>, value: Held<'_, '_>, words: String) -> bool {
     let plain = value.get_ref().as_bool() == Some(true);
     if !plain {
@@ -93,7 +93,7 @@ fn expect<'r, 't>(fields: &Fields<'r, 't>, value: Held<'r, 't>, words: String) -
     Some(Task::Expect(Expected::Values(fields.reader.guards(&texts))))
 }
 
-/// `table`, `filter` and what its rows have to be.
+/// Reads `table`, `filter` and the claims about its rows.
 fn rows(fields: &mut Fields<'_, '_>) -> Option<RowsAre> {
     let reader = fields.reader;
     let (line, id) = fields.needed("table");
@@ -198,9 +198,9 @@ fn jobs(mut fields: Fields<'_, '_>) -> Task {
     Task::Jobs(JobsOf { file, slurm, squeue, timeout })
 }
 
-/// Names of findings that are taken in.
+/// Reads the names of accepted findings.
 fn accepted(fields: &mut Fields<'_, '_>) -> Vec<String> {
-    // A variable stands for all of them, with commas between.
+    // A variable can hold all names, separated by commas.
     let each = |(line, text): (usize, String)| {
         let names: Vec<_> = text.split(',').map(|name| (line, name.trim().to_owned())).collect();
         names
@@ -255,7 +255,7 @@ fn apply(mut fields: Fields<'_, '_>) -> Task {
     })
 }
 
-/// What is done when hosts do not say that they left the base LIDs.
+/// Reads what to do when hosts do not confirm that they left the base LIDs.
 fn unanswered(fields: &mut Fields<'_, '_>) -> Unanswered {
     let Some((line, word)) = fields.text("unanswered") else { return Unanswered::default() };
     match word.as_str() {

@@ -1,21 +1,21 @@
-//! What steps found, by name: what guards are judged by.
+//! The values of steps by name, which guards are judged by.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One value.
+/// One value of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Found {
     Number(f64),
     Flag(bool),
-    /// It was looked for, and nobody can say.
+    /// The step looked for the value, and it is unknown.
     Unknown,
-    /// A rehearsal cannot come to it.
+    /// The value does not exist in a rehearsal.
     Unrehearsed,
 }
 
 impl Found {
-    /// A count; what a fabric counts is far below what the number holds.
+    /// A count as a value; counts of a fabric are far below the limit of exact numbers.
     pub fn count(count: u64) -> Self {
         Self::Number(count as f64)
     }
@@ -50,7 +50,7 @@ impl serde::Serialize for Found {
     }
 }
 
-/// All that is known by now; what comes later stands in the place of what came before.
+/// All values so far; a later value replaces an earlier one of the same name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Values(BTreeMap<String, Found>);
 
@@ -63,7 +63,7 @@ impl Values {
         self.0.insert(name.into(), found);
     }
 
-    /// What a step gave, under its names and behind the id of the step where it has one.
+    /// Stores the values of a step under their names, and also behind the step's id if it has one.
     pub fn take(&mut self, given: &[(String, Found)], id: Option<&str>) {
         for (name, found) in given {
             if let Some(id) = id {

@@ -1,4 +1,4 @@
-//! The steps of a book, one after the other.
+//! Runs the steps of a runbook one after the other.
 
 use serde::Serialize;
 
@@ -7,20 +7,20 @@ use super::guard::{Guard, Verdict};
 use super::report::{GuardReport, Report, RunState, StepReport, StepState};
 use super::values::{Found, Values};
 
-/// Somebody ended it: the code is that of whoever does it.
+/// The run was interrupted; the caller maps this to its own exit code.
 const INTERRUPTED: u8 = 130;
-/// A guard stopped the book.
+/// A guard stopped the run.
 const FOUND: u8 = 2;
-/// A change is neither kept nor taken back.
+/// A change is neither confirmed nor completely rolled back.
 const INCOMPLETE: u8 = 6;
 
-/// What a step did.
+/// Result of a step that was done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Did {
     pub words: String,
     pub values: Vec<(String, Found)>,
     pub change: Option<String>,
-    /// It was only tried.
+    /// Whether the step was only rehearsed.
     pub rehearsed: bool,
 }
 
@@ -30,7 +30,7 @@ impl Did {
     }
 }
 
-/// Why a step was not done, and the exit code that says so.
+/// Why a step was not done, with the exit code for that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trouble {
     pub exit: u8,
@@ -39,24 +39,24 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// What was looked at is not as the book expects it.
+    /// What the step read is not what the runbook expects.
     pub fn found(words: impl Into<String>) -> Self {
         Self { exit: FOUND, words: words.into(), change: None }
     }
 }
 
-/// What became of a change that nobody confirmed.
+/// Result of rolling back a change that was not confirmed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct TakenBack {
     pub change: String,
-    /// As `changes` says it; `None` where nobody could be asked.
+    /// State as `changes` prints it; `None` if no guard answered.
     pub state: Option<String>,
     pub words: String,
-    /// Everything is as it was before.
+    /// Whether everything is as it was before the change.
     pub complete: bool,
 }
 
-/// What is kept of the course of a run for whoever comes after it, before it happens.
+/// Entry about the course of a run, stored before the step begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark<'a> {
     Step { on_failure: bool, number: usize, kind: &'a str },
@@ -64,40 +64,40 @@ pub enum Mark<'a> {
     Ended(&'a str),
 }
 
-/// What a step saw, whatever became of it.
+/// What a step read, whatever its outcome.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Seen {
-    /// Something did not answer.
+    /// Whether a node did not answer.
     pub partial: bool,
-    /// What it found before it ended the book.
+    /// Values that the step found before it ended the run.
     pub values: Vec<(String, Found)>,
 }
 
-/// Whoever does the steps.
+/// Executes the steps of a runbook.
 pub trait Crew {
-    /// Nothing is done, only tried.
+    /// Whether the run is a rehearsal.
     fn dry(&self) -> bool;
-    /// Whether somebody wants the run to end.
+    /// Whether the run was asked to end.
     fn stopped(&self) -> bool;
-    /// The time of day, where reports have times.
+    /// Time of day; `None` if reports are to have no times.
     fn time(&mut self) -> Option<String>;
-    /// Seconds since whenever.
+    /// Seconds since an arbitrary moment.
     fn seconds(&mut self) -> f64;
     fn say(&mut self, line: &str);
-    /// It is kept when this returns.
+    /// Stores an entry; it is durable when this returns.
     fn mark(&mut self, mark: Mark<'_>) -> Result<(), Trouble>;
-    /// Conditions over values are judged by whoever walks.
+    /// Executes a step. Conditions over values are not among them; [`walk`] judges those.
     fn carry_out(&mut self, task: &Task) -> Result<Did, Trouble>;
-    /// Of the step that was carried out last.
+    /// What the last step read.
     fn seen(&mut self) -> Seen {
         Seen::default()
     }
-    /// The change that was applied and that nobody decided over.
+    /// The change that was applied and is not decided yet.
     fn pending(&self) -> Option<String>;
     fn take_back(&mut self) -> TakenBack;
 }
 
-/// Carries out a book.
+/// Runs a runbook and returns its report.
 pub fn walk(book: &Book, crew: &mut dyn Crew) -> Report {
     let mut report = Report::of(book, crew.dry());
     let mut values = Values::default();
@@ -115,7 +115,7 @@ pub fn walk(book: &Book, crew: &mut dyn Crew) -> Report {
             break;
         }
     }
-    // Whoever is told of a failure, and whatever looks at the fabric then, finds it as it was.
+    // The rollback comes first, so that the steps on failure read and report the fabric as it was.
     if crew.pending().is_some() {
         take_back(crew, &mut report);
     }
@@ -134,7 +134,7 @@ pub fn walk(book: &Book, crew: &mut dyn Crew) -> Report {
     report
 }
 
-/// What the book has for a failure. One that fails does not keep the next from being done.
+/// Runs the steps on failure. A failed step does not skip the next one.
 fn fail(book: &Book, crew: &mut dyn Crew, report: &mut Report, values: &mut Values) {
     for (at, step) in book.on_failure.iter().enumerate() {
         let told = match crew.stopped() {
@@ -157,7 +157,7 @@ fn take_back(crew: &mut dyn Crew, report: &mut Report) {
     report.taken_back = Some(back);
 }
 
-/// A step as it is told, and how the book ends where it does not go on.
+/// Report of a step, and how the run ends if it does not go on.
 struct Told {
     report: StepReport,
     ended: Option<(RunState, u8)>,
@@ -171,7 +171,7 @@ impl Told {
     }
 }
 
-/// One step, and the guards behind it.
+/// Runs a step and judges the guards after it.
 fn one(
     crew: &mut dyn Crew,
     step: &Step,
@@ -227,7 +227,7 @@ fn one(
     Told { report, ended }
 }
 
-/// What the book expects of values that are there.
+/// Judges what the runbook expects of known values.
 fn expects(expected: &[Guard], values: &Values) -> Result<Did, Trouble> {
     let mut rehearsed = false;
     for guard in expected {
@@ -246,7 +246,7 @@ fn expects(expected: &[Guard], values: &Values) -> Result<Did, Trouble> {
     Ok(Did { rehearsed, ..Did::said(words) })
 }
 
-/// The first guard that does not hold ends the book.
+/// Judges guards; the first that does not hold ends the run.
 fn guarded<'g>(
     report: &mut StepReport,
     guards: impl Iterator<Item = &'g Guard>,

@@ -1,4 +1,4 @@
-//! The session with its screen: effects are carried out, frames are shown.
+//! The session with its screen: runs the effects and shows the frames.
 
 use std::io;
 use std::path::Path;
@@ -27,18 +27,18 @@ pub struct Desk {
     threads: Threads,
     wardrobe: Wardrobe,
     appearance: Appearance,
-    /// The adapter that the theme was chosen for, once it is known.
+    /// Adapter for which the theme was chosen, once it is known.
     dressed_for: Option<String>,
     begun: Instant,
-    /// Something happened since the last frame.
+    /// Whether something changed since the last frame.
     stale: bool,
-    /// The shell has the terminal.
+    /// Whether the shell has the terminal.
     pub away: bool,
-    /// What happens, where that is wanted.
+    /// File that receives the events of the session, where `--record-events` asks for it.
     record: Option<Record>,
-    /// Files that were not written as they should have been, and why.
+    /// Files that were not written completely, and why.
     pub unwritten: Vec<String>,
-    /// The end, once it is decided.
+    /// Exit code, once the session is about to end.
     pub exit: Option<Exit>,
 }
 
@@ -59,7 +59,7 @@ impl Desk {
         state.known.jobs = JobsSeen::begun(opening.jobs.clone());
         let named = opening.named;
         for line in &opening.told {
-            // Heard once the session runs.
+            // The line arrives once the session runs.
             let _ = words.send(Word::Happened(Happening::Told(line.clone())));
         }
         let threads = Threads::new(machine, Arc::new(opening), words);
@@ -77,7 +77,7 @@ impl Desk {
             unwritten: Vec::new(),
             exit: None,
         };
-        // The first frame stands before anything is read.
+        // The first frame is shown before anything is read.
         desk.show()?;
         desk.carry_out(effects)?;
         if !named {
@@ -86,7 +86,7 @@ impl Desk {
         Ok(desk)
     }
 
-    /// From the beginning on.
+    /// Starts the record of the session's events, from its first state on.
     pub fn record(&mut self, mut record: Record) {
         self.unwritten.extend(record.begin(&Beginning::of(&self.state)));
         self.record = Some(record);
@@ -126,17 +126,17 @@ impl Desk {
         }
     }
 
-    /// How long nothing is to be done but what happens from outside.
+    /// Time until the session has to act by itself, without an event from outside.
     pub fn rests(&self) -> Option<Duration> {
         let at = Duration::from_millis(wakes_ms(&self.state)?);
         Some(at.saturating_sub(self.begun.elapsed()))
     }
 
-    /// What work under way has to say.
+    /// Handles a message of a background task.
     fn work(&mut self, happening: Happening) -> io::Result<()> {
         if let Happening::Finished { task, outcome } = &happening {
             self.threads.ended(*task);
-            // One that was cancelled does not stand.
+            // The result of a cancelled task is not used.
             if let Outcome::Looked(Ok(look)) = outcome
                 && self.state.tasks.get(*task).is_some()
             {
@@ -157,7 +157,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Which adapter a live fabric is seen from is known with the look; a theme may be tied to it.
+    /// The adapter behind a live fabric is known only with its snapshot; a theme may be configured for that adapter.
     fn dress(&mut self) {
         let device = self.state.look().and_then(|look| look.device());
         let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
@@ -169,17 +169,18 @@ impl Desk {
         self.stale = true;
     }
 
-    /// The first reason to end counts.
+    /// The first exit code wins.
     pub fn end(&mut self, exit: Exit) {
         self.exit.get_or_insert(exit);
     }
 
-    /// What is open is given back.
+    /// Releases what the session opened.
     pub fn leave(&mut self) {
         self.threads.leave();
     }
 
-    /// What goes on without this session: whoever left is told where the screen was.
+    /// Message about changes that stay pending after the session; the alternate screen hides what the console showed
+    /// of them.
     pub fn parting(&self) -> Option<String> {
         let ours = matches!(self.state.writing, Writing::Asked | Writing::Simulated);
         self.state.known.changes.parting().filter(|_| ours && self.exit != Some(Exit::Hangup))
@@ -189,7 +190,7 @@ impl Desk {
         self.threads.plans().next().is_some()
     }
 
-    /// Plans that take longer than anybody waits for are not written.
+    /// Cancels plans that are still being written after the time to wait, and lists them as unwritten.
     pub fn let_plans_go(&mut self) {
         let late: Vec<_> = self.threads.plans().map(|(task, to)| (task, to.to_owned())).collect();
         for (task, to) in late {
@@ -198,7 +199,7 @@ impl Desk {
         }
     }
 
-    /// Shows what changed, if anything did, once the line is ready for it.
+    /// Shows a frame if the state changed and the terminal writer is ready for one.
     pub fn show(&mut self) -> io::Result<()> {
         if !self.stale || !self.screen.is_ready() {
             return Ok(());
@@ -211,7 +212,8 @@ impl Desk {
         self.screen.show(buffer, self.appearance.theme.blank())
     }
 
-    /// Takes the terminal back from the shell, or again from whoever changed it; not before the shell gives it.
+    /// Takes the terminal back after the shell, or after another program changed its modes; does nothing while the
+    /// shell has it.
     pub fn resume(&mut self) -> io::Result<()> {
         self.away = !in_foreground();
         if self.away {
@@ -222,8 +224,8 @@ impl Desk {
         self.happen(Happening::Resumed)
     }
 
-    /// Gives the terminal to the shell and stops until it is given back. The signal that ends the stop, or one that ends
-    /// the session, is for the loop.
+    /// Returns the terminal to the shell and stops the process until SIGCONT. The event loop handles that signal, and
+    /// any that ends the session.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
         self.away = true;
@@ -231,7 +233,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Woken while the shell has the terminal: nothing to do but to sleep on.
+    /// Stops the process again if SIGCONT arrived while the shell still has the terminal.
     pub fn still_away(&mut self) -> io::Result<()> {
         if in_foreground() { self.resume() } else { self.suspend() }
     }

@@ -1,15 +1,14 @@
-//! Faults on purpose: what a bug or a slow disk does to a session cannot be tried without one. A program that is built
-//! for release has none of them.
+//! Injected faults: tests use them to see what a bug or a slow disk does to a session. A release build has none.
 
-/// Names the place that is to fail.
+/// Environment variable that names the place of the fault.
 const VARIABLE: &str = "FABDECK_BREAK";
 
-/// Whether this place is to fail.
+/// Whether a fault is wanted at this place.
 pub fn wanted(place: &str) -> bool {
     cfg!(debug_assertions) && std::env::var_os(VARIABLE).is_some_and(|wanted| wanted == place)
 }
 
-/// Panics where that is wanted.
+/// Panics if a fault is wanted at this place.
 pub fn panics(place: &str) {
     assert!(!wanted(place), "broken on purpose");
 }

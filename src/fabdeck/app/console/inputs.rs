@@ -1,4 +1,4 @@
-//! What comes from the terminal, and that nothing will come any more.
+//! Events from the terminal, and the end of the terminal.
 
 use std::io;
 use std::thread;
@@ -12,7 +12,7 @@ use super::threads::Word;
 use crate::console::happening;
 use crate::session::interactive::Happening;
 
-/// Keys from a thread of their own: reading a terminal blocks.
+/// Reads events in a thread of its own, because reading a terminal blocks.
 pub fn inputs() -> UnboundedReceiver<Happening> {
     let (to_loop, inputs) = unbounded_channel();
     thread::spawn(move || {
@@ -30,12 +30,12 @@ pub fn inputs() -> UnboundedReceiver<Happening> {
     inputs
 }
 
-/// Says when the terminal is gone. Whoever reads from it reads nothing then, again and again, and not every process
-/// gets a signal.
+/// Reports when the terminal is gone. A read then returns nothing, again and again, and not every process gets
+/// SIGHUP.
 pub fn watch_for_the_end(words: UnboundedSender<Word>) {
     thread::spawn(move || {
         let terminal = io::stdin();
-        // Without a wish for anything only an end or an error comes.
+        // A poll without requested events returns only for a hangup or an error.
         let mut ends = [PollFd::new(&terminal, PollFlags::empty())];
         while poll(&mut ends, None).is_err_and(|error| error == rustix::io::Errno::INTR) {}
         let _ = words.send(Word::HungUp);

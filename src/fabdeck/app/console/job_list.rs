@@ -1,4 +1,4 @@
-//! Which jobs run: a file is read, Slurm is asked without anybody waiting for it but this thread.
+//! Reads the list of running jobs: from a file, or from Slurm's `squeue`, for which only this thread waits.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use crate::session::interactive::JobsFrom;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::Poll;
 
-/// Between two looks at a squeue under way.
+/// Interval between two polls of a running `squeue`.
 const TURN: Duration = Duration::from_millis(20);
 
-/// `None`: nobody wants it any more.
+/// Returns `None` when the request was cancelled.
 pub fn list_jobs(
     machine: &Machine,
     from: &JobsFrom,

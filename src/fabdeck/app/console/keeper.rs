@@ -1,4 +1,5 @@
-//! Whoever looked at a source keeps it, and reads its counters again when asked: a port belongs to one thread at a time.
+//! The thread that owns a source: it reads the snapshot and later the counters, because a port belongs to one thread
+//! at a time.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +16,14 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_mad::access::{Progress, Source, Watch};
 use fabdeck_routing::Pulse;
 
-/// What is wanted of it.
+/// Request to the thread that owns the source.
 pub enum Order {
     Work(Work),
-    /// Into the recording, as of then: it may have waited for a sweep.
+    /// Adds an entry to the recording with the time of the request, which may have waited for a sweep.
     Enter(Entry, Instant),
 }
 
-/// Somebody waits for what comes of it.
+/// Request of a task that waits for the outcome.
 pub struct Work {
     pub task: TaskId,
     pub wish: Wish,
@@ -31,17 +32,17 @@ pub struct Work {
 
 #[derive(Clone)]
 pub enum Wish {
-    /// All counters again, no sooner than this by the clock of the source.
+    /// Reads all counters, no sooner than this time on the clock of the source.
     Sweep(Duration),
-    /// What was recorded so far.
+    /// Reads the timeline of what was recorded so far.
     Unroll,
-    /// A moment of it.
+    /// Goes to a moment of the recording.
     Seek(Seek),
-    /// All of it, in a new file.
+    /// Writes the whole recording to a new file.
     Save(PathBuf),
 }
 
-/// Nobody is told how far a sweep is: it is no work that somebody waits for.
+/// A watch that reports no progress: sweeps are short and no task shows them.
 struct Unseen(Arc<AtomicBool>);
 
 impl Watch for Unseen {
@@ -61,7 +62,7 @@ impl Pulse for Unseen {
 }
 
 impl Work {
-    /// What comes of it where it was cancelled before its turn: nothing is done for it.
+    /// Outcome of a request that was cancelled before the thread reached it.
     fn overtaken(&self) -> Option<Outcome> {
         let error = || CANCELLED.to_owned();
         self.stop.load(Ordering::Relaxed).then(|| match &self.wish {
@@ -73,22 +74,22 @@ impl Work {
     }
 }
 
-/// What is kept of a watch. It outlives a look: whoever looks again goes on with it.
+/// Recording of a watch. It outlives a snapshot: after the fabric is read again the same recording goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Kept(Arc<Mutex<Held>>);
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Which of those that looked records now.
+    /// Number of the thread that records at present.
     turn: u64,
     past: Option<Past>,
     last: Option<Last>,
-    /// Which jobs run, as far as the console was told: what is live asks whoever is named, what is recorded has what was
-    /// said then.
+    /// The running jobs as the console last read them. A live source is asked; a capture answers with the jobs of its
+    /// time.
     jobs: Hearsay,
 }
 
-/// The last sweep that is kept: its time, when it began by the clock of the source, and when that was here.
+/// The last recorded sweep: its time, its begin on the clock of the source, and its begin on the local clock.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     time: i64,
@@ -101,13 +102,13 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came of asking which jobs run: the next sweep is recorded with it.
+    /// Stores the list of running jobs (or the error), so that the next sweep is recorded with it.
     pub fn hear(&self, came: Result<&JobList, &str>) {
         let fitting = fitting_jobs(came);
         self.held().jobs.take(jiff::Timestamp::now().as_millisecond(), fitting);
     }
 
-    /// From now on it is this one who records; his turn, and the sweep that he goes on from.
+    /// Makes the caller the thread that records. Returns its number and the last sweep, from which its times go on.
     fn take_over(&self, fresh: Past) -> (u64, Option<Last>) {
         let mut held = self.held();
         held.turn += 1;
@@ -122,7 +123,7 @@ impl Kept {
     }
 }
 
-/// The clock of a source as it goes on from that of the one before: a source that is opened again may count from nothing.
+/// Offset between the clocks of two sources: a source that is opened again may count from zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     later: Duration,
@@ -130,7 +131,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// So that a sweep that began at one time by the source began at another.
+    /// Returns the offset by which a sweep that began at `began` counts as begun at `meant`.
     fn between(began: Duration, meant: Duration) -> Self {
         Self { later: meant.saturating_sub(began), earlier: began.saturating_sub(meant) }
     }
@@ -150,19 +151,20 @@ impl Clock {
     }
 }
 
-/// How sweeps of one look come by their times.
+/// Computes the times of the sweeps after one snapshot.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// When the look was.
+    /// Time of the snapshot.
     begun: i64,
     first: Option<Duration>,
-    /// The last sweep of the look before.
+    /// The last sweep before this snapshot.
     before: Option<Last>,
     clock: Clock,
 }
 
 impl Times {
-    /// By the clock of the source: in a simulator time passes as it likes. That clock goes on from the one before.
+    /// Returns the time of a sweep by the clock of the source, because a simulator's time runs at its own pace. That
+    /// clock goes on from the one before.
     fn of(&mut self, swept: &mut Swept) -> i64 {
         let own = swept.sweep.began;
         let passed = own.saturating_sub(*self.first.get_or_insert(own));
@@ -176,8 +178,8 @@ impl Times {
     }
 }
 
-/// Sweeps until nobody orders any more: another look stands, or the session is over. What is swept is recorded, for
-/// whoever pauses to step back through it.
+/// Runs requests until the channel closes, because a newer snapshot replaced this one or the session ended. Each
+/// sweep is recorded, so that a paused console can step back through them.
 pub fn keep(
     source: &mut dyn Source,
     mut look: Look,
@@ -185,7 +187,7 @@ pub fn keep(
     (kept, fresh, begun): (&Kept, Past, i64),
     mut done: impl FnMut(TaskId, Outcome),
 ) {
-    // A look that was cancelled orders nothing, and takes nothing over.
+    // A cancelled snapshot gets no requests and takes over no recording.
     let mut fresh = Some(fresh);
     let (mut turn, mut times) = (0, Times { begun, first: None, before: None, clock: Clock::default() });
     for order in orders {
@@ -234,7 +236,7 @@ pub fn keep(
                 let sweep = swept.sweep.clone();
                 done(task, Outcome::Swept(Ok(swept)));
                 let mut held = kept.held();
-                // Another look may stand by now, which goes on from what was there.
+                // A newer snapshot may have taken the recording over in the meantime; it goes on from what was there.
                 if held.turn == turn
                     && let Held { past: Some(past), jobs, last, .. } = &mut *held
                 {
@@ -249,7 +251,7 @@ pub fn keep(
     }
 }
 
-/// What to do where a file is there already.
+/// Advice for a file name that is already in use.
 const AGAIN: &str = ":save takes another name";
 
 fn of_past<T>(kept: &Kept, ask: impl FnOnce(&mut Past) -> Result<T, String>) -> Result<T, String> {
@@ -257,10 +259,10 @@ fn of_past<T>(kept: &Kept, ask: impl FnOnce(&mut Past) -> Result<T, String>) -> 
     held.past.as_mut().map_or_else(|| Err("nothing of the watch is kept".to_owned()), ask)
 }
 
-/// Shows moments of a recording until nobody asks any more.
+/// Answers requests for moments of a recording until the channel closes.
 pub fn play(recorded: &mut dyn Recorded, orders: &Receiver<Order>, mut done: impl FnMut(TaskId, Outcome)) {
     for order in orders {
-        // Nothing is written into what is played.
+        // A capture that is replayed gets no new entries.
         let Order::Work(order) = order else { continue };
         let overtaken = order.overtaken();
         let Work { task, wish, stop } = order;
@@ -281,7 +283,7 @@ mod tests {
     use super::*;
     use crate::session::interactive::{Scene, Unrolled};
 
-    /// Counts what it is asked for, and whether it heard that nobody waits.
+    /// Counts the requests, and whether each of them was cancelled.
     #[derive(Default)]
     struct Asked {
         unrolled: usize,
@@ -316,7 +318,7 @@ mod tests {
         assert_eq!(ended, [0, 1, 2, 3], "each is answered, for nobody to keep its stop");
     }
 
-    /// Whoever looks again goes on with what is kept: moments, notes, and a clock that does not jump.
+    /// A second snapshot goes on with the same recording: moments, notes, and a clock that does not jump.
     #[test]
     fn a_look_again_goes_on_with_what_is_kept() {
         use crate::script::{Machine, Outside, Reach};

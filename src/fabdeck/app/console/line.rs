@@ -1,5 +1,5 @@
-//! The line to the terminal. A thread of its own writes to it: one that takes nothing any more (a connection that
-//! hangs) must not keep the session from its signals.
+//! Writes to the terminal in a thread of its own: a terminal that takes no more output (a connection that hangs) must
+//! not keep the session from its signals.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Sender, channel};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::terminal::is_taken;
 use super::threads::Word;
 
-/// How long a line that takes nothing may keep the process from its end.
+/// Time for which a blocked terminal can delay the end of the process.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 pub struct Line {
@@ -30,7 +30,7 @@ impl Line {
         Self { to_write }
     }
 
-    /// `Word::Sent` comes when they are on their way.
+    /// Queues bytes. `Word::Sent` reports when they are written.
     pub fn send(&self, bytes: Vec<u8>) {
         let _ = self.to_write.send(bytes);
     }
@@ -38,7 +38,8 @@ impl Line {
 
 fn write(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    // Whoever gave the terminal back waits for this lock, and what comes later would stand on the screen of the shell.
+    // The thread that restored the terminal waits for this lock; later output would end up on the screen of the
+    // shell.
     if is_taken() {
         out.write_all(bytes)?;
         out.flush()?;
@@ -46,18 +47,18 @@ fn write(bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes behind all else, and waits for it as long as that is worth it.
+/// Writes after all queued output and waits for it for a limited time.
 pub fn farewell(bytes: Vec<u8>) {
     in_time(move || {
         let mut out = io::stdout().lock();
-        // Whoever hung up has no terminal to restore.
+        // After a hangup there is no terminal to restore.
         let _ = out.write_all(&bytes).and_then(|()| out.flush());
     });
 }
 
-/// What the shell's screen is to show after a session; it may be the line of the session that takes nothing.
+/// Writes text for the shell's screen after the session; the terminal may be blocked.
 pub fn last_words(text: String) {
-    // Whoever closed stderr cannot be told.
+    // A closed stderr leaves no place for an error message.
     in_time(move || drop(io::stderr().write_all(text.as_bytes())));
 }
 

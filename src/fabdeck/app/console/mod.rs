@@ -1,4 +1,4 @@
-//! The console as a process: the one loop, the terminal, and threads that work behind the screen.
+//! The console as a process: its event loop, the terminal, and the worker threads.
 
 mod desk;
 mod fault;

@@ -1,4 +1,4 @@
-//! The bytes that turn one frame into the next: as few as it takes, for a session may go through a slow line.
+//! The bytes that turn one frame into the next; as few as possible, because a session may run over a slow connection.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells that stand between two changes and are sent again, because going round them would take more.
+/// Largest number of unchanged cells that are sent again, because moving the cursor over them would take more bytes.
 const BRIDGE: u16 = 6;
 
-/// The signs that SGR knows for what a frame uses: the modifier, how it begins.
+/// Modifiers that a frame uses, with their SGR codes.
 const MODIFIERS: [(Modifier, &str); 4] =
     [(Modifier::BOLD, "1"), (Modifier::DIM, "2"), (Modifier::UNDERLINED, "4"), (Modifier::REVERSED, "7")];
 
-/// What the terminal writes in.
+/// The attributes that the terminal applies to the next cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Pen {
     fg: Color,
@@ -23,25 +23,25 @@ struct Pen {
 
 const PLAIN: Pen = Pen { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
-/// Sets what a terminal clears in.
+/// Sets the background colour with which the terminal clears.
 pub fn ground(out: &mut impl Write, blank: Style) -> io::Result<()> {
     blank.bg.map_or(Ok(()), |bg| write!(out, "\x1b[{}m", colour(bg, 40)))
 }
 
-/// Writes what differs. Both frames have the same area.
+/// Writes the cells that differ. Both frames have the same area.
 pub fn paint(out: &mut impl Write, before: &Buffer, next: &Buffer) -> io::Result<()> {
     let area = next.area;
     let mut pen = PLAIN;
     for y in 0..area.height {
-        // Where the terminal's cursor stands in this row.
+        // Column of the terminal's cursor in this row.
         let mut at: Option<u16> = None;
-        // Writing over half of a sign takes the other half away: up to here all is sent again.
+        // Overwriting half of a wide character erases its other half; all cells up to this column are sent again.
         let mut torn = 0;
         let mut x = 0;
         while x < area.width {
             let cell = &next[(x, y)];
             let wide = columns(cell);
-            // A sign covers the cells behind it, which count as changed with it.
+            // A wide character covers the cells behind it, which count as changed with it.
             let covered = x..(x + wide).min(area.width);
             let mut changed = covered.clone().filter(|x| before[(*x, y)] != next[(*x, y)]).peekable();
             if changed.peek().is_some() || x < torn {
@@ -63,17 +63,17 @@ pub fn paint(out: &mut impl Write, before: &Buffer, next: &Buffer) -> io::Result
     if pen == PLAIN { Ok(()) } else { write!(out, "\x1b[0m") }
 }
 
-/// How many columns a sign takes.
+/// Number of columns of a cell's character.
 fn columns(cell: &Cell) -> u16 {
     u16::try_from(cell.symbol().width().max(1)).unwrap_or(1)
 }
 
-/// Whether these cells look right in the pen as it is.
+/// Whether these cells look right with the current attributes.
 fn bridges(next: &Buffer, y: u16, cells: std::ops::Range<u16>, pen: Pen) -> bool {
     cells.into_iter().all(|x| looks_alike(&next[(x, y)], pen) && next[(x, y)].symbol().width() == 1)
 }
 
-/// A blank shows nothing of the colour of its sign.
+/// Whether a cell looks the same in these attributes. A blank does not show its foreground colour.
 fn looks_alike(cell: &Cell, pen: Pen) -> bool {
     let lined = Modifier::UNDERLINED | Modifier::REVERSED;
     let blank = cell.symbol() == " " && !cell.modifier.intersects(lined) && !pen.modifier.intersects(lined);
@@ -82,7 +82,7 @@ fn looks_alike(cell: &Cell, pen: Pen) -> bool {
 
 fn change(out: &mut impl Write, pen: &mut Pen, cell: &Cell) -> io::Result<()> {
     let mut codes: Vec<String> = Vec::new();
-    // What is on cannot be taken away one by one on every terminal.
+    // Not every terminal can switch off single modifiers, so all attributes are reset.
     if !cell.modifier.contains(pen.modifier) {
         codes.push("0".to_owned());
         *pen = PLAIN;
@@ -99,7 +99,7 @@ fn change(out: &mut impl Write, pen: &mut Pen, cell: &Cell) -> io::Result<()> {
     if codes.is_empty() { Ok(()) } else { write!(out, "\x1b[{}m", codes.join(";")) }
 }
 
-/// The code of a colour for signs (30) or for what is behind them (40).
+/// SGR code of a colour, for the foreground (30) or the background (40).
 fn colour(colour: Color, base: u16) -> String {
     let named = |at: u16| (base + at).to_string();
     let bright = |at: u16| (base + 60 + at).to_string();
@@ -179,7 +179,8 @@ mod tests {
         })
     }
 
-    /// What a terminal shows after the bytes of two frames is what it shows of the second alone.
+    /// Returns the cells of the terminal after the bytes of these frames; tests compare that with the last frame
+    /// drawn alone.
     fn shown(frames: &[&Buffer]) -> Vec<String> {
         let mut screen = vt100::Parser::new(1.try_into().unwrap(), 40.try_into().unwrap(), 0);
         let mut before = Buffer::empty(Rect::new(0, 0, 40, 1));

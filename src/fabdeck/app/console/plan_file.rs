@@ -1,4 +1,4 @@
-//! A new file, of a plan or of what was watched: it appears whole or not at all, whenever the process ends, and under no name that is taken.
+//! Writes a new file for a plan or a recording. The file appears complete or not at all, and never replaces another.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::script::begin_beside;
 
-/// Writes a new file. `wanted` is asked before the file gets its name, when the work is done; `again` says how another
-/// name is given.
+/// Writes a new file. `wanted` is asked once the content is written, before the file gets its name; `again` says how
+/// to choose another name.
 pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> Result<(), String> {
     let taken = || format!("there is such a file; {again}");
     if to.symlink_metadata().is_ok() {
@@ -21,7 +21,7 @@ pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> 
         true => give_name(&beside, to),
         false => Err(io::ErrorKind::Interrupted.into()),
     });
-    // What failed is said; a remainder that cannot be removed either adds nothing to it.
+    // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
     let _ = fs::remove_file(&beside);
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(),
@@ -37,18 +37,18 @@ fn fill(mut file: fs::File, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A second name does not write over a file that came in the meantime, as a rename would.
+/// Links the temporary file to its name. Unlike a rename, a link never replaces a file that appeared in the meantime.
 fn give_name(beside: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(beside, to) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => {
-            // Not every file system has second names.
+            // Not every file system has hard links.
             fs::rename(beside, to)
         }
         linked => linked,
     }
 }
 
-/// A slow disk, and one that never answers.
+/// Injected faults: a slow disk, and one that never answers.
 fn wait_on_purpose() {
     for (place, seconds) in [("slow-write", 1), ("stuck-write", 3600)] {
         if super::fault::wanted(place) {
@@ -81,7 +81,7 @@ mod tests {
         assert!(write(b"text", &folder.path().join("no/a.plan"), "another name", || true).is_err());
     }
 
-    /// Whoever guesses the name beside cannot lead the plan somewhere else.
+    /// An attacker who guesses the name of the temporary file cannot redirect the plan.
     #[test]
     fn what_stands_under_the_name_beside_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();

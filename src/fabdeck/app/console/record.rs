@@ -1,4 +1,4 @@
-//! What happens in a session, written into a file as it happens, for whoever wants to have the session again.
+//! Writes the events of a session to a file as they happen, so that the session can be replayed.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use crate::session::interactive::{Beginning, Event};
 
 pub struct Record {
     path: PathBuf,
-    /// `None` once it could not be written any more.
+    /// `None` after a write failed.
     file: Option<File>,
 }
 
 impl Record {
-    /// A file that is not there yet.
+    /// Creates a file; it must not exist yet.
     pub fn create(path: &Path) -> Result<Self, String> {
         match File::create_new(path) {
             Ok(file) => Ok(Self { path: path.to_owned(), file: Some(file) }),
@@ -27,18 +27,18 @@ impl Record {
         }
     }
 
-    /// Before all events. Says when it cannot be written.
+    /// Writes the first line, before all events. Returns a message if that fails.
     pub fn begin(&mut self, beginning: &Beginning) -> Option<String> {
         self.line(beginning)
     }
 
-    /// Says when it cannot be written, the first time.
+    /// Appends an event. Returns a message at the first failure.
     pub fn add(&mut self, event: &Event) -> Option<String> {
         self.file.as_ref()?;
         self.line(&event.written())
     }
 
-    /// In one piece: a process that is killed leaves whole lines.
+    /// Writes a line with one system call, so that a killed process leaves whole lines.
     fn line(&mut self, what: &impl Serialize) -> Option<String> {
         let file = self.file.as_mut()?;
         let written = serde_json::to_string(what).map_err(io::Error::from);

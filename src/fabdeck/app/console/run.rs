@@ -1,5 +1,5 @@
-//! The one loop of a session: keys, words of threads, signals, time. Everything that waits is taken in before a frame
-//! is drawn.
+//! The event loop of a session: keys, messages of threads, signals and time. All waiting events are handled before a
+//! frame is drawn.
 
 use std::io;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::console::Appearance;
 use crate::script::{Exit, Failure, Machine, Opening};
 use crate::session::interactive::{Happening, Keymap};
 
-/// How often time that passes is taken in while something is under way.
+/// Interval of ticks while a task is under way.
 const TICK: Duration = Duration::from_millis(500);
-/// How long somebody who is woken while the shell has the terminal looks around for a signal before he sleeps on.
+/// Delay before the process stops again when SIGCONT arrives while it is in the background.
 const AWAY: Duration = Duration::from_millis(100);
-/// How long a plan may take into its file when somebody leaves.
+/// Time that plans have to reach their file after the operator quits.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Runs a session until somebody leaves it.
+/// Runs a session until its end.
 pub fn run(machine: Machine, opening: Opening, no_color: bool, utf8: bool) -> Result<Exit, Failure> {
     let refused = |text: String| Failure::new(Exit::BadInput, text);
     let keymap = Keymap::with(&opening.keys).map_err(|error| refused(error.to_string()))?;
@@ -50,10 +50,10 @@ pub fn run(machine: Machine, opening: Opening, no_color: bool, utf8: bool) -> Re
     }
 }
 
-/// How a session ended.
+/// Result of a session.
 struct Ended {
     exit: Exit,
-    /// Files that were not written as they should have been, and why.
+    /// Files that were not written completely, and why.
     unwritten: Vec<String>,
 }
 
@@ -64,8 +64,8 @@ struct Signals {
     hangup: Signal,
     stop: Signal,
     go_on: Signal,
-    /// Keys are typed that are for the shell. Nobody listens, but caught it does not stop the process, with a signal to
-    /// end it perhaps not heard yet.
+    /// SIGTTIN, raised by a read while the shell has the terminal. It is caught so that it cannot stop the process
+    /// before a signal to end it is handled.
     _not_for_us: Signal,
 }
 
@@ -93,7 +93,7 @@ async fn session(
     let mut signals = Signals::catch()?;
     let (to_words, mut words) = unbounded_channel();
     watch_for_the_end(to_words.clone());
-    // What became of a simulator of this process is there at the next look.
+    // Simulators of this process keep their state between two readings.
     let machine = Arc::new(machine.with_simulators_kept());
     let mut desk = Desk::open(machine, opening, keymap, looks, to_words)?;
     if let Some(record) = record {
@@ -106,7 +106,7 @@ async fn session(
         let busy = !desk.state.tasks.running().is_empty();
         let rests = desk.rests();
         tokio::select! {
-            // What ends a session comes before what goes on with it.
+            // What ends the session is handled before what continues it.
             biased;
             _ = signals.interrupt.recv() => desk.end(Exit::Interrupted),
             _ = signals.terminate.recv() => desk.end(Exit::Terminated),
@@ -116,7 +116,7 @@ async fn session(
             Some(word) = words.recv() => desk.hear(word)?,
             input = inputs.recv() => match input {
                 Some(what) => desk.happen(what)?,
-                // Nobody can type any more.
+                // The terminal is closed, so no key can come.
                 None => desk.end(Exit::Hangup),
             },
             _ = ticks.tick(), if busy => desk.happen(Happening::Tick)?,
@@ -137,12 +137,12 @@ async fn session(
     }
 }
 
-/// Waits for plans that are on their way into a file: who asks for one and leaves wants it.
+/// Waits for plans that are being written: an operator who asks for a plan and quits still wants it.
 async fn farewell(desk: &mut Desk, words: &mut UnboundedReceiver<Word>) -> io::Result<()> {
     let deadline = tokio::time::Instant::now() + FAREWELL;
     while desk.is_writing() {
         match tokio::time::timeout_at(deadline, words.recv()).await {
-            // Whether the line took the last frame does not matter any more.
+            // Whether the terminal took the last frame no longer matters.
             Ok(Some(Word::Sent(_))) => {}
             Ok(Some(word)) => desk.hear(word)?,
             Ok(None) | Err(_) => {
@@ -154,7 +154,7 @@ async fn farewell(desk: &mut Desk, words: &mut UnboundedReceiver<Word>) -> io::R
     Ok(())
 }
 
-/// Takes in what waits, so that a held key or a storm of resizes costs one frame.
+/// Handles all waiting events, so that a held key or a storm of resizes costs one frame.
 fn drain(
     desk: &mut Desk,
     inputs: &mut UnboundedReceiver<Happening>,

@@ -1,4 +1,4 @@
-//! The terminal while a session has it, and as it was before.
+//! The terminal: its state during a session, and its restoration.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,17 +20,17 @@ use super::paint::{ground, paint};
 use super::threads::Word;
 use crate::session::interactive::Size;
 
-/// Whether a session has the terminal. A panic in any thread gives it back, once.
+/// Whether a session has the terminal. A panic in any thread restores it, once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 pub fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
 
-/// Gives the terminal back as it was; nothing when nobody has it.
+/// Restores the terminal; does nothing if no session has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // First what no line can hold up: the process may end meanwhile.
+        // Raw mode ends first, because that cannot block: the process may end meanwhile.
         let _ = disable_raw_mode();
         let mut bytes = Vec::new();
         let queued = queue!(bytes, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
@@ -40,22 +40,22 @@ pub fn restore() {
     }
 }
 
-/// Whether the shell lets this process have the terminal. Where there are no jobs nobody else has it.
+/// Whether this process is in the terminal's foreground group. Without job control it always is.
 pub fn in_foreground() -> bool {
     let foreground = rustix::termios::tcgetpgrp(io::stdin());
     foreground.is_ok_and(|group| group == rustix::process::getpgrp()) || foreground.is_err()
 }
 
-/// A screen of a terminal and what stands on it.
+/// The screen of a terminal and the frame on it.
 pub struct Screen {
     line: Line,
-    /// What goes out before the next frame.
+    /// Bytes that are sent before the next frame.
     pending: Vec<u8>,
-    /// The line has not taken everything yet.
+    /// Whether the terminal writer still has output to write.
     busy: bool,
-    /// Whether it clears in the ground that is set, as all but the oldest do.
+    /// Whether the terminal clears with the current background colour, as all but the oldest do.
     clears_in_colour: bool,
-    /// What stands there; `None` where it may be anything.
+    /// The frame on the screen; `None` if the screen may show anything.
     shown: Option<Buffer>,
 }
 
@@ -73,9 +73,9 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Takes the terminal: for the first time, again, or once more when somebody may have changed it.
+    /// Takes the terminal, at the start and whenever another program may have changed its modes.
     pub fn enter(&mut self) -> io::Result<()> {
-        // Whoever had it in between left modes of his own; those from before are kept for the end.
+        // The program in between left modes of its own; the modes from before the session are kept for the end.
         disable_raw_mode()?;
         enable_raw_mode()?;
         self.forget();
@@ -86,7 +86,7 @@ impl Screen {
         queue!(self.pending, EnableBracketedPaste, Hide)
     }
 
-    /// What stands there may be anything; the next frame is drawn whole.
+    /// Forgets the frame on the screen, so that the next one is drawn completely.
     pub fn forget(&mut self) {
         self.shown = None;
     }
@@ -96,17 +96,17 @@ impl Screen {
         Size { width, height }
     }
 
-    /// Whether a frame would go out now. A slow line gets the latest frame when it is ready, not all of them.
+    /// Whether a frame can be sent now. A slow terminal gets only the latest frame, when it is ready.
     pub fn is_ready(&self) -> bool {
         is_taken() && !self.busy
     }
 
-    /// The line took what it was given.
+    /// Marks the last output as written.
     pub fn sent(&mut self) {
         self.busy = false;
     }
 
-    /// Sends what differs from the frame before; nothing when nothing does. `blank` is how nothing looks.
+    /// Sends the cells that differ from the frame before, if any do. `blank` is the style of an empty cell.
     pub fn show(&mut self, next: Buffer, blank: Style) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.pending);
         let shown = self.shown.take().filter(|shown| shown.area == next.area);

@@ -1,4 +1,4 @@
-//! Work behind the screen: a thread for each job.
+//! Background jobs of the console, each in a thread of its own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -28,21 +28,21 @@ use fabdeck_files::capture_format::Header;
 use fabdeck_mad::access::{Progress, Source, Wanted, Watch};
 use fabdeck_routing::Pulse;
 
-/// From a thread to the loop.
+/// Message from a thread to the event loop.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "words are few, and each is read once")]
 pub enum Word {
-    /// Of work under way, or something to know.
+    /// Result or progress of a task, or a message.
     Happened(Happening),
-    /// The line to the terminal took what it was given, or did not.
+    /// The terminal writer wrote its output, or failed.
     Sent(io::Result<()>),
-    /// Nobody is at the other end of the terminal any more.
+    /// The terminal is closed.
     HungUp,
-    /// A bug, already reported by the hook.
+    /// A thread panicked; the hook has reported it.
     Panicked,
 }
 
-/// How often a job may say how far it is.
+/// Shortest interval between two progress reports of a job.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 pub struct Threads {
@@ -50,17 +50,17 @@ pub struct Threads {
     opening: Arc<Opening>,
     words: UnboundedSender<Word>,
     cancelled: HashMap<TaskId, Arc<AtomicBool>>,
-    /// The thread that holds the source of the look that stands, and the one that looks now.
+    /// Threads that own a source: the one of the current snapshot, and the one that reads a newer snapshot.
     keeper: Option<Sender<Order>>,
     next: Option<(TaskId, Sender<Order>)>,
-    /// What was watched, from one look to the next.
+    /// Recording of the watch, which goes on over several snapshots.
     kept: Kept,
     clerk: Clerk,
-    /// Whoever looks or keeps a source has the other end.
+    /// Each thread that owns a source holds the other end.
     ends: (SyncSender<()>, Receiver<()>),
-    /// Those who ask which jobs run, and may have a squeue under way.
+    /// Threads that read the running jobs and may have started a `squeue`.
     asking: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
-    /// Plans that are on their way into a file.
+    /// Plans that are being written to files.
     plans: BTreeMap<TaskId, PathBuf>,
 }
 
@@ -134,7 +134,7 @@ impl Threads {
         }
     }
 
-    /// The look of this task stands: from now on its source is the one whose counters are read.
+    /// Makes the snapshot of this task the current one: from now on the counters of its source are read.
     pub fn looked(&mut self, task: TaskId, look: &Look) {
         self.clerk.looked(look);
         if let Some((_, orders)) = self.next.take_if(|(next, _)| *next == task) {
@@ -142,7 +142,7 @@ impl Threads {
         }
     }
 
-    /// Into what is recorded of the watch. Where nobody keeps a source nothing is.
+    /// Adds an entry to the recording; does nothing if no thread owns a source.
     pub fn enter(&self, entry: Entry) {
         if let Some(keeper) = &self.keeper {
             let _ = keeper.send(Order::Enter(entry, Instant::now()));
@@ -156,7 +156,7 @@ impl Threads {
             let error = "FD-9005: the source is not open any more; r looks again".to_owned();
             let outcome = match wish {
                 Wish::Sweep(_) => Outcome::Swept(Err(error)),
-                // Of files nobody keeps anything.
+                // Sources from files have no recording.
                 Wish::Unroll => Outcome::Unrolled(Ok(None)),
                 Wish::Seek(_) => Outcome::Sought(Err(error)),
                 Wish::Save(to) => Outcome::Saved { to, result: Err(error) },
@@ -165,8 +165,8 @@ impl Threads {
         }
     }
 
-    /// Says what else there is to look at, where nobody named a source. A library that takes long to list adapters keeps
-    /// nobody waiting.
+    /// Reports the adapters of this machine, if the command line names no source. A library that is slow to list
+    /// adapters delays nothing else.
     pub fn look_for_adapters(&self) {
         let (machine, words) = (self.machine.clone(), self.words.clone());
         std::thread::spawn(move || {
@@ -178,7 +178,7 @@ impl Threads {
         });
     }
 
-    /// The session is over: a source that was told of traps gives that back, within a moment.
+    /// Ends the session: a source that subscribed to traps unsubscribes, within a short time.
     pub fn leave(&mut self) {
         const FAREWELL: Duration = Duration::from_millis(500);
         if !self.opening.given.reach.traps {
@@ -187,11 +187,11 @@ impl Threads {
         self.cancelled.values().for_each(|stop| stop.store(true, Ordering::SeqCst));
         (self.keeper, self.next) = (None, None);
         let (_, ended) = std::mem::replace(&mut self.ends, sync_channel(0));
-        // Nobody sends anything: it ends once the last of them is gone.
+        // Nothing is sent over the channel; the wait ends when the last thread drops its end.
         let _ = ended.recv_timeout(FAREWELL);
     }
 
-    /// Whoever asks Slurm ends his squeue, within a moment: it would outlive the session.
+    /// Ends the running `squeue` processes, which would otherwise outlive the session.
     fn end_asking(&mut self) {
         const FAREWELL: Duration = Duration::from_millis(500);
         self.asking.iter().for_each(|(stop, _)| stop.store(true, Ordering::SeqCst));
@@ -212,7 +212,7 @@ impl Threads {
         self.plans.remove(&task);
     }
 
-    /// The files of plans that are not written yet.
+    /// The plans that are not written yet, with their files.
     pub fn plans(&self) -> impl Iterator<Item = (TaskId, &Path)> {
         self.plans.iter().map(|(task, to)| (*task, to.as_path()))
     }
@@ -224,7 +224,7 @@ impl Drop for Threads {
     }
 }
 
-/// What only the thread that keeps the source can do.
+/// The request that only the thread with the source can answer.
 fn wish(job: &Job) -> Option<Wish> {
     match job {
         Job::Sweep { not_before } => Some(Wish::Sweep(*not_before)),
@@ -235,7 +235,7 @@ fn wish(job: &Job) -> Option<Wish> {
     }
 }
 
-/// Somebody who waits, told at a pace that a screen can follow.
+/// Reports the progress of a task, no faster than a screen can follow.
 struct Pace {
     task: TaskId,
     words: UnboundedSender<Word>,
@@ -245,7 +245,7 @@ struct Pace {
 
 impl Pace {
     fn tell(&self, done: u64, of: u64) {
-        // A thread that is telling already tells enough.
+        // Another thread is reporting at this moment, which is enough.
         let Ok(mut last) = self.last.try_lock() else { return };
         if last.elapsed() >= BETWEEN {
             *last = Instant::now();
@@ -264,7 +264,7 @@ impl Pulse for Pace {
     }
 }
 
-/// Somebody who waits for what a look is for, and is told how far it is.
+/// Reports the progress of a reading that is one part of a task.
 struct Passing<'p>(&'p Pace);
 
 impl Watch for Passing<'_> {
@@ -277,7 +277,7 @@ impl Watch for Passing<'_> {
     }
 }
 
-/// Somebody who waits for a look, and is shown the fabric as soon as it is known.
+/// Reports the progress of a snapshot, and shows the fabric as soon as it is known.
 struct Waiting<'p> {
     pace: &'p Pace,
     source: String,
@@ -300,7 +300,7 @@ impl Watch for Waiting<'_> {
     }
 }
 
-/// Looks, and reads counters again afterwards as long as somebody asks for it.
+/// Reads a snapshot, and afterwards counters for as long as requests come.
 fn look_and_keep(
     machine: &Machine,
     opening: &Opening,
@@ -326,7 +326,7 @@ fn look_and_keep(
             } else if is_capture(Path::new(&opening.source)) {
                 drop((source, own));
                 let at = opening.given.reach.at.as_deref().and_then(|at| At::parse(at).ok());
-                // It was read for the look; what became of it since is told by what is asked of it.
+                // The capture was read for the snapshot; later requests report if it changed since.
                 match Tape::open(Path::new(&opening.source), at) {
                     Ok((tape, place)) => {
                         play(&mut Scenes::new(tape, place, looking(machine, opening)), orders, done);
@@ -338,7 +338,7 @@ fn look_and_keep(
     }
 }
 
-/// How moments of a recording become looks: with the names and the assumption that the session was opened with.
+/// Turns moments of a recording into snapshots, with the names and the assumed engine of the session.
 fn looking(machine: &Machine, opening: &Opening) -> Looking {
     let named = opening.given.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
     let mut own = named.map(|(own, _)| own).unwrap_or_default();
@@ -353,7 +353,7 @@ fn looking(machine: &Machine, opening: &Opening) -> Looking {
     })
 }
 
-/// What is recorded of a watch, for whoever pauses it.
+/// Header of the recording of a watch.
 fn header(opening: &Opening) -> Header {
     Header {
         format: "fabdeck.capture/1".into(),
@@ -364,7 +364,7 @@ fn header(opening: &Opening) -> Header {
     }
 }
 
-/// A capture that could be looked at and not be opened again.
+/// A capture that was read once and could not be opened again.
 struct Unreadable(String);
 
 impl Recorded for Unreadable {
@@ -404,7 +404,7 @@ fn work(
         (None, Job::Changes) => Outcome::Changes(clerk.changes()),
         (None, Job::Compare) => Outcome::Compared(clerk.compare_watched(&mut Passing(pace))),
         (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: clerk.ask(id, ask) },
-        // Looks and sweeps are those of whoever keeps the source.
+        // Snapshots and sweeps belong to the thread that owns the source.
         (None, _) => return None,
     })
 }
@@ -425,14 +425,14 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<(Look, Box<
     let mut look = Look::new(source.describe(), observation, &own);
     match opening.assume {
         Some(engine) => assume(&mut look, engine).map_err(|refusal| refusal.to_string())?,
-        // Engines route by LID: a topology without any gets those of a new fabric, with a note.
+        // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.
         None if !look.observation.tables.has_forwarding() => assume_lids(&mut look),
         None => {}
     }
     Ok((look, source))
 }
 
-/// Into a file that is not there yet: a plan that somebody made is not written over by a slip.
+/// Writes a plan to a new file: an existing plan is never overwritten by mistake.
 fn write(opening: &Opening, plan: &PlanFor, to: &Path, pace: &Pace) -> Result<(), String> {
     let times = !opening.no_times;
     let made = Made {

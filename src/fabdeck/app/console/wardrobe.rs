@@ -1,4 +1,4 @@
-//! Themes and signs, as the terminal can show them and the configuration ties them to fabrics.
+//! Chooses themes and characters by what the terminal can show and what the configuration says of each fabric.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl Wardrobe {
         let usual = Depth::of(false, colorterm.as_deref(), term.as_deref());
         let depth = match (opening.color, no_color) {
             (Some(false), _) | (None, true) => Depth::Mono,
-            // Asked for by name: a terminal of which nothing is known gets the sixteen that all have.
+            // `--color` asks for colours: an unknown terminal gets the sixteen that all terminals have.
             (Some(true), _) => usual.max(Depth::Sixteen),
             (None, false) => usual,
         };
@@ -30,7 +30,7 @@ impl Wardrobe {
         Ok(Appearance { theme: self.theme(&opening.source)?, signs })
     }
 
-    /// The theme of a source, by whatever name it is known so far.
+    /// Returns the theme of a source, by any of its names.
     pub fn theme(&self, source: &str) -> Result<Theme, String> {
         let fallback = match self.depth {
             Depth::Mono => "mono",
@@ -42,7 +42,7 @@ impl Wardrobe {
     }
 }
 
-/// Themes beside the configuration, by the names of their files.
+/// Reads the themes beside the configuration, by file name.
 fn own_themes() -> BTreeMap<String, String> {
     let folders = directories::ProjectDirs::from("", "", "fabdeck");
     let folder = folders.map(|folders| folders.config_dir().join("themes"));

@@ -1,4 +1,4 @@
-//! What stands against a plan, and what somebody took in by name.
+//! The findings against a plan, and which of them the operator accepted by name.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use fabdeck_change::{Plan, TransitionReport};
 use fabdeck_fabric::{NodeId, PortId, PortNum};
 use fabdeck_mad::access::Part;
 
-/// The names of findings.
+/// Names of findings.
 pub const NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", "lanes", "transition"];
 
-/// What stands against a plan: the name by which it is accepted, and the words. `gives_levels`: its road has paths told their
-/// service levels, without which they stay on the lanes that they are on.
+/// Findings against a plan: the name by which each is accepted, and its message. `gives_levels` says whether the
+/// driver gives paths their service levels; without that, paths stay on their lanes.
 pub fn findings(
     judged: &Judged,
     plan: &Plan,
@@ -23,9 +23,9 @@ pub fn findings(
     let mut found: Vec<_> = cut_off.words().map(|words| ("cut-off", words)).into_iter().collect();
     found.extend(of_report(report));
     found.extend(without_cable(look, plan).map(|words| ("unreachable", words)));
-    // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
+    // Disabling a link leaves all paths on their lanes, and dFtree's plans tell the hosts which flows move.
     let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
-    // In phases hosts are told the level of high LIDs, and stay on theirs to base LIDs.
+    // In a plan with phases, hosts get the service level of high LIDs and keep that of base LIDs.
     if plan.lanes.count > 1 && moves && !gives_levels && plan.phases.is_none() {
         let words = format!(
             "its paths are on {} lanes, and nobody gives them their service levels on this road: --via opensm does, where \
@@ -47,8 +47,8 @@ pub fn findings(
     found
 }
 
-/// Who has no cable left once the plan's ports are disabled. No pair of theirs counts as lost, for they are not in the fabric any
-/// more.
+/// Message about hosts that have no cable once the plan's ports are disabled. None of their pairs counts as lost,
+/// because these hosts are no longer part of the fabric.
 fn without_cable(look: &Look, plan: &Plan) -> Option<String> {
     const NAMED: usize = 3;
     let fabric = look.fabric();
@@ -108,11 +108,11 @@ fn unsafe_words(transition: &TransitionReport) -> String {
     if lines.is_empty() { transition.word() } else { lines.swap_remove(0).1 }
 }
 
-/// What the marks of a plan take down is named before the question, and a point of its own in the console's dialogue. It
-/// refuses no command: a marked switch that answers is marked on purpose.
+/// This finding is shown before the question and has its own line in the console's dialog. It refuses no command,
+/// because the operator marked those elements on purpose.
 const NAMED_ONLY: &str = "cut-off";
 
-/// Refuses what was not accepted, and names that name nothing.
+/// Refuses a plan with findings that were not accepted, and unknown names among the accepted ones.
 pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
     if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let names = NAMES.join(", ");

@@ -1,4 +1,4 @@
-//! `apply`: exactly what a plan says, by a process of its own that takes it back unless somebody confirms.
+//! `apply`: writes exactly what a plan says. A guard process writes it, and rolls it back if it is not confirmed.
 
 use std::io::BufRead;
 use std::sync::mpsc::{Sender, channel};
@@ -69,7 +69,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     Ok(exit_of(&status))
 }
 
-/// What there is in place of a plan that is not safe while traffic flows.
+/// Prints the commands that replace a plan which is unsafe under traffic.
 fn say_staged(context: &mut Context<'_, '_>, judged: &Judged, accepted: &[String]) {
     let staged =
         judged.transition.staged.iter().filter(|_| !accepted.iter().any(|name| name == "transition"));
@@ -78,11 +78,11 @@ fn say_staged(context: &mut Context<'_, '_>, judged: &Judged, accepted: &[String
     }
 }
 
-/// Says what will be done, and asks whoever sits before a terminal.
+/// Prints what will be written and asks for confirmation on a terminal.
 fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) -> Result<(), Failure> {
     let Prepared { plan, judged, look, own, .. } = ready;
     if args.yes {
-        // Whoever is not asked has it on record who will follow.
+        // Without the question, the output still records which hosts and pairs are affected.
         let moved =
             [cut_off_line(judged).into_iter().collect(), migration_lines(plan), phase_lines(plan)].concat();
         moved.iter().for_each(|(label, words)| context.output.say(&format!("{label}: {words}")));
@@ -150,7 +150,7 @@ fn cut_off_line(judged: &Judged) -> Option<(&'static str, String)> {
     judged.cut_off.words().map(|words| ("cuts off", words))
 }
 
-/// A simulator of this process: the change ends with it.
+/// Applies a plan to a simulator of this process; the change ends with the process.
 fn in_process(
     context: &mut Context<'_, '_>,
     args: &ApplyArgs,
@@ -160,7 +160,7 @@ fn in_process(
     let (journal, told) = in_memory(begun)?;
     let (sender, orders) = channel();
     if !args.wait {
-        // Nobody could confirm it later.
+        // A later command cannot confirm the change, so it is confirmed at once.
         std::thread::spawn(move || confirm_once_applied(&sender));
     }
     let (verbose, mut said) = (context.output.verbose, Vec::new());

@@ -1,4 +1,4 @@
-//! Whoever keeps a change is asked, and given a successor where he is gone.
+//! Asks the guard of a change, and starts a new guard if there is none.
 
 use jiff::Timestamp;
 
@@ -10,8 +10,8 @@ use fabdeck_change::{
     Answer, Ask, Home, Kept, NOT_THROUGH_OPENSM, Phase, Record, RequestError, Status, request, request_status,
 };
 
-/// Asks the guard of a pending change; one whose guard is gone gets another first, and a rollback that ended incomplete is
-/// begun again. What is refused stands in the trail.
+/// Sends an order to the guard of a pending change. A change without a guard gets one first, and an incomplete
+/// rollback is begun again. Refusals are written to the audit trail.
 pub fn order(means: Means<'_>, id: &str, ask: &Ask, say: &mut dyn FnMut(&str)) -> Result<Status, Failure> {
     if let Ask::RollBack { anyway, .. } = ask
         && let Some(status) = begin_again(means, id, (*anyway, None), say)?
@@ -33,15 +33,14 @@ pub fn order(means: Means<'_>, id: &str, ask: &Ask, say: &mut dyn FnMut(&str)) -
     if !phase.is_pending() {
         return Err(refused::told(&home, (ask.word(), Some(id)), decided(id, phase), say));
     }
-    // What the guard refuses is in the trail already.
+    // The guard writes its refusals to the trail itself.
     match asked(means, (&home, &kept), ask)? {
         Answer::Status(status) => Ok(status),
         Answer::Refused { why } => Err(Failure::new(Exit::Refused, why)),
     }
 }
 
-/// A change that could not be rolled back to its end has that begun again, by a guard of its own; with another process of
-/// OpenSM where one is named.
+/// Starts an incomplete rollback again with a new guard; with another OpenSM process if one is named.
 pub fn begin_again(
     means: Means<'_>,
     id: &str,
@@ -82,12 +81,12 @@ pub fn begin_again(
     Ok(Some(Status::of(&kept.read.told)))
 }
 
-/// It is over.
+/// Failure for a change that is already decided.
 pub fn decided(id: &str, phase: Phase) -> Failure {
     Failure::new(Exit::Refused, fabdeck_change::decided(id, phase))
 }
 
-/// One question, once there is a guard that answers.
+/// Asks the guard once, after starting one if needed.
 fn asked(means: Means<'_>, (home, kept): (&Home, &Kept), ask: &Ask) -> Result<Answer, Failure> {
     let mut start = || home::start_keeper(means, home, kept).map(drop);
     request(home, kept, ask, &mut start).map_err(|error| failure_of(kept, ask, error))
@@ -123,7 +122,7 @@ fn not_let_in(kept: &Kept) -> String {
     )
 }
 
-/// How the change stands: the guard's own words, or the journal's once it is over.
+/// Status of a change: from its guard, or from the journal once the change has ended.
 pub fn look(means: Means<'_>, (home, kept): (&Home, &Kept)) -> Result<Status, Failure> {
     let mut start = || home::start_keeper(means, home, kept).map(drop);
     request_status(home, kept, &mut start).map_err(|error| failure_of(kept, &Ask::Status, error))

@@ -1,4 +1,4 @@
-//! Confirmed changes of the fabric of a source, compared with it: a command, a runbook and a console do it alike.
+//! Compares the confirmed changes of a source's fabric with that fabric, for commands, runbooks and the console.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use fabdeck_change::{
 };
 use fabdeck_mad::access::{Device, Registered, Surveyor, Wanted, Watch};
 
-/// What the changes of a source's fabric came to.
+/// Result of the comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Comparison {
-    /// Something of the fabric did not answer.
+    /// Whether a node of the fabric did not answer.
     pub partial: bool,
-    /// By the id of each confirmed change.
+    /// Verdict of each confirmed change, by its id.
     pub by_change: BTreeMap<String, Attestation>,
-    /// A change that another machine has pending on the fabric, as it is registered with the subnet manager.
+    /// A pending change of another machine, as the subnet manager has it registered.
     pub pending_elsewhere: Option<String>,
 }
 
 impl Comparison {
-    /// Notes in the rows of changes what each came to.
+    /// Adds the verdicts to the rows of changes.
     pub fn note_in(&self, rows: &mut [ChangeRow]) {
         for row in rows {
             row.comparison = self.by_change.get(&row.id).cloned();
         }
     }
 
-    /// How a command ends that was asked whether they stand.
+    /// Exit code of a command that compares changes.
     pub fn exit(&self) -> Exit {
         let found = |verdict: Verdict| self.by_change.values().any(|change| change.verdict == verdict);
         match () {
@@ -44,12 +44,12 @@ impl Comparison {
     }
 }
 
-/// A change, with its plan where that can be read.
+/// A change, with its plan if the plan can be read.
 pub type Planned = (Told, Option<Plan>);
 
 /// Compares the confirmed changes in the state folders with the fabric of a source.
 pub fn compare(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<Comparison, Failure> {
-    // A simulator of this process begins with it, and no folder has a change of it.
+    // A simulator of this process starts with the command, so no folder has a change of it.
     if means.outside.is_own_simulator(source) {
         return Ok(Comparison::default());
     }
@@ -60,13 +60,14 @@ pub fn compare(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<
     Ok(Comparison { pending_elsewhere: pending_elsewhere(means, &surveyor.registered()), ..comparison })
 }
 
-/// What another machine has registered of the fabric. What is kept here stands in the list of changes.
+/// A pending change that another machine has registered. Changes of this machine's folders are in the list of changes
+/// anyway.
 pub fn pending_elsewhere(means: Means<'_>, found: &Registered) -> Option<String> {
     let is_own = matches!(found, Registered::One(one) if home::find(means, &one.change).is_ok());
     stands_against(found, "").filter(|_| !is_own)
 }
 
-/// Compares the changes of a simulator of this process with it, the first first.
+/// Compares the changes of a simulator in this process with it; the history is in the order of the changes.
 pub fn compare_own(
     means: Means<'_>,
     source: &str,
@@ -85,7 +86,7 @@ fn look(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<(Box<dy
     Ok((surveyor, look))
 }
 
-/// All changes of the fabric that can be read, in the order in which they wrote. Others are reported by whoever lists them.
+/// All readable changes of the fabric in the order of their writes. The list of changes reports the unreadable ones.
 fn changes_of(means: Means<'_>, here: &Begun) -> Vec<Planned> {
     let open = home::all(means).into_iter().filter(|home| !home.is_closed());
     let mut plans = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Changes as steps of something larger: a runbook applies, waits and decides by these, as the commands do.
+//! Changes as steps of a runbook: apply, wait and decide, with the functions of the commands.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use crate::session::{Judged, Look};
 use fabdeck_change::{Ask, Begun, Kept, OpensmSite, Phase, Plan, Status};
 use fabdeck_mad::access::Watch;
 
-/// How long a change that did not come through is waited for on its way back.
+/// Time to wait for the end of a rollback after a failed apply.
 const GOES_BACK: Duration = Duration::from_secs(60);
 const TURN: Duration = Duration::from_millis(50);
 
-/// The road to a fabric, by what says it.
+/// Builds the driver options from a runbook's step.
 pub fn road(opensm: bool, conf: Option<PathBuf>, console: Option<SocketAddr>, beside_manager: bool) -> Road {
     let usual = OpensmSite::default();
     let conf = conf.unwrap_or_else(|| usual.conf.clone());
@@ -26,19 +26,19 @@ pub fn road(opensm: bool, conf: Option<PathBuf>, console: Option<SocketAddr>, be
     Road { site: opensm.then_some(OpensmSite { conf, console, ..usual }), beside_manager }
 }
 
-/// Where runs are kept beside changes: a folder that is made where it is not there.
+/// Folder of the reports of runs, beside the changes; it is created if it does not exist.
 pub fn folder(means: Means<'_>, source: &str) -> Result<PathBuf, Failure> {
     Ok(home::of_source(means, source.starts_with("sim:"))?.folder().to_owned())
 }
 
-/// Whether the source may be written to, before anything is done.
+/// Refuses, before anything is done, a source that may not be written to or has a pending change.
 pub fn refuse_unwritable(means: Means<'_>, source: &str, look: &Look) -> Result<(), Failure> {
     refuse_without_right(means, source)?;
     let here = Begun { simulator: simulator(source)?, switches: switches(look), ..Begun::default() };
     home::refuse_beside(means, source.starts_with("sim:"), &here, None)
 }
 
-/// Whether anybody may write to the source at all.
+/// Refuses a source without the right to write, and simulators of this process.
 pub fn refuse_without_right(means: Means<'_>, source: &str) -> Result<(), Failure> {
     if means.outside.is_own_simulator(source) {
         return Err(Failure::new(
@@ -51,17 +51,17 @@ pub fn refuse_without_right(means: Means<'_>, source: &str) -> Result<(), Failur
     Ok(())
 }
 
-/// What is asked of a change that is carried out.
+/// Options of an applied plan.
 pub struct Terms<'t> {
     pub source: &'t str,
     pub road: &'t Road,
     pub acceptance: &'t Acceptance,
-    /// Who applies it, for the trail.
+    /// The program that applies the plan, for the audit trail.
     pub by: &'t str,
 }
 
-/// Applies a plan: ends when it is read back, when it went back, or when somebody wants it to end. `begins` is told the id before
-/// there is a change; nothing comes of it where all that the plan writes stands there.
+/// Applies a plan. Returns when it is read back, when it is rolled back, or when the run is asked to end. `begins`
+/// gets the id before the change exists; `None` means that everything the plan writes is in place already.
 pub fn apply(
     means: Means<'_>,
     terms: &Terms<'_>,
@@ -96,7 +96,7 @@ fn applied(
     let mut back = None;
     let goes_on = |status: &Status, back: &mut Option<Instant>| match status.phase {
         Phase::Applying => true,
-        // On its way back is no end yet, but a fabric out of reach is tried again for an hour.
+        // The rollback may go on for long: an unreachable fabric is retried for an hour.
         Phase::RollingBack => back.get_or_insert_with(Instant::now).elapsed() < GOES_BACK,
         _ => false,
     };
@@ -107,7 +107,7 @@ fn applied(
     Ok(Some(status))
 }
 
-/// What `apply` would refuse of a plan that was judged.
+/// Refuses what `apply` refuses of a judged plan.
 pub fn refuse_findings(
     judged: &Judged,
     plan: &Plan,
@@ -118,19 +118,19 @@ pub fn refuse_findings(
     accept::refuse(&accept::findings(judged, plan, look, opensm), accepted)
 }
 
-/// How whoever applied it ends.
+/// Exit code of a step that applied a plan.
 pub fn exit_code(status: &Status) -> Exit {
     exit_of(status)
 }
 
-/// Keeps a change for good.
+/// Confirms a change.
 pub fn confirm(means: Means<'_>, id: &str, say: &mut dyn FnMut(&str)) -> Result<Status, Failure> {
     let status = asking::order(means, id, &Ask::Confirm { user: user() }, say)?;
     seen::saw(means.outside, id, status.phase);
     Ok(status)
 }
 
-/// Takes a change back, and waits for the end of that as long as there is patience.
+/// Rolls a change back and waits for the end of that, at most for `patience`.
 pub fn roll_back(
     means: Means<'_>,
     id: &str,
@@ -140,7 +140,7 @@ pub fn roll_back(
     let ask = Ask::RollBack { user: user(), anyway: false };
     let mut status = match asking::order(means, id, &ask, say) {
         Ok(status) => status,
-        // It may have gone back by itself.
+        // The change may have rolled back by itself.
         Err(failure) => match status(means, id) {
             Some(status) if status.phase == Phase::RolledBack => status,
             _ => return Err(failure),
@@ -156,13 +156,14 @@ pub fn roll_back(
     Ok(status)
 }
 
-/// How a change stands by its journal.
+/// Status of a change from its journal.
 pub fn status(means: Means<'_>, id: &str) -> Option<Status> {
     let (_, Kept { read, .. }) = home::find(means, id).ok()?;
     Some(Status::of(&read.told))
 }
 
-/// How a change stands by its guard. One that is gone gets a successor, for otherwise nobody would take the change back.
+/// Status of a change from its guard. A change without a guard gets one, because otherwise no process would roll it
+/// back.
 pub fn look(means: Means<'_>, id: &str) -> Result<Status, Failure> {
     let (home, kept) = home::find(means, id)?;
     asking::look(means, (&home, &kept))

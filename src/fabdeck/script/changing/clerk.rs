@@ -1,5 +1,5 @@
-//! Changes for a console: what it offers, what was begun, how all of them stand. Each of its jobs may have a thread of its
-//! own; a port is opened for one job and belongs to it.
+//! Access of the console to changes: plans that it offers, and changes with their states. Each job may run in a
+//! thread of its own; a port is opened for one job and belongs to it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,10 +28,10 @@ use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
 use fabdeck_mad::access::{Registered, Unwatched, Watch};
 
-/// How long a list waits for a guard that says nothing.
+/// Time to wait for a silent guard when the console lists changes.
 const GLANCE: Duration = Duration::from_millis(300);
 
-/// Whoever makes changes to the source of a console. Its copies are one.
+/// Changes of the source of a console. Clones share their state.
 #[derive(Clone)]
 pub struct Clerk(Arc<Office>);
 
@@ -39,18 +39,18 @@ struct Office {
     outside: Arc<dyn Outside + Send + Sync>,
     given: Given,
     source: String,
-    /// Plans do not say when they were made, or by whom.
+    /// Whether plans get no creation time and no author.
     no_times: bool,
     bug: Arc<dyn Fn() + Send + Sync>,
-    /// The switches of what is looked at, once they are known.
+    /// GUIDs of the switches in the current snapshot.
     here: Mutex<BTreeSet<String>>,
-    /// What was offered last.
+    /// The last offer.
     offered: Mutex<Option<Arc<Ready>>>,
     known: Mutex<Known>,
     own: OwnChanges,
-    /// Changes that this session saw pending.
+    /// Ids of the changes that this session showed as pending.
     watched: Mutex<BTreeSet<String>>,
-    /// What another machine had pending when its registration was asked for last, and when that was.
+    /// Pending change of another machine at the last query of its registration, and the time of that query.
     pending_elsewhere: Mutex<Option<(String, Instant)>>,
 }
 
@@ -60,10 +60,10 @@ impl std::fmt::Debug for Clerk {
     }
 }
 
-/// A plan that only waits for somebody to say yes.
+/// A checked plan that only waits for the operator's confirmation.
 struct Ready {
     plan: Arc<(Plan, String)>,
-    /// But for who says it and when.
+    /// First record of the journal, still without user and time.
     begun: Begun,
     found: Vec<(&'static str, String)>,
     own: bool,
@@ -79,7 +79,7 @@ fn words(failure: Failure) -> String {
 }
 
 impl Clerk {
-    /// `bug` is told of a guard of this process that ended by one.
+    /// Creates the access; `bug` is called when a guard thread of this process panics.
     pub fn new(
         outside: Arc<dyn Outside + Send + Sync>,
         (source, given, no_times): (&str, &Given, bool),
@@ -100,14 +100,14 @@ impl Clerk {
         }))
     }
 
-    /// This is what is looked at now. A recording is not the fabric that it was made of.
+    /// Sets the current snapshot. A recording is ignored, because it is not the live fabric.
     pub fn looked(&self, look: &Look) {
         if is_live(&self.0.source) {
             *lock(&self.0.here) = switches(look);
         }
     }
 
-    /// Holds a plan against the fabric, told how far that is.
+    /// Checks a plan against the fabric and reports the progress.
     pub fn offer_watched(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<ChangeOffer, String> {
         self.0.offer(planned, watch).map_err(|failure| self.0.refused(failure))
     }
@@ -148,7 +148,7 @@ impl Changer for Clerk {
 }
 
 impl Office {
-    /// What was refused, in words; the trail has them too.
+    /// Message of a refusal; the refusal is also written to the audit trail.
     fn refused(&self, failure: Failure) -> String {
         words(refused::to_source(self.means(), &self.source, "apply, in the console", failure, &mut |_| {}))
     }
@@ -167,7 +167,7 @@ impl Office {
         ready.refuse(self.means(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
         let begun = ready.begun(self.means(), &road)?;
         let Prepared { plan, text, look, judged, found, own, simulated, .. } = ready;
-        // It would be refused behind the answer, and nobody wants to be asked for nothing.
+        // Applying would be refused later, so the console does not ask the question.
         match own {
             true => self.own.refuse_second()?,
             false => {
@@ -191,7 +191,7 @@ impl Office {
         })
     }
 
-    /// The plan behind what somebody wants, as a file of it would say it.
+    /// The planned change as a plan, with the text that its file would have.
     fn read(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<(String, (Plan, String)), Failure> {
         let refused = |words: String| Failure::new(crate::script::Exit::Failed, words);
         let text = |text: String| match Plan::read(&text) {
@@ -219,7 +219,7 @@ impl Office {
         })
     }
 
-    /// Flows that changes have left on the slow lane.
+    /// Migrations of earlier changes that still leave flows on the slow lane.
     fn in_force(&self) -> Result<Vec<Migration>, Failure> {
         match self.outside.is_own_simulator(&self.source) {
             true => Ok(self.own.moved()),
@@ -227,7 +227,7 @@ impl Office {
         }
     }
 
-    /// What stands in the fabric now, with the verdict that the session has.
+    /// Reads the lane tables and computes the migrations from the session's verdict.
     fn laned(&self, asked: &LanesAsked, watch: &mut dyn Watch) -> Result<Laned, Failure> {
         let left = self.in_force()?;
         Laned::read(self.means(), &self.source, asked, &left, watch)
@@ -243,7 +243,7 @@ impl Office {
             let words = "nothing to do: all that the plan writes stands there already";
             return Err(Failure::new(crate::script::Exit::Refused, words));
         };
-        // Of another offer nothing is at hand any more: it is held against the fabric once more.
+        // Only the last offer is kept; an older plan is checked against the fabric again.
         let last = lock(&self.offered).clone();
         let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
             Some(ready) => ready,
@@ -268,7 +268,7 @@ impl Office {
     }
 
     fn ask(&self, id: &str, ask: &Ask) -> Result<Status, Failure> {
-        // The user of this process asks, whatever name stands in the question.
+        // The user of this process is the one who asks, whatever name the order contains.
         let ask = ask.clone().signed(&user());
         let status = match self.own.ask(id, &ask) {
             Some(answered) => answered?,
@@ -290,11 +290,11 @@ impl Office {
 
     fn changes(&self) -> Result<Changes, Failure> {
         let Listing { rows: listed, mut unread, closed } = lock(&self.known).list(self.means(), GLANCE)?;
-        // A simulator has nothing to do with the changes of another user's folder.
+        // A simulator's changes are never in a folder of another user, so closed folders do not matter to it.
         unread
             .extend(closed.into_iter().filter(|_| simulator(&self.source).is_ok_and(|path| path.is_none())));
         unread.extend(self.pending_elsewhere());
-        // A guard that died gets a successor from whoever notices first, and a console looks all the time.
+        // The console lists changes regularly, so it may be the first to notice a guard that died.
         if lock(&self.known).has_abandoned() {
             home::resume(self.means(), &mut |line| unread.push(line.to_owned()));
         }
@@ -313,8 +313,8 @@ impl Office {
         Ok(Changes { rows, here, ended_since, unread, now: Timestamp::now().to_string() })
     }
 
-    /// What another machine has pending, as long as it is registered: the subnet manager is asked again from time to time while
-    /// there is something to say.
+    /// Pending change of another machine while it is registered. The subnet manager is asked again at intervals as
+    /// long as there is one.
     fn pending_elsewhere(&self) -> Option<String> {
         const ASKED_AGAIN: Duration = Duration::from_secs(5);
         let (before, asked) = lock(&self.pending_elsewhere).clone()?;
@@ -323,7 +323,7 @@ impl Office {
         }
         let surveyor = self.outside.surveyor(&self.source, &self.given.reach);
         let now = match surveyor.map(|mut surveyor| surveyor.registered()) {
-            // Who does not answer has ended nothing.
+            // A subnet manager that does not answer does not prove the end of the change.
             Err(_) | Ok(Registered::NotKept(_)) => Some(before),
             Ok(found) => attested::pending_elsewhere(self.means(), &found),
         };
@@ -331,14 +331,15 @@ impl Office {
         now
     }
 
-    /// What ended since this user saw it pending, here or in another session; the list is what is seen now.
+    /// Messages about changes that ended since this user last saw them pending, here or in another session. Remembers
+    /// the current list.
     fn ended_since(&self, (listed, own): (&[Listed], &[ChangeRow]), here: &BTreeSet<String>) -> Vec<String> {
         let before = seen::pending(self.outside.as_ref());
         let mut watched = lock(&self.watched);
         let (mut pending, mut known, mut ended) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for row in own.iter().chain(listed.iter().map(|listed| &listed.row)) {
             let (kept, id) = (!own.iter().any(|own| own.id == row.id), &row.id);
-            // Another fabric's is left to whoever looks at that.
+            // Sessions on the other fabric report its changes.
             if !here.contains(id) {
                 continue;
             }
@@ -356,7 +357,7 @@ impl Office {
         ended
     }
 
-    /// What was offered, held against the fabric as it is by now.
+    /// Checks an offered plan against the fabric again.
     fn again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<Ready>>, Failure> {
         let read = (plan.0.clone(), plan.1.clone());
         let road = Road::default();
@@ -370,7 +371,7 @@ impl Office {
     }
 }
 
-/// What can be said of a plan before it is held against anything.
+/// Offer with what a plan says by itself, before it is checked against a fabric.
 fn said(title: String, source: &str, plan: &Plan) -> ChangeOffer {
     let (switches, adapters) = plan.written();
     ChangeOffer {

@@ -1,5 +1,5 @@
-//! Changes in a state folder that this user may not look into: their guards are asked at their sockets, and answer what the
-//! owner's configuration grants.
+//! Changes in a state folder that this user cannot read. Their guards are asked through sockets, and answer what the
+//! owner's configuration permits.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use fabdeck_change::{
     sockets,
 };
 
-/// How long the end of a rollback is waited for.
+/// Time to wait for the end of a rollback.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The changes whose guards answer, and why others cannot be known.
+/// Lists the changes whose guards answer, and the reasons why others are unknown.
 pub fn list(means: Means<'_>, home: &Home, timeout: Duration) -> (Vec<Listed>, Vec<String>) {
     let sockets = match sockets_of(means, home) {
         Ok(sockets) => sockets,
@@ -30,7 +30,7 @@ pub fn list(means: Means<'_>, home: &Home, timeout: Duration) -> (Vec<Listed>, V
         match describe(&socket, timeout) {
             Ok(Ok(description)) => rows.push(listed(&id, description)),
             Ok(Err(why)) => closed.push(why),
-            // The guard has just ended.
+            // The guard ended just now.
             Err(DoorError::Silent(error)) if error.kind() == ErrorKind::NotFound => {}
             Err(_) => closed.push(unknown(home, &format!("the guard of change {id} does not answer"))),
         }
@@ -41,7 +41,7 @@ pub fn list(means: Means<'_>, home: &Home, timeout: Duration) -> (Vec<Listed>, V
     (rows, closed)
 }
 
-/// Asks the guard of a change.
+/// Sends an order to the guard of a change.
 pub fn order(means: Means<'_>, home: &Home, id: &str, ask: &Ask) -> Result<Status, Failure> {
     let refused = |why: String| Failure::new(Exit::Refused, why);
     let socket = socket_of(means, home, id).map_err(refused)?;
@@ -55,7 +55,7 @@ pub fn order(means: Means<'_>, home: &Home, id: &str, ask: &Ask) -> Result<Statu
     }
 }
 
-/// Follows a rollback to its end, as long as its guard answers.
+/// Waits for the end of a rollback as long as its guard answers.
 pub fn await_end(means: Means<'_>, home: &Home, first: Status) -> Result<Status, Failure> {
     let since = Instant::now();
     let (mut status, id) = (first.clone(), first.id);
@@ -79,9 +79,9 @@ pub fn await_end(means: Means<'_>, home: &Home, first: Status) -> Result<Status,
     Ok(status)
 }
 
-/// The state folder that cannot be looked into and has a socket for this change, with the whole id.
+/// Finds the unreadable state folder with a socket for this change, and the full id.
 pub fn find(means: Means<'_>, text: &str) -> Option<(Home, String)> {
-    /// So much of an id names it.
+    /// Least number of characters of an id that can stand for it.
     const PREFIX: usize = 4;
     home::all(means).into_iter().filter(Home::is_closed).find_map(|home| {
         let ids: Vec<String> = sockets_of(means, &home).ok()?.into_iter().map(|(id, _)| id).collect();
@@ -94,7 +94,7 @@ pub fn find(means: Means<'_>, text: &str) -> Option<(Home, String)> {
     })
 }
 
-/// Why nothing is known of the changes of a folder.
+/// Message for a folder whose changes are unknown.
 pub fn unknown(home: &Home, why: &str) -> String {
     let folder = home.folder().display();
     format!(

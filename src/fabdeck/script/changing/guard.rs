@@ -1,4 +1,4 @@
-//! `guard`: the process that keeps changes, apart from whoever asked for them.
+//! `guard`: the process that holds a change, separate from the command that started it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,14 +18,15 @@ use fabdeck_change::{
 };
 use fabdeck_live::Right;
 
-/// How long a guard that is to end may take to finish what it writes or takes back.
+/// Time that a guard has to finish a write or a rollback after a signal.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Failure> {
     context.refuse_filter("guard")?;
-    // A terminal that closes takes its session with it; this is one of its own. A leader of one has it already.
+    // A closing terminal ends its session, so the guard makes its own. The call fails only for a session leader,
+    // which has one.
     let _ = rustix::process::setsid();
-    // What it makes is its owner's alone, whatever the mask of the caller is.
+    // Files of the guard are readable by their owner alone, whatever the caller's umask is.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     if let Some(id) = &args.second {
         return match second_keeper::wait(context, id)? {
@@ -44,8 +45,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Fail
     }
 }
 
-/// Tells the guard of every pending change that goes through OpenSM by which process it is told from now on; one whose guard
-/// is gone gets another.
+/// Gives the guards of all pending changes through OpenSM the process of OpenSM to signal from now on. A change
+/// without a guard gets one.
 fn name_opensm(context: &mut Context<'_, '_>, process: &str) -> Exit {
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
@@ -75,15 +76,15 @@ fn keep_one(context: &mut Context<'_, '_>, id: &str, errand: Errand) -> Result<E
     Ok(super::told::exit(told.phase))
 }
 
-/// The first of this user's that is found is kept here, and each of the others by a guard of its own: one may have to wait for long, for its
-/// window or for its fabric.
+/// Takes over abandoned changes: this process holds the first of this user's, and starts a guard for each of the
+/// others. A guard may wait for long, for its window or for its fabric.
 fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, Failure> {
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     let Abandoned { here, elsewhere, mut worst } = abandoned(context, means, gone);
     let (mut own, mut started) = (None, false);
     for (home, kept) in here {
-        // Whoever goes on to look after another machine's changes keeps none.
+        // A process that goes on to changes of another machine holds none itself.
         let taken = match own.is_none() && elsewhere.is_empty() && kept.is_own() {
             true => take_keeping(&kept).map_err(home::refused).map(|keeping| {
                 own = keeping.map(|keeping| (home, kept, keeping));
@@ -105,7 +106,7 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
         return Ok(worst);
     };
     match keep(context, &home, &kept, keeping, Errand::TakeOver) {
-        // A guard that is told to end leaves the change to the next one.
+        // A guard that a signal ends leaves the change to the next guard.
         Ok(told) if told.phase.is_pending() && context.outside.stop().is_asked() => {}
         Ok(told) if told.phase.is_pending() || told.phase == Phase::Incomplete => {
             worst = Exit::RollbackIncomplete;
@@ -119,13 +120,13 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
     Ok(worst)
 }
 
-/// Changes that are pending and have no guard.
+/// Pending changes without a guard.
 struct Abandoned {
-    /// Those that may have one of this user on this machine.
+    /// Changes that can have a guard of this user on this machine.
     here: Vec<(Home, Kept)>,
-    /// Those of the machine that is said to be gone.
+    /// Changes of the machine that `--gone` names.
     elsewhere: Vec<(Home, Kept)>,
-    /// What cannot be read was said, and is the worst there is.
+    /// Exit code for the changes that could not be read.
     worst: Exit,
 }
 
@@ -172,7 +173,7 @@ fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>, gone: Option<&str>
     found
 }
 
-/// What is wrong with a change that another process keeps, or seems to, beyond its deadline.
+/// Message about an overdue change that another process seems to hold.
 fn overdue_beside(kept: &Kept) -> Option<String> {
     let (told, id) = (&kept.read.told, &kept.read.told.begun.id);
     let row = ChangeRow::of(told, None, None).at(Timestamp::now());
@@ -185,7 +186,7 @@ fn overdue_beside(kept: &Kept) -> Option<String> {
     })
 }
 
-/// Keeps one change to its end.
+/// Holds one change until its end.
 fn keep(
     context: &mut Context<'_, '_>,
     home: &Home,
@@ -198,7 +199,7 @@ fn keep(
     let (outside, stop, given) = (context.outside, context.outside.stop(), context.given());
     let means = Means { outside, given: &given };
     let words = |failure: Failure| failure.message.unwrap_or_default();
-    // What is being written or taken back is brought to its end first.
+    // A write or rollback under way is finished before the process ends.
     stop.heed_within(FINISH_TIMEOUT);
     let guard = GuardProcess {
         home,
@@ -219,8 +220,8 @@ fn keep(
     guard.run(keeping, errand).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
-/// How the fabric of a change is reached, and the right to write to it: it was given when the change was begun, and undoing it
-/// needs no new one, whatever this process is configured with.
+/// How the fabric of a change is reached, with the right to write to it. That right was given when the change began;
+/// undoing the change needs no new one, whatever this process's configuration says.
 pub(super) fn way_of(context: &Context<'_, '_>, begun: &Begun) -> (Reach, Right) {
     let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
     let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };

@@ -1,4 +1,4 @@
-//! Where changes are kept, and what is still pending there.
+//! The folders of changes, and the changes that are pending in them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,12 +12,12 @@ use fabdeck_change::{
     Begun, Home, HomeError, Keeper, Kept, Migration, Phase, Told, host_name, in_force as in_force_at, left_by,
 };
 
-/// The state folder of the machine: changes of live fabrics have one owner, and other users ask its guards.
+/// State folder of the machine. Changes of live fabrics have one owner, and other users ask the guards.
 const MACHINE: &str = "/var/lib/fabdeck";
-/// Where guards of the machine's state folder listen.
+/// Folder of the sockets of guards of the machine's state folder.
 const MACHINE_SOCKETS: &str = "/run/fabdeck";
 
-/// The folder for changes of a source.
+/// Opens the folder for changes of a source.
 pub fn of_source(means: Means<'_>, simulated: bool) -> Result<Home, Failure> {
     let home = Home::open(&folder_of(means, simulated)).map_err(refused)?;
     Ok(home.with_system_log(means.given.system_log.clone()))
@@ -29,13 +29,14 @@ pub fn folder_of(means: Means<'_>, simulated: bool) -> PathBuf {
     asked.unwrap_or_else(|| own.unwrap_or_else(|| MACHINE.into()))
 }
 
-/// The folder of sockets that other users reach; `None`: guards of this state folder listen in it, for its owner alone.
+/// Folder of the sockets that other users can reach. `None`: guards listen inside the state folder, for its owner
+/// alone.
 pub fn socket_folder(means: Means<'_>, folder: &Path) -> Option<PathBuf> {
     let usual = (folder == Path::new(MACHINE)).then(|| PathBuf::from(MACHINE_SOCKETS));
     means.given.socket_dir.clone().or(usual)
 }
 
-/// Every folder that changes may be in and that is there, whether it can be entered or not.
+/// All state folders that exist, readable or not.
 pub fn all(means: Means<'_>) -> Vec<Home> {
     let usual = || [Some(MACHINE.into()), means.outside.user_state()].into_iter().flatten().collect();
     let folders: Vec<PathBuf> = means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder]);
@@ -43,8 +44,8 @@ pub fn all(means: Means<'_>) -> Vec<Home> {
     folders.iter().map(there).filter(Home::is_there).collect()
 }
 
-/// Refuses what meets another change that is pending on its fabric; `plan`: but for the change that this one made. Where no folder
-/// is there none is.
+/// Refuses if another change is pending on the same fabric; `plan` excepts the change that this plan made. A folder
+/// that does not exist has no changes.
 pub fn refuse_beside(
     means: Means<'_>,
     simulated: bool,
@@ -61,17 +62,16 @@ pub fn refuse_beside(
     other.map_or(Ok(()), |told| Err(refused(HomeError::pending(&told.begun, told.phase))))
 }
 
-/// So much of an id tells it, where no other begins so.
+/// Least number of characters of an id that can stand for it.
 const PREFIX: usize = 4;
 
-/// The id of the change that is meant: by its id, by the beginning of one, or by its number. What several answer to is
-/// nobody's.
+/// Resolves a change's id from the id, its beginning, or the number of the change. Ambiguous text is an error.
 pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
     let kept = all(means).into_iter().filter_map(|home| home.those(|_| true).ok()).flatten().flatten();
     let known: Vec<(String, u64)> =
         kept.map(|kept| (kept.read.told.begun.id, kept.read.told.begun.number)).collect();
     match meaning(&known, text).as_slice() {
-        // Whoever looks for it says that there is none.
+        // The caller reports an unknown id.
         [] => Ok(foreign_changes::find(means, text).map_or_else(|| text.to_owned(), |(_, id)| id)),
         [id] => Ok((*id).to_owned()),
         several => {
@@ -81,7 +81,7 @@ pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
     }
 }
 
-/// A number is short, and the beginning of an id long enough to be meant.
+/// Ids that a text can stand for: a change's number, or at least `PREFIX` characters of an id.
 fn meaning<'k>(known: &'k [(String, u64)], text: &str) -> Vec<&'k str> {
     if let Some((id, _)) = known.iter().find(|(id, _)| id == text) {
         return vec![id];
@@ -91,7 +91,7 @@ fn meaning<'k>(known: &'k [(String, u64)], text: &str) -> Vec<&'k str> {
     found.map(|(id, _)| id.as_str()).collect()
 }
 
-/// What changes have left on the slow lane of the fabric of these switches, over all folders.
+/// Migrations that changes in all folders left on the slow lane of this fabric.
 pub fn in_force(
     means: Means<'_>,
     source: &str,
@@ -99,14 +99,14 @@ pub fn in_force(
 ) -> Result<Vec<Migration>, Failure> {
     let here = Begun { simulator: simulator(source)?, switches, ..Begun::default() };
     let mut left = Vec::new();
-    // Simulators have folders of their users; another user's folder is of the fabric.
+    // Simulators have changes in folders of their own users; an unreadable folder belongs to the live fabric.
     for home in all(means).into_iter().filter(|home| here.simulator.is_none() || !home.is_closed()) {
         left.extend(in_force_at(&home, &here).map_err(refused)?);
     }
     Ok(left_by(left))
 }
 
-/// The change of an id, wherever it is.
+/// Finds a change by its id in all folders.
 pub fn find(means: Means<'_>, id: &str) -> Result<(Home, Kept), Failure> {
     let mut unknown = None;
     for home in all(means) {
@@ -139,19 +139,19 @@ pub fn refused(error: HomeError) -> Failure {
     Failure::new(exit, error.to_string())
 }
 
-/// Audit trails of this user's folders whose ends were cut off.
+/// Messages about audit trails in this user's folders that were truncated.
 pub fn cut_trails(means: Means<'_>) -> Vec<String> {
     let open = all(means).into_iter().filter(|home| !home.is_closed());
     open.filter_map(|home| home.check_trail().err()).map(|error| error.to_string()).collect()
 }
 
-/// Files beside these trails that are named like trails that were set aside and cannot be read.
+/// Names of files that look like rotated audit trails and cannot be read.
 pub fn unread_trails(means: Means<'_>) -> Vec<String> {
     let open = all(means).into_iter().filter(|home| !home.is_closed());
     open.flat_map(|home| home.unread_trails()).collect()
 }
 
-/// What the trails of these folders lack of what a system log says of them.
+/// Messages about entries that the system log proves and the audit trails lack.
 pub fn cut_trails_by_log(means: Means<'_>, file: &Path) -> Vec<String> {
     let log = match read_log(file) {
         Ok(log) => log,
@@ -175,7 +175,7 @@ pub fn cut_trails_by_log(means: Means<'_>, file: &Path) -> Vec<String> {
     lines
 }
 
-/// Of a log nothing is needed but its lines; `-` is stdin.
+/// Reads a system log; `-` is stdin.
 fn read_log(file: &Path) -> std::io::Result<String> {
     const LOG_MOST: u64 = 256 << 20;
     let mut bytes = Vec::new();
@@ -189,7 +189,7 @@ fn read_log(file: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Only whoever began a change can write its journal.
+/// Message that only the user who began a change can continue it.
 pub fn of_another(kept: &Kept) -> String {
     let begun = &kept.read.told.begun;
     let (id, user) = (&begun.id, &begun.user);
@@ -206,7 +206,7 @@ pub fn of_another(kept: &Kept) -> String {
     )
 }
 
-/// Starts a process that keeps what is begun in a folder. Gives what should be known of it.
+/// Starts the guard of a change in a folder. Returns a remark for the operator, if there is one.
 pub fn start_guard(
     means: Means<'_>,
     home: &Home,
@@ -216,8 +216,8 @@ pub fn start_guard(
     start(means, home, errand, GuardOf::Own(log))
 }
 
-/// Why a change that another machine keeps gets no guard on this one. Its guard cannot be asked from here: sockets end at
-/// the machine, and locks of a shared folder may too.
+/// Reason why a change of another machine gets no guard on this one. Its guard is unreachable from here: sockets end
+/// at the machine, and locks of a shared folder may end there too.
 pub fn of_other_machine(kept: &Kept) -> Option<String> {
     let Told { host, begun, phase, .. } = &kept.read.told;
     let other = !host.is_empty() && *host != host_name();
@@ -231,7 +231,7 @@ pub fn of_other_machine(kept: &Kept) -> Option<String> {
     })
 }
 
-/// Starts a guard for a change that has none, as the user whose change it is.
+/// Starts a guard for a change without one, as the user who owns the change.
 pub fn start_keeper(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
     match of_other_machine(kept) {
         Some(why) => Err(Failure::new(Exit::Refused, why)),
@@ -239,7 +239,7 @@ pub fn start_keeper(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option
     }
 }
 
-/// The same for a change of whatever machine.
+/// Does the same for a change of any machine.
 pub fn start_keeper_here(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
     let errand = ["--keep", kept.read.told.begun.id.as_str()];
     match kept.keeper() {
@@ -259,7 +259,7 @@ fn start(means: Means<'_>, home: &Home, errand: &[&str], of: GuardOf<'_>) -> Res
     };
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
     flag("--state-dir", Some(full(home.folder())));
-    // A unit of systemd's has no home to look in. Another user has a configuration of their own.
+    // A systemd unit has no home folder to search. Another user has a configuration of their own.
     let own = matches!(of, GuardOf::Own(_));
     let usual = means.outside.config_file().filter(|file| own && file.is_file());
     flag("--config", given.config.as_ref().or(usual.as_ref()).map(|file| full(file)));
@@ -271,7 +271,7 @@ fn start(means: Means<'_>, home: &Home, errand: &[&str], of: GuardOf<'_>) -> Res
     })
 }
 
-/// Whoever starts finds what was left behind: a change that is pending and that nobody keeps gets a guard again.
+/// Gives every pending change without a guard a new one. Commands call this at their start.
 pub fn resume(means: Means<'_>, say: &mut dyn FnMut(&str)) {
     for home in all(means).into_iter().filter(|home| !home.is_closed()) {
         let pending = match home.pending() {

@@ -1,5 +1,5 @@
-//! What a console is told of dFtree's lanes: tables of lanes, levels of paths and agents are asked for anew, with the verdict
-//! that it has.
+//! Reads dFtree's input for the console: lane tables, levels of paths, and agents, all anew. The verdict is the
+//! session's.
 
 use crate::script::levels::UNASKED;
 use crate::script::{Exit, Failure};
@@ -13,7 +13,7 @@ use fabdeck_routing::lanes::{Moves, propose};
 
 use super::means::Means;
 
-/// A fabric with its lanes, and what would move in it.
+/// A fabric with its lanes, and the migrations that dFtree would make.
 pub struct Laned {
     look: Look,
     records: Option<PathLevels>,
@@ -33,7 +33,7 @@ impl Laned {
         let wanted = Wanted { tables: true, ..Wanted::default() };
         let observed = open.observe(wanted, watch)?;
         let mut look = means.look_of(source, observed)?;
-        // Ports of the verdict are those of the look that it was made over.
+        // The verdict's ports belong to the snapshot that it was made from.
         if look.fabric() != asked.look.fabric() {
             let what =
                 "FD-7942: the fabric is another than the one that counters were read of; r looks again";
@@ -70,7 +70,7 @@ impl Laned {
     }
 }
 
-/// Tables of lanes and path records, as far as asking for them takes seconds: nobody waits for more who only looks.
+/// Reads lane tables and path records if that takes only seconds; the console waits for no longer reading.
 fn levels(
     source: &mut dyn Source,
     look: &mut Look,

@@ -1,4 +1,4 @@
-//! All changes as a table, the newest last.
+//! Prints all changes as a table, the newest last.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ const fn column(id: &'static str, title: &'static str, kind: Kind) -> Column {
     Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
 }
 
-/// What a terminal has no room for goes first.
+/// A column that is dropped first on a narrow terminal.
 const fn spare(id: &'static str, title: &'static str) -> Column {
     let mut column = column(id, title, Kind::Text);
     column.spare = true;
     column
 }
 
-/// Shown where some row has a value.
+/// A column that is shown if some row has a value.
 const fn when_known(id: &'static str, title: &'static str) -> Column {
     let mut column = column(id, title, Kind::Text);
     (column.shown, column.when_known) = (false, true);
@@ -41,7 +41,7 @@ static COLUMNS: &[Column] = &[
     column(PROSE, "WHY", Kind::Text),
 ];
 
-/// Writes all changes there are, or that there are none.
+/// Prints all changes, or that there are none.
 pub fn write(context: &mut Context<'_, '_>, rows: Vec<ChangeRow>) -> Result<(), Failure> {
     if rows.is_empty() {
         writeln!(context.output.out, "nothing is pending, and nothing was changed from here so far")?;
@@ -54,7 +54,7 @@ pub fn write(context: &mut Context<'_, '_>, rows: Vec<ChangeRow>) -> Result<(), 
     Ok(context.output.table(&changes, all, false)?)
 }
 
-/// Why it is as it is, and what is still to come.
+/// The last column: why the change is in its state, and what happens next.
 fn words(row: &ChangeRow, now: Timestamp) -> String {
     let left = match row.left.len() {
         0 => None,
@@ -67,7 +67,7 @@ fn words(row: &ChangeRow, now: Timestamp) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Each with its last column.
+/// Rows with the text of their last column.
 struct Changes(Vec<(String, ChangeRow)>);
 
 impl Listing for Changes {
@@ -89,7 +89,7 @@ impl Listing for Changes {
             "number" => row.number.into(),
             "id" => row.id.as_str().into(),
             "state" => row.state_title().into(),
-            // To the second, as people read it.
+            // To the second, which is precise enough for a reader.
             "time" => {
                 let time = row.time.get(..19).unwrap_or(&row.time);
                 Value::Text(time.replace('T', " ").into())

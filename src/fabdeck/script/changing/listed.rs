@@ -1,5 +1,5 @@
-//! Every change there is, and how it stands. Whoever lists them again and again reads only what is new: journals may be
-//! long, and one that has ended says nothing more.
+//! Reads all changes with their states. A cache makes repeated lists cheap: journals may be long, and a change that
+//! has ended no longer alters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,12 +14,12 @@ use crate::script::Failure;
 use crate::session::ChangeRow;
 use fabdeck_change::{Answer, Ask, Begun, Kept, Phase, Status, SystemClocks, call_within, deadline_now};
 
-/// How long a command waits for a guard.
+/// Time that a command waits for a guard.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a guard that was silent is left alone.
+/// Pause before a silent guard is asked again.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// A change, and by what its fabric is known.
+/// A change with what identifies its fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
     pub row: ChangeRow,
@@ -27,21 +27,21 @@ pub struct Listed {
     pub simulator: Option<String>,
 }
 
-/// All of them, the last first, and why others could not be read.
+/// All changes, the newest first, and the reasons why others could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
     pub rows: Vec<Listed>,
     pub unread: Vec<String>,
-    /// State folders of other users whose changes cannot be known, with the reason.
+    /// Reasons why changes in state folders of other users are unknown.
     pub closed: Vec<String>,
 }
 
-/// For somebody who asks once.
+/// Reads all changes once.
 pub fn all(means: Means<'_>) -> Result<Listing, Failure> {
     Known::default().list(means, PATIENCE)
 }
 
-/// What is known from the last time.
+/// Cache of a repeated list.
 #[derive(Debug, Default)]
 pub struct Known(BTreeMap<PathBuf, One>);
 
@@ -69,7 +69,7 @@ impl Known {
             });
             let read = match read {
                 Ok(read) => read,
-                // Other folders can be read all the same.
+                // Other folders may still be readable.
                 Err(error) => {
                     listing.unread.push(error.to_string());
                     continue;
@@ -94,7 +94,7 @@ impl Known {
         Ok(listing)
     }
 
-    /// Whether some change is pending and nobody keeps it.
+    /// Whether some pending change has no guard.
     pub fn has_abandoned(&self) -> bool {
         self.0.values().any(|one| match one {
             One::Pending { kept, status: None, .. } => {
@@ -104,7 +104,8 @@ impl Known {
         })
     }
 
-    /// Whether its journal has to be read: one that its guard speaks for, or that has not grown, does not.
+    /// Whether the journal has to be read. A change whose guard answers, or whose journal has not grown, needs no
+    /// reading.
     fn is_news(&mut self, folder: &Path, patience: Duration) -> bool {
         match self.0.get_mut(folder) {
             None => true,
@@ -120,7 +121,7 @@ impl Known {
     }
 }
 
-/// Changes of several folders have numbers of their own.
+/// Sorts by time first, because each folder numbers its own changes.
 fn sort(rows: &mut [Listed]) {
     rows.sort_by_cached_key(|Listed { row, .. }| {
         (Reverse(row.time.parse::<Timestamp>().ok()), Reverse(row.number), row.id.clone())
@@ -130,7 +131,7 @@ fn sort(rows: &mut [Listed]) {
 impl One {
     fn of(kept: Kept, patience: Duration) -> Self {
         let phase = kept.read.told.phase;
-        // One that is incomplete may be begun again.
+        // An incomplete change may be begun again.
         if !phase.is_pending() && phase != Phase::Incomplete {
             let row = ChangeRow::of(&kept.read.told, None, None);
             return Self::Ended(Box::new(listed(&kept.read.told.begun, row)));
@@ -144,7 +145,7 @@ impl One {
         match self {
             Self::Ended(listed) => (**listed).clone(),
             Self::Pending { kept, status, .. } => {
-                // Nobody keeps it just now, or nobody lets us ask.
+                // The change has no guard at the moment, or its guard does not let this user ask.
                 let unasked = status.is_none() && kept.read.told.phase.is_pending();
                 let trouble = unasked.then(|| kept.trouble()).flatten();
                 let told = &kept.read.told;
@@ -153,7 +154,7 @@ impl One {
                 if told.phase == Phase::Applied {
                     row.deadline = deadline_now(told, &SystemClocks);
                 }
-                // That it is over is believed once the journal says so.
+                // Only the journal proves that a change has ended.
                 let status = status.as_ref().filter(|status| status.phase.is_pending());
                 listed(&kept.read.told.begun, status.map_or(row.clone(), |status| row.as_told(status)))
             }
@@ -165,14 +166,14 @@ fn listed(begun: &Begun, row: ChangeRow) -> Listed {
     Listed { row, switches: begun.switches.clone(), simulator: begun.simulator.clone() }
 }
 
-/// The guard's own words, unless it was silent just now.
+/// Status from the guard, unless the guard was silent a moment ago.
 fn asked(kept: &Kept, silent: &mut Option<Instant>, patience: Duration) -> Option<Status> {
     if silent.is_some_and(|since| since.elapsed() < SILENCE) {
         return None;
     }
     let begun = Instant::now();
     let answer = call_within(&kept.socket(), &Ask::Status, patience);
-    // A door that is not there costs nothing, and may be opened any moment.
+    // A socket that does not exist costs no time and may appear at any moment, so only a timeout counts as silence.
     *silent = (answer.is_err() && begun.elapsed() >= patience).then(Instant::now);
     match answer {
         Ok(Answer::Status(status)) => Some(status),

@@ -1,4 +1,4 @@
-//! What work on changes takes, whoever does it: a command, or a console.
+//! What work on changes needs, for commands and for the console.
 
 use std::path::PathBuf;
 
@@ -10,28 +10,28 @@ use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};
 use fabdeck_live::Right;
 
-/// What flags and configuration say of it.
+/// Options from flags and the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     pub reach: Reach,
     pub right: Right,
     pub node_name_map: Option<PathBuf>,
-    /// How adapters tell their hosts.
+    /// Rules from names of adapters to hosts.
     pub host_rules: HostRules,
-    /// Where changes are kept, where anybody said so.
+    /// State folder, if one is configured.
     pub state_dir: Option<PathBuf>,
-    /// Where guards listen, where the configuration says so.
+    /// Folder of the guards' sockets, if the configuration names one.
     pub socket_dir: Option<PathBuf>,
-    /// The socket of the system log that hears how long the audit trail is.
+    /// Socket of the system log, which records the length of the audit trail.
     pub system_log: Option<PathBuf>,
-    /// What other users may ask of guards of this user.
+    /// What other users may ask the guards of this user.
     pub rights: Rights,
-    /// `--config` and `--mkey-file` as they were given, for a guard to be given them too.
+    /// `--config` and `--mkey-file` as given, to pass them on to a guard.
     pub config: Option<PathBuf>,
     pub mkey_file: Option<PathBuf>,
 }
 
-/// That, and the world.
+/// The options, and access to the system.
 #[derive(Clone, Copy)]
 pub struct Means<'a> {
     pub outside: &'a dyn Outside,
@@ -39,7 +39,7 @@ pub struct Means<'a> {
 }
 
 impl Means<'_> {
-    /// A look at something observed already, under the operator's names.
+    /// A snapshot of an observation, with the operator's names.
     pub fn look_of(self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
         let (mut own, notes) = match &self.given.node_name_map {
             None => (NameMap::default(), Notes::new()),

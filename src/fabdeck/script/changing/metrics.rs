@@ -1,5 +1,5 @@
-//! `changes --format prometheus`: how many changes are pending and beyond their deadline, for node_exporter's textfile
-//! collector.
+//! `changes --format prometheus`: numbers of pending and overdue changes, for the textfile collector of
+//! node_exporter.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::session::ChangeRow;
 use fabdeck_change::Verdict;
 
-/// `unknown`: how many state folders and journals could not be read; `compared`: whether confirmed changes could be compared
-/// with the fabric, where that was asked for.
+/// Prints the metrics. `unknown` counts the state folders and journals that could not be read; `compared` says
+/// whether a requested comparison with the fabric succeeded.
 pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> String {
     let mut text = String::new();
     let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
@@ -47,7 +47,7 @@ pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> Stri
     text
 }
 
-/// How confirmed changes compare with the fabric.
+/// Prints how confirmed changes compare with the fabric.
 fn write_comparison(text: &mut String, rows: &[ChangeRow], compared: bool) {
     head(text, "changes_compared", "Whether confirmed changes could be compared with the fabric");
     let _ = writeln!(text, "fabdeck_changes_compared {}", u8::from(compared));

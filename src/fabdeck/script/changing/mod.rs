@@ -1,4 +1,4 @@
-//! Changes from the command line: apply, confirm, extend, roll back, list, and the process that keeps one.
+//! Commands for changes: apply, confirm, extend, roll back and list; and the guard process.
 
 mod accept;
 mod apply;

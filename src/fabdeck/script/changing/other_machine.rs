@@ -1,5 +1,5 @@
-//! Changes in a folder that machines share, whose machine is said to be gone: the subnet manager has to show that its guards
-//! are, before another machine takes them over.
+//! Takes over changes of a machine that is gone, from a state folder that machines share. The subnet manager's
+//! registrations have to show first that the guards are gone.
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,14 @@ use crate::session::ChangeRow;
 use fabdeck_change::{Home, Kept, Phase};
 use fabdeck_mad::access::{Actuator, Registered, Unwatched, Wanted};
 
-/// A guard that waits for a confirmation renews its registration every ten seconds, or twenty where the manager did not take it.
+/// A guard that waits for a confirmation renews its registration every ten seconds, or every twenty if the manager
+/// did not accept it.
 const WATCHED: Duration = Duration::from_secs(45);
-/// One that writes or rolls back has other things to do meanwhile.
+/// A guard that writes or rolls back renews less often.
 const WATCHED_AT_WORK: Duration = Duration::from_secs(300);
 const TURN: Duration = Duration::from_millis(200);
 
-/// A change, and what was registered of it when it was first looked.
+/// A change with its registration at the begin of the watch.
 struct Watched<'k> {
     home: &'k Home,
     kept: &'k Kept,
@@ -28,7 +29,7 @@ struct Watched<'k> {
     first: Registered,
 }
 
-/// Watches all of them at once, and gives those a guard on this machine whose guard is shown to be gone.
+/// Watches all changes at the same time, and starts a guard for each whose guard is shown to be gone.
 pub fn take_over(context: &mut Context<'_, '_>, means: Means<'_>, changes: &[(Home, Kept)]) -> Exit {
     let (mut watched, mut worst) = (Vec::new(), Exit::Done);
     for (home, kept) in changes {
@@ -98,8 +99,8 @@ fn look(
     Ok((actuator, first))
 }
 
-/// Whether the registration of a change stood still. Where none is there the guard may only be unable to reach the manager:
-/// one that has not rolled back an overdue change is gone all the same.
+/// Whether the registration shows that the guard is gone: it stands still, or it is missing and the change is
+/// overdue. A missing registration alone proves nothing, because the guard may only be unable to reach the manager.
 fn is_gone(kept: &Kept, first: &Registered, last: &Registered) -> Result<bool, String> {
     match (first, last) {
         (Registered::NotKept(why), _) | (_, Registered::NotKept(why)) => Err(why.clone()),

@@ -1,4 +1,5 @@
-//! Changes to a simulator of this process: guards that are threads of it, and journals in its memory. They end with it.
+//! Changes to a simulator of this process: their guards are threads and their journals are in memory. They end with
+//! the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,32 +19,32 @@ use fabdeck_change::{
     OUT_OF_REACH, Order, Phase, Plan, Record, Status, SystemClocks, Told, flows_moved, left_by,
 };
 
-/// How long somebody waits who only looks, and somebody who decides.
+/// Time to wait for a status, and time to wait for the answer to an order.
 const GLANCE: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Everything a guard thread takes with it.
+/// Input of a guard thread.
 pub struct Hands {
     pub outside: Arc<dyn Outside + Send + Sync>,
     pub given: Given,
     pub plan: Arc<(Plan, String)>,
-    /// Told of a bug, which ended the thread.
+    /// Called when the thread panics.
     pub bug: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// All that were begun in this process, the first first.
+/// All changes of this process, the oldest first.
 #[derive(Default)]
 pub struct OwnChanges(Mutex<Vec<OwnChange>>);
 
 struct OwnChange {
     orders: Sender<Order>,
-    /// As it ended, once it did.
+    /// State at the end of the change, once it has ended.
     end: Arc<Mutex<Option<Told>>>,
     begun: Begun,
     last: Status,
 }
 
-/// A journal that forgets, and what it tells.
+/// Creates a journal in memory, and its state after the first record.
 pub fn in_memory(begun: Begun) -> Result<(Journal, Told), Failure> {
     let mut journal = Journal::on("journal in memory", Box::new(MemoryDisk));
     let kept = journal.keep(&Record::Begun(Box::new(begun.clone())));
@@ -52,12 +53,12 @@ pub fn in_memory(begun: Begun) -> Result<(Journal, Told), Failure> {
 }
 
 impl OwnChanges {
-    /// Refuses a second one while one is pending: whatever the source, it is one simulator.
+    /// Refuses a second change while one is pending: all changes here belong to the one simulator.
     pub fn refuse_second(&self) -> Result<(), Failure> {
         refuse_second(&mut self.all())
     }
 
-    /// Begins a change, and says its id.
+    /// Begins a change and returns its id.
     pub fn begin(&self, mut begun: Begun, hands: Hands) -> Result<String, Failure> {
         let mut all = self.all();
         refuse_second(&mut all)?;
@@ -72,7 +73,7 @@ impl OwnChanges {
                 Ok(told) => *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(told),
                 Err(_) => (hands.bug)(),
             }
-            // Not before the end is there to be read.
+            // Receivers see the channel close only after the end state can be read.
             drop(ordered);
         });
         spawned.map_err(|error| {
@@ -87,7 +88,7 @@ impl OwnChanges {
         self.all().iter_mut().map(OwnChange::row).collect()
     }
 
-    /// All of them as far as they are, for a comparison with the simulator.
+    /// State of all changes, for a comparison with the simulator.
     pub fn history(&self) -> Vec<Told> {
         let told = |change: &mut OwnChange| {
             let phase = change.status().phase;
@@ -96,12 +97,12 @@ impl OwnChanges {
         self.all().iter_mut().map(told).collect()
     }
 
-    /// Flows that they have left on the slow lane, the first first.
+    /// Migrations that changes left on the slow lane, the oldest first.
     pub fn moved(&self) -> Vec<Migration> {
         let mut moved = Vec::new();
         for change in self.all().iter_mut() {
             let status = change.status();
-            // What runs is where it was moved once it is applied.
+            // The flows of a running change count as moved once it is applied.
             let now = || {
                 let stands = matches!(status.phase, Phase::Applied | Phase::Confirmed);
                 let phase = if stands { status.phase } else { Phase::Refused };
@@ -112,7 +113,7 @@ impl OwnChanges {
         left_by(moved)
     }
 
-    /// `None` where no change of this id was begun here.
+    /// Sends an order; `None` if no change of this id was begun here.
     pub fn ask(&self, id: &str, ask: &Ask) -> Option<Result<Status, Failure>> {
         let mut all = self.all();
         let change = all.iter_mut().find(|change| change.begun.id == id)?;
@@ -132,7 +133,7 @@ fn refuse_second(all: &mut [OwnChange]) -> Result<(), Failure> {
     }
 }
 
-/// What a guard does, in this process.
+/// Runs a guard in this process.
 fn keep(hands: &Hands, (journal, mut told): (Journal, Told), orders: &Receiver<Order>) -> Told {
     let Given { reach, right, .. } = &hands.given;
     let mut actuator = match hands.outside.actuator(&told.begun.source, reach, right) {
@@ -165,7 +166,7 @@ impl OwnChange {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A guard that has answered that it is over is about to leave its end behind.
+    /// End state of a guard that answered that it is over and stores its end within moments.
     fn end_soon(&self) -> Option<Told> {
         let since = Instant::now();
         loop {
@@ -218,7 +219,7 @@ impl OwnChange {
                 let unanswered = DoorError::Unanswered(std::io::ErrorKind::TimedOut.into());
                 Err(Failure::new(Exit::Failed, unanswered.to_string()))
             }
-            // It ended in between.
+            // The guard ended in between.
             Err(RecvTimeoutError::Disconnected) => Ok(self.status()),
         }
     }

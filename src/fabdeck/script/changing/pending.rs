@@ -37,7 +37,7 @@ pub fn extend(context: &mut Context<'_, '_>, args: &ExtendArgs) -> Result<Exit, 
     Ok(exit(status.phase))
 }
 
-/// Waits for the end: who rolls back wants to know that it is done.
+/// Rolls back and waits for the end, because the operator wants to know that it is complete.
 pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit, Failure> {
     let id = meant(context, &args.id)?;
     let first = match &args.opensm_process {
@@ -54,11 +54,11 @@ pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<E
     let (home, kept) = home::find(means, &id)?;
     let status = until(context, means, (&home, &kept), first, |status| !status.phase.is_pending())?;
     report(context, &status)?;
-    // It was asked for, so that it was rolled back is what was to be done.
+    // The command asked for the rollback, so a complete rollback is a success.
     Ok(if status.phase == Phase::RolledBack { Exit::Done } else { exit(status.phase) })
 }
 
-/// OpenSM's process is named first: the rollback may be waiting for it alone.
+/// Names OpenSM's process first: the rollback may wait for nothing else.
 fn name_and_roll_back(
     context: &mut Context<'_, '_>,
     id: &str,
@@ -75,7 +75,7 @@ fn name_and_roll_back(
     let named = Ask::NameOpensm { user: user(), process: process.to_owned() };
     let status = asking::order(means, id, &named, &mut say)?;
     if status.phase == Phase::RollingBack && !anyway {
-        // It waited for OpenSM alone.
+        // The rollback waited only for OpenSM.
         return Ok(status);
     }
     asking::order(means, id, &Ask::RollBack { user: user(), anyway }, &mut say)
@@ -93,7 +93,7 @@ fn order(context: &mut Context<'_, '_>, id: &str, ask: &Ask) -> Result<Status, F
     asking::order(means, id, ask, &mut |line| context.output.say(line))
 }
 
-/// Looks at a change until something is so of it. What keeps its guard from doing it is said once.
+/// Follows a change until its status fulfils a condition. Trouble of its guard is reported once.
 pub fn until(
     context: &mut Context<'_, '_>,
     means: Means<'_>,
@@ -111,7 +111,7 @@ pub fn until(
             context.output.say(&trouble);
             troubled = true;
         }
-        // What went by between two looks is told as well.
+        // Phases that passed between two polls are reported too.
         let phase = status.as_ref().ok().and_then(|status| status.phase_of_five).unwrap_or(0);
         (told + 1..=phase).filter_map(phase_of_five_words).for_each(|words| context.output.say(&words));
         told = told.max(phase);
@@ -130,7 +130,7 @@ pub fn until(
     status
 }
 
-/// No change was begun, as all that the plan writes stands there already.
+/// Reports that no change was begun, because everything that the plan writes is in place.
 pub fn report_unchanged(context: &mut Context<'_, '_>, writes: usize) -> Result<(), Failure> {
     context.output.say("nothing to do: all that the plan writes stands there already");
     if !context.output.json {
@@ -165,7 +165,7 @@ pub fn report(context: &mut Context<'_, '_>, status: &Status) -> Result<(), Fail
     Ok(())
 }
 
-/// Every change there is, the last first.
+/// Lists all changes, the newest first.
 pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit, Failure> {
     context.refuse_filter("changes")?;
     let is_metrics = args.format == ChangesFormat::Prometheus;
@@ -214,16 +214,16 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
 /// What a comparison with the fabric adds to the list of changes.
 struct Verified {
     is_partial: bool,
-    /// Lines for its reader, the newest change first.
+    /// Lines about single changes, the newest change first.
     lines: Vec<String>,
     exit: Exit,
     failure: Option<Failure>,
-    /// What another machine has pending.
+    /// A pending change of another machine.
     elsewhere: Option<String>,
 }
 
 impl Verified {
-    /// Compares, and notes in each row what it came to. A fabric that cannot be seen leaves the list as it is.
+    /// Compares, and adds each verdict to its row. An unreadable fabric leaves the rows as they are.
     fn of(context: &mut Context<'_, '_>, means: Means<'_>, source: &str, rows: &mut [ChangeRow]) -> Self {
         let mut meter = Meter::new(context.output.err, context.progress).heeding(context.stop.as_ref());
         let compared = attested::compare(means, source, &mut meter);
@@ -252,7 +252,7 @@ impl Verified {
     }
 }
 
-/// A change that should have been taken back: what it says and what to do.
+/// Message about a change that should have been rolled back, and what to do.
 fn overdue_words(row: &ChangeRow) -> String {
     let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
     format!(

@@ -1,5 +1,5 @@
-//! A plan on its way to be applied: held against the fabric as it is, refused where it may not be, and begun. A command
-//! and a console do it alike.
+//! Prepares a plan: checks it against the fabric, refuses what may not be applied, and begins the change. Commands
+//! and the console share this.
 
 use std::path::PathBuf;
 
@@ -19,36 +19,36 @@ use fabdeck_change::{
 use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, Registered, Surveyor, Wanted, Watch};
 
-/// How a change gets to the fabric.
+/// Which driver writes the change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Road {
-    /// Where OpenSM is, for changes that go through it.
+    /// The OpenSM installation, for changes through OpenSM.
     pub site: Option<OpensmSite>,
-    /// Somebody knows that a subnet manager is in charge, and writes all the same.
+    /// Whether the operator accepts writing beside an active subnet manager.
     pub beside_manager: bool,
 }
 
-/// A plan that fits the fabric, and what was seen of both.
+/// A plan that fits the fabric, with what was read of both.
 pub struct Prepared {
-    /// As it was named: another process opens it again.
+    /// Source as the operator named it; the guard process opens it again.
     pub source: String,
     pub plan: Plan,
-    /// What was judged, as it is kept beside the journal.
+    /// Text of the plan, which is stored beside the journal.
     pub text: String,
     pub look: Look,
     pub judged: Judged,
-    /// What stands against it, by the name under which it is taken in.
+    /// Findings against the plan, by the name under which each is accepted.
     pub found: Vec<(&'static str, String)>,
-    /// Whoever looked, until somebody else goes on with it.
+    /// The open port, until another user takes it over.
     pub actuator: Option<Box<dyn Actuator>>,
-    /// A simulator of this process, with which the change ends.
+    /// Whether the source is a simulator of this process, with which the change ends.
     pub own: bool,
-    /// Why other machines do not see the change while it is pending.
+    /// Why other machines cannot see the change while it is pending.
     pub unregistered: Option<String>,
     pub simulated: bool,
 }
 
-/// Holds a plan against the fabric; nothing where all that it writes stands there already.
+/// Checks a plan against the fabric; `None` if everything that it writes is in place.
 pub fn prepare(
     means: Means<'_>,
     source: &str,
@@ -56,7 +56,7 @@ pub fn prepare(
     road: &Road,
     watch: &mut dyn Watch,
 ) -> Result<Option<Prepared>, Failure> {
-    // Whether it may be written is known before anything is looked at for long.
+    // The right to write is checked before the long reading.
     let mut actuator = means.outside.actuator(source, &means.given.reach, &means.given.right)?;
     let lanes = plan::knows_lanes(&plan);
     let observed = actuator.look(Wanted { tables: true, lanes, ..Wanted::default() }, watch)?;
@@ -64,7 +64,7 @@ pub fn prepare(
     let simulated = source.starts_with("sim:");
     let own = means.outside.is_own_simulator(source);
     let found = fit(&look, &plan);
-    // What is pending explains what was found, and may go back by itself any moment: it comes first.
+    // A pending change explains a misfit and may roll back at any moment, so it is reported first.
     if !own && !matches!(found, Fit::AsMade) {
         let here = Begun { simulator: simulator(source)?, switches: switches(&look), ..Begun::default() };
         home::refuse_beside(
@@ -97,8 +97,8 @@ pub fn prepare(
     }))
 }
 
-/// Refuses what meets a change that another machine has registered; why nobody could register one, where that is so. What is
-/// registered of a change that is kept here is this user's own, and stands in its journal.
+/// Refuses if another machine has registered a pending change. Returns why registrations are impossible, if they are.
+/// A registration of this user's own change does not count; the change has a journal here.
 fn refuse_registered(means: Means<'_>, actuator: &mut dyn Actuator) -> Result<Option<String>, Failure> {
     let found = actuator.registered();
     match pending_elsewhere(means, &found) {
@@ -111,7 +111,7 @@ fn refuse_registered(means: Means<'_>, actuator: &mut dyn Actuator) -> Result<Op
 }
 
 impl Prepared {
-    /// Refuses what nobody can take in, and says what one should know of the road.
+    /// Refuses what no option accepts, and reports remarks about the driver.
     pub fn refuse(
         &mut self,
         means: Means<'_>,
@@ -137,7 +137,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// The guard reads the keys itself, and so does the one after it.
+    /// The guard reads the keys itself, and so does a guard that replaces it.
     fn refuse_stdin_key(&self, means: Means<'_>) -> Result<(), Failure> {
         let stdin = means.given.reach.mkey_file.as_ref().is_some_and(|file| file.as_os_str() == "-");
         if self.own || !stdin {
@@ -148,7 +148,7 @@ impl Prepared {
         ))
     }
 
-    /// OpenSM never reads tables back, and would mix what it knows with what was written.
+    /// OpenSM never reads tables back, and would mix its own state with what was written.
     fn refuse_beside(&self, road: &Road) -> Result<(), Failure> {
         let heeded = road.site.is_none() && !self.simulated && !road.beside_manager;
         match self.look.manager().filter(|_| heeded) {
@@ -164,13 +164,13 @@ impl Prepared {
         }
     }
 
-    /// What a journal begins with, but for who begins it and when.
+    /// The first record of the journal, without user and time.
     pub fn begun(&self, means: Means<'_>, road: &Road) -> Result<Begun, Failure> {
         let source = &self.source;
         let simulator = simulator(source)?;
         let at = source.split_once(",at=").map_or_else(String::new, |(_, at)| format!(",at={at}"));
         Ok(Begun {
-            // Another process opens it again, in another folder.
+            // The guard opens the source again from another working directory.
             source: simulator.as_ref().map_or_else(|| source.clone(), |path| format!("sim:{path}{at}")),
             via: if road.site.is_some() { "opensm".to_owned() } else { "direct".to_owned() },
             opensm: road.site.clone(),
@@ -192,18 +192,18 @@ fn full(path: PathBuf) -> String {
     std::fs::canonicalize(&path).unwrap_or(path).display().to_string()
 }
 
-/// The socket behind which a simulator is, as journals have it.
+/// Path of the simulator's socket in a source, as journals store it.
 pub fn simulator(source: &str) -> Result<Option<String>, Failure> {
     let Some(words) = source.strip_prefix("sim:") else { return Ok(None) };
     Ok(socket_of(words)?.map(|(path, _)| full(path)))
 }
 
-/// By which a fabric is known again.
+/// GUIDs of the switches, which identify a fabric.
 pub fn switches(look: &Look) -> std::collections::BTreeSet<String> {
     look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect()
 }
 
-/// A port that is disabled must not be on the only way to a switch that is written.
+/// Refuses a plan that disables the only way to a switch that it writes.
 fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> Result<(), Failure> {
     let steps: Vec<_> = plan.writes.iter().filter_map(|write| write.step().ok()).collect();
     let lost = surveyor.keep_off(&switched(&steps));
@@ -216,7 +216,7 @@ fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> R
     }
 }
 
-/// Somebody said yes, now.
+/// Completes the first record with the user and the time of the confirmation.
 pub fn said_yes(begun: Begun, terms: &Acceptance) -> Begun {
     let mut begun = Begun {
         time: Timestamp::now().to_string(),
@@ -233,7 +233,7 @@ pub fn said_yes(begun: Begun, terms: &Acceptance) -> Begun {
     begun
 }
 
-/// Begins a change in its folder: the journal is durable, and a guard is on its way.
+/// Begins a change in its folder: the journal is durable, and a guard starts.
 pub fn begin(
     means: Means<'_>,
     simulated: bool,
@@ -243,7 +243,7 @@ pub fn begin(
     let home = home::of_source(means, simulated)?;
     let (kept, keeping) = home.begin(begun, text).map_err(home::refused)?;
     seen::saw(means.outside, &kept.read.told.begun.id, kept.read.told.phase);
-    // The guard waits for it; were this process to die in between, nothing is written, and that is what is found.
+    // The guard waits for this lock. If this process dies in between, nothing is written and the journal says so.
     drop(keeping);
     let remark = home::start_guard(means, &home, &["--begin", &kept.read.told.begun.id], &kept.log())?;
     remark.iter().for_each(|remark| say(remark));

@@ -1,4 +1,4 @@
-//! What was asked for and refused, for whoever reads the audit trail later.
+//! Writes refused requests to the audit trail.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::script::context::Context;
 use crate::script::{Exit, Failure};
 use fabdeck_change::{Entry, Home};
 
-/// `apply`, with its refusals in the trail.
+/// Runs `apply` and writes its refusals to the audit trail.
 pub fn apply(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
     let ended = applying::run(context, args);
     let Err(failure) = ended else { return ended };
@@ -21,7 +21,8 @@ pub fn apply(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fa
     Err(to_source(means, &source, &what, failure, &mut |line| context.output.say(line)))
 }
 
-/// A refusal to write to a source. Who is refused makes no folder: without one nothing was ever written there.
+/// Records a refused write to a source. A refusal creates no state folder; without a folder nothing was ever written
+/// there.
 pub fn to_source(
     means: Means<'_>,
     source: &str,
@@ -40,7 +41,7 @@ pub fn to_source(
     }
 }
 
-/// A refusal, once it stands in the trail; whatever else went wrong is none.
+/// Writes a failure to the audit trail if it is a refusal, and returns it.
 pub fn told(
     home: &Home,
     (asked, change): (&str, Option<&str>),
@@ -54,14 +55,14 @@ pub fn told(
     failure
 }
 
-/// What the trail cannot take is said, and changes nothing else.
+/// Writes an entry; an error of the trail is reported and changes nothing else.
 pub fn audit(home: &Home, (what, change): (&str, Option<&str>), detail: &str, say: &mut dyn FnMut(&str)) {
     let entry = Entry {
         time: Timestamp::now().to_string(),
         user: user(),
         pid: std::process::id(),
         what: what.to_owned(),
-        // Whatever was typed is kept no longer than an id is.
+        // An argument is cut to the length of an id, whatever the operator typed.
         change: change.map(|id| id.chars().take(40).collect()),
         detail: detail.to_owned(),
     };

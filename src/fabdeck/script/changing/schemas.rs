@@ -1,13 +1,13 @@
-//! The JSON of changes.
+//! JSON schemas of changes.
 
 use serde_json::{Value, json};
 
 use crate::script::schemas::{closed, flag, guid, list, nullable, number, text};
 
-/// The state in place of that of a change where there is nothing to do.
+/// State that is printed if there is nothing to do, in place of a change's state.
 pub const UNCHANGED: &str = "unchanged";
 
-/// How far a change is.
+/// State of a change.
 fn state() -> Value {
     json!({ "enum": [
         "applying", "applied", "confirmed", "rolling-back", "rolled-back", "incomplete", "refused",
@@ -18,7 +18,7 @@ fn left() -> Value {
     list(closed(vec![("what", text()), ("why", text())]))
 }
 
-/// One change, as its guard tells it; without an id where none was begun, as all that the plan writes stands there already.
+/// Schema of one change. The id is null if no change was begun, because everything that the plan writes is in place.
 pub fn change() -> Vec<(&'static str, Value)> {
     vec![
         ("id", nullable(text())),
@@ -36,7 +36,7 @@ pub fn change() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// One of all changes.
+/// Schema of a row in the list of changes.
 fn row() -> Value {
     closed(vec![
         ("id", text()),
@@ -65,12 +65,12 @@ fn row() -> Value {
     ])
 }
 
-/// The list of changes, with what a comparison with a fabric adds.
+/// Schema of the list of changes, with the fields of a comparison.
 pub fn changes() -> Vec<(&'static str, Value)> {
     vec![("compared_with", nullable(text())), ("pending_elsewhere", nullable(text())), ("rows", list(row()))]
 }
 
-/// What `--verify` says of a confirmed change.
+/// Schema of what `--verify` says of a confirmed change.
 fn comparison() -> Value {
     let states = |states: &[&str]| json!({ "enum": states });
     let other = closed(vec![("id", text()), ("state", state()), ("entries", number())]);

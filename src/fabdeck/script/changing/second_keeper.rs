@@ -1,5 +1,5 @@
-//! `guard --second`: a small process beside the guard of a change, which takes the change over where the guard does not
-//! take it back.
+//! `guard --second`: a small process beside the guard of a change. It takes the change over if the guard does not
+//! roll it back.
 
 use super::home;
 use super::means::Means;
@@ -8,7 +8,7 @@ use crate::script::context::Context;
 use crate::script::{Exit, Failure};
 use fabdeck_change::wait_beside;
 
-/// Waits beside the guard of a change. `true`: the guard is ended, and the change has to be taken over.
+/// Waits beside the guard of a change. `true`: the guard has ended, and this process has to take the change over.
 pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };

@@ -1,5 +1,5 @@
-//! What a user saw pending last: who was away is told what ended since. A help and no more: where it cannot be read or
-//! written, nothing is said.
+//! File with the changes that a user last saw pending, so that a session can report what ended since. It is only a
+//! convenience: if it cannot be read or written, nothing is reported.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -11,17 +11,17 @@ use crate::script::target::begin_beside;
 use fabdeck_change::Phase;
 
 const FILE: &str = "seen";
-/// Those of folders that nobody lists any more stay behind, and are not kept for ever.
+/// Changes in folders that are no longer listed are never removed, so the number of ids is limited.
 const MOST: usize = 200;
-/// A longer file is none of ours.
+/// A longer file was not written by fabdeck.
 const BYTES_MOST: u64 = 64 * 1024;
 
-/// Ids of changes that were pending when this user saw them last.
+/// Ids of changes that were pending when this user last saw them.
 pub fn pending(outside: &dyn Outside) -> BTreeSet<String> {
     file(outside).map(|file| read(&file).into_iter().collect()).unwrap_or_default()
 }
 
-/// Somebody was shown how a change stands.
+/// Records that the user saw the phase of a change.
 pub fn saw(outside: &dyn Outside, id: &str, phase: Phase) {
     let id = [id.to_owned()].into();
     match phase.is_pending() {
@@ -30,13 +30,13 @@ pub fn saw(outside: &dyn Outside, id: &str, phase: Phase) {
     }
 }
 
-/// Some are pending, and the ends of others are known.
+/// Adds pending changes and removes those whose end is known.
 pub fn keep(outside: &dyn Outside, pending: &BTreeSet<String>, known: &BTreeSet<String>) {
     let Some(file) = file(outside) else { return };
     if read(&file) == after(read(&file), pending, known) {
         return;
     }
-    // Whoever has the lock writes the same kind of thing, and the next look makes up for what is left out here.
+    // Another process with the lock writes the same kind of data; the next call adds what is left out here.
     let made = file.parent().map(fs::create_dir_all);
     let lock = OpenOptions::new().create(true).append(true).open(file.with_extension("lock"));
     if let (Some(Ok(())), Ok(lock)) = (made, lock)
@@ -46,7 +46,7 @@ pub fn keep(outside: &dyn Outside, pending: &BTreeSet<String>, known: &BTreeSet<
     }
 }
 
-/// The latest stand last.
+/// New ids are appended, so the oldest are dropped first.
 fn after(mut ids: Vec<String>, pending: &BTreeSet<String>, known: &BTreeSet<String>) -> Vec<String> {
     ids.retain(|id| !known.contains(id));
     let more: Vec<String> = pending.iter().filter(|id| !ids.contains(id)).cloned().collect();
@@ -59,7 +59,7 @@ fn file(outside: &dyn Outside) -> Option<PathBuf> {
     Some(outside.user_state()?.join(FILE))
 }
 
-/// An id a line; what is none is left out.
+/// Reads one id a line; other lines are ignored.
 fn read(file: &Path) -> Vec<String> {
     let mut text = String::new();
     let read = File::open(file).and_then(|file| file.take(BYTES_MOST).read_to_string(&mut text));
@@ -67,7 +67,7 @@ fn read(file: &Path) -> Vec<String> {
     read.map(|_| text.lines().filter(is_id).map(str::to_owned).collect()).unwrap_or_default()
 }
 
-/// Whole or not at all.
+/// Writes the file completely or not at all.
 fn write(file: &Path, ids: &[String]) -> std::io::Result<()> {
     let (beside, mut to) = begin_beside(file)?;
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
@@ -112,7 +112,7 @@ mod tests {
         let many: BTreeSet<String> = (0..500).map(|number| format!("{number:08x}")).collect();
         keep(&machine, &many, &BTreeSet::new());
         assert_eq!(pending(&machine).len(), MOST);
-        // A file where the folder should be.
+        // A file is in the place of the folder.
         let nowhere = Machine::default().with_state(folder.path().join(FILE).join("below"));
         saw(&nowhere, "0123abcd", Phase::Applied);
         assert_eq!(pending(&nowhere), ids(&[]));

@@ -1,12 +1,12 @@
-//! What is said of a change.
+//! Exit codes, user names and ids of changes.
 
 use crate::script::Exit;
 use fabdeck_change::{Begun, Phase, Status, users};
 
-/// What a guard says of a plan that the fabric has moved away from.
+/// Code in a guard's message about a plan that no longer fits the fabric.
 const STALE: &str = "FD-5625";
 
-/// How a command ends that saw a change to this phase.
+/// Exit code of a command that saw a change in this phase.
 pub fn exit(phase: Phase) -> Exit {
     match phase {
         Phase::Applying | Phase::Applied | Phase::Confirmed => Exit::Done,
@@ -16,7 +16,7 @@ pub fn exit(phase: Phase) -> Exit {
     }
 }
 
-/// The same for whoever applied it: what the guard refused is stale only where the guard says so.
+/// Exit code of a command that applied a change: a refusal counts as stale only if the guard says so.
 pub fn exit_of(status: &Status) -> Exit {
     let stale = status.why.as_ref().is_some_and(|why| why.contains(STALE));
     match status.phase {
@@ -25,7 +25,7 @@ pub fn exit_of(status: &Status) -> Exit {
     }
 }
 
-/// The user of this process as the kernel has it. What `sudo` says of who called it is added, and proves nothing.
+/// The user of this process by its effective user id. The user that `sudo` names is added, and proves nothing.
 pub fn user() -> String {
     let uid = rustix::process::geteuid().as_raw();
     let name = users::name_of(uid);
@@ -38,7 +38,7 @@ fn is_user_name(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(fits)
 }
 
-/// By which a change is called: it is no secret, and cannot be mistaken for that of another.
+/// Id of a change. It is not secret, and different changes have different ids.
 pub fn id_of(begun: &Begun) -> String {
     let text = format!("{} {} {} {}", begun.plan, begun.time, begun.pid, begun.user);
     blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()

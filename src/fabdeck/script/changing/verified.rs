@@ -1,10 +1,10 @@
-//! What was applied, held against the fabric as it is now: a runbook and a watch verify alike.
+//! Checks an applied plan against the fabric, for runbooks and for the watch.
 
 use crate::session::{Fit, Look, Report, fit};
 use fabdeck_change::Plan;
 use fabdeck_fabric::observe::Observation;
 
-/// What of a plan does not stand in the fabric.
+/// Message about what the plan wrote and the fabric no longer has.
 pub fn drifted(look: &Look, plan: &Plan) -> Option<String> {
     match fit(look, plan) {
         Fit::Applied => None,
@@ -14,7 +14,7 @@ pub fn drifted(look: &Look, plan: &Plan) -> Option<String> {
     }
 }
 
-/// What a certificate finds, by the names under which it is taken in.
+/// Findings of a certificate, by the names under which they are accepted.
 fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
     let all = [
@@ -34,19 +34,19 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
     all.into_iter().filter(|(_, found, _)| *found).map(|(name, _, words)| (name, words)).collect()
 }
 
-/// What of it nobody took in by name.
+/// Findings that were not accepted by name.
 pub fn open_findings(report: &Report, accepted: &[String]) -> Vec<String> {
     let open = findings(report).into_iter().filter(|(name, _)| !accepted.iter().any(|word| word == name));
     open.map(|(name, words)| format!("{words} ({name})")).collect()
 }
 
-/// Whether something of the fabric itself was not told.
+/// Whether some part of the fabric itself was not read.
 pub fn hides(look: &Observation) -> bool {
     let silent = look.fabric.nodes().any(|(_, node)| !node.facts.answered);
     silent || look.notes.iter().any(|note| note.partial && hides_nodes(note.code))
 }
 
-/// A subnet manager that is silent, or gives no path where there is none, hides no node.
+/// A silent subnet manager hides no node, and neither does one that knows no path.
 pub fn hides_nodes(code: &str) -> bool {
     !["FN-525", "FN-531"].contains(&code)
 }

@@ -1,4 +1,4 @@
-//! Ties the list of `sources` to the adapters of this machine.
+//! Converts the adapters of this machine for `fabdeck sources`.
 
 use crate::script::{Adapter, AdapterPort};
 use fabdeck_mad::access::SourceError;

@@ -1,4 +1,4 @@
-//! Ties the list of `sources` to the keys that every fabric made by name understands, and to those of the simulator.
+//! Converts the keys of generated fabrics and of the simulator for `fabdeck sources`.
 
 use crate::script::CatalogueKey;
 use fabdeck_fabric::generate;

@@ -1,4 +1,4 @@
-//! Ties `convert --to` to the formats that can be written. A line each.
+//! The formats that `convert --to` writes, one entry each.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use fabdeck_files::{
 
 type Answer = Result<Written, WriteError>;
 
-/// In the order of help.
+/// All writers, in the order of the help.
 pub static WRITERS: &[Writer] = &[
     writer(ibnetdiscover::ID, "topology as ibnetdiscover prints it", true, |look, _| {
         text(ibnetdiscover::write(look.fabric(), look.observation.time.as_deref()))
@@ -90,7 +90,7 @@ fn text(answer: Result<written::Written, Box<FileError>>) -> Answer {
     answer.map(written).map_err(|e| WriteError { code: e.code, what: e.what, hint: e.hint })
 }
 
-/// A writer that streams, into memory: the file is written when the whole of it could be made.
+/// Runs a streaming writer into memory, so that a file is written only if all of it could be made.
 fn stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<Notes>) -> Answer {
     let mut bytes = Vec::new();
     let failed = |e: io::Error| WriteError {
@@ -102,7 +102,7 @@ fn stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<Notes>) -> Answer
     Ok(Written { bytes, notes })
 }
 
-/// Tables say nothing of the lanes that packets are sent on; plans do.
+/// Forwarding tables do not hold the lanes of paths; plans do.
 fn needs_lanes(look: &Look) -> Result<&Routes, WriteError> {
     look.routes.as_ref().ok_or_else(|| WriteError {
         code: "FD-7605",

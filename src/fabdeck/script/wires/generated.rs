@@ -1,4 +1,4 @@
-//! Ties `generate` and the list of `sources` to the fabrics that are made by name.
+//! Converts the catalogue of generated fabrics for `generate` and `sources`.
 
 use crate::script::CatalogueEntry;
 use fabdeck_fabric::generate;

@@ -1,4 +1,4 @@
-//! Who writes, and the process that keeps a change.
+//! Opens actuators, and starts the guard process of a change.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -14,9 +14,9 @@ use fabdeck_files::open_regular;
 use fabdeck_live::{LiveOptions, OwnSimulators, Right, Unwritable, open_actuator};
 use fabdeck_mad::access::Actuator;
 
-/// There while systemd is the first process of the machine.
+/// This folder exists while systemd is the init process of the machine.
 const BOOTED: &str = "/run/systemd/system";
-/// A file for each user whose services go on after a logout.
+/// This folder has a file for each user whose services go on after a logout.
 const LINGER: &str = "/var/lib/systemd/linger";
 
 const UNTIL_LOGOUT: &str = "the guard has a session of its own, and systemd may end it all the same when you have logged out \
@@ -36,16 +36,16 @@ pub fn actuator(
     }
 }
 
-/// What keeps a guard apart from the session that it is started in.
+/// How a guard is separated from the session that starts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Apart {
     /// A unit of the machine's systemd.
     Unit,
-    /// One of the user's own, who lingers.
+    /// A unit of the user's systemd, for a user with lingering enabled.
     UserUnit,
-    /// A session of its own where systemd runs, and services of the user end when he has logged out.
+    /// A session of its own on a machine with systemd, which may end the guard at the user's logout.
     UntilLogout,
-    /// A session of its own: nobody ends it.
+    /// A session of its own on a machine without systemd, where a logout does not end it.
     Session,
 }
 
@@ -66,15 +66,15 @@ impl Apart {
     }
 }
 
-/// Where systemd runs, the guard is a unit of its own, so that a logout does not end it; elsewhere a session of its own has
-/// to do, which it makes itself. Gives what should be known of that.
+/// Starts a guard: with systemd as a unit, so that a logout does not end it, otherwise as a process that makes its
+/// own session. Returns a remark for the operator, if there is one.
 pub fn start(program: Option<&Path>, args: &[OsString], of: GuardOf<'_>) -> io::Result<Option<String>> {
     let program = program.map_or_else(std::env::current_exe, |program| Ok(program.to_owned()))?;
     let log = match of {
         GuardOf::Own(log) => log,
         GuardOf::Other(owner) => return started(&mut of_other(&program, args, owner)).map(|()| None),
     };
-    // A unit runs elsewhere.
+    // A unit runs in another working directory, so its log needs an absolute path.
     let log = &std::path::absolute(log)?;
     let remark = match Apart::here() {
         Apart::Session => None,
@@ -98,30 +98,29 @@ pub fn start(program: Option<&Path>, args: &[OsString], of: GuardOf<'_>) -> io::
 
 fn started(guard: &mut Command) -> io::Result<()> {
     let mut guard = guard.spawn()?;
-    // A console lives longer than many a guard, and takes note of their ends.
+    // A console outlives many guards and has to reap them.
     std::thread::spawn(move || guard.wait());
     Ok(())
 }
 
-/// The guard of another user's change runs as that user, in none of their further groups, and gets nothing of root's: neither
-/// a file nor the environment. The group of root comes from the folder, and is not theirs.
+/// Command for the guard of another user's change. It runs as that user, without the user's further groups and
+/// without files or environment of root. The group comes from the folder; a folder of root's group gives `NO_GROUP`.
 fn of_other(program: &Path, args: &[OsString], owner: Owner) -> Command {
     const NO_GROUP: u32 = 65534;
     let mut guard = Command::new(program);
     guard.args(args).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // With a user, the groups of root are dropped.
+    // Setting the user makes the child drop root's groups.
     guard.gid(if owner.group == 0 { NO_GROUP } else { owner.group }).uid(owner.user);
     guard
 }
 
-/// What a guard may end with, where that is not its change alone: systemd ends what a user leaves behind, unless that user
-/// lingers.
+/// Warning that systemd may end the guard at logout, if the user has no lingering enabled.
 pub fn may_end_with() -> Option<String> {
     (Apart::here() == Apart::UntilLogout).then(|| UNTIL_LOGOUT.to_owned())
 }
 
-/// Has systemd start it; why it does not.
+/// Starts the guard with `systemd-run`; the error says why it failed.
 fn unit(program: &Path, apart: Apart, args: &[OsString], log: &Path) -> Result<(), String> {
     let mut line = Command::new("systemd-run");
     line.args(unit_words(apart, log)).arg("--").arg(program).args(args);
@@ -134,7 +133,8 @@ fn unit(program: &Path, apart: Apart, args: &[OsString], log: &Path) -> Result<(
     Err(first.map_or_else(|| ended.status.to_string(), str::to_owned))
 }
 
-/// It is there once the program runs, and what the guard says goes where everybody looks for it.
+/// Arguments of `systemd-run`: it returns once the program runs, and the output of the guard goes to the log of the
+/// change.
 fn unit_words(apart: Apart, log: &Path) -> Vec<OsString> {
     let fixed = ["--quiet", "--collect", "--service-type=exec", "--description=fabdeck guard"];
     let stream = |name: &str| {

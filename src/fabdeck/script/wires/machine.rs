@@ -1,4 +1,4 @@
-//! The outside of a process on this machine.
+//! The operating system and adapters of this machine, for one process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_live::{OwnSimulators, Right};
 use fabdeck_mad::access::{Actuator, ReadPort, Source, SourceError, Surveyor};
 
-/// Files, folders and names of this machine.
+/// Access to files, folders, users and adapters of this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Machine {
     stop: Stop,
@@ -26,22 +26,22 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// With the wish that ends commands which run until they are asked to end.
+    /// Creates an instance with the stop flag of commands that run until they are asked to end.
     pub fn new(stop: Stop) -> Self {
         Self { stop, ..Self::default() }
     }
 
-    /// From now on whoever opens a simulator of this process again finds it as it was left.
+    /// Keeps the simulators of this process: a simulator that is opened again is in the state in which it was left.
     pub fn with_simulators_kept(self) -> Self {
         Self { own: Some(OwnSimulators::default()), ..self }
     }
 
-    /// With another program to start as guard than the one that runs.
+    /// Starts guards with this program instead of the running one.
     pub fn with_guard(self, program: impl Into<PathBuf>) -> Self {
         Self { guard: Some(program.into()), ..self }
     }
 
-    /// With another folder for what this user's sessions keep than the usual one.
+    /// Uses this folder for the state of the user's sessions.
     pub fn with_state(self, folder: impl Into<PathBuf>) -> Self {
         Self { state: Some(folder.into()), ..self }
     }

@@ -1,5 +1,5 @@
-//! The real outside: sources, files, generated fabrics and this machine. Each file ties one of them to the command
-//! line.
+//! The implementation of [`Outside`](super::Outside) on this machine. Each file connects one kind of thing to the
+//! command line: sources, files, generated fabrics, guards.
 
 mod adapters;
 mod common_keys;

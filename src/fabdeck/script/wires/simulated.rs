@@ -1,4 +1,4 @@
-//! Ties `simulate --serve` to the simulator behind a socket.
+//! Connects `simulate --serve` to the simulator's socket server.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,8 @@ use fabdeck_mad::access::SourceError;
 
 use super::sources::live_options;
 
-/// Lines that may wait to be said. A terminal that is held loses some; the fabric goes on.
+/// Number of messages that can wait to be printed. While the terminal is stopped further messages are lost, so that
+/// the fabric goes on.
 const LINES: usize = 1024;
 
 pub fn serve(
@@ -30,7 +31,8 @@ pub fn serve(
         });
     }
     let (mut simulator, notes) = simulator_of(source, &live_options(reach)?)?;
-    // While tables are computed nobody is answered, and for a large fabric that is longer than clients wait.
+    // The simulator answers no request while it computes tables, which for a large fabric exceeds the timeouts of
+    // clients.
     simulator.world_mut().route();
     let server = Server::bind(socket, simulator)?;
     let asked = stop.heed();

@@ -1,4 +1,4 @@
-//! Ties `--source`, the input of `convert`, `--tables` and `--node-name-map` to what reads them.
+//! Connects `--source`, the input of `convert`, `--tables` and `--node-name-map` to the readers.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub fn open(text: &str, reach: &Reach, own: Option<OwnSimulators>) -> Result<Box
     }
 }
 
-/// The port alone, of a source that lives.
+/// Opens the port of a live source, without a reader, and returns its M_Key too.
 pub fn port(text: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
     let options = live_options(reach)?;
     let port = live_port(text, &options)?;
@@ -30,7 +30,7 @@ pub fn port(text: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
     Ok((port, m_key))
 }
 
-/// Reads the switches and adapters of a source that lives.
+/// Opens a live source to read switches and adapters.
 pub fn surveyor(
     text: &str,
     reach: &Reach,
@@ -49,7 +49,7 @@ fn live_port(text: &str, options: &LiveOptions) -> Result<ReadPort, SourceError>
     })
 }
 
-/// The flags as a live source takes them. Keys are read here, once, and go nowhere else.
+/// The options of a live source. Keys are read here, once, and go nowhere else.
 pub fn live_options(reach: &Reach) -> Result<LiveOptions, SourceError> {
     let usual = Policy::default();
     let policy = Policy {
@@ -79,7 +79,8 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
     }
 }
 
-/// Whoever names a list wants it read as one: a line that is none is told, whatever else the file may be.
+/// Reads a list of GUIDs. The operator names the file as a list, so a wrong line is an error whatever format the file
+/// has.
 pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
     read_as(file, guids::read).map_err(no_source)
 }
@@ -114,7 +115,7 @@ pub fn names(file: &Path) -> Result<(NameMap, Notes), SourceError> {
     }
 }
 
-/// Advice about sources is of no use to who named a file that belongs to one.
+/// Replaces a hint about sources, which does not help if the operator named another file.
 fn no_source(error: SourceError) -> SourceError {
     match error {
         SourceError::Unreachable { code, what, hint } if hint.contains("sim:") => {
