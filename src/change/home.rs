@@ -1,5 +1,5 @@
-//! The state folder: journals of changes, locks and the audit trail. It belongs to one user, and others have no right in
-//! it (`ownership`); they ask the guards of changes at their sockets (`guard::socket_folder`).
+//! The state folder: journals of changes, locks and the audit trail. It belongs to one user, and others have no right
+//! in it (`ownership`). Other users send requests to the guards of changes at their sockets (`guard::socket_folder`).
 //!
 //! ```text
 //! lock                  held while a change is begun
@@ -26,12 +26,12 @@ use super::owned;
 use super::ownership::{self, FolderProblem};
 use super::system::{LocalSystem, OpenFile, OpenMode, System};
 
-/// How long a process waits for another one that begins a change.
+/// Timeout for another process that is beginning a change.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Numbers that are tried for a new change: a folder may be there that no change was begun in.
+/// Number of folder names that are tried for a new change: a process may have left a folder without beginning a change.
 const NUMBERS_TRIED: u64 = 1000;
 
-/// Why the folder cannot be used, or no change begun.
+/// Why the state folder cannot be used, or no change can begin.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     #[error(
@@ -52,7 +52,7 @@ pub enum HomeError {
     Kept { folder: String, error: io::Error },
     #[error("FD-5636: {folder}: what is pending there cannot be seen: {error}")]
     Unseen { folder: String, error: io::Error },
-    /// The folder takes no new change: it is another user's, or shared.
+    /// The folder takes no new change: another user owns it, or others can write it.
     #[error("{0}")]
     FolderProblem(String),
     #[error(transparent)]
@@ -61,22 +61,23 @@ pub enum HomeError {
     Unknown(String),
 }
 
-/// Where changes are kept.
+/// The state folder.
 #[derive(Clone, Debug)]
 pub struct Home {
     folder: PathBuf,
-    /// The socket of the system log that hears how long the audit trail is; none: none does.
+    /// The socket of the system log, which gets the length of the audit trail; `None`: no log does.
     system_log: Option<PathBuf>,
     system: Arc<dyn System>,
 }
 
 impl Home {
-    /// A folder of this machine for new changes: made where it is missing, refused where others could stop a guard.
+    /// Opens a folder of this machine for new changes: creates it if missing, refuses it if other users could stop a
+    /// guard.
     pub fn open(folder: &Path) -> Result<Self, HomeError> {
         Self::open_on(Arc::new(LocalSystem), folder)
     }
 
-    /// The same on another system.
+    /// The same on another `System`.
     pub fn open_on(system: Arc<dyn System>, folder: &Path) -> Result<Self, HomeError> {
         let home = Self::there_on(system, folder);
         let system = home.system();
@@ -93,7 +94,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Refuses a folder that is not this user's alone.
+    /// Refuses a folder that other users own or can write.
     fn check_fitness(&self) -> Result<(), HomeError> {
         let problem = |problem: FolderProblem| HomeError::FolderProblem(problem.words(&self.folder));
         ownership::fitness(self.system(), &self.folder, &self.changes())
@@ -101,17 +102,17 @@ impl Home {
             .map_err(problem)
     }
 
-    /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
+    /// A folder for reading: nothing is created, and no right to write is needed.
     pub fn there(folder: &Path) -> Self {
         Self::there_on(Arc::new(LocalSystem), folder)
     }
 
-    /// The same on another system.
+    /// The same on another `System`.
     pub fn there_on(system: Arc<dyn System>, folder: &Path) -> Self {
         Self { folder: folder.to_owned(), system, system_log: None }
     }
 
-    /// The same, with the socket of the system log that hears how long its audit trail is.
+    /// Sets the socket of the system log, which gets the length of the audit trail.
     pub fn with_system_log(self, system_log: Option<PathBuf>) -> Self {
         Self { system_log, ..self }
     }
@@ -124,12 +125,12 @@ impl Home {
         &*self.system
     }
 
-    /// Whether there is any change, as far as can be seen: one that cannot be entered may hold some.
+    /// Whether there are changes. A folder that this user cannot enter counts, since it may hold some.
     pub fn is_there(&self) -> bool {
         could_be(self.system(), &self.changes())
     }
 
-    /// Whether this user may not look into it, so that only its guards can be asked.
+    /// Whether this user may not read the folder, so that only the guards can answer.
     pub fn is_closed(&self) -> bool {
         self.system.list(&self.changes()).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     }
@@ -142,12 +143,12 @@ impl Home {
         self.folder.join("changes")
     }
 
-    /// A file of the folder, open to be appended to.
+    /// Opens a file of the folder for appending.
     pub(super) fn file(&self, name: &str) -> io::Result<Box<dyn OpenFile>> {
         self.system.open(&self.folder.join(name), OpenMode::AppendOrMake)
     }
 
-    /// All that a file holds.
+    /// The contents of a file.
     pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.system.open(path, OpenMode::Read)?.read(u64::MAX)
     }
@@ -162,19 +163,19 @@ impl Home {
             .map_err(|error| self.bad(error))
     }
 
-    /// All changes there are, the first first; those that cannot be read with the reason.
+    /// All changes, oldest first. Unreadable ones come as errors.
     pub fn all(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
         self.those(|_| true)
     }
 
-    /// Those that are pending; whoever is over has left a sign, for journals may be long.
+    /// The pending changes. Ended changes have a mark, which saves reading their journals: these may be long.
     pub fn pending(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
         let mut open = self.those(|folder| self.system.metadata(&folder.join(ENDED)).is_err())?;
         open.retain(|kept| kept.as_ref().map_or(true, |kept| kept.read.told.phase.is_pending()));
         Ok(open)
     }
 
-    /// Those whose folders are wanted: each that has a journal is asked for, and only what is wanted is read.
+    /// The changes whose folders `wanted` accepts. Only their journals are read.
     pub fn those(
         &self,
         mut wanted: impl FnMut(&Path) -> bool,
@@ -182,8 +183,8 @@ impl Home {
         let mut folders: Vec<PathBuf> = Vec::new();
         let unseen = |error| HomeError::Unseen { folder: self.changes().display().to_string(), error };
         for path in self.system.list(&self.changes()).map_err(unseen)? {
-            // A folder whose journal was never made had nothing written under it.
-            // One that cannot be looked for may be there.
+            // Without a journal nothing was written to the fabric. A journal that cannot be looked up counts, since it
+            // may exist.
             if could_be(self.system(), &path.join(JOURNAL)) && wanted(&path) {
                 folders.push(path);
             }
@@ -210,7 +211,7 @@ impl Home {
         Ok(last)
     }
 
-    /// Makes the folder of the next change.
+    /// Creates the folder of the next change.
     fn make_folder(&self) -> io::Result<(u64, PathBuf)> {
         let last = self.last_number()?;
         for number in (last..last.saturating_add(NUMBERS_TRIED)).filter_map(|number| number.checked_add(1)) {
@@ -223,7 +224,7 @@ impl Home {
         Err(io::Error::other("no number is left for a change"))
     }
 
-    /// The change of an id.
+    /// The change with this id.
     pub fn find(&self, id: &str) -> Result<Kept, HomeError> {
         let mut unread = None;
         for kept in self.all()? {
@@ -236,7 +237,7 @@ impl Home {
         Err(unread.unwrap_or_else(|| HomeError::Unknown(id.chars().take(40).collect())))
     }
 
-    /// Refuses a change while another one is pending on any of its switches, and while it is not known whether one is.
+    /// Refuses a change if another one is, or may be, pending on any of its switches.
     pub fn refuse_second(&self, begun: &Begun) -> Result<(), HomeError> {
         for kept in self.pending()? {
             let told = kept?.read.told;
@@ -247,8 +248,8 @@ impl Home {
         Ok(())
     }
 
-    /// Begins a change: its journal is durable when this returns. Refused while another one is pending on any of its
-    /// switches, and while it is not known whether one is.
+    /// Begins a change: its journal is durable when this returns. The change is refused if another one is, or may be,
+    /// pending on any of its switches.
     pub fn begin(&self, mut begun: Begun, plan: &str) -> Result<(Kept, Keeping), HomeError> {
         let lock = self.lock_beginning()?;
         self.check_fitness()?;
@@ -264,17 +265,17 @@ impl Home {
         Journal::create(self.system(), &path)?.keep(&Record::Begun(Box::new(begun)))?;
         let read = Journal::load(self.system(), &path)?;
         drop(lock);
-        // Whoever made the folder is the first that may keep it.
+        // The process that created the folder is the first to ask for its lock.
         let keeping = keeping.ok_or_else(|| self.bad(io::ErrorKind::WouldBlock.into()))?;
         Ok((Kept { folder, read, system: Arc::clone(&self.system) }, keeping))
     }
 
-    /// Begins the rollback of a change again that could not be brought to its end: it is pending when this returns, and wants
-    /// a guard. Refused while another one is pending on any of its switches. `None`: it is not incomplete any more.
+    /// Begins the rollback of an incomplete change again: the change is pending when this returns, and needs a guard.
+    /// It is refused if another one is pending on any of its switches. `None`: the change is no longer incomplete.
     pub fn begin_again(&self, id: &str, again: &[Record]) -> Result<Option<Kept>, HomeError> {
         let kept = self.find(id)?;
         let Some(keeping) = kept.keep_incomplete()? else { return Ok(None) };
-        // A folder that takes no new change has its lock open to others, and needs none: nothing else can begin there.
+        // An unfit folder exposes its lock to other users and needs none: no other change can begin there.
         let lock = if self.check_fitness().is_ok() { Some(self.lock_beginning()?) } else { None };
         let (mut journal, read) = kept.journal()?;
         for other in self.pending()? {
@@ -283,7 +284,7 @@ impl Home {
                 return Err(HomeError::pending(&told.begun, told.phase));
             }
         }
-        // Without the sign its journal is read, which says that it is pending from the next line on.
+        // Without the mark its journal is read, which says from the next line on that the change is pending.
         kept.no_end().map_err(|error| self.bad(error))?;
         again.iter().try_for_each(|record| journal.keep(record))?;
         let (_, read) = kept.journal()?;
@@ -291,15 +292,15 @@ impl Home {
         Ok(Some(Kept { read, ..kept }))
     }
 
-    /// Folders outlive the machine too: a journal in one that is lost is none. They may have been made just now, by a process
-    /// that was killed before it synced them.
+    /// Syncs the folders, because a crash would lose the journal with them. A process that was killed before it synced
+    /// may have created them just now.
     fn sync_folders(&self) -> io::Result<()> {
         self.system.sync_folder(&self.changes())?;
         self.system.sync_folder(&self.folder)?;
         let parent = self.folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         match self.system.sync_folder(parent) {
-            // A folder that this user cannot open was not made by this user just now.
+            // This user cannot have created a folder that it cannot open.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             synced => synced,
         }
@@ -312,20 +313,20 @@ impl Home {
     }
 }
 
-/// The number of a change's folder; others may lie there too.
+/// The number of a change's folder; `None` for other names.
 fn number(name: &str) -> Option<u64> {
     let digits = (6..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse().ok().filter(|_| digits)
 }
 
-/// Whether something is there, or cannot be looked for.
+/// Whether the path exists, or cannot be looked up.
 fn could_be(system: &dyn System, path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     !system.symlink_metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
 impl HomeError {
-    /// Another change has to come to its end first.
+    /// The error that another change has to end first.
     pub fn pending(begun: &Begun, phase: Phase) -> Self {
         let Begun { id, user, time, pid, .. } = begun.clone();
         Self::Pending { id, user, time, pid, phase: phase.title() }

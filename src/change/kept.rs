@@ -1,4 +1,4 @@
-//! The folder of one change: who keeps it, and what lies in it.
+//! The folder of one change: its files, and which process keeps it.
 
 use std::ffi::OsString;
 use std::fs::TryLockError;
@@ -32,16 +32,16 @@ pub struct Kept {
     pub(super) system: Arc<dyn System>,
 }
 
-/// The right to keep one change, for as long as it lives.
+/// The lock of the guard on one change, until it is dropped.
 #[derive(Debug)]
 pub struct Keeping(#[allow(dead_code, reason = "the lock goes with the file")] FileLock);
 
 impl Keeping {
-    /// Unless another process has it.
+    /// Takes the lock; `None` if another process has it.
     pub(super) fn take(system: &dyn System, folder: &Path) -> io::Result<Option<Self>> {
         owned::owner(system, folder)?;
         let Ok(lock) = FileLock::try_acquire(system, &folder.join(LOCK))? else { return Ok(None) };
-        // For people: which process it is. The lock itself asks nobody.
+        // The PID is for people and `is_abandoned`; the lock itself does not depend on it.
         lock.file().set_length(0)?;
         lock.file().append(system.pid().to_string().as_bytes())?;
         Ok(Some(Self(lock)))
@@ -53,13 +53,13 @@ impl Kept {
         HomeError::Kept { folder: self.folder.display().to_string(), error }
     }
 
-    /// The right to keep it, unless a process that lives has it.
+    /// Takes the lock to keep the change; `None` if a living process has it.
     pub fn keep(&self) -> Result<Option<Keeping>, HomeError> {
         Keeping::take(self.system(), &self.folder).map_err(|error| self.bad(error))
     }
 
-    /// The right to keep one that is incomplete: the guard that left it so may be about to go. `None`: it is not incomplete
-    /// any more.
+    /// Takes the lock on an incomplete change, whose guard may be about to end. `None`: the change is no longer
+    /// incomplete.
     pub(super) fn keep_incomplete(&self) -> Result<Option<Keeping>, HomeError> {
         const ABOUT_TO_GO: Duration = Duration::from_secs(5);
         let since = Stopwatch::start(self.system());
@@ -78,19 +78,21 @@ impl Kept {
         }
     }
 
-    /// Whether no guard keeps it. A process that listens at the socket is one; a lock alone proves nothing where other users
-    /// may read its file. The process that began the change leaves the lock to the guard, which has this long to take it.
+    /// Whether no guard keeps the change. A process that listens at the socket is a guard. A lock alone proves nothing
+    /// where other users may read its file. The process that began the change leaves the lock to the guard, which has
+    /// `HANDED_OVER` to take it.
     pub fn is_abandoned(&self) -> bool {
         const HANDED_OVER: Duration = Duration::from_secs(15);
         if self.system.is_listening(&self.socket()) {
             return false;
         }
-        // A lock that cannot be looked at is as good as held: `trouble` says what is wrong.
+        // A lock that cannot be tested counts as held: `trouble` reports the reason.
         let Ok(file) = self.lock() else { return false };
         match file.try_lock(true) {
             Ok(()) => {}
             Err(TryLockError::Error(_)) => return false,
-            // A guard that has not made its socket yet, or could not; it may be on another machine.
+            // The holder is a guard without a socket so far, perhaps on another machine, unless it is another user's
+            // process.
             Err(TryLockError::WouldBlock) => return is_lock_foreign(&*file),
         }
         let _ = file.unlock();
@@ -100,7 +102,7 @@ impl Kept {
         holder != self.read.told.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
     }
 
-    /// The process that holds its lock, for an error.
+    /// The process that holds the lock, for messages.
     pub fn lock_holder(&self) -> Option<LockHolder> {
         let file = self.lock().ok()?;
         match file.try_lock(true) {
@@ -109,14 +111,14 @@ impl Kept {
         }
     }
 
-    /// The right to wait beside the guard, unless another process does.
+    /// Takes the lock of the second process beside the guard; `None` if another process has it.
     pub fn lock_second(&self) -> io::Result<Option<Keeping>> {
         owned::owner(self.system(), &self.folder)?;
         Ok(FileLock::try_acquire(self.system(), &self.folder.join("second.lock"))?.ok().map(Keeping))
     }
 
-    /// Ends the process that holds the lock, for good. The process is held by a descriptor, and its start is compared, so that
-    /// no other process of the same number is meant. `None`: no process holds the lock.
+    /// Kills the process that holds the lock. A descriptor holds the process, and its start time is compared, so that
+    /// no process that reuses the PID is killed. `None`: no process holds the lock.
     pub fn end_guard(&self) -> io::Result<Option<LockHolder>> {
         let Some(holder) = self.lock_holder() else { return Ok(None) };
         let pid = holder.pid.ok_or_else(|| io::Error::other(format!("{holder} holds its lock")))?;
@@ -128,7 +130,7 @@ impl Kept {
         Ok(Some(holder))
     }
 
-    /// Whether a signal has stopped the process that holds the lock.
+    /// Whether the process that holds the lock is stopped by a signal.
     pub fn is_guard_stopped(&self) -> bool {
         let pid = self.lock_holder().and_then(|holder| holder.pid);
         pid.is_some_and(|pid| self.system.is_stopped(pid))
@@ -146,14 +148,14 @@ impl Kept {
         self.open(LOCK, OpenMode::Read)
     }
 
-    /// As it is on the disk now, open to be written.
+    /// The journal as it is on the disk now, open for appending.
     pub fn journal(&self) -> Result<(Journal, Read), JournalError> {
         let path = self.folder.join(JOURNAL);
         let read = Journal::load(self.system(), &path)?;
         Ok((Journal::resume(self.system(), &path, &read)?, read))
     }
 
-    /// Whether it has other records by now than when it was read: a journal only grows.
+    /// Whether the journal has more records now than when it was read.
     pub fn has_grown(&self) -> bool {
         let now = self.system.symlink_metadata(&self.folder.join(JOURNAL)).map(|file| file.length);
         now.map_or(true, |now| now != self.read.size())
@@ -167,13 +169,13 @@ impl Kept {
         self.folder.join("guard.log")
     }
 
-    /// Nothing is left to do. Without the sign its journal is read once more.
+    /// Marks the change as ended. Without the mark, listing pending changes reads its journal again.
     pub fn end(&self) {
         let _ = self.open(ENDED, OpenMode::AppendOrMake);
         let _ = self.system.remove(&self.socket());
     }
 
-    /// It is to be done after all; durable when this returns.
+    /// Removes the mark again, durably: the change is pending.
     pub(super) fn no_end(&self) -> io::Result<()> {
         match self.system.remove(&self.folder.join(ENDED)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -182,7 +184,7 @@ impl Kept {
         self.system.sync_folder(&self.folder)
     }
 
-    /// The plan that was begun; what is wrong with what lies there else.
+    /// The plan of the change, or why the file is not the plan that was begun.
     pub fn plan_begun(&self) -> Result<Plan, String> {
         let wrong = |what: String| {
             format!("FD-5627: the plan beside the journal is not the one that was begun ({what})")
@@ -199,7 +201,7 @@ impl Kept {
         }
     }
 
-    /// What the journal alone says of the plan: enough to take it back.
+    /// The plan as far as the journal knows it: enough for a rollback.
     pub fn plan_of_journal(&self) -> Plan {
         let Begun { source, engine, plan, writes, migrations, .. } = self.read.told.begun.clone();
         Plan {
@@ -227,34 +229,34 @@ impl Kept {
         }
     }
 
-    /// What keeps a guard from doing what it is there for, as far as it can be told without one.
+    /// What keeps a guard from working on this change, as far as it shows without a guard.
     pub fn trouble(&self) -> Option<String> {
         let unknown = self.read.told.begun.writes.iter().any(|write| write.step().is_err());
         let unknown = unknown.then(|| UNKNOWN_WRITES.to_owned());
-        // One that is not there yet is made by whoever keeps it.
+        // A missing lock is fine: the guard that keeps the change creates it.
         let lock = || self.lock().err().filter(|error| error.kind() != io::ErrorKind::NotFound);
         unknown
             .or_else(|| lock().map(|error| self.bad(error).to_string()))
             .or_else(|| self.plan_begun().err())
     }
 
-    /// Who may keep it. Its journal is opened only where it is of whoever owns the folder.
+    /// Which guard may keep the change. Its journal is opened only if the owner of the folder owns it.
     pub fn keeper(&self) -> Keeper {
         let owner = owned::owner(self.system(), &self.folder);
         owner.map_or(Keeper::Nobody, |owner| Keeper::of(self.system.user(), owner))
     }
 
-    /// Whether this process may keep it: nobody else's, root's neither.
+    /// Whether this process may keep the change itself. Even root may not keep another user's change.
     pub fn is_own(&self) -> bool {
         self.keeper() == Keeper::Here
     }
 
-    /// Whether this user may give it a guard: whoever began it, and root.
+    /// Whether this user may start a guard for it: the owner of the change, and root.
     pub fn may_have_guard(&self) -> bool {
         self.keeper() != Keeper::Nobody
     }
 
-    /// Where its guard is asked: the guard writes down where that is. Guards of older versions listen in the folder itself.
+    /// The guard's socket, from the file that the guard writes. Guards of older versions listen in the folder itself.
     pub fn socket(&self) -> PathBuf {
         const PATH_MOST: u64 = 4096;
         match self.open(SOCKET, OpenMode::Read).and_then(|file| file.read(PATH_MOST)) {
@@ -263,18 +265,18 @@ impl Kept {
         }
     }
 
-    /// The socket in the folder of the change, which only its owner reaches.
+    /// The socket in the folder of the change, which only the owner reaches.
     pub fn usual_socket(&self) -> PathBuf {
         self.folder.join("guard.sock")
     }
 
-    /// Writes down where the guard listens.
+    /// Stores the path of the guard's socket.
     pub fn set_socket(&self, socket: &Path) -> io::Result<()> {
         self.open(SOCKET, OpenMode::Empty)?.append(socket.as_os_str().as_encoded_bytes())
     }
 }
 
-/// Whether a lock is held by another user, whose process is no guard of this change.
+/// Whether another user holds the lock; that user's process is no guard of this change.
 fn is_lock_foreign(file: &dyn OpenFile) -> bool {
     let owner = file.status().map(|held| held.user);
     owner.and_then(|owner| Ok(file.lock_holder()?.is_foreign(owner))).unwrap_or(false)

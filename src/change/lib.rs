@@ -1,4 +1,4 @@
-//! Changes: plans of what exactly would be written to which fabric, and plans that are applied, confirmed or rolled back.
+//! Changes to a fabric: plans (the exact writes, for one fabric), and plans that are applied, confirmed or rolled back.
 
 mod attest;
 mod audit;

@@ -1,4 +1,4 @@
-//! A plan as a file: readable JSON with everything that would be written and why it may be.
+//! A plan as a file: readable JSON with every write and with the evidence that the writes are safe.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,82 +23,83 @@ use fabdeck_mad::access::Part;
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
-/// What would be done, to which fabric, and what was known of it.
+/// The exact writes, the fabric that they are for, and what was known when the plan was made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Plan {
     pub schema: String,
     pub source: String,
     pub engine: String,
-    /// The engine whose tables stand for those of the fabric, which were not known: such a plan is for simulators.
+    /// The engine whose tables replace those of the fabric, which were unknown. Such a plan is for simulators only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
-    /// What was marked as failed when it was made.
+    /// The elements that were marked as failed when the plan was made.
     pub failed: Vec<FailedElement>,
-    /// What its certificate is about.
+    /// Which paths the certificate covers.
     pub scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     pub fingerprint: Fingerprint,
-    /// What nodes were called, by kind and GUID.
+    /// The names of nodes, by kind and GUID.
     pub names: BTreeMap<String, String>,
     pub lanes: PlanLanes,
-    /// Flows that hosts are told to move once all writes were read back; told to move back before anything is taken back.
+    /// Flows that hosts move once all writes were read back. A rollback has them move back before it restores any
+    /// table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migrations: Vec<Migration>,
-    /// Hosts that leave the base LIDs before anything is written, and come back afterwards.
+    /// Hosts that leave the base LIDs before the first write, and return after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<PlanPhases>,
     pub certificate: Value,
     pub impact: Value,
-    /// The jobs it was made for: how many, and what they made of the tables then and would make of those of the plan.
+    /// The jobs that the plan was made for: their number, and how the tables before and after the plan serve them.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub jobs: Value,
     pub transition: TransitionReport,
-    /// What answered when it was made and has no route after it.
+    /// Nodes that answered when the plan was made and have no route after it.
     #[serde(default, skip_serializing_if = "CutOff::is_empty")]
     pub cut_off: CutOff,
-    /// What an operator should know before it is applied, each in a few words.
+    /// Warnings to read before the plan is applied, each in a few words.
     #[serde(default)]
     pub findings: Vec<String>,
-    /// In the order in which they are written.
+    /// The writes, in the order in which they are applied.
     pub writes: Vec<Write>,
-    /// Over all of the above as the file has it, its layout left out.
+    /// The hash over all fields above, independent of the layout of the file.
     #[serde(default)]
     pub hash: String,
 }
 
-/// What a certificate is about, so that a plan is judged again in the same way.
+/// The paths that a certificate covers, so that a later check of the plan covers the same ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Scope {
-    /// Paths from and to switches count too.
+    /// Whether paths from and to switches count too.
     pub switches: bool,
 }
 
-/// An entry that is not what a plan found there.
+/// A forwarding entry that differs from what the plan found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drifted {
     pub switch: NodeId,
     pub lid: Lid,
-    /// What the plan takes to stand there, and what does.
+    /// The port that the plan expects, and the port in the table.
     pub planned: Option<PortNum>,
     pub held: Option<PortNum>,
 }
 
-/// Entries below a plan's writes that have changed since.
+/// Forwarding entries in the plan's blocks that have changed since the plan was made.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Drift {
     pub count: u64,
     pub switches: u64,
-    /// The first of them, by switch and LID.
+    /// The first entries, by switch and LID.
     pub first: Vec<Drifted>,
 }
 
-/// How many drifted entries are named.
+/// Number of drifted entries that are listed.
 const NAMED: usize = 5;
 
-/// A file that is no plan.
+/// Why a file is not a valid plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFileError {
     #[error("line {line}: FD-5511: this is no plan: {what}; 'fabdeck route -o FILE' writes plans")]
@@ -121,7 +122,7 @@ pub enum PlanFileError {
 }
 
 impl Plan {
-    /// Reads a plan and checks that it says what it was written with.
+    /// Reads a plan and checks its hash and the consistency of its parts.
     pub fn read(text: &str) -> Result<Self, PlanFileError> {
         let plan: Self = serde_json::from_str(text)
             .map_err(|error| PlanFileError::Malformed { line: error.line(), what: error.to_string() })?;
@@ -162,12 +163,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The file, a write a line.
+    /// The text of the file, one write a line.
     pub fn text(&self) -> Result<String, serde_json::Error> {
         const OPEN: &str = "\"hash\": \"";
         let bare = self.without_hash()?;
         let hash = essence(&bare, "");
-        // Within a string its quotes would be escaped, so the first is the plan's own.
+        // Quotes within a string are escaped, so the first match is the plan's own hash.
         Ok(bare.replacen(OPEN, &format!("{OPEN}{hash}"), 1))
     }
 
@@ -184,26 +185,26 @@ impl Plan {
         Ok(escape_json(&text).into_owned())
     }
 
-    /// The marks of the plan, as far as what they are on is still there.
+    /// The elements that the plan marks as failed, where this fabric still has them.
     pub fn faults(&self, fabric: &Fabric) -> Faults {
         let mut faults = Faults::new();
         self.failed.iter().filter_map(|failed| failed.find(fabric)).for_each(|what| _ = faults.mark(what));
         faults
     }
 
-    /// The first thing that is different in a fabric from what the plan was made for.
+    /// The first difference between this fabric and the one that the plan was made for.
     pub fn stale(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Option<Change> {
         let faults = self.faults(fabric);
         let now = self.print(&Standing::new(fabric, &faults, manager), tables);
         self.fingerprint.first_difference(&now)
     }
 
-    /// Whether it was made for a fabric in which no switch had a table.
+    /// Whether the plan was made for a fabric in which no switch had a table.
     pub fn is_without_tables(&self) -> bool {
         self.fingerprint.is_without_tables()
     }
 
-    /// The fingerprint of a fabric, over what that of the plan is over.
+    /// The fingerprint of this fabric, over the same parts as the fingerprint of the plan.
     fn print(&self, standing: &Standing<'_>, tables: &Tables) -> Fingerprint {
         let mut print = Fingerprint::of(standing, tables);
         if !self.fingerprint.lanes.is_empty() {
@@ -213,7 +214,7 @@ impl Plan {
         print.with_adapters(standing, tables, adapters)
     }
 
-    /// Adapters that it writes belong to its fingerprint, as they are now.
+    /// Adds the adapters that the plan writes to its fingerprint, in their present state.
     pub fn cover_adapters(&mut self, standing: &Standing<'_>, tables: &Tables) {
         let adapters = self.writes.iter().filter(|write| matches!(write.at, Holder::Adapter(_)));
         let adapters: Vec<String> = adapters.map(|write| write.at.guid().to_owned()).collect();
@@ -221,14 +222,14 @@ impl Plan {
         self.fingerprint = print.with_adapters(standing, tables, adapters.iter().map(String::as_str));
     }
 
-    /// How many switches it writes, and how many adapters.
+    /// Number of switches that the plan writes, and number of adapters.
     pub fn written(&self) -> (usize, usize) {
         let devices: BTreeSet<&Holder> = self.writes.iter().map(|write| &write.at).collect();
         let switches = devices.iter().filter(|device| matches!(device, Holder::Switch(_))).count();
         (switches, devices.len() - switches)
     }
 
-    /// A node of the fingerprint as people call it: `switch leaf0 (0x0000000000000001)`.
+    /// A key of the fingerprint with the node's name: `switch leaf0 (0x0000000000000001)`.
     pub fn named(&self, key: &str) -> String {
         match (self.names.get(key), key.split_once(' ')) {
             (Some(name), Some((kind, guid))) => format!("{kind} {name} ({guid})"),
@@ -236,7 +237,7 @@ impl Plan {
         }
     }
 
-    /// Which entries below the writes are not what the plan found, where they are known now.
+    /// The entries in the plan's blocks that differ from what the plan found. Unread blocks do not count.
     pub fn drift(&self, fabric: &Fabric, tables: &Tables) -> Drift {
         let mut drift = Drift::default();
         let mut switches = BTreeSet::new();
@@ -260,26 +261,26 @@ impl Plan {
         drift
     }
 
-    /// What the nodes of a fabric are called, for a plan of it; a name that says no more than the GUID is left out.
+    /// The names of a fabric's nodes, for a plan. A name that equals the GUID is left out.
     pub fn names_of(fabric: &Fabric, name: &dyn Fn(NodeId) -> String) -> BTreeMap<String, String> {
         let told = fabric.nodes().map(|(id, node)| (id, node.guid().to_string(), name(id)));
         let told = told.filter(|(_, guid, name)| guid != name);
         told.map(|(id, _, name)| (fabric.node_key(id), name)).collect()
     }
 
-    /// The routes after the plan, on its lanes.
+    /// The routes after the plan, with the plan's lanes.
     pub fn routes(&self, fabric: &Fabric, after: &Tables) -> Routes {
         let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| after.lft(id)));
         routes.lanes = self.lanes.lanes(fabric, routes.stride());
         routes
     }
 
-    /// The lanes of the plan's paths, for routes as long as these.
+    /// The lanes of the plan's paths, in the size of these routes.
     pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes) -> Lanes {
         self.lanes.lanes(fabric, routes.stride())
     }
 
-    /// How many pairs its certificate says that it loses though cables join them, and how many circles there are.
+    /// Number of pairs that the certificate calls unreachable though cables join them, and number of credit loops.
     pub(super) fn wrongs(&self) -> (u64, u64) {
         let number = |key: &str| self.certificate[key].as_u64().unwrap_or(0);
         let cut_off = self.certificate["by_cause"]["cut_off"].as_u64().unwrap_or(0);
@@ -288,12 +289,12 @@ impl Plan {
         (number("unreachable").saturating_sub(cut_off), circles)
     }
 
-    /// The tables after the plan, from those before it.
+    /// The tables after the plan, computed from the tables before it.
     pub fn outcome(&self, fabric: &Fabric, tables: &Tables) -> Tables {
         self.with_parts(fabric, tables, |write| &write.new)
     }
 
-    /// What answers in a fabric with these tables and has no route once the plan is applied.
+    /// Nodes that answer in a fabric with these tables and have no route once the plan is applied.
     pub fn cut_off(
         &self,
         (fabric, tables): (&Fabric, &Tables),
@@ -305,7 +306,7 @@ impl Plan {
         CutOff::of(&standing, (tables, &self.outcome(fabric, tables)), name)
     }
 
-    /// Whether all that it writes stands there, and all else is as it was before.
+    /// Whether the fabric holds everything that the plan writes, and everything else is unchanged.
     pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
         let Some(faults) = self.before_its_ports(fabric) else { return false };
         let before = self.with_parts(fabric, tables, |write| &write.old);
@@ -313,18 +314,19 @@ impl Plan {
         self.outcome(fabric, tables) == *tables && self.fingerprint.first_difference(&print).is_none()
     }
 
-    /// Whether it writes nothing and has hosts move flows: on a road through a manager only levels change.
+    /// Whether the plan has no writes and lets hosts move flows: through OpenSM, such a plan changes only service
+    /// levels.
     pub(super) fn moves_levels_alone(&self) -> bool {
         self.writes.is_empty() && !self.migrations.is_empty()
     }
 
-    /// Whether it takes ports out of service, or brings them back.
+    /// Whether the plan disables or enables ports.
     pub fn switches_ports(&self) -> bool {
         self.writes.iter().any(|write| matches!(write.part, Part::Port(_)))
     }
 
-    /// What was out of service before its ports were as it wants them; `None` where one of them is not. A cable at a port that
-    /// it brings back was none when it was made.
+    /// The elements that were out of service before the plan switched its ports. `None` if a port is not in the planned
+    /// state. A link at a port that the plan enables did not exist when the plan was made.
     fn before_its_ports(&self, fabric: &Fabric) -> Option<Faults> {
         let mut faults = self.faults(fabric);
         for write in &self.writes {
@@ -342,7 +344,8 @@ impl Plan {
         Some(faults)
     }
 
-    /// The first forwarding table that somebody else has written since the plan was made, what the plan writes left aside.
+    /// The first forwarding table that another writer has changed since the plan was made; the plan's own writes do not
+    /// count.
     pub(super) fn written_beside(&self, fabric: &Fabric, tables: &Tables) -> Option<Change> {
         let faults = self.faults(fabric);
         let before = self.with_parts(fabric, tables, |write| &write.old);
@@ -362,7 +365,7 @@ impl Plan {
 
 #[cfg(test)]
 impl Plan {
-    /// What leads from tables to routes, without all that is judged of it.
+    /// A plan that leads from tables to routes, without certificate, impact or findings.
     pub(super) fn bare((fabric, tables): (&Fabric, &Tables), (engine, routes): (&str, &Routes)) -> Self {
         let faults = Faults::default();
         let standing = Standing::new(fabric, &faults, None);
@@ -448,7 +451,7 @@ mod tests {
         let (.., plan) = plan();
         let text = plan.text().unwrap();
         let error = |text: &str| Plan::read(text).unwrap_err().to_string();
-        // What somebody else wrote, with a hash that fits.
+        // A file of another author, with a hash that fits.
         let sealed = |text: &str| {
             let hash =
                 Plan::read(text).err().map(|_| serde_json::from_str::<Plan>(text).unwrap().hash).unwrap();

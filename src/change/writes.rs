@@ -1,4 +1,4 @@
-//! The exact writes that lead from the tables in force to routes, block by block, with what stands there now.
+//! The exact writes that lead from the tables in force to routes, block by block, with the bytes in place now.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::SlToVl;
 use fabdeck_mad::access::{Device, Part, Slot};
 
-/// Who is written, by GUID.
+/// The device that a write is for, by GUID.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holder {
@@ -25,7 +25,7 @@ impl Holder {
         guid
     }
 
-    /// `None`: its GUID is none.
+    /// The device; `None` if the text is not a GUID.
     pub fn device(&self) -> Option<Device> {
         let guid = Guid::from_hex(self.guid()).ok()?;
         Some(match self {
@@ -35,19 +35,19 @@ impl Holder {
     }
 }
 
-/// One part of one switch or adapter: a datagram when it is applied.
+/// One part of one switch or adapter. Applying it takes one SMP.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Write {
     #[serde(flatten)]
     pub at: Holder,
     #[serde(flatten)]
     pub part: Part,
-    /// Two hexadecimal digits a byte.
+    /// The bytes before, two hexadecimal digits each.
     pub old: String,
     pub new: String,
 }
 
-/// A write as its device gets it.
+/// A write in the bytes that its device gets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub slot: Slot,
@@ -56,27 +56,27 @@ pub struct Step {
 }
 
 impl Write {
-    /// Of a switch.
+    /// A write to a switch.
     pub fn of_switch(guid: Guid, part: Part, old: &[u8], new: &[u8]) -> Self {
         Self { at: Holder::Switch(guid.to_string()), part, old: hex(old), new: hex(new) }
     }
 
-    /// Of an adapter, which has lanes and arbitration.
+    /// A write to an adapter, which has an SL2VL table and arbitration only.
     pub fn of_adapter(guid: Guid, part: Part, old: &[u8], new: &[u8]) -> Self {
         Self { at: Holder::Adapter(guid.to_string()), part, old: hex(old), new: hex(new) }
     }
 
-    /// The switch or adapter that it is for, where a fabric has it.
+    /// The switch or adapter that the write is for, if the fabric has it.
     pub fn node(&self, fabric: &Fabric) -> Option<NodeId> {
         self.at.device()?.node(fabric)
     }
 
-    /// The switch that it is for; none for an adapter's.
+    /// The switch that the write is for; `None` if it is for an adapter.
     pub fn switch(&self, fabric: &Fabric) -> Option<NodeId> {
         self.node(fabric).filter(|id| fabric.node(*id).is_switch())
     }
 
-    /// As bytes; what is wrong with it else.
+    /// The write as bytes, or what is wrong with it.
     pub fn step(&self) -> Result<Step, &'static str> {
         let at = self.at.device().ok_or("its switch or adapter is no GUID")?;
         match self.part {
@@ -103,13 +103,13 @@ impl Write {
         Ok(Step { slot: Slot { at, part: self.part }, old, new })
     }
 
-    /// A block as a switch holds it.
+    /// One block of a switch's forwarding table.
     pub(super) fn block_in(held: &NodeTables, block: u16) -> [u8; BLOCK_LIDS as usize] {
         block_of(held.lft.as_ref().map_or(&[], |lft| lft.bytes()), block)
     }
 
-    /// Puts bytes of this part into tables, as far as it is one of them. A row of arbitration that was not known gets the turns
-    /// that have a weight; one that was is as long as its device can have it.
+    /// Stores the bytes of one part in tables, if the part is in a table. A row of arbitration that was unknown gets
+    /// the entries that have a weight. A known row keeps its length, which is what the device supports.
     pub(super) fn put(part: Part, bytes: &[u8], held: &mut NodeTables) {
         match part {
             Part::Block(block) => {
@@ -124,7 +124,7 @@ impl Write {
                 held.sl2vl.insert((PortNum(from), PortNum(to)), SlToVl { pairs }.table());
             }
             Part::Arbitration([port, place]) => put_arbitration(held, PortNum(port), place, bytes),
-            // No table: LinearFDBTop says how far one is used, and a port belongs to the fabric.
+            // Neither is in a table: LinearFDBTop limits the used part of the LFT, and a port belongs to the fabric.
             Part::LinearTop(()) | Part::Port(_) => {}
         }
     }
@@ -136,7 +136,7 @@ pub(super) fn lids_of(block: u16) -> impl Iterator<Item = u32> {
     first..first + u32::from(BLOCK_LIDS)
 }
 
-/// One of the four parts of a port's arbitration, of which each priority has two.
+/// Stores one of the four parts of a port's arbitration; each priority has two parts.
 fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]) {
     const TURNS: usize = 32;
     let turns = bytes.as_chunks::<2>().0;
@@ -157,7 +157,7 @@ fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]
     }
 }
 
-/// Why nothing can be planned.
+/// Why no plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(
@@ -169,8 +169,8 @@ pub enum PlanError {
     Unread { switch: String, block: u16 },
 }
 
-/// In the order of the switches, then of the blocks. Blocks that stay as they are stand in no plan; what does not stand
-/// is left alone. Errors call a switch by its name.
+/// The writes in the order of the switches, then of the blocks. Blocks that stay as they are and failed switches have
+/// no write. Errors call a switch by its name.
 pub fn writes(
     standing: &Standing<'_>,
     tables: &Tables,
@@ -308,7 +308,7 @@ mod tests {
             low.iter().map(|turn| (turn.lane.value(), turn.weight)).collect::<Vec<_>>()
         };
         assert_eq!(weights(&held), [(0, 64), (1, 8)]);
-        // What is there is as long as its device has it.
+        // A known row keeps the length that its device supports.
         bytes[4..6].copy_from_slice(&[2, 4]);
         put(&bytes, &mut held);
         assert_eq!(weights(&held), [(0, 64), (1, 8)]);

@@ -1,4 +1,4 @@
-//! The roads on which a change gets to a fabric.
+//! Drivers: how the writes of a change get to a fabric.
 
 mod direct;
 mod opensm;

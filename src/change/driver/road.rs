@@ -1,4 +1,4 @@
-//! What every road has to do, and how it is known that it did.
+//! The trait of all drivers, and how their writes are verified.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::{Part, Registration, Slot, Surveyor, WriteError};
 
-/// Parts that are asked for at once.
+/// Number of parts that are read at once.
 pub(super) const STRIDE: usize = 64;
 
-/// Why it did not come to its end.
+/// Why a change stopped before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     #[error(
@@ -28,7 +28,7 @@ pub enum Halt {
          written there since"
     )]
     Overwritten { slot: Slot },
-    /// Of the step with this number the device answered other bytes than were sent.
+    /// The device answered the step with this number with other bytes than were sent.
     #[error("{error}")]
     Altered { step: usize, error: String, holds: Vec<u8> },
     #[error("FD-5629: while it was written somebody else wrote beside it: {0}")]
@@ -37,7 +37,7 @@ pub enum Halt {
     Write(WriteError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What only this road knows, in its own words.
+    /// An error of one driver, in its own words.
     #[error("{0}")]
     Road(String),
     #[error("FD-5623: it was ended: {0}")]
@@ -60,31 +60,32 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// Hosts did not follow, and nobody asked for an end.
+    /// Whether hosts did not follow, and the change stops for that alone.
     pub fn is_unanswered(&self) -> bool {
         matches!(self, Self::Unanswered(_) | Self::Unsafe(_))
     }
 }
 
-/// Whoever waits: told how many writes are settled; a reason ends it before the next write.
+/// Called with the number of settled writes; an error stops the change before the next write.
 pub type Heed<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
 
-/// Bytes that devices answered instead of those that were sent to them, by the number of the step.
+/// Bytes that devices answered instead of those that were sent, by the number of the step.
 pub type AlteredWrites = BTreeMap<usize, Vec<u8>>;
 
-/// Why no process of OpenSM can be named.
+/// Message for a driver that has no process of OpenSM to name.
 pub const NOT_THROUGH_OPENSM: &str =
     "FD-5645: the change does not go through OpenSM: there is no process to name; leave out --opensm-process";
 
-/// A road to a fabric.
+/// Writes to a fabric, directly or through OpenSM.
 pub trait Driver {
-    /// Who reads the fabric, whatever the road.
+    /// The reader of the fabric, whatever the driver.
     fn surveyor(&mut self) -> &mut dyn Surveyor;
 
-    /// Brings the fabric to what the steps lead to, from what they found there. The journal holds all of them durably.
+    /// Applies the steps to a fabric in the state that they expect. The journal already holds all steps durably.
     fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt>;
 
-    /// Tells hosts through the subnet manager which flows to move; who of these has answered within this time.
+    /// Sends path-change notices to hosts through the subnet manager. Returns which of `whom` have answered within
+    /// `patience`.
     fn notify(
         &mut self,
         notices: &[Repath],
@@ -92,28 +93,29 @@ pub trait Driver {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError>;
 
-    /// Registers the change with the subnet manager, for other machines to see.
+    /// Registers the change with the subnet manager, where other machines see it.
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError>;
 
     fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError>;
 
-    /// Why a rollback has to wait for the subnet manager that does its writes; `None`: it need not.
+    /// Why a rollback has to wait for the subnet manager that does its writes. `None`: it can start.
     fn await_manager(&mut self) -> Option<String> {
         None
     }
 
-    /// Has OpenSM told by another process from now on.
+    /// Uses another process of OpenSM from now on.
     fn name_opensm(&mut self, _: &str) -> Result<(), String> {
         Err(NOT_THROUGH_OPENSM.to_owned())
     }
 
-    /// Whether each Set's answer is compared with what was sent, so that what reads back otherwise later is a foreign write.
+    /// Whether each Set's answer is compared with what was sent. If so, a part that later differs was written by
+    /// another writer.
     fn compares_answers(&self) -> bool {
         false
     }
 
-    /// Brings it back to what was before, as far as it holds what the steps wrote, or what devices made of that; `told` hears
-    /// how many are settled.
+    /// Restores the old values of parts that hold what the steps wrote, or what devices made of it. `told` gets the
+    /// number of settled steps.
     fn take_back(
         &mut self,
         steps: &[Step],
@@ -122,14 +124,14 @@ pub trait Driver {
     ) -> Vec<Left>;
 }
 
-/// Reads everything back.
+/// Reads every part back and compares it with what was written.
 pub fn verify(driver: &mut dyn Driver, steps: &[Step]) -> Result<(), Halt> {
     let compared = driver.compares_answers();
     for steps in steps.chunks(STRIDE) {
         for (step, held) in steps.iter().zip(read(driver.surveyor(), steps.iter())) {
             if held.map_err(Halt::Write)? != step.new {
                 let slot = step.slot;
-                // The answer to a port's state is not compared: the link makes the state.
+                // A port's answer is not compared: the state follows from the link.
                 let foreign = compared && !matches!(slot.part, Part::Port(_));
                 return Err(if foreign { Halt::Overwritten { slot } } else { Halt::Otherwise { slot } });
             }
@@ -138,7 +140,7 @@ pub fn verify(driver: &mut dyn Driver, steps: &[Step]) -> Result<(), Halt> {
     Ok(())
 }
 
-/// What does not hold what it held before the change.
+/// The parts that do not hold what they held before the change.
 pub fn not_back(surveyor: &mut dyn Surveyor, steps: &[Step]) -> Vec<Left> {
     let mut left = Vec::new();
     for steps in steps.chunks(STRIDE) {

@@ -1,4 +1,4 @@
-//! What a guard is asked, and what it says.
+//! Requests to a guard, and its answers.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::journal::{Begun, Left, Phase, Told};
 
-/// A request, as it goes through the door.
+/// A request, as it goes through the socket.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum Ask {
@@ -19,24 +19,24 @@ pub enum Ask {
         user: String,
         seconds: u64,
     },
-    /// To tell OpenSM by this process from now on: its number, or the path of its pid file.
+    /// Use this process of OpenSM from now on: its PID, or the path of its pid file.
     NameOpensm {
         user: String,
         process: String,
     },
-    /// To go on without hosts that do not answer, where a change in five phases waits for them.
+    /// Go on without the hosts that do not answer, for which a change in five phases waits.
     GoOn {
         user: String,
     },
     RollBack {
         user: String,
-        /// Even where that loses paths.
+        /// Whether to roll back even where that loses paths.
         anyway: bool,
     },
 }
 
 impl Ask {
-    /// Who asks; nobody has to say so who only looks.
+    /// The user who asks; empty for a status request.
     pub fn user(&self) -> &str {
         match self {
             Self::Status => "",
@@ -48,7 +48,7 @@ impl Ask {
         }
     }
 
-    /// The same question, signed by the user that the kernel names.
+    /// The same request in the name of the user that the kernel reports.
     pub fn signed(self, user: &str) -> Self {
         let user = user.to_owned();
         match self {
@@ -61,7 +61,7 @@ impl Ask {
         }
     }
 
-    /// What is asked, as the command is called.
+    /// The name of the command or option that sends this request.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Status => "status",
@@ -74,18 +74,18 @@ impl Ask {
     }
 }
 
-/// A line through the door: a request, or the wish to know what the change is.
+/// A line through the socket: a request, or the question what the change is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(super) enum Question {
-    /// How it stands and what it is, for users who cannot read its journal.
+    /// The status and the description of the change, for users who cannot read its journal.
     Describe,
     #[serde(untagged)]
     Ask(Ask),
 }
 
 impl Question {
-    /// What the guard itself is asked.
+    /// The request that goes on to the guard.
     pub fn ask(&self) -> Ask {
         match self {
             Self::Describe => Ask::Status,
@@ -94,30 +94,30 @@ impl Question {
     }
 }
 
-/// How a change stands.
+/// The status of a change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Status {
     pub id: String,
     #[serde(rename = "state")]
     pub phase: Phase,
-    /// Writes that are settled, or taken back.
+    /// Number of writes that are settled, or rolled back.
     pub done: u64,
     pub writes: u64,
     pub deadline: Option<String>,
     pub why: Option<String>,
     pub left: Vec<Left>,
-    /// Hosts with an agent that did not answer when they were told to move flows.
+    /// Hosts with an agent that did not answer the notice to move flows.
     #[serde(default)]
     pub silent: Vec<String>,
-    /// It waits for these, with nothing written, until they answer or somebody decides.
+    /// Whether the change waits for these hosts, with nothing written, until they answer or an operator decides.
     #[serde(default)]
     pub waits: bool,
-    /// Which phase an update in five phases is in, on its way there.
+    /// The present phase (1 to 5) of an update in five phases.
     #[serde(default)]
     pub phase_of_five: Option<u8>,
-    /// What somebody else wrote over since it was applied.
+    /// What another writer has overwritten since the change was applied.
     pub drift: Option<String>,
-    /// What keeps its guard from doing what it is there for.
+    /// What keeps the guard from working.
     #[serde(default)]
     pub trouble: Option<String>,
 }
@@ -148,7 +148,7 @@ pub enum Answer {
     Refused { why: String },
 }
 
-/// A change for users who cannot read its journal.
+/// A change, for users who cannot read its journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Description {
     pub number: u64,
@@ -171,14 +171,14 @@ impl Description {
     }
 }
 
-/// A request with the way back.
+/// A request with the channel for its answer.
 #[derive(Debug)]
 pub struct Order {
     pub ask: Ask,
     pub reply: Sender<Answer>,
 }
 
-/// Why nothing can be asked of a change that is over.
+/// Message for a request to a change that has ended.
 pub fn decided(id: &str, phase: Phase) -> String {
     format!("FD-7985: change {id} is {}: there is nothing left to decide", phase.title())
 }

@@ -1,4 +1,4 @@
-//! Where a guard is asked: a socket, a line of JSON each way. The kernel tells who asks, and the owner's configuration what
+//! The guard's socket: one line of JSON each way. The kernel says which user asks; the owner's configuration says what
 //! that user may ask.
 
 use std::fs::{self, Permissions};
@@ -20,33 +20,33 @@ use super::rights::{Caller, Rights, refusal};
 use crate::journal::Begun;
 use crate::system::OpenDoor;
 
-/// How long either end waits for the other's line.
+/// Timeout of either end for the other's line.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a guard that is done waits for its callers.
 const SEEN_OUT: Duration = Duration::from_secs(1);
-/// How many callers are served at once; each has a thread and waits for the guard.
+/// Number of callers that are served at once, for each of the two groups in `Callers`. Each has a thread.
 const CALLERS_MOST: usize = 64;
-/// A longer line is no request.
+/// Longest request in bytes.
 const LINE_MOST: u64 = 64 * 1024;
-/// A longer answer is none: the switches of a large fabric fit many times.
+/// Longest answer in bytes: many times the switches of a large fabric.
 const ANSWER_MOST: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
-    /// Nothing was asked: there was nobody to take it.
+    /// The request was not sent: no process took it.
     #[error("FD-5651: the guard of the change does not answer: {0}")]
     Silent(std::io::Error),
-    /// It was asked, and what came of it is not known.
+    /// The request was sent, and its outcome is unknown.
     #[error("FD-5659: the guard of the change was asked and has not answered: {0}")]
     Unanswered(std::io::Error),
     #[error("FD-5652: what answers for the guard is none: {0}")]
     NoGuard(serde_json::Error),
 }
 
-/// An open door. It ends with the process.
+/// An open socket of a guard. It ends with the process.
 #[derive(Debug)]
 pub struct Door {
-    /// Callers that were let in and have no answer yet.
+    /// Callers that were accepted and have no answer yet.
     inside: Arc<Callers>,
     policy: Arc<AccessPolicy>,
 }
@@ -58,20 +58,20 @@ pub struct AccessPolicy {
     /// What users other than the owner and root may ask.
     pub rights: Rights,
     pub refusals: Refusals,
-    /// Whether one of them asked: they cannot read in the journal how the change ended.
+    /// Whether such a user asked: that user cannot read in the journal how the change ended.
     pub asked_by_others: AtomicBool,
 }
 
 impl Door {
-    /// Takes every caller in; each has a thread for one question.
+    /// Opens the socket and serves each caller in a thread of its own.
     pub fn open(socket: &Path, orders: Sender<Order>, policy: AccessPolicy) -> std::io::Result<Self> {
-        // What a guard left behind that was killed; the lock says that none lives.
+        // A killed guard left the file behind; the lock shows that no other guard lives.
         match std::fs::remove_file(socket) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let listener = UnixListener::bind(socket)?;
-        // The rights of callers decide who may ask what, not the mode.
+        // The rights of the caller decide what it may ask, not the mode.
         fs::set_permissions(socket, Permissions::from_mode(0o666))?;
         let policy = Arc::new(policy);
         let held = Arc::clone(&policy);
@@ -79,10 +79,10 @@ impl Door {
         let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A caller beyond the last place finds its stream ended, and asks again.
+                // A caller beyond the limit finds its stream closed, and asks again.
                 let Some(slot) = CallerSlot::begin(&counted, &stream) else { continue };
                 let (orders, held) = (orders.clone(), Arc::clone(&held));
-                // Without a thread to be had the caller finds its stream ended.
+                // If no thread can start, the caller finds its stream closed.
                 let _ = thread::Builder::new().spawn(move || {
                     answer(&stream, &orders, &held);
                     drop(slot);
@@ -92,16 +92,16 @@ impl Door {
         Ok(Self { inside, policy })
     }
 
-    /// Tells how the change ended for as long as a user who cannot read the journal may ask again.
+    /// Reports the end of the change, as long as users who cannot read the journal may ask again.
     fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
         const REPORTED: Duration = Duration::from_secs(2);
-        // A change that goes on has another guard soon, which answers.
+        // A pending change soon has another guard, which answers.
         if status.phase.is_pending() || !self.policy.asked_by_others.load(Ordering::SeqCst) {
             return;
         }
         let since = Instant::now();
         while let Ok(order) = orders.recv_timeout(REPORTED.saturating_sub(since.elapsed())) {
-            // The asker may be gone.
+            // The caller may have closed its end.
             let _ = order.reply.send(match order.ask {
                 Ask::Status => Answer::Status(status.clone()),
                 _ => Answer::Refused { why: decided(&status.id, status.phase) },
@@ -109,7 +109,7 @@ impl Door {
         }
     }
 
-    /// Whoever was answered has the answer before the process ends.
+    /// Waits, for at most `SEEN_OUT`, until every caller has its answer.
     fn see_out(&self) {
         let since = Instant::now();
         while self.inside.count() > 0 && since.elapsed() < SEEN_OUT {
@@ -127,8 +127,8 @@ impl OpenDoor for Door {
     }
 }
 
-/// How many callers are served just now. Those of the owner and root have places of their own, so that other users cannot take
-/// them away.
+/// Number of callers that are being served. The owner and root have places of their own, which other users cannot use
+/// up.
 #[derive(Debug, Default)]
 struct Callers {
     own: AtomicUsize,
@@ -145,14 +145,14 @@ impl Callers {
     }
 }
 
-/// The time from the acceptance of a connection to its answer.
+/// One caller's place, from accepting the connection to its answer.
 struct CallerSlot {
     inside: Arc<Callers>,
     is_other: bool,
 }
 
 impl CallerSlot {
-    /// Takes a place; `None`: all are taken.
+    /// Takes a place; `None` if there is none.
     fn begin(inside: &Arc<Callers>, stream: &UnixStream) -> Option<Self> {
         let uid = sockopt::socket_peercred(stream).ok()?.uid.as_raw();
         let is_other = uid != own_uid() && uid != 0;
@@ -171,7 +171,7 @@ impl Drop for CallerSlot {
 }
 
 impl AccessPolicy {
-    /// The request as the guard is given it, signed by its caller, or the refusal of a caller without the right.
+    /// The request in the name of its caller, or the refusal of a caller without the right.
     pub fn admit(&self, ask: Ask, caller: &Caller, owner: u32) -> Result<Ask, Box<Answer>> {
         if caller.uid != owner {
             self.asked_by_others.store(true, Ordering::SeqCst);
@@ -186,7 +186,7 @@ impl AccessPolicy {
     }
 }
 
-/// One question, and its answer; what is no question gets none.
+/// Reads one request and answers it. A line that is no request gets no answer.
 fn answer(stream: &UnixStream, orders: &Sender<Order>, policy: &AccessPolicy) -> Option<()> {
     let caller = Caller::of(stream).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
@@ -218,17 +218,17 @@ fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Whether a process listens at a socket. A guard that is stopped or busy listens still.
+/// Whether a process listens at a socket. A stopped or busy guard still listens.
 pub fn is_listening(socket: &Path) -> bool {
     const TIMEOUT: Duration = Duration::from_millis(100);
     match connect(socket, TIMEOUT) {
         Ok(_) => true,
-        // A guard whose callers queue up to the last place.
+        // A guard whose queue of callers is full.
         Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
     }
 }
 
-/// Asks the guard behind a socket what its change is: `Err` of the inner result is the guard's refusal.
+/// Asks the guard behind a socket what its change is; an inner `Err` is the guard's refusal.
 pub fn describe(socket: &Path, timeout: Duration) -> Result<Result<Description, String>, DoorError> {
     let text = exchange(socket, &Question::Describe, timeout)?;
     if let Ok(Answer::Refused { why }) = serde_json::from_str(&text) {
@@ -237,20 +237,20 @@ pub fn describe(socket: &Path, timeout: Duration) -> Result<Result<Description, 
     serde_json::from_str(&text).map(Ok).map_err(DoorError::NoGuard)
 }
 
-/// Asks the guard behind a socket.
+/// Sends a request to the guard behind a socket, with the usual timeout.
 pub fn call(socket: &Path, ask: &Ask) -> Result<Answer, DoorError> {
     call_within(socket, ask, PATIENCE)
 }
 
-/// The same, for somebody who has other things to do.
+/// Sends a request to the guard behind a socket.
 pub fn call_within(socket: &Path, ask: &Ask, patience: Duration) -> Result<Answer, DoorError> {
     let text = exchange(socket, &Question::Ask(ask.clone()), patience)?;
     serde_json::from_str(&text).map_err(DoorError::NoGuard)
 }
 
-/// One line there and one back.
+/// Sends one line and reads one.
 fn exchange(socket: &Path, question: &Question, timeout: Duration) -> Result<String, DoorError> {
-    // What is not there as a whole line is no question, and nobody acts on it.
+    // A line that is not sent completely is no request, and the guard does not act on it.
     let asked = || {
         let mut stream = connect(socket, timeout)?;
         stream.set_read_timeout(Some(timeout))?;
@@ -268,7 +268,7 @@ fn exchange(socket: &Path, question: &Question, timeout: Duration) -> Result<Str
     Ok(text)
 }
 
-/// Before the door of a guard that has stopped callers queue, and the next one waits for a place: no longer than this either.
+/// Connects within a timeout. Callers queue at a stopped guard, and once the queue is full `connect` itself blocks.
 fn connect(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
     let address = SocketAddrUnix::new(socket)?;
     let caller = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;

@@ -1,7 +1,8 @@
-//! What somebody else writes while a change waits to be confirmed: told, with who might have, and not fought.
+//! Foreign writes while a change waits to be confirmed. The guard reports them with the likely writer, and does not
+//! overwrite them.
 //!
-//! A look at all that was written may take long, and longer where a device says nothing. So it goes on in slices, and
-//! between them there is time for whoever asks, and for the deadline.
+//! Reading all parts takes long, and longer where devices do not answer. So the guard reads in slices, and between them
+//! it serves requests and watches the deadline.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,25 +15,25 @@ use crate::read_queue::ReadQueue;
 use crate::writes::Step;
 use fabdeck_mad::access::{Device, Slot, Unwatched, Wanted, WriteError};
 
-/// How long it looks before it hears again who asks.
+/// How long the guard reads before it serves requests again.
 const SLICE: Duration = Duration::from_millis(200);
-/// A device that says nothing takes three seconds: what would begin later could end behind the deadline.
+/// A device without an answer takes three seconds: a read that begins later could end after the deadline.
 pub(super) const AHEAD: Duration = Duration::from_secs(4);
-/// How long it looks once more before it is confirmed; whoever confirms waits for it.
+/// How long the guard reads again before a confirmation, which waits for it.
 const BEFORE_CONFIRMED: Duration = Duration::from_secs(2);
 
-/// What was found when it was last looked.
+/// The result of the last reading.
 #[derive(Default)]
 pub(super) struct Seen {
     over: BTreeSet<Slot>,
     silent: BTreeSet<Device>,
     pub words: Option<String>,
-    /// What could not be looked at.
+    /// Parts that could not be read.
     pub trouble: Option<String>,
     round: Option<Round>,
 }
 
-/// A look that is under way.
+/// A reading that is under way.
 struct Round {
     queue: ReadQueue,
     over: BTreeSet<Slot>,
@@ -44,10 +45,10 @@ impl Seen {
         self.round.is_some()
     }
 
-    /// From the beginning.
+    /// Starts a reading from the beginning.
     pub fn begin(&mut self, steps: &[Step]) {
         let queue = ReadQueue::new(steps.iter().map(|step| step.slot.at), &self.silent);
-        // What does not answer now is neither written over nor back.
+        // A part that cannot be read now keeps its last known state.
         self.round = Some(Round { queue, over: self.over.clone(), aimed: false });
     }
 }
@@ -65,7 +66,7 @@ impl Round {
 }
 
 impl Keeper<'_> {
-    /// Looks for a while, unless the deadline is too near.
+    /// Reads on for one slice of time, unless the deadline is too near.
     pub(super) fn look_after(&mut self, steps: &[Step], seen: &mut Seen, left: Duration) {
         let since = Stopwatch::start(self.clock);
         while since.elapsed() < SLICE
@@ -74,7 +75,7 @@ impl Keeper<'_> {
         {}
     }
 
-    /// What is kept is what stands there now; what does not is told, and so is what there was no time for.
+    /// Reads once more before a confirmation: what differs is logged, and so is what could not be read in time.
     pub(super) fn look_before(&mut self, steps: &[Step], seen: &mut Seen) {
         seen.begin(steps);
         let since = Stopwatch::start(self.clock);
@@ -91,7 +92,7 @@ impl Keeper<'_> {
         seen.trouble = Some(seen.trouble.iter().cloned().chain([words]).collect::<Vec<_>>().join("; "));
     }
 
-    /// A slice of the look that is under way; whether there is more.
+    /// Reads one slice. Whether more is left.
     fn look_on(&mut self, steps: &[Step], seen: &mut Seen) -> bool {
         let Some(mut round) = seen.round.take() else { return false };
         if round.queue.has_lost_port() && !round.aimed {
@@ -115,7 +116,7 @@ impl Keeper<'_> {
         true
     }
 
-    /// What is news of devices that say nothing stands in the trail.
+    /// Writes to the audit trail which devices have stopped or resumed answering.
     fn hear(&mut self, silent: BTreeSet<Device>, seen: &mut Seen) {
         if silent == seen.silent {
             return;
@@ -138,7 +139,7 @@ impl Keeper<'_> {
         );
     }
 
-    /// What is news of what was written over stands in the trail.
+    /// Writes to the audit trail which parts were overwritten or restored by others.
     fn tell(&mut self, over: BTreeSet<Slot>, seen: &mut Seen, who: impl FnOnce(&mut Self) -> String) {
         if over == seen.over {
             return;
@@ -155,7 +156,7 @@ impl Keeper<'_> {
         self.audit("drift", &user, &words.unwrap_or_else(|| "all is as it was written again".to_owned()));
     }
 
-    /// Who is in charge of the fabric now, and writes tables when it sees fit.
+    /// Names the subnet manager in charge of the fabric, which may write tables at any time.
     fn who_might(&mut self, steps: &[Step]) -> String {
         let looked = self.driver.surveyor().look(Wanted::default(), &mut Unwatched);
         self.driver.surveyor().keep_off(&switched(steps));

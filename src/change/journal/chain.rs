@@ -1,4 +1,4 @@
-//! Lines that hold each other: a checksum tells a damaged line, a chain of hashes one that was taken out or put in.
+//! Journal lines that protect each other: a checksum reveals a damaged line, a hash chain a removed or inserted one.
 //!
 //! ```text
 //! 1f3a90c2 7b1e02c4d5a60f18 {"record":"begun",...}
@@ -7,11 +7,11 @@
 
 use std::fmt::Write;
 
-/// Hexadecimal digits of the checksum and of the chain.
+/// Number of hexadecimal digits of the checksum; below, of the chain.
 const CRC: usize = 8;
 const CHAIN: usize = 16;
 
-/// Where a chain stands: over every line so far.
+/// The state of a hash chain: the hash over every line so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Link([u8; CHAIN / 2]);
 
@@ -32,7 +32,7 @@ impl std::fmt::Display for Link {
     }
 }
 
-/// The next line of a chain, and where the chain stands behind it.
+/// The next line of a chain, and the state of the chain after it.
 pub fn line(before: Link, json: &str) -> (String, Link) {
     let link = before.after(json.as_bytes());
     let rest = format!("{link} {json}");
@@ -42,21 +42,21 @@ pub fn line(before: Link, json: &str) -> (String, Link) {
     (line, link)
 }
 
-/// What of a file holds.
+/// The valid part of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Chained<'t> {
-    /// The JSON of each line, with where the line begins.
+    /// The JSON of each line, with the offset of the line.
     pub lines: Vec<(u64, &'t str)>,
     pub link: Link,
-    /// Bytes up to the end of the last record, with its newline where it has one.
+    /// Length up to the end of the last record, with its newline if it has one.
     pub length: u64,
-    /// The last record holds and has no newline: the next line begins with one.
+    /// Whether the last record is valid and lacks its newline. The next line then begins with one.
     pub unended: bool,
-    /// Bytes behind it: a line that was not written to its end.
+    /// Number of bytes after the last record: an incomplete line.
     pub torn: u64,
 }
 
-/// A line that is whole and wrong, which no crash leaves behind.
+/// A line that is complete and wrong. No crash leaves such a line behind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("offset {offset}: FD-5601: {what}; nothing behind this place is believed")]
 pub struct ChainError {
@@ -65,9 +65,9 @@ pub struct ChainError {
 }
 
 impl<'t> Chained<'t> {
-    /// Reads lines up to the end. What a crash leaves at the end of a file (a line without its end, or zeros) is torn; a line
-    /// that ends as lines do and does not hold is damage. The newline itself is under no checksum: a last record that holds
-    /// counts without it, and with other bytes in its place.
+    /// Reads lines up to the end. What a crash leaves at the end of a file (an incomplete line, or zeros) is torn; a
+    /// complete line that is invalid is damage. No checksum covers the newline: a valid last record counts without it,
+    /// and with other bytes in its place.
     pub fn read(bytes: &'t [u8]) -> Result<Self, ChainError> {
         let mut read = Self::default();
         let mut rest = bytes;
@@ -93,7 +93,7 @@ impl<'t> Chained<'t> {
     }
 }
 
-/// Where the chain stands behind each line that holds, up to the first that does not.
+/// The offset and the state of the chain after each valid line, up to the first invalid one.
 pub fn chain_places(bytes: &[u8]) -> Vec<(u64, String)> {
     let (mut places, mut link, mut length) = (Vec::new(), Link::default(), 0_u64);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -105,8 +105,8 @@ pub fn chain_places(bytes: &[u8]) -> Vec<(u64, String)> {
     places
 }
 
-/// The record that these bytes, which hold no newline, begin with. The checksum is computed along the bytes, so that a record
-/// of any length costs one pass.
+/// The record at the beginning of these bytes, which contain no newline. The checksum is updated byte by byte, so one
+/// pass is enough.
 fn unended(bytes: &[u8], before: Link) -> Option<(&str, Link)> {
     let wanted = std::str::from_utf8(bytes.get(..CRC)?).ok()?;
     let wanted = u32::from_str_radix(wanted, 16).ok()?;
@@ -161,7 +161,7 @@ mod tests {
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
         for cut in 0..=text.len() {
             let read = Chained::read(&text.as_bytes()[..cut]).unwrap();
-            // A line that lacks its newline alone holds.
+            // A line that lacks only its newline is valid.
             let whole = ends.iter().filter(|end| **end - 1 <= cut).count();
             assert_eq!(read.lines.len(), whole, "{cut}");
             assert_eq!(read.unended, ends.iter().any(|end| end - 1 == cut), "{cut}");
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The machine stopped while it wrote behind a record whose newline was damaged.
+    /// The machine crashed while it wrote after a record whose newline was damaged.
     #[test]
     fn a_record_that_holds_is_read_whatever_is_in_the_place_of_its_newline() {
         let text = text();

@@ -1,32 +1,32 @@
-//! The file under a journal: what is appended may be lost until it was synced.
+//! The file under a journal: a crash may lose what was appended and not yet synced.
 
 use std::io;
 use std::path::Path;
 
 use crate::system::{OpenFile, OpenMode, System};
 
-/// One file that only grows. Tests bring disks that fail.
+/// A file that is only appended to. Tests use disks that fail.
 pub trait Disk: Send {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// What was appended outlives the machine once this returns.
+    /// Flushes to disk: what was appended survives a crash of the machine once this returns.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// How long the file is by now, where another process may append to it too.
+    /// The present length of the file, where another process may append to it too.
     fn length(&self) -> io::Result<Option<u64>> {
         Ok(None)
     }
 
-    /// Cuts it off behind its first `length` bytes; what was there behind them is gone for good once this returns.
+    /// Truncates the file to its first `length` bytes, durably once this returns.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 
-/// A file of the system.
+/// A file of the operating system.
 #[derive(Debug)]
 pub struct FileDisk(Box<dyn OpenFile>);
 
 impl FileDisk {
-    /// A new file in a folder that is there, whose entry outlives the machine too.
+    /// Creates a file in an existing folder. The entry of the folder is synced too.
     pub fn create(system: &dyn System, path: &Path) -> io::Result<Self> {
         let file = system.open(path, OpenMode::Make)?;
         if let Some(folder) = path.parent() {
@@ -35,7 +35,7 @@ impl FileDisk {
         Ok(Self(file))
     }
 
-    /// A file that is open to be appended to, cut off behind its first `length` bytes, which are whole.
+    /// Takes a file that is open for appending, and truncates it to its first `length` bytes, which are valid.
     pub(crate) fn over(file: Box<dyn OpenFile>, length: u64) -> io::Result<Self> {
         if file.status()?.length != length {
             file.set_length(length)?;
@@ -64,7 +64,7 @@ impl Disk for FileDisk {
     }
 }
 
-/// Forgets everything, for what ends with the process anyway.
+/// Stores nothing, for changes that end with their process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryDisk;
 

@@ -1,4 +1,4 @@
-//! What was to be done and how far it came, durable before the first datagram that writes.
+//! The journal: what is to be done and how far it came, durable before the first write goes out.
 
 mod chain;
 mod disk;

@@ -1,4 +1,4 @@
-//! What a journal holds, and what it adds up to.
+//! The records of a journal, and the state that replaying them yields.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::phases::{PlanPhases, Unanswered};
 use crate::trail_mark::TrailMark;
 use crate::writes::Write;
 
-/// Everything that undoing a change takes, whoever does it, and on which day.
+/// Everything that a rollback needs, by any process and at any later time.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Begun {
-    /// By which a change is confirmed.
+    /// The id of the change, which confirming it takes.
     pub id: String,
-    /// The machine that it was begun on, and the id of the run of it; none in journals of older versions.
+    /// The host that began the change, and the boot id of that host. Both are empty in journals of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -28,75 +28,75 @@ pub struct Begun {
     pub user: String,
     pub pid: u32,
     pub source: String,
-    /// The driver.
+    /// The driver: direct MADs or OpenSM.
     pub via: String,
-    /// Where OpenSM is, for changes that go through it.
+    /// Where OpenSM runs, for changes that go through it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opensm: Option<OpensmSite>,
-    /// From the last write to the rollback, unless it is confirmed.
+    /// Seconds from the last write to the rollback, unless the change is confirmed.
     pub window_s: u64,
     /// The hash of the plan.
     pub plan: String,
     pub engine: String,
-    /// Findings that somebody accepted by name.
+    /// Findings that the user accepted by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<String>,
-    /// What the source has to be opened with again; never a key.
+    /// The M_Key file that the source needs when it is opened again; the key itself is never stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mkey_file: Option<String>,
-    /// The switches of the fabric: no other change may be pending on any of them.
+    /// The switches of the fabric. No other change may be pending on any of them.
     pub switches: BTreeSet<String>,
-    /// Simulators share GUIDs without being one fabric; what is live has none.
+    /// The simulator, because two simulators can have the same GUIDs. `None` for a live fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulator: Option<String>,
-    /// Pairs that had no path before it.
+    /// Number of pairs without a path before the change.
     #[serde(default)]
     pub lost_before: u64,
-    /// Flows that hosts are told to move, and to move back.
+    /// Flows that hosts move, and move back on a rollback.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migrations: Vec<Migration>,
-    /// Who leaves the base LIDs while their tables change.
+    /// Hosts that leave the base LIDs while their tables change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<PlanPhases>,
     #[serde(default, skip_serializing_if = "Unanswered::is_stop")]
     pub unanswered: Unanswered,
-    /// How far the audit trail was, so that a trail that was cut since is seen.
+    /// The end of the audit trail at the begin of the change, so that a later truncation is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trail: Option<TrailMark>,
-    /// Its journal has a `writing` record before the first write; journals of older versions have none.
+    /// Whether the journal has a `writing` record before the first write. Journals of older versions have none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marks_writing: bool,
-    /// In the order in which they are written.
+    /// The writes, in the order in which they are applied.
     pub writes: Vec<Write>,
 }
 
 impl Begun {
-    /// By which hosts know its notices again. Folders count their changes each on their own, so it comes from what is
-    /// random: the hash (FNV-1a) of its id.
+    /// The number by which hosts recognize repeated notices of this change. State folders number their changes
+    /// independently, so the number is the FNV-1a hash of the random id.
     pub fn notice_number(&self) -> u32 {
         let bytes = self.id.bytes();
         bytes.fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 
-    /// Whether both are of one fabric: of the smaller one more than half of the switches are in both, and a simulator where
-    /// there is one. A switch that was moved from one fabric to another does not make them one; neither do two fabrics
-    /// become of one of which half is out of sight.
+    /// Whether both changes are of one fabric: the same simulator, and more than half of the switches of the smaller
+    /// set in both. One switch that moved to another fabric does not join the two. A fabric of which half is
+    /// unreachable still counts as the same.
     pub fn is_of_fabric_of(&self, other: &Self) -> bool {
         self.simulator == other.simulator && have_most_in_common(&self.switches, &other.switches)
     }
 
-    /// Whether one may not be pending beside the other: they share a switch, whatever fabrics they are of.
+    /// Whether the two changes share a switch, so that only one of them may be pending.
     pub fn meets(&self, other: &Self) -> bool {
         self.simulator == other.simulator && !self.switches.is_disjoint(&other.switches)
     }
 }
 
-/// Whether two fabrics are one, by the GUIDs of their switches.
+/// Whether two sets of switch GUIDs are of one fabric.
 pub fn have_most_in_common(first: &BTreeSet<String>, second: &BTreeSet<String>) -> bool {
     first.intersection(second).count() * 2 > first.len().min(second.len())
 }
 
-/// Something that was not taken back, and why.
+/// A part that was not rolled back, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Left {
     pub what: String,
@@ -108,57 +108,58 @@ pub struct Left {
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
     Begun(Box<Begun>),
-    /// From here on some of it may be written.
+    /// Written before the first write: from here on parts of the change may be in the fabric.
     Writing {
         time: String,
     },
-    /// So many writes were answered. Nothing rests on it: whoever takes over reads the fabric.
+    /// Number of writes that were answered. Only progress displays use it: a guard that takes over reads the fabric.
     Written {
         count: u64,
     },
-    /// A device answered the Set of the write with this number (from 0) with other bytes than were sent: what it holds now is
-    /// this change's doing too.
+    /// A device answered the Set of the write with this number (from 0) with other bytes than were sent. A rollback
+    /// overwrites those bytes too.
     Altered {
         time: String,
         write: u64,
-        /// Two hexadecimal digits a byte.
+        /// The bytes of the answer, two hexadecimal digits each.
         holds: String,
     },
-    /// A guard is about to register the change with the subnet manager; each has a number higher than the one before.
+    /// A guard is about to register the change with the subnet manager. Each guard's epoch is higher than the one
+    /// before.
     Registered {
         time: String,
         host: String,
         boot: String,
         epoch: u64,
     },
-    /// Hosts are about to be told which flows to move, or to move back: from here on they may have heard of it.
+    /// Notices to move flows, or to move them back, are about to go out: from here on hosts may have them.
     Notifying {
         time: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         back: bool,
     },
-    /// They were told. Of those with an agent these have answered, and these have not.
+    /// The notices were sent. The hosts with an agent that answered, and those that did not.
     Notified {
         time: String,
         answered: Vec<String>,
         silent: Vec<String>,
     },
-    /// Hosts that did not say that they left the base LIDs are waited for no longer.
+    /// The change no longer waits for hosts that did not say that they left the base LIDs.
     GoingOn {
         time: String,
         user: String,
     },
-    /// From here on OpenSM is told by this process: its number, or the path of its pid file.
+    /// From here on fabdeck uses this process of OpenSM: its PID, or the path of its pid file.
     OpensmNamed {
         time: String,
         user: String,
         process: String,
     },
-    /// All is written and was read back; it is rolled back at the deadline.
+    /// All writes were applied and read back. The change is rolled back at the deadline.
     Applied {
         time: String,
         deadline: String,
-        /// The deadline by the time since the machine started.
+        /// The deadline in time since boot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ends: Option<BootTime>,
     },
@@ -176,23 +177,23 @@ pub enum Record {
     Returning {
         time: String,
         why: String,
-        /// Somebody asked for it, who knows what it loses.
+        /// Whether a user asked for the rollback and accepts that it may lose paths.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         asked: bool,
     },
-    /// It was rolled back, but for what is left.
+    /// The change was rolled back, except for the parts in `left`.
     Returned {
         time: String,
         left: Vec<Left>,
     },
-    /// What was left of a rollback is tried once more; `anyway`: even where that loses paths.
+    /// The rest of an incomplete rollback is tried again; `anyway`: even where that loses paths.
     Again {
         time: String,
         user: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         anyway: bool,
     },
-    /// Nothing was written, for this reason.
+    /// The change was refused for this reason, and nothing was written.
     Refused {
         time: String,
         why: String,
@@ -200,7 +201,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// When it was written, for those that have a time.
+    /// When the record was written; `None` for records without a time.
     pub fn time(&self) -> Option<&str> {
         match self {
             Self::Written { .. } => None,
@@ -223,25 +224,25 @@ impl Record {
     }
 }
 
-/// How far a change is.
+/// The phase of a change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Some of it may be written.
+    /// The writes are going out.
     Applying,
-    /// It waits to be confirmed.
+    /// All writes are in the fabric; the change waits to be confirmed.
     Applied,
     Confirmed,
     RollingBack,
     RolledBack,
-    /// Something could not be rolled back: a person is needed.
+    /// Some parts could not be rolled back: the operator has to act.
     Incomplete,
-    /// Nothing was written.
+    /// The change was refused before the first write.
     Refused,
 }
 
 impl Phase {
-    /// Whether something is still to be done or decided.
+    /// Whether the change still has writes to do, or waits to be confirmed.
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Applying | Self::Applied | Self::RollingBack)
     }
@@ -259,12 +260,12 @@ impl Phase {
     }
 }
 
-/// What hosts know of the flows that a change moves.
+/// Which notices the hosts of a change may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Hosts {
     #[default]
     Untold,
-    /// They were told to move them, or may have been.
+    /// Notices to move flows were sent, or may have been.
     Told,
     /// They may have been told to move them back.
     CallingBack,
@@ -275,7 +276,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// Whether there is something to move back.
+    /// Whether hosts may have flows to move back.
     pub fn may_have_moved(self) -> bool {
         matches!(self, Self::Told | Self::CallingBack | Self::PartlyBack)
     }
@@ -288,52 +289,52 @@ pub struct Ended {
     pub left: Vec<Left>,
 }
 
-/// What the records of a journal add up to.
+/// The state of a change: what the records of its journal add up to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
     pub begun: Begun,
     pub phase: Phase,
     pub written: u64,
-    /// The guard was about to write.
+    /// Whether the journal has a `writing` record: parts of the change may be in the fabric.
     pub writing: bool,
-    /// What devices answered instead of what was sent.
+    /// Bytes that devices answered instead of those that were sent.
     pub altered: AlteredWrites,
-    /// The number of the last guard that registered it; 0: none did.
+    /// The epoch of the last guard that registered the change; 0 if none did.
     pub epoch: u64,
-    /// The machine that keeps it; empty in journals of older versions.
+    /// The host whose guard keeps the change; empty in journals of older versions.
     pub host: String,
-    /// Where it waits to be confirmed.
+    /// When the change is rolled back, unless it is confirmed.
     pub deadline: Option<String>,
-    /// The same by the time since the machine started, where the journal has it.
+    /// The deadline in time since boot, where the journal has it.
     pub ends: Option<BootTime>,
-    /// The latest time of any record: the wall clock may have been set back between two of them.
+    /// The latest time of any record. The wall clock may have been set back between two records.
     pub latest_time: Option<String>,
-    /// Why it is or was rolled back, or refused.
+    /// Why the change is or was rolled back, or refused.
     pub why: Option<String>,
-    /// Whoever wants it rolled back wants it even where that loses paths.
+    /// Whether the user who asked for the rollback accepts lost paths.
     pub asked: bool,
     pub hosts: Hosts,
-    /// It stands whose agents answered when they were told last.
+    /// Whether the journal has the answers to the last notices.
     pub heard: bool,
-    /// How often hosts were told something.
+    /// Number of rounds of notices.
     pub rounds: u64,
-    /// Hosts with an agent that did not answer when they were told last.
+    /// Hosts with an agent that did not answer the last notices.
     pub silent: Vec<String>,
-    /// Those that did not when they were told to move flows.
+    /// Hosts with an agent that did not answer the notices to move flows.
     pub silent_there: Vec<String>,
     /// Hosts that said that they moved or left, and did not say since that they are back.
     pub away: BTreeSet<String>,
-    /// It stands who said that they left the base LIDs, and who did not.
+    /// Whether the journal says which hosts left the base LIDs and which did not.
     pub knows_who_left: bool,
-    /// Nobody is waited for any more.
+    /// Whether the change waits for no more hosts.
     pub going_on: bool,
-    /// Of a change in five phases: all hosts left, or are not waited for, so that some of it may be written.
+    /// Of a change in five phases: whether all hosts left or are no longer waited for, so that writes may begin.
     pub way_is_free: bool,
     pub ended: Option<Ended>,
 }
 
 impl Told {
-    /// Of a change of which nothing is written yet.
+    /// The state of a change of which nothing is written yet.
     pub fn begun(begun: Begun) -> Self {
         Self {
             host: begun.host.clone(),
@@ -361,7 +362,7 @@ impl Told {
         }
     }
 
-    /// `None` where the first record is not that of a beginning.
+    /// Replays records. `None` if the first one is not `Begun`.
     pub fn of(records: &[Record]) -> Option<Self> {
         let (Record::Begun(begun), rest) = records.split_first()? else { return None };
         let mut told = Self::begun((**begun).clone());
@@ -449,13 +450,13 @@ impl Told {
         }
     }
 
-    /// Whether some of it may be written, by what the journal says: each of these records is durable before a Set goes out.
+    /// Whether parts of the change may be in the fabric, by the journal. Its records are durable before a Set goes out.
     pub fn may_be_written(&self) -> bool {
         let way_is_free = self.begun.phases.is_none() || self.way_is_free;
         self.written > 0 || (way_is_free && (self.writing || !self.begun.marks_writing))
     }
 
-    /// Which of the five phases it is in, of an update that has them and is on its way there.
+    /// The present phase (1 to 5) of an update in five phases. `None` for other changes, and during a rollback.
     pub fn phase_of_five(&self) -> Option<u8> {
         self.begun.phases.as_ref()?;
         let left = self.heard && (self.silent.is_empty() || self.going_on || self.written > 0);
@@ -468,7 +469,7 @@ impl Told {
         }
     }
 
-    /// Whether hosts that did not answer are asked again, with nothing written.
+    /// Whether the change waits, with nothing written, for hosts that did not answer.
     pub fn waits(&self) -> bool {
         let asked = self.begun.phases.is_some() && self.begun.unanswered == Unanswered::Wait;
         asked
@@ -495,7 +496,8 @@ mod tests {
     #[test]
     fn a_switch_that_two_fabrics_share_does_not_make_them_one() {
         let lab = fabric(0..10);
-        // One switch, or half of them, came from the other fabric; a part of the fabric is out of sight; it has grown.
+        // One switch, or half of the switches, of the other fabric; more in common; parts of the fabric; all of it; a
+        // grown one; another one.
         for (other, is_one) in [
             (9..20, false),
             (5..15, false),

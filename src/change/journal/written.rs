@@ -1,4 +1,4 @@
-//! Writing a journal, and reading what is left of one.
+//! Writes a journal, and reads one back.
 
 use std::io;
 use std::path::Path;
@@ -32,44 +32,44 @@ pub enum JournalError {
     Failed { file: String },
 }
 
-/// An open journal. Once it fails it stays shut: a line behind half a line would be damage.
+/// An open journal. After a failed write it takes no more records: a line after an incomplete one would be damage.
 pub struct Journal {
     name: String,
     disk: Box<dyn Disk>,
     link: Link,
-    /// Bytes that its lines have.
+    /// Length of the valid lines in bytes.
     length: u64,
-    /// The last record has no newline, so that the next one brings it.
+    /// Whether the last record lacks its newline, so that the next one begins with it.
     unended: bool,
-    /// Everything that was appended is durable.
+    /// Whether everything that was appended is synced.
     durable: bool,
     failed: bool,
-    /// Where the chain stood before the record that failed.
+    /// The state before the record that failed: chain, length and `unended`.
     whole: (Link, u64, bool),
-    /// Another process has appended to the file.
+    /// Whether another process has appended to the file.
     superseded: bool,
 }
 
-/// What a file tells.
+/// A journal as read from its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
     pub told: Told,
     link: Link,
     length: u64,
     unended: bool,
-    /// Bytes at the end that a crash left behind.
+    /// Number of bytes at the end that a crash left behind.
     pub torn: u64,
 }
 
 impl Read {
-    /// Bytes that the file had.
+    /// Length of the file when it was read.
     pub fn size(&self) -> u64 {
         self.length + self.torn
     }
 }
 
 impl Journal {
-    /// Over an empty disk.
+    /// Begins a journal on an empty disk.
     pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
         let (link, length) = (Link::default(), 0);
         let name = name.into();
@@ -94,7 +94,7 @@ impl Journal {
         }
     }
 
-    /// Goes on with a file that was read; what was torn at its end is cut off.
+    /// Continues a file that was read. Torn bytes at its end are cut off.
     pub fn resume(system: &dyn System, path: &Path, read: &Read) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         let file = owned::open(system, path, OpenMode::Append);
@@ -104,7 +104,7 @@ impl Journal {
         }
     }
 
-    /// Goes on with what was read, on a disk that holds it.
+    /// Continues a journal on a disk that holds what was read.
     pub fn over(disk: Box<dyn Disk>, read: &Read) -> Self {
         Self::on("journal", disk).behind(read)
     }
@@ -140,7 +140,7 @@ impl Journal {
         Ok(Read { told, link, length, unended, torn })
     }
 
-    /// Writes a record that may be lost.
+    /// Appends a record without syncing it: a crash may lose it.
     pub fn mark(&mut self, record: &Record) -> Result<(), JournalError> {
         if self.is_superseded() {
             return Err(JournalError::Superseded { file: self.name.clone() });
@@ -168,7 +168,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes a record that outlives the machine once this returns.
+    /// Appends a record and syncs it: it survives a crash of the machine once this returns.
     pub fn keep(&mut self, record: &Record) -> Result<(), JournalError> {
         self.mark(record)?;
         if let Err(error) = self.disk.sync() {
@@ -179,8 +179,8 @@ impl Journal {
         Ok(())
     }
 
-    /// What the caller is told to be lost is believed by nobody who reads the file: it is cut off, or the file is damaged with
-    /// an empty line, which is refused. Two newlines: the first may be the one that a record still lacked.
+    /// Makes sure that no reader believes a record whose write was reported as failed. The record is cut off; if that
+    /// fails, an empty line damages the file, which readers refuse. Two newlines: the first may end the record.
     fn fail(&mut self) {
         self.failed = true;
         if self.disk.cut(self.whole.1).is_err() {
@@ -189,7 +189,7 @@ impl Journal {
         }
     }
 
-    /// Tries a disk again that failed: what was not written whole is cut off, and records are taken again.
+    /// Tries a failed disk again: cuts off the incomplete record and takes records again.
     pub fn recover(&mut self) -> Result<(), JournalError> {
         if !self.failed {
             return Ok(());
@@ -205,20 +205,20 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether another guard has written to the file: locks do not keep guards of two machines apart on every file system.
-    /// What cannot be looked up is left to the append, which fails with its reason.
+    /// Whether another guard has written to the file: on some file systems locks do not exclude guards of two machines.
+    /// If the length cannot be read, the next append fails with the reason.
     pub fn is_superseded(&mut self) -> bool {
         let length = self.disk.length().ok().flatten();
         self.superseded |= !self.failed && length.is_some_and(|length| length != self.length);
         self.superseded
     }
 
-    /// Whether it can be written still.
+    /// Whether the journal still takes records.
     pub fn works(&self) -> bool {
         !self.failed
     }
 
-    /// Whether all that was written is durable.
+    /// Whether all records are synced.
     pub fn is_durable(&self) -> bool {
         self.durable
     }
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes all but the newline of a line and fails, then cannot cut it off.
+    /// A disk that is full at the newline of a line, and then cannot cut the line off.
     struct ShortDisk(Arc<Mutex<Vec<u8>>>);
 
     impl Disk for ShortDisk {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// The record is whole but for its newline, and its writer was told that it is lost: nothing believes it.
+    /// The record is complete except for its newline, and its writer got an error: no reader may believe it.
     #[test]
     fn a_record_that_failed_at_its_newline_is_damage() {
         let bytes = Arc::default();

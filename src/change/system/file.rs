@@ -11,15 +11,15 @@ use super::process::LockHolder;
 /// How a file is opened. Links and pipes are refused in every mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpenMode {
-    /// An existing file, to be read.
+    /// An existing file, for reading.
     Read,
-    /// An existing file, to be read and appended to.
+    /// An existing file, for reading and appending.
     Append,
-    /// The same; a missing file is made, for its owner alone.
+    /// Like `Append`; a missing file is created with mode 0600.
     AppendOrMake,
-    /// A new file, for its owner alone.
+    /// A new file with mode 0600; an existing one is an error.
     Make,
-    /// An empty file, new or emptied, for its owner alone.
+    /// An empty file with mode 0600: new, or an existing one truncated.
     Empty,
 }
 
@@ -31,7 +31,7 @@ pub enum FileKind {
     Other,
 }
 
-/// What the system knows of a file.
+/// The metadata of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileStatus {
     pub kind: FileKind,
@@ -39,33 +39,33 @@ pub struct FileStatus {
     pub group: u32,
     pub mode: u32,
     pub length: u64,
-    /// Device and number: two paths with one id lead to one file.
+    /// Device and inode: two paths with one id lead to one file.
     pub id: (u64, u64),
     pub modified: Option<Timestamp>,
 }
 
-/// An open file. Its lock ends with it.
+/// An open file. Closing it releases its lock.
 pub trait OpenFile: Send + Sync + fmt::Debug {
     fn status(&self) -> io::Result<FileStatus>;
 
-    /// Reads at most so many bytes from the beginning.
+    /// Reads at most `most` bytes from the beginning.
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
 
     fn append(&self, bytes: &[u8]) -> io::Result<()>;
 
-    /// What was written outlives the machine once this returns.
+    /// Flushes to disk: what was written survives a crash of the machine once this returns.
     fn sync(&self) -> io::Result<()>;
 
-    /// Cuts it to a length; what was cut off is gone for good after the next `sync`.
+    /// Truncates the file to a length. A crash cannot bring the rest back after the next `sync`.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// Tries to take its lock: alone, or beside others that share it.
+    /// Tries to take the lock of the file, exclusive or shared, without waiting.
     fn try_lock(&self, shared: bool) -> Result<(), TryLockError>;
 
     fn unlock(&self) -> io::Result<()>;
 
-    /// The process that holds its lock. Nothing is known of a process in another PID namespace or on another machine.
+    /// The process that holds the lock. A process in another PID namespace or on another machine is unknown.
     fn lock_holder(&self) -> io::Result<LockHolder>;
 }

@@ -1,4 +1,4 @@
-//! The machine itself.
+//! The operating system of this machine.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -20,7 +20,7 @@ use crate::clock::{BootTime, Clocks, SystemClocks};
 use crate::guard::{AccessPolicy, Answer, Ask, Door, DoorError, Order, call_within, is_listening};
 use crate::hang::Progress;
 
-/// The machine and the process that this code runs in.
+/// The operating system and the process that this code runs in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LocalSystem;
 
@@ -64,8 +64,8 @@ impl System for LocalSystem {
             OpenMode::Empty => how.write(true).truncate(true).create(true).mode(0o600),
         };
         match open_regular(path, &how) {
-            // In a folder where anybody may make files the kernel refuses to open another user's file with the wish to make
-            // it, so that is tried second.
+            // In a sticky folder that all users can write, the kernel refuses `O_CREAT` on another user's file
+            // (fs.protected_regular). So the first attempt is without it.
             Err(error) if mode == OpenMode::AppendOrMake && error.kind() == io::ErrorKind::NotFound => {
                 open_regular(path, how.create(true).mode(0o600))
             }
@@ -80,7 +80,7 @@ impl System for LocalSystem {
 
     fn make_folder(&self, folder: &Path, mode: u32) -> io::Result<()> {
         DirBuilder::new().mode(mode).create(folder)?;
-        // The mask may have taken rights of the owner.
+        // The umask may have removed rights of the owner.
         fs::set_permissions(folder, Permissions::from_mode(mode))
     }
 
@@ -122,7 +122,7 @@ impl System for LocalSystem {
 
     fn tell_log(&self, socket: &Path, line: &str) -> io::Result<()> {
         let log = UnixDatagram::unbound()?;
-        // A log that takes nothing holds nothing up.
+        // A log that accepts nothing must not block the guard.
         log.set_nonblocking(true)?;
         log.send_to(line.as_bytes(), socket).map(drop)
     }
@@ -176,7 +176,7 @@ fn status_of(held: &Metadata) -> FileStatus {
     }
 }
 
-/// A file of the machine.
+/// A file of this machine.
 #[derive(Debug)]
 struct LocalFile(File);
 

@@ -1,5 +1,5 @@
-//! What changes ask of the machine they run on: its disk, clocks, locks, sockets and processes. `LocalSystem` is the machine
-//! itself; tests bring a simulated one, on which every crash, clock and foreign user follows from a seed.
+//! What changes need of the operating system: its disk, clocks, locks, sockets and processes. `LocalSystem` is this
+//! machine. Tests use a simulated one, in which crashes, clocks and foreign users follow from a seed.
 
 mod file;
 mod local;

@@ -1,4 +1,4 @@
-//! Processes that hold locks, as the kernel shows them.
+//! Processes that hold locks, as the kernel reports them.
 
 use std::fs;
 use std::fs::{File, Metadata};
@@ -7,18 +7,18 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::users;
 
-/// The process that holds a lock, as `/proc/locks` shows it.
+/// The process that holds a lock, from `/proc/locks`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LockHolder {
     pub pid: Option<u32>,
-    /// The real user id: a program that is set-user-ID does not hide who started it.
+    /// The real user id: it shows who started a set-user-ID program.
     pub uid: Option<u32>,
     pub program: Option<String>,
 }
 
 impl LockHolder {
-    /// The holder of a lock that could not be had. Nothing is known of a process in another PID namespace or on another
-    /// machine.
+    /// The holder of a lock that could not be taken. A process in another PID namespace or on another machine is
+    /// unknown.
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
         let Some(pid) = pid_of_lock(&locks, &file.metadata()?) else { return Ok(Self::default()) };
@@ -33,8 +33,8 @@ impl LockHolder {
         self.pid == other.pid && self.uid == other.uid
     }
 
-    /// Whether the holder is neither the owner of the file nor root. The process that took the lock may have ended and have
-    /// left it to a child: guards start no process that inherits a lock.
+    /// Whether the holder is neither the owner of the file nor root. The process that took the lock may have ended and
+    /// left it to a child. Guards start no process that inherits a lock.
     pub fn is_foreign(&self, owner: u32) -> bool {
         self.pid.is_some() && self.uid.is_none_or(|uid| uid != owner && uid != 0)
     }
@@ -53,15 +53,15 @@ impl std::fmt::Display for LockHolder {
     }
 }
 
-/// A field of `/proc/PID/stat` behind the name of the program, which may hold blanks and brackets.
+/// A field of `/proc/PID/stat` after the name of the program, which may contain blanks and brackets.
 pub(super) fn stat_field(pid: u32, field: usize) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(')')?;
     fields.split_whitespace().nth(field).map(str::to_owned)
 }
 
-/// The process that `/proc/locks` names for a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`. Overlay file
-/// systems show the device below there, so a single lock on a file of this number counts too.
+/// The process that `/proc/locks` lists for a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`. Overlay file
+/// systems show the device of the lower layer there, so a single lock on this inode number counts too.
 fn pid_of_lock(locks: &str, file: &Metadata) -> Option<u32> {
     let (major, minor) = (rustix::fs::major(file.dev()), rustix::fs::minor(file.dev()));
     let (id, inode) = (format!("{major:02x}:{minor:02x}:{}", file.ino()), format!(":{}", file.ino()));
