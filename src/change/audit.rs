@@ -1,4 +1,4 @@
-//! What was done, for whoever asks later: one line each, appended, synced and chained. No line is ever changed.
+//! The audit trail: what was done, one line each, appended, synced and chained. No line is ever changed.
 
 use std::io;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::home::Home;
 use super::journal::{ChainError, Chained, Disk, FileDisk, line};
 use super::trail_mark::TrailMark;
 
-/// How long somebody who has nothing else to do waits for the lock of the trail.
+/// Timeout for the lock of the trail.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One thing that was done or refused.
+/// An action or a refusal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Entry {
     pub time: String,
@@ -46,12 +46,12 @@ pub enum AuditError {
 }
 
 impl Home {
-    /// Appends to the audit trail; it is durable when this returns.
+    /// Appends an entry to the audit trail, durably once this returns.
     pub fn audit(&self, entry: &Entry) -> Result<(), AuditError> {
         self.audit_all(std::slice::from_ref(entry), PATIENCE)
     }
 
-    /// Appends some, all or none, and waits no longer than this for the lock of the trail.
+    /// Appends all entries or none, with a timeout for the lock of the trail.
     pub(super) fn audit_all(&self, entries: &[Entry], patience: Duration) -> Result<(), AuditError> {
         let file = self.folder().join("audit").display().to_string();
         let bad = |error: io::Error| AuditError::Disk { file: file.clone(), error };
@@ -79,7 +79,7 @@ impl Home {
         Ok(())
     }
 
-    /// All entries.
+    /// All entries of the trail.
     pub fn trail(&self) -> Result<Vec<Entry>, AuditError> {
         let path = self.folder().join("audit");
         let file = path.display().to_string();

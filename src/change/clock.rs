@@ -1,5 +1,5 @@
-//! The two clocks of a change. The wall clock tells people when something was; it can be set, by hours, at any moment. The
-//! time since the machine started cannot be set and goes on while the machine sleeps, and means nothing after a restart.
+//! The two clocks of a change. The wall clock gives times for people, and can be set at any moment. The time since boot
+//! cannot be set and counts while the machine sleeps, but means nothing after a reboot.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// A moment by the time since the machine started.
+/// A moment in time since boot.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct BootTime {
-    /// The id of this run of the machine.
+    /// The boot id of the machine.
     pub boot: String,
     pub ms: u64,
 }
 
-/// Both clocks, as a guard reads them, and waits by them.
+/// Both clocks, and waiting.
 pub trait Clocks {
     fn now(&self) -> Timestamp;
 
@@ -26,7 +26,8 @@ pub trait Clocks {
         std::thread::sleep(time);
     }
 
-    /// Waits for a message: `attempt` is called with how long it may block, until it returns true or the time is over.
+    /// Waits for a message: `attempt` gets the longest time that it may block, until it returns true or the time is
+    /// over.
     fn wait(&self, time: Duration, attempt: &mut dyn FnMut(Duration) -> bool) {
         attempt(time);
     }
@@ -48,7 +49,7 @@ impl<'c> Stopwatch<'c> {
     }
 }
 
-/// The clocks of the machine.
+/// The clocks of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClocks;
 
@@ -64,7 +65,7 @@ impl Clocks for SystemClocks {
     }
 }
 
-/// The id that the kernel gives to each start of the machine; where it gives none, one of this process.
+/// The boot id of the kernel, or an id of this process if the kernel has none.
 fn boot_id() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();
     ID.get_or_init(|| {
@@ -75,12 +76,12 @@ fn boot_id() -> &'static str {
 }
 
 impl BootTime {
-    /// The time from this moment to a later one of the same run of the machine.
+    /// The time from this moment to a later one of the same boot; `None` for another boot.
     pub fn until(&self, later: &Self) -> Option<Duration> {
         self.is_of_run_of(later).then(|| Duration::from_millis(later.ms.saturating_sub(self.ms)))
     }
 
-    /// Whether both are of one run of the machine.
+    /// Whether both moments are of the same boot.
     pub fn is_of_run_of(&self, other: &Self) -> bool {
         self.boot == other.boot
     }

@@ -1,4 +1,4 @@
-//! What a plan takes down although it answers: nodes that tables lead to now and that nothing leads to once it is applied.
+//! Nodes that a plan cuts off although they answer: tables lead to them now, and no longer once the plan is applied.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::standing::Standing;
 use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
 use fabdeck_routing::trees::Ways;
 
-/// Nodes that answer now and have no route after a plan, by name, and the ordered pairs of terminals that lose their path
-/// with them.
+/// Nodes that answer now and have no route after a plan, by name, and the number of ordered pairs of terminals that
+/// lose their path with them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CutOff {
     pub switches: Vec<String>,
@@ -18,11 +18,11 @@ pub struct CutOff {
     pub pairs: u64,
 }
 
-/// Names of one kind that a sentence lists.
+/// Number of names of one kind that a sentence lists.
 const NAMED: usize = 3;
 
 impl CutOff {
-    /// Compares where tables lead before a plan and after it, as seen from the switches that the plan is for.
+    /// Compares the reach of the tables before a plan and after it, from the switches that the plan is for.
     pub fn of(
         standing: &Standing<'_>,
         (before, after): (&Tables, &Tables),
@@ -79,7 +79,7 @@ fn more(count: usize, what: &str) -> Option<String> {
     (count > NAMED).then(|| format!("{} {what}", count - NAMED))
 }
 
-/// Where tables lead over the cables that are left.
+/// The reach of tables over the working cables.
 struct Reach<'a> {
     fabric: &'a Fabric,
     graph: SwitchGraph,
@@ -105,7 +105,7 @@ impl<'a> Reach<'a> {
         self.graph.alive(end.switch) && beside.any(|other| other.port == end.port)
     }
 
-    /// Whether a path leads from a switch to a port behind another, or to that switch itself.
+    /// Whether a path leads from a switch to a port of the switch `root`, or to that switch itself.
     fn leads(&self, from: u32, (root, port, lids): (u32, PortNum, &[Lid])) -> bool {
         lids.iter().any(|lid| {
             let mut at = from;
@@ -126,7 +126,7 @@ impl<'a> Reach<'a> {
         self.has(end) && self.leads(from, (end.switch, end.switch_port, &lids(self.fabric, end.port)))
     }
 
-    /// Terminals that answer and that some switch of `held` leads to now, and none then.
+    /// Terminals that answer, and that some switch of `held` reaches now but none reaches then.
     fn cut_terminals(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> BTreeSet<PortId> {
         let answers = |end: &&Terminal| self.fabric.node(self.fabric.port(end.port).node).facts.answered;
         let stays = |end: &&Terminal| standing.holds(NodeId(end.switch)) && then.reaches(end.switch, end);
@@ -135,7 +135,7 @@ impl<'a> Reach<'a> {
         lost.filter(|end| reached(self, end) && !reached(then, end)).map(|end| end.port).collect()
     }
 
-    /// Switches that answer over cables now, and that nothing of `held` leads to then.
+    /// Switches that answer, are cabled to `held` now, and are reached by no switch of `held` then.
     fn cut_switches(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> Vec<NodeId> {
         let (part, _) = self.graph.parts();
         let parts: BTreeSet<u32> = held.iter().map(|id| part[*id as usize]).collect();
@@ -150,13 +150,13 @@ impl<'a> Reach<'a> {
         cabled.filter(|id| self.graph.alive(id.0) && !reached(id)).collect()
     }
 
-    /// Ordered pairs with a path now and an end that is cut off, without those that keep their path all the same.
+    /// Number of ordered pairs with a path now and an end that is cut off, minus those that keep their path.
     fn pairs_cut(&self, then: &Self, cut: &BTreeSet<PortId>) -> u64 {
         if cut.is_empty() {
             return 0;
         }
         let switches = self.graph.switch_count();
-        // Terminals of each switch that stay, those that are cut off, and of these the ones whose cable works.
+        // Per switch: the terminals that stay, those that are cut off, and of these the ones whose cable works.
         let (mut stay, mut gone, mut cabled) =
             (vec![0u64; switches], vec![0u64; switches], vec![0u64; switches]);
         for end in self.terminals() {
@@ -179,7 +179,7 @@ impl<'a> Reach<'a> {
                 if senders == 0 || !self.reaches(from, end) {
                     continue;
                 }
-                // Two ends that are cut off together may keep the path between them.
+                // Two terminals that are both cut off may keep the path between them.
                 let kept = is_cut && cabled[at] > own && then.reaches(from, end);
                 pairs += senders - if kept { cabled[at] - own } else { 0 };
             }
@@ -213,7 +213,7 @@ mod tests {
         tables
     }
 
-    /// What a plan for these marks takes down: a marked switch keeps the table that it has.
+    /// What a plan for these marks cuts off. A marked switch keeps its present table.
     fn taken_down(marks: &[&str]) -> CutOff {
         let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
         let names = Names::new(&fabric, &NameMap::default());
@@ -228,7 +228,7 @@ mod tests {
         }
         let name = |id: NodeId| names.of(id).to_owned();
         let found = CutOff::of(&Standing::new(&fabric, &faults, None), (&before, &after), &name);
-        // Where tables stay as they are, a mark alone takes nothing down but the switch that it is on.
+        // Without marks, unchanged tables cut nothing off.
         let stays = CutOff::of(&Standing::new(&fabric, &Faults::new(), None), (&before, &before), &name);
         assert!(stays.is_empty(), "{stays:?}");
         found
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_keeps_a_route_is_not_named() {
         assert!(taken_down(&[]).is_empty());
-        // One of several cables of a leaf.
+        // A leaf keeps its other cables.
         let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
         let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
         let names = Names::new(&fabric, &NameMap::default());

@@ -1,6 +1,6 @@
-//! A hash over a whole plan: what it says, not how it is laid out.
+//! The hash of a whole plan, independent of the layout of its file.
 
-/// Over a text of JSON without the white space between its tokens, and without the hash that it holds itself.
+/// Hashes a text of JSON without the white space between its tokens, and without the hash that it contains.
 pub(super) fn essence(text: &str, own: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     let without = if own.is_empty() { text.to_owned() } else { text.replacen(own, "", 1) };

@@ -1,4 +1,4 @@
-//! What a plan was told to do without, in words that last: GUIDs and ports, whatever names and LIDs become.
+//! The elements that a plan takes as failed, by GUID and port, which outlast names and LIDs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use fabdeck_fabric::{Element, Fabric, Faults, Names, PortId, PortNum, Resolved};
 /// An element that was marked as failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FailedElement {
-    /// What it was called: `link:leaf0[3]`.
+    /// The name at that time: `link:leaf0[3]`.
     pub element: String,
-    /// The node or port that it is; both ends of a link.
+    /// The node or port; for a link, its two ports.
     pub ends: Vec<FailedEnd>,
 }
 
 /// A node, or one of its ports.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FailedEnd {
-    /// As fingerprints write it: `switch 0x0000000000000001`.
+    /// The key in fingerprints: `switch 0x0000000000000001`.
     pub node: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u8>,
@@ -41,7 +41,7 @@ impl FailedElement {
         Self { element: Element::of(fabric, names, what).to_string(), ends }
     }
 
-    /// Where it is in a fabric; `None` when it is there no more.
+    /// The element in a fabric; `None` if the fabric no longer has it.
     pub fn find(&self, fabric: &Fabric) -> Option<Resolved> {
         let port = |end: &FailedEnd| fabric.port_of(fabric.node_by_key(&end.node)?, PortNum(end.port?));
         match self.ends.as_slice() {

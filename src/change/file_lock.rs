@@ -1,14 +1,14 @@
 //! Locks on files of the state folder.
 //!
-//! `flock` asks for no right to write, so any user who may read a file may hold its lock for ever. Three rules keep that
-//! from stopping a guard:
+//! `flock` needs no right to write, so any user who can read a file can hold its lock forever. Three rules keep that
+//! from blocking a guard:
 //!
-//! - a lock file is readable for its owner alone (0600);
-//! - every wait ends after a timeout, with an error that names the process that holds the lock;
-//! - where another user opened the file of an older version (0644, 0666), the file is replaced and the new one is locked, but
-//!   in a folder that several users write in, where another user may hold the lock rightly. The replaced file stays beside the
-//!   new one (`.old`): a process of the owner may have locked it meanwhile, and the new lock is not had before that one is
-//!   released.
+//! - Only the owner can read a lock file (0600).
+//! - Every wait ends after a timeout, with an error that names the process that holds the lock.
+//! - If another user has opened a lock file of an older version (0644, 0666), the file is replaced and the new one is
+//!   locked. In a folder that several users write in, it is not: there another user may hold the lock rightly. The
+//!   replaced file stays beside the new one (`.old`), because a process of the owner may have locked it meanwhile. The
+//!   new lock is not granted before that one is released.
 
 use std::fs::TryLockError;
 use std::io;
@@ -19,12 +19,12 @@ use super::clock::Stopwatch;
 use super::ownership;
 use super::system::{FileKind, FileStatus, LockHolder, OpenFile, OpenMode, System};
 
-/// Time from one attempt to the next.
+/// Time between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
-/// How often a file may be replaced by others before the lock is given up.
+/// How often other processes may replace the file before an attempt fails.
 const REPLACEMENTS_MOST: u32 = 16;
 
-/// How long the process that replaced a file waits for a process of the owner that has taken the lock of the old one.
+/// How long the process that replaced a file waits for a process of the owner that has locked the old file.
 const REPLACED_RELEASE_MOST: Duration = Duration::from_secs(5);
 
 /// A lock that is held until this value is dropped.
@@ -32,7 +32,7 @@ const REPLACED_RELEASE_MOST: Duration = Duration::from_secs(5);
 pub(super) struct FileLock(Box<dyn OpenFile>);
 
 impl FileLock {
-    /// Waits at most `timeout` for the lock of a file, which is made where it is missing.
+    /// Waits at most `timeout` for the lock of a file, which is created if it is missing.
     pub fn acquire(system: &dyn System, path: &Path, timeout: Duration) -> io::Result<Self> {
         let since = Stopwatch::start(system);
         loop {
@@ -44,7 +44,7 @@ impl FileLock {
         }
     }
 
-    /// One attempt: the lock, or who holds it.
+    /// Tries once. Returns the lock, or the process that holds it.
     pub fn try_acquire(system: &dyn System, path: &Path) -> io::Result<Result<Self, LockHolder>> {
         for _ in 0..REPLACEMENTS_MOST {
             let file = open_private(system, path)?;
@@ -88,7 +88,7 @@ fn held_error(path: &Path, holder: &LockHolder, timeout: Duration) -> io::Error 
     io::Error::new(io::ErrorKind::TimedOut, what)
 }
 
-/// Opens a lock file, and takes the right to read it from all users but its owner.
+/// Opens a lock file, and makes it readable for its owner only.
 fn open_private(system: &dyn System, path: &Path) -> io::Result<Box<dyn OpenFile>> {
     let file = system.open(path, OpenMode::AppendOrMake)?;
     let held = file.status()?;
@@ -105,7 +105,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The process of the owner that holds the lock of the file that was replaced last, as it may for as long as it likes.
+/// The process of the owner that holds the lock of the file that was replaced last, for any length of time.
 fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Result<Option<LockHolder>> {
     let replaced = beside(path, ".old");
     let is_owners = |there: FileStatus| there.kind == FileKind::File && there.user == owner;
@@ -116,7 +116,7 @@ fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Resul
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    // Shared: two processes that look at once do not take each other for the holder.
+    // A shared lock: two processes that test at once do not take each other for the holder.
     match file.try_lock(true) {
         Ok(()) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
@@ -126,13 +126,13 @@ fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Resul
     }
 }
 
-/// Puts a new lock file in the place of one that another user holds, and takes its lock; `None`: the file at the path is
-/// another one by now.
+/// Replaces a lock file that another user holds, and takes the lock of the new file. `None`: the path already has
+/// another file.
 ///
-/// The foreign holder may release the old file meanwhile, and a process of the owner take it. So the old file keeps a name
-/// (`.old`), and the lock of the new one is had only while no process of the owner holds the old one: by this process within
-/// `patience`, by later ones in `try_acquire`. Whoever replaces holds the lock of the new file before it is renamed, so that
-/// no two processes replace at once.
+/// The foreign holder may release the old file meanwhile, and a process of the owner may lock it. So the old file keeps
+/// a name (`.old`), and the new lock is granted only while no process of the owner holds the old one. This process
+/// waits for that within `patience`, later ones check it in `try_acquire`. The new file is locked before it is renamed,
+/// so that no two processes replace at once.
 fn replace(
     system: &dyn System,
     path: &Path,
@@ -227,7 +227,7 @@ mod tests {
     fn a_replaced_lock_is_not_given_away_while_a_process_of_the_owner_has_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        // The foreign holder released it, and this process took it before it was replaced.
+        // The foreign holder released the lock, and this process took it before the file was replaced.
         let taken = FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
         let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
@@ -245,12 +245,12 @@ mod tests {
         });
         assert!(since.elapsed() >= released);
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
-        // Another one that saw the same holder finds that it is done.
+        // Another process that saw the same holder finds the file already replaced.
         assert!(replace(&LocalSystem, &path, &*old, (&foreign, REPLACED_RELEASE_MOST)).unwrap().is_none());
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
     }
 
-    /// However long the process of the owner holds the old file, no other one has the new lock meanwhile.
+    /// As long as a process of the owner holds the old file, no other process gets the new lock.
     #[test]
     fn a_replaced_lock_is_given_to_nobody_before_a_process_of_the_owner_releases_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(other.unwrap_err().pid, Some(std::process::id()));
         drop((taken, old));
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
-        // The next one that is replaced takes the place of the old one.
+        // The next replaced file takes the place of the old one.
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
         let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");

@@ -1,4 +1,4 @@
-//! Reads what confirmed changes wrote, and finds out what differs.
+//! Reads what confirmed changes wrote, and reports what differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +18,15 @@ use fabdeck_mad::access::{Device, Part, Slot, SourceError, Surveyor, Watch};
 #[allow(missing_debug_implementations, reason = "nothing of a surveyor can be shown")]
 pub struct Compared<'a> {
     pub surveyor: &'a mut dyn Surveyor,
-    /// The surveyor's last look.
+    /// The surveyor's last reading of the fabric.
     pub look: &'a Observation,
-    /// Something did not answer the look, so that a device that it lacks may be there.
+    /// Whether some node did not answer that reading, so that a missing device may still exist.
     pub is_partial: bool,
-    /// What a device is called.
+    /// Names a device.
     pub name: &'a dyn Fn(Device) -> String,
 }
 
-/// Compares all confirmed changes of the history with the fabric: the place of each, and what it came to.
+/// Compares all confirmed changes of the history with the fabric. Returns the index of each change and its attestation.
 pub fn attest(
     compared: Compared<'_>,
     history: &[Told],
@@ -91,7 +91,7 @@ fn verdict(attestation: &Attestation) -> Verdict {
     }
 }
 
-/// What stands in these parts, as far as their devices answer.
+/// Reads these parts, as far as their devices answer.
 fn read(
     surveyor: &mut dyn Surveyor,
     slots: &[Slot],
@@ -121,7 +121,7 @@ fn read(
     }
 }
 
-/// What was found of one change on one device.
+/// The findings for one change on one device.
 #[derive(Default)]
 struct Found {
     differ: u64,
@@ -135,7 +135,7 @@ struct Tally<'h> {
     history: &'h [Told],
     held: BTreeMap<Slot, Vec<u8>>,
     taken_back: &'h BTreeMap<Slot, Vec<(usize, Step)>>,
-    /// By the place of the change and the device.
+    /// By the index of the change, and the device.
     by_change: BTreeMap<(usize, Device), Found>,
 }
 
@@ -161,7 +161,7 @@ impl Tally<'_> {
         by.into_iter().for_each(|(other, entries)| *found.by.entry(other).or_default() += entries);
     }
 
-    /// Switches with entries that differ and whose forwarding tables are empty and out of use, as after a start.
+    /// Switches with entries that differ, an empty LFT and LinearFDBTop 0, as after a restart.
     fn restarted(&self, surveyor: &mut dyn Surveyor) -> BTreeSet<Device> {
         let differ = self.by_change.iter().filter(|(_, found)| found.differ > 0);
         let devices: BTreeSet<Device> = differ.map(|((_, device), _)| *device).collect();
@@ -172,12 +172,12 @@ impl Tally<'_> {
         unused.map(|(device, _)| device).collect()
     }
 
-    /// Whether no block that was read of a switch has a path.
+    /// Whether every block that was read from a switch is empty.
     fn is_empty(&self, device: Device) -> bool {
         let first = Slot { at: device, part: Part::Block(0) };
         let blocks = self.held.range(first..).take_while(|(slot, _)| slot.at == device);
         let mut blocks = blocks.filter(|(slot, _)| matches!(slot.part, Part::Block(_))).peekable();
-        // After a start some switches hold NO_PATH, others zeros.
+        // After a restart some switches hold NO_PATH, others zeros.
         let is_empty = |bytes: &[u8]| [NO_PATH, 0].iter().any(|none| bytes.iter().all(|byte| byte == none));
         blocks.peek().is_some() && blocks.all(|(_, bytes)| is_empty(bytes))
     }
@@ -224,7 +224,8 @@ impl Tally<'_> {
     }
 }
 
-/// The entries that a change wrote which was taken back, or not wholly, and that hold what it or its rollback put there.
+/// The entries whose present bytes come from another change, which was rolled back wholly or in part, or from its
+/// rollback.
 fn left_behind(history: &[Told], (other, step): &(usize, Step), change: usize, held: &[u8]) -> Entries {
     let (told, part) = (&history[*other], step.slot.part);
     let written = differing(part, &step.old, &step.new);
@@ -232,7 +233,7 @@ fn left_behind(history: &[Told], (other, step): &(usize, Step), change: usize, h
         Phase::Incomplete => written & !differing(part, held, &step.new),
         _ => 0,
     };
-    // What a newer change found there and put back was there before it.
+    // A newer change found these bytes and restored them, so they are older than it.
     let put_back = match *other < change && ended_after_begin(told, &history[change]) {
         true => written & !differing(part, held, &step.old),
         false => 0,
@@ -240,7 +241,7 @@ fn left_behind(history: &[Told], (other, step): &(usize, Step), change: usize, h
     there | put_back
 }
 
-/// Whether a rollback came to its end when another change was begun already.
+/// Whether a rollback ended after another change had begun.
 fn ended_after_begin(taken_back: &Told, change: &Told) -> bool {
     let time = |text: &str| text.parse::<Timestamp>().ok();
     let ended = taken_back.ended.as_ref().and_then(|ended| time(&ended.time));

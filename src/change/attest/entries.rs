@@ -1,4 +1,4 @@
-//! Which change wrote each entry last.
+//! Finds out which change wrote each entry last.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use crate::journal::{Phase, Told};
 use crate::writes::Step;
 use fabdeck_mad::access::{Part, Slot};
 
-/// Entries of a part, a bit each: the 64 LIDs of a block, or the first bit for a part that is compared as a whole.
+/// The entries of a part, one bit each: the 64 LIDs of a block, or the first bit for a part that is compared as a
+/// whole.
 pub(super) type Entries = u64;
 
 /// The entries in which two contents of a part differ.
@@ -20,30 +21,30 @@ pub(super) fn differing(part: Part, one: &[u8], other: &[u8]) -> Entries {
     }
 }
 
-/// Entries of a part that one change wrote last.
+/// The entries of a part that one change wrote last.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Claim {
-    /// The place of the change in the history.
+    /// The index of the change in the history.
     pub change: usize,
     pub entries: Entries,
     pub old: Vec<u8>,
     pub new: Vec<u8>,
 }
 
-/// Who has to be found where.
+/// Which change wrote which entries last.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    /// No entry has two claims.
+    /// No two claims share an entry.
     pub slots: BTreeMap<Slot, Vec<Claim>>,
-    /// Of each change of the history, how many of its entries newer changes wrote, by their place.
+    /// For each change of the history: the number of its entries that newer changes wrote, by their index.
     pub superseded: Vec<BTreeMap<usize, u64>>,
-    /// What changes that were taken back wrote to these slots; the newest first.
+    /// The writes to these slots of changes that were rolled back, newest first.
     pub taken_back: BTreeMap<Slot, Vec<(usize, Step)>>,
 }
 
 impl Claims {
-    /// Changes that are confirmed have claims, and so have those that are pending: what these write is for their guards to
-    /// watch.
+    /// The claims of a history. Pending changes have claims too, so that confirmed changes do not answer for their
+    /// entries.
     pub fn of(history: &[Told]) -> Self {
         let mut claims = Self { superseded: vec![BTreeMap::new(); history.len()], ..Self::default() };
         for (change, told) in history.iter().enumerate().rev() {

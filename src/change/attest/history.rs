@@ -1,14 +1,14 @@
-//! All changes of one fabric in the order in which they wrote it.
+//! Sorts all changes of one fabric by the order in which they wrote it.
 
 use jiff::Timestamp;
 
 use crate::journal::Told;
 
-/// The changes of a fabric, the first first.
+/// The changes of a fabric, oldest first.
 pub type History = Vec<Told>;
 
-/// Joins the changes of several state folders, each in the order of its numbers. The wall clock orders changes of different
-/// folders; within a folder it may have been set back, and the number decides.
+/// Joins the changes of several state folders. Within a folder the numbers give the order, since the wall clock may
+/// have been set back. Across folders the wall clock decides.
 pub fn in_order_of_writing(folders: Vec<Vec<Told>>) -> History {
     let mut timed: Vec<(Timestamp, Told)> = Vec::new();
     for mut folder in folders {
@@ -38,7 +38,7 @@ mod tests {
                 ..Begun::default()
             })
         };
-        // The clock was set back by three hours between the changes 1 and 2.
+        // The clock was set back by three hours between changes 1 and 2.
         let own = vec![told(2, "07:00"), told(1, "10:00"), told(3, "12:00")];
         let other = vec![told(1, "09:00"), told(2, "11:00")];
         let ids: Vec<String> =

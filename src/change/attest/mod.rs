@@ -1,5 +1,5 @@
-//! Confirmed changes compared with the fabric: whether what they wrote still stands there, and if not, who may have
-//! written since.
+//! Compares confirmed changes with the fabric: whether it still holds what they wrote, and if not, who may have written
+//! since.
 
 mod compare;
 mod entries;

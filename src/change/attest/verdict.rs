@@ -1,4 +1,4 @@
-//! What a comparison with the fabric says of a confirmed change.
+//! The result of comparing a confirmed change with the fabric.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ pub enum Verdict {
     /// Every entry that no newer change wrote holds what the change wrote.
     Stands,
     NoLongerStands,
-    /// Nothing differs in what was read, and some of it could not be read.
+    /// Nothing differs in what was read, and some entries could not be read.
     NotKnown,
-    /// Newer changes wrote every entry of it.
+    /// Newer changes wrote every entry of the change.
     Superseded,
 }
 
@@ -26,7 +26,7 @@ impl Verdict {
         }
     }
 
-    /// In a column that asks whether a change stands.
+    /// The text for a column that says whether a change stands.
     pub fn cell(self) -> &'static str {
         match self {
             Self::Stands => "yes",
@@ -36,25 +36,26 @@ impl Verdict {
     }
 }
 
-/// An entry is one LID of a forwarding table; any other part that a change writes counts as one.
+/// How far the fabric holds what a change wrote. An entry is one LID of a forwarding table; any other part counts as
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attestation {
     pub verdict: Verdict,
-    /// Entries that the change wrote last, so that they have to hold what it wrote.
+    /// Number of entries that the change wrote last, so that they have to hold what it wrote.
     pub entries: u64,
-    /// Of these, those that hold something else, or whose device is gone.
+    /// Of these, the number that hold something else, or whose device is missing.
     pub differ: u64,
-    /// Of these, those that could not be read.
+    /// Of these, the number that could not be read.
     pub unread: u64,
-    /// Entries that newer changes have written since.
+    /// Number of entries that newer changes have written since.
     pub superseded: u64,
-    /// These changes, the newest first.
+    /// The ids of these changes, newest first.
     pub superseded_by: Vec<String>,
     /// Devices with entries that differ or could not be read.
     pub devices: Vec<DeviceReport>,
-    /// The subnet manager that is in charge now.
+    /// The subnet manager in charge now.
     pub manager: Option<String>,
-    /// The one at the time of the plan, where that was another.
+    /// The subnet manager at the time of the plan, if it was another.
     #[serde(default)]
     pub manager_before: Option<String>,
 }
@@ -62,31 +63,31 @@ pub struct Attestation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceState {
-    /// It holds other entries.
+    /// The device holds other entries.
     Overwritten,
-    /// Its tables are empty, as after a start.
+    /// The tables of the device are empty, as after a restart.
     Restarted,
-    /// The fabric does not have it any more.
+    /// The fabric no longer has the device.
     Gone,
     Silent,
 }
 
-/// What differs on one switch or adapter.
+/// The findings for one switch or adapter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DeviceReport {
     pub name: String,
     pub guid: String,
     pub state: DeviceState,
-    /// Entries that differ; all of the change where the device is gone.
+    /// Number of entries that differ; all entries of the change if the device is missing.
     pub differ: u64,
     pub unread: u64,
-    /// Entries that hold again what they held before the change.
+    /// Number of entries that hold again what they held before the change.
     pub as_before: u64,
-    /// Changes of our journals that account for entries, the newest first.
+    /// Changes from fabdeck's journals that explain entries, newest first.
     pub by: Vec<OtherChange>,
 }
 
-/// A change that was not confirmed and left other entries behind.
+/// A change that was rolled back, wholly or in part, and explains entries that differ.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherChange {
     pub id: String,

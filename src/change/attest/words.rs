@@ -1,10 +1,10 @@
-//! What became of a confirmed change, in words.
+//! Sentences about a confirmed change and the fabric.
 
 use super::verdict::{Attestation, DeviceReport, DeviceState, OtherChange, Verdict};
 use crate::journal::Phase;
 use crate::manager::other_writer_words;
 
-/// Devices that are named; the JSON has all.
+/// Number of devices that are listed; the JSON has all.
 const NAMED: usize = 3;
 
 impl Attestation {
@@ -28,7 +28,7 @@ impl Attestation {
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// A line with a code, where its owner has to know of it.
+    /// A line with a code, if the operator has to act.
     pub fn warning(&self, id: &str) -> Option<String> {
         let words = self.words();
         match self.verdict {
@@ -57,7 +57,7 @@ impl Attestation {
         (self.superseded > 0).then(|| format!("{changes} {ids} wrote {entries} since"))
     }
 
-    /// Who may have written entries that no change of our journals accounts for.
+    /// Who may have written the entries that no change from fabdeck's journals explains.
     fn writer_words(&self) -> Option<String> {
         let unexplained = |device: &DeviceReport| {
             let known: u64 = device.by.iter().map(|other| other.entries).sum();

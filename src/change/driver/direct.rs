@@ -1,5 +1,5 @@
-//! Sets from fabdeck itself. Every part is compared with what the plan found there before it is written, for a fabric
-//! has no locks.
+//! Writes from fabdeck itself, as Sets. A fabric has no locks, so each part is compared with what the plan found before
+//! it is written.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::{Actuator, Registration, Surveyor, WriteError};
 
-/// Parts that are read at once before they are written: a comparison is worth as much as it is young, and the last of these
-/// is as old as the writes before it take.
+/// Number of parts that are read at once before they are written. A comparison ages: the last of these parts is written
+/// only after all the others.
 const COMPARED: usize = 8;
 
-/// One datagram a step, in the order of the plan.
+/// Sends one Set for each step, in the order of the plan.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
 pub struct Direct<'a>(pub &'a mut dyn Actuator);
 
@@ -35,8 +35,8 @@ impl Driver for Direct<'_> {
                 for (step, held) in steps.iter().zip(held) {
                     heed(settled).map_err(Halt::Asked)?;
                     let held = held.map_err(Halt::Write)?;
-                    // What holds the new bytes already was not written here: somebody else may want the same, and may take it
-                    // back.
+                    // A part that already holds the new bytes was not written here: another writer may want the same,
+                    // and may undo it later.
                     if held != step.old {
                         return Err(Halt::Drift { slot: step.slot });
                     }
@@ -70,7 +70,7 @@ impl Driver for Direct<'_> {
         true
     }
 
-    /// The last write first, so that the fabric passes through the states of the way there.
+    /// Undoes the last write first, so that the fabric passes through the states of the way there in reverse.
     fn take_back(
         &mut self,
         steps: &[Step],
@@ -100,7 +100,7 @@ impl Driver for Direct<'_> {
 }
 
 impl Direct<'_> {
-    /// What the device itself made of a write is this change's doing, as what was sent is.
+    /// Bytes that the device made of a write come from this change too, and are overwritten.
     fn undo(&mut self, step: &Step, held: &[u8], altered: Option<&Vec<u8>>) -> Result<(), WriteError> {
         if held == step.old {
             return Ok(());

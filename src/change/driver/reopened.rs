@@ -1,5 +1,4 @@
-//! A way to a fabric that may be gone for a while: it is opened with the first look, and anew with the first one after
-//! nothing could be seen through it.
+//! A source that may be lost for a while. The first reading opens it, and a reading after a failed one opens it again.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use fabdeck_mad::access::{
     Actuator, DevicePort, Registered, Registration, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
 };
 
-/// Opens the way, or says why it cannot be opened.
+/// Opens the source, or returns why it cannot be opened.
 type Open<'a> = dyn FnMut() -> Result<Box<dyn Actuator>, String> + 'a;
 
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
@@ -38,7 +37,7 @@ impl<'a> Reopened<'a> {
     }
 }
 
-/// Nothing was looked at since it was gone.
+/// The error of requests between the loss of the source and the next reading.
 fn gone() -> WriteError {
     WriteError::Gone("FD-5657: the way to the fabric is gone".to_owned())
 }

@@ -1,7 +1,7 @@
-//! The guard of one change. It alone writes; whoever wants something asks it.
+//! The guard of one change: the only process that writes. Everything else sends requests to it.
 //!
 //! ```text
-//! begun ─> writing ─> read back ─> hosts told ─> applied ──confirm──> confirmed     (in five phases hosts are told before, too)
+//! begun ─> writing ─> read back ─>  notices  ─> applied ──confirm──> confirmed     (in five phases also notices before)
 //!             │            │            │           │ deadline, rollback
 //!             └────────────┴────────────┴───────────┴──> rolling back ─> rolled back, or incomplete
 //! ```
@@ -28,51 +28,51 @@ use crate::plan::Plan;
 use crate::writes::{Step, hex};
 use fabdeck_mad::access::{Unwatched, Wanted};
 
-/// How often a guard that waits looks at the time.
+/// How often a waiting guard checks the time.
 const TURN: Duration = Duration::from_millis(250);
-/// How often it reads back what it wrote while it waits.
+/// How often a waiting guard reads back what it wrote.
 const LOOK_AFTER: Duration = Duration::from_secs(10);
-/// And while it is under way, between two slices of it.
+/// The pause between two slices of such a reading.
 const BREATH: Duration = Duration::from_millis(20);
-/// How many orders are answered between two steps of the work.
+/// Number of requests that are answered between two steps of the work.
 const ORDERS_A_TURN: usize = 8;
-/// No window is longer, however often it is extended.
+/// The longest window, extensions included.
 const WINDOW_MOST: Duration = Duration::from_secs(24 * 3600);
 
-/// What is left where going back would lose paths, and nobody asked for it.
+/// The part that is left if a rollback would lose paths and no user asked for it.
 pub const ALL_LEFT: &str = "everything";
 
-/// What a guard comes for.
+/// Why a guard starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Errand {
-    /// To apply a change that was begun just now.
+    /// To apply a change that has just begun.
     Apply,
-    /// To take over one whose guard is gone.
+    /// To take over a change whose guard has ended.
     TakeOver,
 }
 
-/// One change and all that keeping it takes.
+/// One change, and everything that a guard needs to keep it.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
 pub struct Guard<'a> {
     pub plan: &'a Plan,
     pub journal: Journal,
     pub told: Told,
-    /// Where its audit trail is; none for a simulator that ends with the process.
+    /// The state folder with the audit trail. `None` for a simulator that ends with the process.
     pub home: Option<&'a Home>,
     pub driver: &'a mut dyn Driver,
     pub orders: &'a Receiver<Order>,
     pub clock: &'a dyn Clocks,
     pub say: &'a mut dyn FnMut(&str),
-    /// How long a fabric that is out of reach is tried again before the rollback ends without it.
+    /// How long a rollback retries on an unreachable fabric before it ends incomplete.
     pub patience: SignedDuration,
-    /// What keeps it from doing what it is there for.
+    /// What keeps the guard from working.
     pub trouble: Option<String>,
-    /// Whether the process is to end (SIGTERM): a change that waits is left to the next guard.
+    /// Whether the process is to end (SIGTERM). A waiting change is left to the next guard.
     pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Guard<'_> {
-    /// Keeps the change until it is over, and says how it ended.
+    /// Keeps the change until it has ended, and returns how it ended.
     pub fn keep(self, errand: Errand) -> Told {
         let Self { plan, journal, told, home, driver, orders, clock, say, patience, trouble, stop } = self;
         let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
@@ -115,15 +115,15 @@ pub(super) struct Keeper<'a> {
     pub say: &'a mut dyn FnMut(&str),
     pub patience: SignedDuration,
     pub trouble: Option<String>,
-    /// Lines of the audit trail that could not be added yet.
+    /// Lines that could not be appended to the audit trail so far.
     kept: Vec<Entry>,
-    /// The manager took no notice for certain, so that no host heard of the change.
+    /// Whether the subnet manager certainly took no notice, so that no host knows of the change.
     pub unheard: bool,
-    /// No part can have been written yet.
+    /// Whether certainly nothing was written.
     pub untouched: bool,
-    /// It ended because hosts did not leave the base LIDs.
+    /// Whether the change ended because hosts did not leave the base LIDs.
     unanswered: bool,
-    /// Hosts took more than one round to leave them.
+    /// Whether hosts needed more than one round to leave the base LIDs.
     pub waited: bool,
     /// That the wall clock was set while the change waited.
     stepped: Option<String>,
@@ -164,7 +164,7 @@ impl Keeper<'_> {
             _ => Ok(()),
         };
         if let Err(error) = ended {
-            // What was written is taken back already, or stands in the journal for whoever takes over.
+            // The writes are rolled back already, or the next guard finds them in the journal.
             (self.say)(&error.to_string());
         }
         if !self.told.phase.is_pending() {
@@ -177,12 +177,12 @@ impl Keeper<'_> {
 
     fn trail(&mut self) -> Trail<'_> {
         let change = self.told.begun.id.clone();
-        // The way back waits for nobody.
+        // A rollback does not wait for the lock of the trail.
         let patience = if self.told.phase == Phase::RollingBack { Duration::ZERO } else { SHORT };
         Trail { home: self.home, change, clock: self.clock, say: self.say, kept: &mut self.kept, patience }
     }
 
-    /// As bytes; the journal was checked when it was begun.
+    /// The writes as bytes. The journal was checked when the change began.
     fn steps(&self) -> Vec<Step> {
         self.told.begun.writes.iter().filter_map(|write| write.step().ok()).collect()
     }
@@ -191,7 +191,7 @@ impl Keeper<'_> {
         self.clock.now().to_string()
     }
 
-    /// A record that outlives the machine, and a line of the audit trail, which follows the journal.
+    /// Writes a record durably, then a line of the audit trail.
     pub(super) fn record(
         &mut self,
         record: Record,
@@ -209,16 +209,16 @@ impl Keeper<'_> {
         self.trail().add(what, user, detail);
     }
 
-    /// No is an answer too, and stands in the trail before it is given.
+    /// Refuses a request. The refusal is written to the audit trail before it is returned.
     pub(super) fn refuse(&mut self, order: &Order, why: String) {
         if let Some(line) = self.refusals.add(order.ask.user(), &format!("{}: {why}", order.ask.word())) {
             (self.say)(&line);
         }
-        // Whoever asked may be gone.
+        // The caller may have closed its end.
         let _ = order.reply.send(Answer::Refused { why });
     }
 
-    /// Waits for an order.
+    /// Waits for a request.
     pub(super) fn next_order(&self, time: Duration) -> Result<Order, RecvTimeoutError> {
         let mut order = Err(RecvTimeoutError::Timeout);
         self.clock.wait(time, &mut |most| {
@@ -232,7 +232,7 @@ impl Keeper<'_> {
         self.told.begun.user.clone()
     }
 
-    /// Looks at the fabric and finds ways that the change does not cut.
+    /// Reads the fabric, and finds routes for MADs that avoid the ports which the change switches.
     pub(super) fn aim(&mut self, steps: &[Step]) {
         match self.driver.surveyor().look(Wanted::default(), &mut Unwatched) {
             Ok(_) => _ = self.driver.surveyor().keep_off(&switched(steps)),
@@ -271,13 +271,13 @@ impl Keeper<'_> {
         }
     }
 
-    /// Nothing was written.
+    /// Ends the change before its first write.
     fn end_refused(&mut self, why: &str) -> Result<(), JournalError> {
         let (time, user) = (self.time(), self.user());
         self.record(Record::Refused { time, why: why.to_owned() }, "refused", &user, why)
     }
 
-    /// Why the change may not be applied: the fabric is another one than the plan is for.
+    /// Why the change may not be applied: above all, the fabric differs from the one that the plan was made for.
     pub(super) fn objection(&mut self, steps: &[Step]) -> Option<String> {
         if self.plan.hash != self.told.begun.plan {
             return Some("FD-5627: the plan beside the journal is not the one that was begun".to_owned());
@@ -301,12 +301,13 @@ impl Keeper<'_> {
         })
     }
 
-    /// Writes, reads back, and judges what was read.
+    /// Writes, reads back, and certifies the tables that were read.
     fn write(&mut self, steps: &[Step]) -> Result<(), Halt> {
         if !self.journal.is_durable() {
             return Err(Halt::NotDurable);
         }
-        // Without this record the next guard knows that nothing was written, and that equal bytes are another writer's.
+        // Without this record the next guard knows that nothing was written, and that equal bytes come from another
+        // writer.
         let record = Record::Writing { time: self.time() };
         self.journal.keep(&record)?;
         self.told.take(&record);
@@ -338,14 +339,14 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// Where the journal cannot hold it, this guard alone knows that these bytes are not foreign.
+    /// If the journal fails, only this guard knows that these bytes come from the change.
     fn note_altered(&mut self, step: usize, holds: &[u8]) {
         let record = Record::Altered { time: self.time(), write: step as u64, holds: hex(holds) };
         let _ = self.journal.keep(&record);
         self.told.take(&record);
     }
 
-    /// Keeps the time until somebody confirms, or nobody did.
+    /// Waits for a confirmation or the deadline.
     fn wait(&mut self, steps: &[Step]) -> Result<(), JournalError> {
         let mut looked = self.clock.boot_time();
         let mut seen = Seen::default();
@@ -375,7 +376,7 @@ impl Keeper<'_> {
             let order = match self.next_order(left.min(turn)) {
                 Ok(order) => order,
                 Err(RecvTimeoutError::Timeout) => continue,
-                // Nobody can ask any more; the time goes on.
+                // All senders are closed, so no request can come; the deadline still holds.
                 Err(RecvTimeoutError::Disconnected) => {
                     self.clock.sleep(left.min(turn));
                     continue;
@@ -408,14 +409,14 @@ impl Keeper<'_> {
                         continue;
                     }
                     self.answer(&order, &seen);
-                    // Where it could not be weighed it is weighed on the way back, unless that was asked for too.
+                    // If the comparison failed, `restore` compares again, unless the user forces the rollback.
                     return self.take_back(steps, &format!("asked for by {user}"), *anyway);
                 }
             }
         }
     }
 
-    /// What cannot be kept durably does not hold: the change goes back.
+    /// A decision that cannot be stored durably is refused, and the change is rolled back.
     fn not_durable(
         &mut self,
         steps: &[Step],
@@ -427,7 +428,7 @@ impl Keeper<'_> {
         self.take_back(steps, &why, false)
     }
 
-    /// Fixes the end of the window by the time since the machine started, also where the journal is of an earlier run of it.
+    /// Sets the end of the window in time since boot, also for a journal from before a reboot.
     fn begin_window(&mut self) {
         let here = self.clock.boot_time();
         let of_this_run = self.told.ends.as_ref().is_some_and(|ends| here.is_of_run_of(ends));
@@ -436,7 +437,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Whether the process is to end by a signal; the trail says so.
+    /// Whether the guard ends here: a newer guard has the change, or a signal came, which the audit trail notes.
     fn is_to_end(&mut self) -> bool {
         if self.registering.superseded {
             (self.say)("a newer guard keeps this change; this one writes nothing more");
@@ -450,7 +451,7 @@ impl Keeper<'_> {
         ends
     }
 
-    /// Somebody has set the wall clock: the window goes on as it was.
+    /// The wall clock was set: the window stays as it was.
     fn report_step(&mut self, step: SignedDuration) {
         let words = format!(
             "the wall clock was set {} by {} s at {}; the window counts on by the time since the machine started",
@@ -471,7 +472,7 @@ impl Keeper<'_> {
         let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
         let deadline = deadline_now(&self.told, self.clock);
         let status = Status { drift, trouble, deadline, ..Status::of(&self.told) };
-        // Whoever asked may be gone.
+        // The caller may have closed its end.
         let _ = order.reply.send(Answer::Status(status));
     }
 
@@ -492,7 +493,7 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// What speaks against going back, for somebody who can decide.
+    /// What speaks against a rollback, for the user who asks for it.
     fn warning(&mut self, steps: &[Step]) -> Option<String> {
         let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok()?;
         let (Outlook { staying, back }, before) = (outlook, self.told.begun.lost_before);
@@ -505,10 +506,10 @@ impl Keeper<'_> {
         })
     }
 
-    /// Takes the change back, unless nobody asked for it and it would make things worse.
+    /// Rolls the change back, unless no user asked for it and it would lose more paths.
     fn take_back(&mut self, steps: &[Step], why: &str, asked: bool) -> Result<(), JournalError> {
         if self.journal.is_superseded() {
-            // Another guard keeps the change, and may have confirmed it.
+            // Another guard keeps the change, and may have confirmed it. This write fails as superseded.
             return self.journal.mark(&Record::Written { count: self.told.written });
         }
         let (time, user) = (self.time(), self.user());
@@ -522,13 +523,13 @@ impl Keeper<'_> {
             ),
         };
         if recorded.is_err() {
-            // The fabric comes first: the bytes to go back to are at hand, and the journal still says that it is pending.
+            // The fabric comes first: the old bytes are in memory, and the journal still has the change as pending.
             (self.told.phase, self.told.why, self.told.asked) =
                 (Phase::RollingBack, Some(why.to_owned()), asked);
         }
         let left = self.go_back(steps);
         if let Err(error) = recorded {
-            // A journal that said "applied" of what is taken back would let the next guard confirm it.
+            // If the journal still said "applied", the next guard would let a rolled-back change be confirmed.
             if !self.recover_journal() {
                 return Err(error);
             }
@@ -551,7 +552,7 @@ impl Keeper<'_> {
         self.record(Record::Returned { time, left }, what, &user, &detail)
     }
 
-    /// Waits for a disk that works again, for as long as for a fabric that is out of reach.
+    /// Retries a failed disk for as long as an unreachable fabric is retried.
     fn recover_journal(&mut self) -> bool {
         const RETRY_INTERVAL: Duration = Duration::from_secs(1);
         let patience = Duration::try_from(self.patience).unwrap_or_default();
@@ -560,7 +561,7 @@ impl Keeper<'_> {
             if self.journal.recover().is_ok() {
                 return true;
             }
-            // What is asked meanwhile is answered: the change is rolling back.
+            // Requests are answered meanwhile: the change is rolling back.
             match self.next_order(RETRY_INTERVAL) {
                 Ok(order) => _ = self.heed_all(vec![order]),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -570,10 +571,10 @@ impl Keeper<'_> {
         false
     }
 
-    /// One way back over a fabric that is within reach; what is left of it.
+    /// Restores the tables of a reachable fabric once, and returns what is left.
     pub(super) fn restore(&mut self, steps: &[Step]) -> Vec<Left> {
         if self.untouched {
-            // What holds the plan's bytes by now is somebody else's, and stays.
+            // Parts that hold the plan's bytes were written by another writer, and stay.
             return self.return_to_base_again();
         }
         let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok();
@@ -588,7 +589,7 @@ impl Keeper<'_> {
             );
             return vec![Left { what: ALL_LEFT.to_owned(), why }];
         }
-        // Flows leave the lanes before these are taken away.
+        // Flows leave the lanes before the lanes are rolled back.
         let mut left = self.call_hosts_back();
         self.leave_base_again();
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
@@ -598,7 +599,7 @@ impl Keeper<'_> {
         let mut altered = before.clone();
         left.extend(self.driver.take_back(steps, &mut altered, &mut |done| {
             told.written = all.saturating_sub(done);
-            // Orders are answered, and cannot stop it.
+            // Requests are answered, and cannot stop the rollback.
             let _ = heed(orders, (told, trouble), refusals);
         }));
         altered.retain(|step, holds| before.get(step) != Some(holds));
@@ -607,7 +608,7 @@ impl Keeper<'_> {
         left
     }
 
-    /// Whoever asked meanwhile is answered; that somebody wants it ended is a reason to end it.
+    /// Answers the requests that came meanwhile. A request to roll back is an error that ends the work.
     pub(super) fn heed_all(&mut self, orders: Vec<Order>) -> Result<(), String> {
         let mut end = Ok(());
         for order in orders {
@@ -617,14 +618,14 @@ impl Keeper<'_> {
     }
 }
 
-/// Why nothing else can be asked of a change just now.
+/// The refusal of requests that the change cannot take in this phase.
 pub(super) fn busy(told: &Told) -> String {
     let Told { begun, phase, .. } = told;
     format!("FD-5655: change {} is {}; ask again when that is done", begun.id, phase.title())
 }
 
-/// Answers some of the orders that came while work is under way, and leaves the others for the next time: work on the fabric
-/// goes first. The wish to go back is a reason to end it.
+/// Answers some of the requests that came during the work, and leaves the others for later: the fabric has priority. A
+/// request to roll back is an error that ends the work.
 fn heed(
     orders: &Receiver<Order>,
     (told, trouble): (&Told, Option<&str>),
@@ -653,12 +654,12 @@ fn heed_one(
             (Answer::Refused { why }, Ok(()))
         }
     };
-    // Whoever asked may be gone.
+    // The caller may have closed its end.
     let _ = order.reply.send(answer);
     end
 }
 
-/// Why it cannot be told to go on.
+/// The refusal of a request to go on.
 fn waits_for_nobody(told: &Told) -> String {
     let Told { begun, phase, .. } = told;
     format!(

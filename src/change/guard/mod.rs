@@ -1,4 +1,4 @@
-//! Who keeps a change: applies it, keeps its time, and takes it back when nobody confirms.
+//! The guard of a change: it applies the change, watches the deadline, and rolls back without a confirmation.
 
 mod ask;
 mod door;

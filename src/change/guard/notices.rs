@@ -1,4 +1,4 @@
-//! What hosts are told of a change that moves flows: once its tables stand there, and before they are taken back.
+//! The notices to hosts of a change that moves flows: after its tables are written, and before they are rolled back.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::WriteError;
 
-/// How long agents have to answer. Whoever asks the guard meanwhile waits as long.
+/// Timeout for the answers of agents. Requests to the guard wait as long.
 pub(super) const ANSWERS: Duration = Duration::from_secs(5);
-/// The names of the hosts whose agents answered, and of those whose did not.
+/// The names of the hosts whose agents answered, and of those whose agents did not.
 pub(super) type Answers = (Vec<String>, Vec<String>);
-/// Hosts that a line of the trail names.
+/// Number of hosts that a line of the trail lists.
 const NAMED: usize = 8;
 
 impl Keeper<'_> {
-    /// Tells hosts which flows to move. Those that never answer are named, and hold nothing up.
+    /// Sends hosts the notices to move flows. Hosts without an answer are logged, and do not stop the change.
     pub(super) fn tell_hosts(&mut self) -> Result<(), Halt> {
         let flows = self.told.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
         if flows == 0 {
@@ -29,7 +29,7 @@ impl Keeper<'_> {
         let record = Record::Notifying { time, back: false };
         self.record(record, "notifying", &user, &format!("{flows} flows are to move"))?;
         let told = self.say_to_hosts(false).map_err(|error| {
-            // A port that went away may have sent them before.
+            // A port that failed may have sent the notices first.
             self.unheard = !matches!(error, WriteError::Gone(_));
             Halt::Write(error)
         })?;
@@ -37,10 +37,10 @@ impl Keeper<'_> {
         Ok(self.record(record, "notified", &user, &words)?)
     }
 
-    /// Tells them to move their flows back, if they may have moved any; what is left where that could not be said. A journal that
-    /// cannot be written keeps nobody from it.
+    /// Sends the notices to move flows back, if any may have moved. Returns the hosts whose flows may not be back. A
+    /// journal that fails does not stop the notices.
     pub(super) fn call_hosts_back(&mut self) -> Vec<Left> {
-        // Whoever left base LIDs comes back to them once their tables are those of before.
+        // In five phases, hosts return to base LIDs only after the old tables are back.
         if !self.told.hosts.may_have_moved() || self.told.begun.phases.is_some() {
             return Vec::new();
         }
@@ -73,7 +73,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Tells the hosts of the migrations.
+    /// Sends the notices of the migrations.
     fn say_to_hosts(&mut self, undo: bool) -> Result<Answers, WriteError> {
         let number = self.round();
         let begun = &self.told.begun;
@@ -89,13 +89,13 @@ impl Keeper<'_> {
         self.notified(&notices, agents)
     }
 
-    /// The number of the notices that go out now. The record of the round before stands in the journal, so that every round
-    /// has one of its own whoever tells.
+    /// The number of the notices that go out now. The journal has the record of the previous round, so every round has
+    /// its own number, whichever guard sends it.
     pub(super) fn round(&self) -> u32 {
         Repath::number_of(self.told.begun.notice_number(), self.told.rounds)
     }
 
-    /// Sends notices, and waits for what these hosts say.
+    /// Sends notices, and waits for the answers of these hosts.
     pub(super) fn notified(
         &mut self,
         notices: &[Repath],
@@ -118,7 +118,7 @@ impl Keeper<'_> {
     }
 }
 
-/// The first of them.
+/// The names of the first hosts.
 pub(super) fn names_of(hosts: &[String]) -> String {
     let named = hosts.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if hosts.len() > NAMED { ", ..." } else { "" };

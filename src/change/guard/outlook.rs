@@ -1,4 +1,4 @@
-//! What a fabric would hold after a rollback, weighed against what it holds.
+//! Compares what a rollback would lose with what the fabric loses now.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use fabdeck_mad::access::{DevicePort, Part, SourceError, Surveyor, Unwatched, Wa
 use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
 use fabdeck_routing::{Cause, NoPulse, Problem};
 
-/// What is wrong with some tables: pairs that have no path though cables join them, and circles.
+/// The damage of some tables: pairs without a path though cables join them, and credit or forwarding loops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wrong {
     pub pairs: u64,
     pub circles: u64,
 }
 
-/// Both ways on.
+/// The damage of both choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outlook {
     pub staying: Wrong,
@@ -25,7 +25,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// Looks at the fabric, and judges it as it is and as it would be after a rollback.
+    /// Reads the fabric, and certifies it as it is and as a rollback would leave it.
     pub fn of(surveyor: &mut dyn Surveyor, plan: &Plan, steps: &[Step]) -> Result<Self, SourceError> {
         let look = surveyor.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)?;
         let (back, down) = taken_back(&look, steps);
@@ -34,19 +34,19 @@ impl Outlook {
         Ok(Self { staying, back: wrong_without(fabric, &back, plan, &down) })
     }
 
-    /// Whether nobody has to be asked before going back: it loses no more than staying does, or no more than was lost
-    /// before the change.
+    /// Whether a rollback needs no decision: it loses no more pairs than staying, or than the fabric lost before the
+    /// change. Credit loops do not count.
     pub fn back_is_no_worse(&self, lost_before: u64) -> bool {
         self.back.pairs <= self.staying.pairs.max(lost_before)
     }
 }
 
-/// What is wrong with tables over the scope of a plan.
+/// The damage of tables over the scope of a plan.
 pub fn wrong(fabric: &Fabric, tables: &Tables, plan: &Plan) -> Wrong {
     wrong_without(fabric, tables, plan, &[])
 }
 
-/// The same without some ports more.
+/// The same, with more ports out of service.
 fn wrong_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[PortId]) -> Wrong {
     let mut faults = plan.faults(fabric);
     down.iter().for_each(|port| _ = faults.mark(Resolved::Port(*port)));
@@ -54,14 +54,14 @@ fn wrong_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[PortId])
     let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
     routes.lanes = plan.lanes_of(fabric, &routes);
     let scope = Scope { switches: plan.scope.switches, lanes: LaneKnowledge::Known };
-    // Nobody can cancel it, so it has an end.
+    // `NoPulse` never cancels, so the computation ends.
     let Ok(judged) = certify(&problem, &routes, &scope, &NoPulse) else { return Wrong::default() };
     let pairs = judged.lost.total().saturating_sub(judged.lost.by_cause(Cause::CutOff));
     Wrong { pairs, circles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
 }
 
-/// The tables once every block that holds the plan's bytes holds again what it held before, and the ports that have no link
-/// then because the plan brought them into service.
+/// The tables after a rollback: each block with the plan's bytes gets its old bytes. Also the ports that lose their
+/// link, because the plan had enabled them.
 fn taken_back(look: &Observation, steps: &[Step]) -> (Tables, Vec<PortId>) {
     let (mut tables, mut down) = (look.tables.clone(), Vec::new());
     for step in steps {
@@ -74,7 +74,7 @@ fn taken_back(look: &Observation, steps: &[Step]) -> (Tables, Vec<PortId>) {
         let held = look.tables.nodes.get(&id);
         let ours = match step.slot.part {
             Part::Block(block) => held.is_some_and(|held| step.new == Write::block_in(held, block)),
-            // What else there is decides nothing here.
+            // Other parts do not change the forwarding tables.
             _ => false,
         };
         if ours {
@@ -84,7 +84,7 @@ fn taken_back(look: &Observation, steps: &[Step]) -> (Tables, Vec<PortId>) {
     (tables, down)
 }
 
-/// The ports that a plan takes out of service, and those that it brings back: no way may lead over them.
+/// The ports that a plan disables or enables: no route for MADs may use them.
 pub fn switched(steps: &[Step]) -> BTreeSet<(Guid, u8)> {
     let ports = steps.iter().filter_map(|step| match step.slot.part {
         Part::Port(port) => Some((step.slot.at.guid(), port)),
@@ -93,7 +93,7 @@ pub fn switched(steps: &[Step]) -> BTreeSet<(Guid, u8)> {
     ports.collect()
 }
 
-/// The first of those out of reach that the steps are for.
+/// The first unreachable device that the steps write to.
 pub fn unreached(lost: &[DevicePort], steps: &[Step]) -> Option<DevicePort> {
     let written: BTreeSet<DevicePort> = steps.iter().map(|step| step.slot.arrival()).collect();
     lost.iter().find(|at| written.contains(at)).copied()

@@ -1,8 +1,8 @@
-//! Five phases around the writes of a change: hosts are told to leave the base LIDs (1) and say that they have (2), tables
-//! change (3), hosts are told to come back and say that they have (4), and the change waits to be confirmed (5).
+//! The five phases of a change: hosts get the notice to leave the base LIDs (1) and answer (2), tables change (3),
+//! hosts get the notice to return and answer (4), and the change waits to be confirmed (5).
 //!
-//! On the way back the same is done around what is taken back, but for one thing: that hosts do not answer keeps no table
-//! from going back.
+//! A rollback has the same phases around its writes, with one difference: it does not wait for hosts that do not
+//! answer.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::WriteError;
 
-/// Orders are heeded so often while nothing else is done.
+/// Interval between two looks for requests while the guard waits.
 const TURN: Duration = Duration::from_millis(50);
 
 impl Keeper<'_> {
-    /// Phases 1 and 2: nothing is written before all hosts have said that they left the base LIDs, or somebody decided that
-    /// it does not take them.
+    /// Phases 1 and 2: the first write waits until all hosts have said that they left the base LIDs, or until an
+    /// operator or the plan decides to go on without them.
     pub(super) fn leave_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
         let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());
@@ -66,7 +66,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Waits out a round that ended early, as one does whose hosts say that their hooks failed: they are not asked without end.
+    /// Waits until the time of a round is over. A round ends early if hosts answer that their hooks failed, and would
+    /// otherwise repeat at once.
     fn decided_within(
         &mut self,
         (begun, end): (&Stopwatch<'_>, Duration),
@@ -83,7 +84,7 @@ impl Keeper<'_> {
         Ok(false)
     }
 
-    /// What somebody decided while hosts were asked: whether it is to go on without those that did not answer.
+    /// Reads the requests that came meanwhile. Whether the operator decided to go on without the silent hosts.
     fn decided(&mut self, phases: &PlanPhases, silent: &[String]) -> Result<bool, Halt> {
         let mut others = Vec::new();
         let mut decided = false;
@@ -101,21 +102,21 @@ impl Keeper<'_> {
                 && !decided
                 && let Err(error) = self.go_on(&user, &who)
             {
-                // It ends for the journal's sake, whatever the others ask; each of them hears so.
+                // The change ends because the journal failed, whatever other callers ask. Each caller gets that answer.
                 self.refuse(&order, error.to_string());
                 others.extend(self.orders.try_iter());
                 let _ = self.heed_all(others);
                 return Err(error.into());
             }
             decided = true;
-            // Whoever asked may be gone.
+            // The caller may have closed its end.
             let _ = order.reply.send(Answer::Status(Status::of(&self.told)));
         }
         self.heed_all(others).map_err(Halt::Asked)?;
         Ok(decided)
     }
 
-    /// Hosts may have taken as long as the window to leave; the fabric may be another one by then.
+    /// Checks the fabric again after a long wait for hosts: it may have changed.
     pub(super) fn still_fits(&mut self, steps: &[Step]) -> Result<(), Halt> {
         if !self.waited {
             return Ok(());
@@ -128,7 +129,7 @@ impl Keeper<'_> {
         self.record(record, "going on", user, &format!("without {who}, as was asked for"))
     }
 
-    /// Phase 4: whoever does not come back stays on high LIDs, which lead on as they did, and is named.
+    /// Phase 4: hosts that do not return stay on high LIDs, which work as before, and are listed.
     pub(super) fn return_to_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
         self.audit("written", &self.user(), "phase 3 of 5: the tables of base LIDs stand there");
@@ -140,8 +141,8 @@ impl Keeper<'_> {
         Ok(self.record(record, "notified", &user, &format!("phase 4 of 5: {words}"))?)
     }
 
-    /// Before anything is taken back: hosts leave the base LIDs once more, those that do. Where no part can have been
-    /// written nobody has to.
+    /// Before a rollback, hosts leave the base LIDs once more, if they answer. If certainly nothing was written, they
+    /// need not.
     pub(super) fn leave_base_again(&mut self) {
         let Some(phases) = self.told.begun.phases.clone().filter(|_| !self.untouched) else { return };
         let (time, user) = (self.time(), self.user());
@@ -161,8 +162,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Behind all that was taken back: hosts come back to base LIDs; what is left where that could not be said. Where nothing
-    /// was written and it stands who left, whoever never said that it did has nowhere to come back from.
+    /// After a rollback, hosts return to base LIDs. Returns the hosts that may not be back. If nothing was written and
+    /// the answers are known, a host that never said that it left has nothing to return from.
     pub(super) fn return_to_base_again(&mut self) -> Vec<Left> {
         let Some(phases) = self.told.begun.phases.clone() else { return Vec::new() };
         if !self.told.hosts.may_have_moved() {
@@ -180,7 +181,7 @@ impl Keeper<'_> {
                 self.keep_or_say(record, "notified", &user, &words);
                 left
             }
-            // Nobody heard of it, so nobody left.
+            // No host got the notice, so no host left.
             Err(_) if self.unheard && self.untouched => Vec::new(),
             Err(error) => {
                 let why = format!("they were not told to come back to base LIDs: {error}");
@@ -189,7 +190,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Tells all hosts to leave the base LIDs, or to come back to them.
+    /// Sends all hosts the notice to leave the base LIDs, or to return to them.
     fn say_in_phases(&mut self, phases: &PlanPhases, back: bool) -> Result<Answers, WriteError> {
         let notices: Vec<Repath> = phases.notice(self.round(), back).into_iter().collect();
         let ports = phases.hosts.iter().map(|host| &host.port);

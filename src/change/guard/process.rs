@@ -1,5 +1,5 @@
-//! What the process of a guard does around its change: it takes the right to keep it, opens the socket, starts the second
-//! process, keeps the change, and leaves it to the next guard where it has to end.
+//! The process of a guard: it takes the lock of the change, opens the socket, starts the second process and keeps the
+//! change. If the process has to end first, it starts the next guard.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -24,32 +24,32 @@ use crate::plan::Plan;
 use crate::system::OpenDoor;
 use fabdeck_mad::access::Actuator;
 
-/// How long a guard waits for the process that began the change to let go of it.
+/// How long a guard waits for the lock of the process that began the change.
 const HANDED_OVER: Duration = Duration::from_secs(5);
-/// What the address of a socket has room for.
+/// Longest path of a Unix socket in bytes.
 const SOCKET_MOST: usize = 107;
 
-/// Another process beside this one.
+/// What a guard process is started for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GuardMode {
-    /// It waits beside the guard, and holds the deadline too.
+    /// To wait beside the guard and watch the deadline too.
     Second,
-    /// It takes the change over.
+    /// To take the change over.
     Successor,
 }
 
-/// Starts a guard for the change; gives what should be known of it, or why it cannot be started.
+/// Starts a guard for the change. Returns a remark for the log, or why the guard cannot start.
 pub type StartGuard<'a> = dyn FnMut(GuardMode) -> Result<Option<String>, String> + 'a;
 
-/// One guard, and what its process has to keep a change with.
+/// One guard, and what its process needs to keep a change.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
 pub struct GuardProcess<'a> {
     pub home: &'a Home,
     pub kept: &'a Kept,
     pub rights: Rights,
-    /// Where other users reach the guard's socket.
+    /// The folder of the socket that other users can reach.
     pub socket_folder: Option<PathBuf>,
-    /// Opens the way to the fabric.
+    /// Opens the source of the fabric.
     pub open: &'a mut dyn FnMut() -> Result<Box<dyn Actuator>, String>,
     pub start: &'a mut StartGuard<'a>,
     pub say: &'a mut dyn FnMut(&str),
@@ -57,14 +57,14 @@ pub struct GuardProcess<'a> {
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// The right to keep a change, once the process that has it lets go. `None`: the change has a guard.
+/// Takes the lock of a change, once the process that has it lets go. `None`: the change has a guard.
 pub fn take_keeping(kept: &Kept) -> Result<Option<Keeping>, HomeError> {
     let system = kept.system();
     let since = Stopwatch::start(system);
     loop {
         let keeping = kept.keep()?;
         if keeping.is_some() || since.elapsed() > HANDED_OVER {
-            // Locks do not keep guards apart everywhere: file systems of a network may have one for each machine.
+            // Locks do not exclude every guard: a network file system may have separate locks for each machine.
             return Ok(keeping.filter(|_| !system.is_listening(&kept.socket())));
         }
         system.sleep(Duration::from_millis(10));
@@ -74,7 +74,7 @@ pub fn take_keeping(kept: &Kept) -> Result<Option<Keeping>, HomeError> {
 impl GuardProcess<'_> {
     /// Keeps the change to its end, or until the process is to end.
     pub fn run(self, keeping: Keeping, errand: Errand) -> Result<Told, JournalError> {
-        // The journal as it is now: another guard may have kept the change until a moment ago.
+        // Reads the journal now, because another guard may have kept the change until just before.
         let (journal, read) = self.kept.journal()?;
         if !read.told.phase.is_pending() {
             return Ok(read.told);
@@ -108,7 +108,8 @@ impl GuardProcess<'_> {
             clock: home.system(),
             say: &mut *say,
             patience: OUT_OF_REACH,
-            // Nothing is written that nobody could confirm. What is written already is kept all the same, and taken back.
+            // Without a socket no user could confirm, so nothing is written. What is written already is kept or rolled
+            // back all the same.
             trouble: trouble.or(deaf),
             stop,
         };
@@ -155,7 +156,7 @@ impl GuardProcess<'_> {
     }
 }
 
-/// The plan that was begun. The journal alone is enough to take it back.
+/// The plan that was begun, or what the journal knows of it, which is enough for a rollback.
 fn plan_of(kept: &Kept) -> (Plan, Option<String>) {
     match kept.plan_begun() {
         Ok(plan) => (plan, None),
@@ -163,7 +164,7 @@ fn plan_of(kept: &Kept) -> (Plan, Option<String>) {
     }
 }
 
-/// Why nobody can ask this guard anything.
+/// Message that this guard has no socket.
 fn no_door(kept: &Kept, error: &io::Error) -> String {
     let socket = kept.usual_socket();
     let long = match socket.as_os_str().len() > SOCKET_MOST {

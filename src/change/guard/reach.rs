@@ -1,4 +1,4 @@
-//! Going back over a fabric that may be out of reach: the change stays pending, and is tried again.
+//! The rollback over a fabric that may be unreachable: the change stays pending, and the guard retries.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use crate::journal::{Left, Record};
 use crate::writes::Step;
 use fabdeck_mad::access::{Device, Unwatched, Wanted};
 
-/// How long a fabric is tried again of which nothing can be seen. Whoever wants it later asks for the rollback again.
+/// How long the rollback retries on an unreachable fabric. After that, a user has to ask for the rollback again.
 pub const OUT_OF_REACH: SignedDuration = SignedDuration::from_hours(1);
-/// From one try to the next: twice as long each time, between these.
+/// The shortest and the longest pause between two tries; each pause is twice the one before.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
-/// The longest wait in one turn: the process beside the guard sees that it goes on.
+/// The longest wait in one turn, so that the second process sees progress.
 const TURN_MOST: Duration = Duration::from_secs(5);
 
-/// Since when nothing of the fabric is seen. The time is counted by a clock that nobody can set.
+/// Since when the fabric is unreachable. The time since boot counts, which cannot be set.
 struct Unreached {
     time: Timestamp,
     since: BootTime,
@@ -38,7 +38,7 @@ impl Unreached {
 }
 
 impl Keeper<'_> {
-    /// Restores what can be restored. A fabric that goes out of reach on the way is waited for as well.
+    /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too.
     pub(super) fn go_back(&mut self, steps: &[Step]) -> Vec<Left> {
         let mut since = None;
         loop {
@@ -55,7 +55,7 @@ impl Keeper<'_> {
         since.is_some_and(|since| since.waited(self.clock) >= patience)
     }
 
-    /// Waits until something of the fabric is seen, or its patience is over; `since`: from when on there was nothing.
+    /// Waits until a switch of the fabric answers, or the patience is over. `since` is when the first try failed.
     fn reach(&mut self, steps: &[Step], since: &mut Option<Unreached>) {
         let (user, before) = (self.user(), self.trouble.clone());
         let (mut pause, mut tries) = (PAUSES[0], 0_u32);
@@ -83,7 +83,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Why nothing of the fabric can be seen; `None`: one of its switches was found.
+    /// Why no switch of the fabric answers, or why the subnet manager is not ready. `None`: the rollback can go on.
     fn unseen(&mut self, steps: &[Step]) -> Option<String> {
         let look = match self.driver.surveyor().look(Wanted::default(), &mut Unwatched) {
             Ok(look) => look,
@@ -99,7 +99,7 @@ impl Keeper<'_> {
         if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
     }
 
-    /// Answers whoever asks for as long as this; who wants it rolled back has it tried at once.
+    /// Answers requests for this long. A request to roll back ends the wait at once.
     fn bide(&mut self, pause: Duration) {
         let since = Stopwatch::start(self.clock);
         loop {
@@ -112,14 +112,14 @@ impl Keeper<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) if left <= TURN_MOST => return,
                 Err(RecvTimeoutError::Timeout) => {}
-                // Nobody can ask any more; the time goes on.
+                // All senders are closed, so no request can come; the wait goes on.
                 Err(RecvTimeoutError::Disconnected) if left.is_zero() => return,
                 Err(RecvTimeoutError::Disconnected) => self.clock.sleep(left.min(TURN_MOST)),
             }
         }
     }
 
-    /// Whether it is to be tried at once.
+    /// Answers a request. Whether the rollback is tried at once.
     fn heard(&mut self, order: &Order) -> bool {
         let at_once = match &order.ask {
             Ask::Status => false,
@@ -137,12 +137,12 @@ impl Keeper<'_> {
             }
         };
         let status = Status { trouble: self.trouble.clone(), ..Status::of(&self.told) };
-        // Whoever asked may be gone.
+        // The caller may have closed its end.
         let _ = order.reply.send(Answer::Status(status));
         at_once
     }
 
-    /// Has OpenSM told by another process from now on, also by the guards that follow; whether it is.
+    /// Uses another process of OpenSM from now on, also in the guards that follow. Whether it worked.
     pub(super) fn name_opensm(&mut self, order: &Order, user: &str, process: &str) -> bool {
         if let Err(why) = self.driver.name_opensm(process) {
             self.refuse(order, why);
@@ -151,16 +151,16 @@ impl Keeper<'_> {
         let (user, process) = (user.to_owned(), process.to_owned());
         let record = Record::OpensmNamed { time: self.time(), user: user.clone(), process: process.clone() };
         if let Err(error) = self.record(record, "OpenSM's process named", &user, &process) {
-            // This guard has it all the same.
+            // This guard uses the process all the same.
             (self.say)(&error.to_string());
         }
         let status = Status { trouble: self.trouble.clone(), ..Status::of(&self.told) };
-        // Whoever asked may be gone.
+        // The caller may have closed its end.
         let _ = order.reply.send(Answer::Status(status));
         true
     }
 
-    /// From now on it is taken back even where that loses paths.
+    /// From now on the rollback goes on even where it loses paths.
     fn force(&mut self, user: &str) {
         let why = self.told.why.clone().unwrap_or_default();
         let record = Record::Returning { time: self.time(), why, asked: true };

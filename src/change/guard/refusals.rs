@@ -1,5 +1,5 @@
-//! Refusals, for the audit trail. Whoever asks without end must neither fill the disk nor hold the guard up: one line a
-//! second at most, with the number of refusals since the last one.
+//! Refusals, for the audit trail. A caller without end must neither fill the disk nor block the guard. So there is at
+//! most one line a second, with the number of refusals since the last line.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::home::Home;
 /// Time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Writes refusals to the trail of a state folder.
+/// Writes refusals to the audit trail of a state folder.
 #[derive(Debug)]
 pub struct Refusals {
     trail: Option<(Home, String)>,
@@ -21,18 +21,18 @@ pub struct Refusals {
 #[derive(Debug, Default)]
 struct PendingRefusals {
     count: u64,
-    /// The last of them: who asked, and what for.
+    /// The last one: the user, and the request.
     last: Option<(String, String)>,
     written: Option<BootTime>,
 }
 
 impl Refusals {
-    /// For the trail of a state folder, and the change in it; without one they are told to the askers alone.
+    /// Refusals of a change, for the trail of its state folder. Without a folder, only the callers get them.
     pub fn to_trail(home: Option<&Home>, change: &str) -> Self {
         Self { trail: home.map(|home| (home.clone(), change.to_owned())), pending: Mutex::default() }
     }
 
-    /// Adds a refusal. Gives the line that was written, unless there was one just now.
+    /// Adds a refusal. Returns the line, if one is due.
     pub fn add(&self, user: &str, detail: &str) -> Option<String> {
         let mut pending = self.lock();
         pending.count += 1;
@@ -44,7 +44,7 @@ impl Refusals {
         if due { self.write() } else { None }
     }
 
-    /// Writes what no line was written for yet.
+    /// Writes the refusals that no line contains so far.
     pub fn flush(&self) {
         self.write();
     }
@@ -53,7 +53,7 @@ impl Refusals {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The trail may be slow: callers that are refused meanwhile do not wait for it.
+    /// Releases the lock before it writes: a slow trail does not hold up callers that are refused meanwhile.
     fn write(&self) -> Option<String> {
         let now = self.clock().boot_time();
         let mut pending = self.lock();
@@ -65,7 +65,7 @@ impl Refusals {
             1 => last.clone(),
             count => format!("{count} requests, the last one: {last}"),
         };
-        // What cannot be written now goes with the next line.
+        // A refusal that cannot be written now is part of the next line.
         if !self.append(&user, &detail) {
             let mut pending = self.lock();
             pending.count += count;

@@ -1,7 +1,7 @@
 //! A pending change is registered with the subnet manager, so that other machines see it and write nothing beside it.
 //!
-//! The registration outlives its guard: what waits on a machine that is down is still pending. It is renewed while the
-//! guard lives, which a manager that was started again needs too. Where no manager keeps it the change goes on without.
+//! The registration outlives its guard, since a change is still pending if its machine is down. The guard renews it,
+//! which a restarted subnet manager needs too. If no subnet manager stores it, the change goes on without.
 
 use std::time::Duration;
 
@@ -12,28 +12,28 @@ use crate::journal::{JournalError, Phase, Record};
 use crate::system::{LocalSystem, System};
 use fabdeck_mad::access::{Registered, Registration};
 
-/// How often it is renewed, and how often it is tried again where it was not kept.
+/// How often the registration is renewed; below, how often it is retried if no subnet manager stores it.
 const RENEWED_AFTER: Duration = Duration::from_secs(10);
 const TRIED_AFTER: Duration = Duration::from_secs(20);
-/// A manager that says nothing takes some seconds of the time that is left.
+/// A subnet manager without an answer takes some seconds of the time that is left.
 const AHEAD: Duration = Duration::from_secs(15);
-/// How long it stays after the window of a change whose guard is gone: its machine may come back and take it back.
+/// How long the registration outlasts the window of a change without a guard: its machine may return and roll it back.
 const LONGER: Duration = Duration::from_secs(3600);
 
 /// What this guard has registered.
 #[derive(Debug, Default)]
 pub(super) struct Registering {
     held: Option<Registration>,
-    /// It was ended.
+    /// Whether the registration was removed.
     ended: bool,
     due: Option<BootTime>,
-    /// What is wrong with it.
+    /// What is wrong with the registration.
     pub trouble: Option<String>,
-    /// A newer guard keeps the change.
+    /// Whether a newer guard keeps the change.
     pub superseded: bool,
 }
 
-/// Why a change of this id may not be begun beside what is registered.
+/// Why a change may not begin beside what is registered.
 pub fn stands_against(found: &Registered, id: &str) -> Option<String> {
     match found {
         Registered::One(other) if other.change != id => Some(format!(
@@ -51,7 +51,7 @@ pub fn stands_against(found: &Registered, id: &str) -> Option<String> {
 }
 
 impl Keeper<'_> {
-    /// Registers the change before anything is written. Two machines that do so at the same moment see each other, and
+    /// Registers the change before the first write. Two machines that register at the same time see each other, and
     /// neither goes on.
     pub(super) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
         // A simulator that ends with this process has no other machines.
@@ -62,7 +62,7 @@ impl Keeper<'_> {
         let found = self.driver.surveyor().registered();
         match &found {
             Registered::One(other) if self.is_over_here(other) => {
-                // Its end did not reach the manager.
+                // The end of that change did not reach the subnet manager.
                 let _ = self.driver.unregister(other);
             }
             found => {
@@ -87,17 +87,17 @@ impl Keeper<'_> {
         Ok(why)
     }
 
-    /// Whether what is registered is of a change in the same folder that is over.
+    /// Whether the registration belongs to a change of the same state folder that has ended.
     fn is_over_here(&self, other: &Registration) -> bool {
         let kept = self.home.and_then(|home| home.find(&other.change).ok());
         kept.is_some_and(|kept| !kept.read.told.phase.is_pending())
     }
 
-    /// Goes on with the registration of the guard before, under a number of its own.
+    /// Replaces the registration of the previous guard by one with its own epoch.
     ///
-    /// Whatever comes of it, the change is kept: a journal that cannot be written keeps nothing from going back.
+    /// Failures are logged only: a journal that fails must not stop a rollback.
     pub(super) fn register_again(&mut self) {
-        // The way back waits for no manager.
+        // A rollback does not wait for a subnet manager.
         if self.home.is_none() || window_left(&self.told, self.clock) < AHEAD {
             return;
         }
@@ -113,7 +113,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// What the guard before registered through another port would stand beside it.
+    /// Removes the previous guard's registration: through another port, it would stay beside the new one.
     fn register_over(&mut self, found: &Registered) {
         if let Registered::One(before) = found
             && before.change == self.told.begun.id
@@ -122,7 +122,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// The journal has it first.
+    /// Writes the journal first, then registers.
     fn register_anew(&mut self, window: Duration) -> Result<bool, JournalError> {
         let epoch = self.told.epoch + 1;
         let host = self.home.map(|home| home.system().host_name()).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Keeper<'_> {
         self.registering.due = Some(self.clock.boot_time().after(TRIED_AFTER));
     }
 
-    /// Renews it when that is due, and looks whether another guard or another machine has come.
+    /// Renews the registration when due, and checks for a newer guard or another machine.
     pub(super) fn renew_registration(&mut self) {
         let now = self.clock.boot_time();
         let is_due = self
@@ -171,7 +171,7 @@ impl Keeper<'_> {
         if !is_due || left < AHEAD {
             return;
         }
-        // Whatever fails is tried again, and not at every turn.
+        // A failure is retried, but not at every turn.
         self.registering.due = Some(now.after(TRIED_AFTER));
         let found = self.driver.surveyor().registered();
         if let Registered::NotKept(_) = found {
@@ -179,7 +179,7 @@ impl Keeper<'_> {
         }
         self.registering.trouble = stands_against(&found, &self.told.begun.id);
         let Some(held) = &mut self.registering.held else {
-            // A manager is there again that keeps it. What cannot be kept in the journal is tried again.
+            // A subnet manager that stores registrations is back. If the journal fails, the guard retries.
             let _ = self.register_anew(left);
             return;
         };
@@ -187,7 +187,7 @@ impl Keeper<'_> {
             && other.change == held.change
             && other.epoch > held.epoch
         {
-            // Anybody may register anything: the journal decides.
+            // Any machine can register anything, so the journal decides.
             self.registering.superseded = self.journal.is_superseded();
             self.registering.trouble =
                 Some(format!("machine {} has registered this change too, with a higher number", other.host));
@@ -201,7 +201,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// The change is over: other machines may begin one. The registration may be that of a guard before.
+    /// Removes the registration, so that other machines can begin a change. A previous guard may have made it.
     pub(super) fn unregister(&mut self) {
         if self.home.is_none() || self.told.epoch == 0 || std::mem::replace(&mut self.registering.ended, true)
         {

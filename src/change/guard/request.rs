@@ -1,4 +1,4 @@
-//! Requests to the guard of a change, which gets another guard where its own is gone.
+//! Requests to the guard of a change. A change whose guard has ended gets another guard.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use crate::journal::Told;
 use crate::kept::Kept;
 use crate::system::LockHolder;
 
-/// How long either end waits for the other's line.
+/// Timeout of either end for the other's line.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a guard that was started just now may take until it answers.
+/// How long a guard that has just started may take to answer.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a guard that is killed may take until it is gone.
+/// How long a killed guard may take to end.
 const DYING_TIMEOUT: Duration = Duration::from_secs(2);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Why a request got no answer. `E` is why a guard could not be started.
+/// Why a request got no answer. `E` is why a guard could not start.
 #[derive(Debug)]
 pub enum RequestError<E> {
     /// Another program listens at the guard's socket.
     NoGuard(DoorError),
-    /// The guard lets this user ask nothing.
+    /// This user has no right to open the guard's socket.
     NotLetIn,
-    /// The change has no guard, and this user may not give it one.
+    /// The change has no guard, and this user may not start one.
     OfAnother,
     Home(HomeError),
-    /// The guard may still do what it was asked for.
+    /// The guard took the request, and may still carry it out.
     Unanswered(DoorError),
     Silent(DoorError),
     Start(E),
 }
 
-/// How the change stands: the guard's own words, or the journal's once it is over. A guard that died on the way is replaced.
+/// The status from the guard, or from the journal once the change has ended. A guard that died is replaced.
 pub fn request_status<E>(
     home: &Home,
     kept: &Kept,
@@ -54,7 +54,7 @@ pub fn request_status<E>(
     Ok(Status::of(&now.read.told))
 }
 
-/// Sends one request, once there is a guard that answers.
+/// Sends one request, once a guard answers.
 pub fn request<E>(
     home: &Home,
     kept: &Kept,
@@ -75,15 +75,16 @@ pub fn request<E>(
             }
             Err(error) => error,
         };
-        // It may be over, whoever ended it, and its guard be gone with its answer.
+        // The change may have ended, and its guard with it before the answer came.
         let now = home.find(&kept.read.told.begun.id).map_err(RequestError::Home)?;
         if !now.read.told.phase.is_pending() {
             return Ok(Answer::Status(Status::of(&now.read.told)));
         }
-        // A request that was taken may still be carried out: sent twice it could be done twice. A look changes nothing.
+        // The guard may still carry out a request that it took, so sending it twice could do it twice. A status request
+        // is harmless.
         if matches!(error, DoorError::Unanswered(_)) && *ask != Ask::Status {
             if !resent && before.is_certainly_not_done(home, kept) {
-                // Once: what ends each guard that it is sent to is not sent to all of them.
+                // Only once: a request that kills a guard must not go to all of them.
                 resent = true;
                 continue;
             }
@@ -103,7 +104,7 @@ pub fn request<E>(
     }
 }
 
-/// How a change stood when its guard was asked.
+/// The state of a change when its guard got the request.
 struct Asked {
     told: Option<Told>,
     guard: Option<LockHolder>,
@@ -115,7 +116,7 @@ impl Asked {
         Self { told, guard: kept.lock_holder() }
     }
 
-    /// Whether the guard died before it did what it was asked: that stands in the journal before it is done.
+    /// Whether the guard died before it carried out the request: the journal has each decision before it takes effect.
     fn is_certainly_not_done(&self, home: &Home, kept: &Kept) -> bool {
         let Some((told, guard)) = self.told.as_ref().zip(self.guard.as_ref()) else { return false };
         let since = Stopwatch::start(kept.system());

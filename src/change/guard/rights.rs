@@ -1,5 +1,5 @@
-//! What users other than the owner of a state folder may ask its guards: what the owner's configuration grants, and nothing
-//! else. Who asks is known from the kernel (`SO_PEERCRED`), never from what the asker says.
+//! The rights of users other than the owner of a state folder: what the owner's configuration grants, and nothing else.
+//! The kernel identifies the caller (`SO_PEERCRED`), never the caller itself.
 
 use std::os::unix::net::UnixStream;
 
@@ -41,7 +41,7 @@ impl Caller {
         Ok(Self { uid, gid, name: users::name_of(uid) })
     }
 
-    /// The name for journal and trail. What the asker says of itself may add to its name (`root (sudo by ada)`).
+    /// The name for journal and trail. A caller may only add to its name (`root (sudo by ada)`).
     pub fn signature<'a>(&'a self, claimed: &'a str) -> &'a str {
         let adds = claimed.strip_prefix(&self.name).is_some_and(|more| more.starts_with(" ("));
         if adds { claimed } else { &self.name }
@@ -58,7 +58,7 @@ impl Caller {
 }
 
 impl Grantee {
-    /// `*`, `ada`, `1001` or `@fabric`.
+    /// Parses `*`, `ada`, `1001` or `@fabric`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.strip_prefix('@') {
             Some("") => None,
@@ -71,11 +71,11 @@ impl Grantee {
 }
 
 impl Rights {
-    /// Whether a caller may ask this of a guard that runs as `owner`.
+    /// Whether a caller may send this request to a guard that runs as `owner`.
     pub fn allow(&self, ask: &Ask, caller: &Caller, owner: u32) -> bool {
         let nobody = Vec::new();
         let granted = match ask {
-            // The process gets a signal with the rights of the guard.
+            // The guard sends signals to that process with its own rights.
             Ask::NameOpensm { .. } => &nobody,
             Ask::Status => &self.list,
             Ask::Confirm { .. } | Ask::GoOn { .. } => &self.confirm,
@@ -136,7 +136,7 @@ mod tests {
             (caller(1001, "ada"), &named, false),
             (caller(1000, "owner"), &named, true),
             (caller(1007, "uid 1007"), &confirm, true),
-            // A name in the question gives no right.
+            // A name in the request gives no right.
             (caller(1002, "bo"), &confirm, false),
         ] {
             assert_eq!(rights.allow(ask, &caller, 1000), allowed, "{caller:?} {ask:?}");

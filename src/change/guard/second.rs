@@ -1,10 +1,9 @@
-//! The second process beside the guard of a change, which does not share its fate. It only waits, and ends with the change.
-//! It takes the change over
+//! The second process beside the guard of a change. It only waits, and ends with the change. It takes the change over
 //!
-//! - where the deadline has passed and the guard has not begun the rollback;
-//! - where the guard is gone, hangs, or a signal has stopped it, while it writes or rolls back.
+//! - if the deadline has passed and the guard has not begun the rollback;
+//! - if the guard has ended, hangs, or is stopped by a signal while it writes or rolls back.
 //!
-//! A guard that still runs is ended first, so that it can never write again.
+//! A guard that still runs is killed first, so that it can never write again.
 
 use std::io;
 use std::time::Duration;
@@ -19,17 +18,17 @@ use crate::journal::Phase;
 use crate::kept::Kept;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// A guard begins the rollback within a second; one that has not after this time hangs.
+/// A guard begins the rollback within a second of the deadline. If it has not begun by now, it hangs.
 const GRACE: Duration = Duration::from_secs(2);
 /// A guard that writes to switches answers between two writes, each of which may run into its timeouts.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why the change has to be taken over: the guard is ended.
+/// Why the change has to be taken over. The guard has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GuardReplaced(pub String);
 
-/// Waits beside the guard of a change. `Some`: the change has to be taken over. `None`: it is over, another process waits
-/// beside it, or this one is to end.
+/// Waits beside the guard of a change. `Some`: the change has to be taken over. `None`: the change has ended, another
+/// process waits beside it, or this process is to end.
 pub fn wait_beside(
     home: &Home,
     kept: Kept,
@@ -48,17 +47,17 @@ pub fn wait_beside(
         if kept.has_grown() {
             match home.find(&id) {
                 Ok(now) => kept = now,
-                // The folder was taken away, and with it what could be taken back.
+                // The folder was removed, and with it everything that a rollback needs.
                 Err(_) => return Ok(None),
             }
         }
         if !kept.read.told.phase.is_pending() {
             return Ok(None);
         }
-        // Whoever waits for a confirmation waits in turns, and has until the deadline.
+        // A guard that waits for a confirmation makes no progress, and need not before the deadline.
         let holder = kept.lock_holder().and_then(|holder| holder.pid);
         if hang.is_hanging(system, holder.filter(|_| kept.read.told.phase != Phase::Applied)) {
-            // A process that does not end yet, or that another has just replaced: it is looked at again.
+            // The process has not ended yet, or another one has just replaced it: check again in the next turn.
             match end_guard(home, &kept, user) {
                 Ok(replaced) => return Ok(Some(replaced)),
                 Err(error) => last = Some(error),
@@ -72,7 +71,7 @@ pub fn wait_beside(
             continue;
         }
         if !is_working(&kept) {
-            // A process that does not end yet, or that another has just replaced: it is looked at again.
+            // The process has not ended yet, or another one has just replaced it: check again in the next turn.
             match end_guard(home, &kept, user) {
                 Ok(replaced) => return Ok(Some(replaced)),
                 Err(error) => last = Some(error),
@@ -82,8 +81,8 @@ pub fn wait_beside(
     }
 }
 
-/// Whether the guard should have done something by now. A change that waits for its confirmation needs no guard before the
-/// deadline; one that is half written needs one at once.
+/// Whether the guard is overdue. A change that waits for its confirmation needs no guard before the deadline. A
+/// half-written change needs one at once.
 fn is_late(kept: &Kept) -> bool {
     let told = &kept.read.told;
     match told.phase {
@@ -92,7 +91,7 @@ fn is_late(kept: &Kept) -> bool {
     }
 }
 
-/// Whether the guard works all the same: on a disk that takes no record it goes back without one, and answers meanwhile.
+/// Whether the guard works all the same. If its disk fails, it rolls back without a record, and answers meanwhile.
 fn is_working(kept: &Kept) -> bool {
     let answers = || kept.system().ask(&kept.socket(), &Ask::Status, ANSWER_TIMEOUT).is_ok();
     !kept.is_guard_stopped() && answers()
@@ -115,7 +114,7 @@ fn end_guard(home: &Home, kept: &Kept, user: &str) -> io::Result<GuardReplaced> 
         change: Some(kept.read.told.begun.id.clone()),
         detail: words.clone(),
     };
-    // A trail that cannot be written keeps nobody from taking the change back.
+    // A failed audit trail does not stop the rollback.
     let told = match home.audit(&entry) {
         Ok(()) => words,
         Err(error) => format!("{words}; {error}"),

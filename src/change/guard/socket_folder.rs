@@ -1,5 +1,5 @@
-//! The folder in which guards listen: others can enter it, and only its owner can write in it. A socket is named after its
-//! change, so that `confirm ID` finds it without a look into the state folder.
+//! The folder of the guards' sockets. Other users can enter it, and only its owner can write in it. The name of a
+//! socket is the id of its change, so `confirm ID` finds it without reading the state folder.
 
 use std::fs;
 use std::io;
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use crate::system::{FileKind, System};
 
-/// Folders that hold more sockets than this are not ours.
+/// Largest number of entries that are read from a folder.
 const SOCKETS_MOST: usize = 4096;
 
-/// The socket of a change.
+/// The path of a change's socket.
 pub fn socket_in(folder: &Path, id: &str) -> PathBuf {
     folder.join(format!("{id}.sock"))
 }
 
-/// Makes the folder for a guard's socket; refuses one in which others could put another socket in its place.
+/// Creates the folder for a guard's socket. A folder in which other users could replace the socket is an error.
 pub fn make(system: &dyn System, folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         system.make_folders(parent)?;
@@ -36,7 +36,7 @@ pub fn make(system: &dyn System, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The changes that have a socket in a folder, with it; sockets of others than the folder's owner are none.
+/// The ids and sockets of the changes in a folder. Only sockets of the folder's owner count.
 pub fn sockets(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let owner = fs::symlink_metadata(folder)?.uid();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a guard says: in its log and in the audit trail, both at once.
+//! The messages of a guard, which go to its log and to the audit trail.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use crate::audit::{Entry, PATIENCE};
 use crate::clock::Clocks;
 use crate::home::Home;
 
-/// How long a guard that has time waits for a trail that somebody else holds.
+/// How long a guard waits for the lock of the audit trail, unless it is rolling back.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
 
-/// Both of them, borrowed from a guard while the rest of it is at work.
+/// The log and the audit trail, borrowed from a guard.
 pub(super) struct Trail<'t> {
     pub home: Option<&'t Home>,
     pub change: String,
     pub clock: &'t dyn Clocks,
     pub say: &'t mut dyn FnMut(&str),
-    /// Lines that could not be added yet, the first first.
+    /// Lines that could not be appended so far, oldest first.
     pub kept: &'t mut Vec<Entry>,
-    /// How long it may wait.
+    /// Timeout for the lock of the audit trail.
     pub patience: Duration,
 }
 
 impl Trail<'_> {
-    /// A line that cannot be added is said and kept, and ends nothing: it goes with the next.
+    /// Adds a line. A line that cannot be appended is logged and kept, and goes with the next line.
     pub fn add(&mut self, what: &str, user: &str, detail: &str) {
         (self.say)(&format!("{what}{}{detail}", if detail.is_empty() { "" } else { ": " }));
         let Some(home) = self.home else { return };
@@ -34,7 +34,7 @@ impl Trail<'_> {
             change: Some(self.change.clone()),
             detail: detail.to_owned(),
         });
-        // Who has waited in vain once does not wait again for each line.
+        // After one timeout, the next lines do not wait again.
         let patience = if self.kept.len() > 1 { Duration::ZERO } else { self.patience };
         match home.audit_all(self.kept, patience) {
             Ok(()) => self.kept.clear(),
@@ -42,7 +42,7 @@ impl Trail<'_> {
         }
     }
 
-    /// Adds what was kept, now that nothing else is left to do.
+    /// Appends the kept lines at the end of the change, with a longer timeout.
     pub fn end(self) {
         let Some(home) = self.home.filter(|_| !self.kept.is_empty()) else { return };
         let count = lines(self.kept.len());

@@ -1,9 +1,8 @@
-//! The window in which a change can be confirmed, over clocks that may be set and machines that start again.
+//! The window in which a change can be confirmed, across clock changes and reboots.
 //!
-//! - Within one run of the machine the window counts by the time since its start: setting the wall clock neither shortens nor
-//!   lengthens it.
-//! - After a restart it counts by the wall clock, and never has more left than its whole length.
-//! - A wall clock that is behind any record of the journal after a restart tells nothing: the window is over.
+//! - Until a reboot, the window counts in time since boot: setting the wall clock neither shortens nor lengthens it.
+//! - After a reboot it counts by the wall clock, and never has more left than from the last record to the deadline.
+//! - If the wall clock after a reboot is behind any record of the journal, the downtime is unknown: the window is over.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::clock::{BootTime, Clocks};
 use crate::journal::Told;
 
-/// What is left of the window of an applied change; zero: it is over.
+/// The rest of the window of an applied change; zero if it is over.
 pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
     let here = clock.boot_time();
     if let Some(left) = told.ends.as_ref().and_then(|ends| here.until(ends)) {
@@ -31,9 +30,9 @@ pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
     left.min(whole)
 }
 
-/// The deadline by the wall clock as it goes now: the recorded one, unless the clock was set since.
+/// The deadline by the wall clock as it is now: the recorded one, unless the clock was set since.
 pub fn deadline_now(told: &Told, clock: &dyn Clocks) -> Option<String> {
-    /// Both clocks are read one after the other, and one of them may be slewed.
+    /// The clocks are read one after the other, and one of them may be slewed.
     const AGREE: SignedDuration = SignedDuration::from_secs(2);
     let recorded = told.deadline.clone()?;
     let ends = told.ends.as_ref().filter(|ends| clock.boot_time().is_of_run_of(ends));
@@ -43,22 +42,22 @@ pub fn deadline_now(told: &Told, clock: &dyn Clocks) -> Option<String> {
     Some(if differs { now.to_string() } else { recorded })
 }
 
-/// A moment of this run of the machine by the wall clock.
+/// A time since boot, by the wall clock.
 fn by_wall_clock(at: &BootTime, clock: &dyn Clocks) -> Timestamp {
     let here = clock.boot_time();
     let ms = i128::from(at.ms) - i128::from(here.ms);
     clock.now() + SignedDuration::from_millis(ms as i64)
 }
 
-/// Tells when the wall clock was set.
+/// Detects that the wall clock was set.
 #[derive(Debug)]
 pub(super) struct StepWatch {
-    /// The wall clock less the time since the start, in milliseconds.
+    /// The wall clock minus the time since boot, in milliseconds.
     offset_ms: i64,
 }
 
 impl StepWatch {
-    /// Smaller differences are those of a clock that is slewed.
+    /// Smaller differences come from slewing.
     const LEAST_MS: i64 = 2000;
 
     pub fn new(clock: &dyn Clocks) -> Self {
@@ -122,13 +121,13 @@ mod tests {
             assert_eq!(left("2026-11-25T12:04:00Z"), 360);
             assert_eq!(left("2026-11-25T12:00:00Z"), 600);
             assert_eq!(left("2026-11-25T12:10:01Z"), 0);
-            // Behind the last record: how long the machine was down is not known.
+            // The clock is behind the last record, so the downtime of the machine is unknown.
             assert_eq!(left("2026-11-25T11:59:59Z"), 0);
             assert_eq!(left("2026-11-25T02:00:00Z"), 0);
         }
     }
 
-    /// The clock was set back before the restart, and a record was written by it: that one does not lengthen the window.
+    /// The clock was set back before the reboot, and the last record has that time: it does not lengthen the window.
     #[test]
     fn a_record_of_a_clock_that_was_set_back_adds_nothing() {
         let mut told = told(Some(BootTime { boot: "a".into(), ms: 700_000 }));

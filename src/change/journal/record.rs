@@ -112,7 +112,7 @@ pub enum Record {
     Writing {
         time: String,
     },
-    /// Number of writes that were answered. Only progress displays use it: a guard that takes over reads the fabric.
+    /// Number of writes that were answered. The record may be lost: a guard that takes over reads the fabric.
     Written {
         count: u64,
     },
@@ -267,11 +267,11 @@ pub enum Hosts {
     Untold,
     /// Notices to move flows were sent, or may have been.
     Told,
-    /// They may have been told to move them back.
+    /// Notices to move flows back may have been sent.
     CallingBack,
-    /// They were told to move them back, and some with an agent did not say that they did.
+    /// Notices to move back were sent, and some hosts with an agent did not answer.
     PartlyBack,
-    /// They were told to move them back, and all with an agent did.
+    /// Notices to move back were sent, and all hosts with an agent answered.
     CalledBack,
 }
 

@@ -1,24 +1,24 @@
-//! The options of OpenSM that this road rests on, as `opensm.conf` and the console's `dump_conf` write them.
+//! The options of OpenSM that this driver depends on, as `opensm.conf` and the console's `dump_conf` write them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is kept of a configuration; there are keys in it that are nobody's business.
+/// The options that are kept. A configuration also contains keys, which are not stored.
 const KEPT: [&str; 6] = ["guid", "routing_engine", "lfts_file", "use_ucast_cache", "qos", "qos_policy_file"];
 /// Options that only NVIDIA's OpenSM has.
 const VENDORS: [&str; 4] = ["sharp_enabled", "virt_enabled", "pgrp_policy_file", "ar_sl_mask"];
-/// Where OpenSM looks for a policy when nothing else is said.
+/// The QoS policy file that OpenSM reads by default.
 const POLICY: &str = "/etc/opensm/qos-policy.conf";
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     values: BTreeMap<&'static str, String>,
-    /// The first option that upstream does not have.
+    /// The first option found that upstream OpenSM does not have.
     pub vendors: Option<&'static str>,
 }
 
 impl Config {
-    /// Lines of an option and its value; what is not known is left out, as OpenSM does.
+    /// Reads lines of an option and its value. Unknown options are skipped, as OpenSM does.
     pub fn read(text: &str) -> Self {
         let mut config = Self::default();
         for line in text.lines() {
@@ -42,18 +42,18 @@ impl Config {
         self.values.get(key).map(String::as_str)
     }
 
-    /// OpenSM takes everything but this one word for FALSE.
+    /// OpenSM takes every value but this word for FALSE.
     fn is_true(&self, key: &str) -> bool {
         self.word(key) == Some("TRUE")
     }
 
-    /// In the order in which they are tried.
+    /// The routing engines, in the order in which OpenSM tries them.
     pub fn engines(&self) -> Vec<&str> {
         let words = self.word("routing_engine").unwrap_or_default().split([',', ' ', '\t']);
         words.filter(|word| !word.is_empty()).collect()
     }
 
-    /// Whether an engine takes over once there is no file; without `no_fallback` there is always one.
+    /// Whether another engine takes over if the file is missing. Only `no_fallback` prevents that.
     pub fn has_next(&self) -> bool {
         self.engines().get(1) != Some(&"no_fallback")
     }
@@ -74,7 +74,7 @@ impl Config {
         self.word("qos_policy_file").unwrap_or(POLICY).into()
     }
 
-    /// The port that OpenSM is bound to, where that is said.
+    /// The GUID of the port that OpenSM is bound to, if the configuration has one.
     pub fn port(&self) -> Option<u64> {
         let digits = self.word("guid")?;
         let value = u64::from_str_radix(digits.trim_start_matches("0x"), 16).ok()?;

@@ -1,15 +1,15 @@
-//! OpenSM's console: one client at a time, a prompt after each answer, and nobody is asked who he is.
+//! OpenSM's console: one client at a time, a prompt after each answer, and no authentication.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 const PROMPT: &[u8] = b"OpenSM $ ";
-/// OpenSM stands still until this is answered: sweeps, traps and all.
+/// OpenSM stands still until this question is answered: no sweep, no trap.
 const TAKEN: &[u8] = b"(y/n)? ";
 const CONNECT: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(10);
-/// More is no answer; `dump_conf` has some twenty thousand bytes.
+/// Longest answer in bytes; `dump_conf` has about 20,000.
 const MOST: usize = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum ConsoleError {
     Other,
 }
 
-/// A session; it ends with `quit`.
+/// A session with the console. Dropping it sends `quit`.
 #[derive(Debug)]
 pub struct Console {
     stream: TcpStream,
@@ -42,13 +42,13 @@ impl Console {
         Ok(console)
     }
 
-    /// What it says to a command.
+    /// Sends a command and returns the answer.
     pub fn ask(&mut self, command: &str) -> Result<String, ConsoleError> {
         self.stream.write_all(format!("{command}\n").as_bytes()).map_err(ConsoleError::Unreachable)?;
         self.answer()
     }
 
-    /// All it says up to its next prompt.
+    /// Reads up to the next prompt.
     fn answer(&mut self) -> Result<String, ConsoleError> {
         let begun = Instant::now();
         let mut said = Vec::new();
@@ -80,7 +80,7 @@ impl Console {
 }
 
 impl Drop for Console {
-    /// Until OpenSM has hung up, the next session would be a second one.
+    /// Waits until OpenSM has closed the session; before that, the next session would be a second one.
     fn drop(&mut self) {
         if self.stream.write_all(b"quit\n").is_err() {
             return;
@@ -102,7 +102,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// A console that says these words, and hears what is said to it until it is hung up.
+    /// A console that sends these words, and returns what it received.
     fn played(words: &'static [&'static str]) -> (SocketAddr, thread::JoinHandle<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();

@@ -1,11 +1,10 @@
-//! Files put in place of others so that nothing half-made is ever read, and so that whoever comes later can put back what
-//! was there.
+//! Replaces files so that OpenSM never reads a partial one, and so that a later process can restore the old ones.
 //!
 //! ```text
-//! active.lft                 what OpenSM reads: whatever lies there goes live by itself at the next trap
-//! active.lft.fabdeck-new     the new one until it is armed; OpenSM does not know that name
-//! active.lft.fabdeck-before  the one before; where there was none, the tables that were in force
-//! active.lft.fabdeck-note    which plan, and what was put where; durable before the first file is armed
+//! active.lft                 what OpenSM reads: a file there goes live by itself at the next trap
+//! active.lft.fabdeck-new     the new file until it is armed; OpenSM does not know that name
+//! active.lft.fabdeck-before  the old file; if there was none, the tables that were in force
+//! active.lft.fabdeck-note    the plan, and which file went where; durable before the first file is armed
 //! ```
 
 use std::ffi::OsString;
@@ -17,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::Left;
 
-/// What was put where for a plan.
+/// The files that a plan has put in place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Note {
     /// The hash of the plan.
@@ -28,18 +27,18 @@ pub struct Note {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Replaced {
     pub file: PathBuf,
-    /// Hashes of what was put there and of what was there; none: there was no file.
+    /// Hashes of the new file and of the old one; `None` if there was no old file.
     pub wrote: String,
     pub before: Option<String>,
-    /// Where there was no file: the hash of one that leads back before it is taken away.
+    /// If there was no old file: the hash of a file with the tables that were in force, which a rollback uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<String>,
 }
 
-/// A file and what is to be in it.
+/// A path, and the content that it is to have.
 pub type Wanted = (PathBuf, Vec<u8>);
 
-/// New files beside the active ones, the old ones kept, and a note of both: durable, and nothing of it read by anybody.
+/// New files beside the active ones, copies of the old ones, and a note of both: durable, and not yet read by OpenSM.
 #[derive(Debug)]
 pub struct Staged(Note);
 
@@ -53,7 +52,7 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// What is in a file, unless there is none.
+/// The content of a file; `None` if there is no file.
 pub fn content(file: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(file) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -62,7 +61,7 @@ pub fn content(file: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// The file that a link leads to: what is renamed over the link would cut it.
+/// The file that a symbolic link leads to: renaming over the link itself would replace the link.
 pub fn real(file: &Path) -> PathBuf {
     fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }
@@ -73,7 +72,7 @@ fn write_durably(file: &Path, bytes: &[u8]) -> io::Result<()> {
     open.sync_all()
 }
 
-/// Once it returns the folder has what was renamed or removed, whatever happens.
+/// Syncs the folder of a file, so that renames and removals in it survive a crash.
 fn sync_folder(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
@@ -86,7 +85,7 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Renames over a file, which keeps its rights.
+/// Renames over a file, and keeps that file's mode.
 fn put(from: &Path, file: &Path) -> io::Result<()> {
     if let Ok(there) = fs::metadata(file) {
         fs::set_permissions(from, there.permissions())?;
@@ -96,7 +95,8 @@ fn put(from: &Path, file: &Path) -> io::Result<()> {
 }
 
 impl Staged {
-    /// The first file is the one that the note lies beside, and for which another stands in where there is none now.
+    /// Writes all files. The note lies beside the first file. If that one does not exist now, `stand_in` is stored for
+    /// a rollback.
     pub fn prepare(plan: &str, files: &[Wanted], stand_in: Option<&[u8]>) -> io::Result<Self> {
         let mut note = Note { plan: plan.to_owned(), files: Vec::new() };
         for (file, bytes) in files {
@@ -113,26 +113,26 @@ impl Staged {
         let (path, draft) = (beside(first, "note"), beside(first, "note-new"));
         write_durably(&draft, serde_json::to_string_pretty(&note)?.as_bytes())?;
         fs::rename(&draft, &path)?;
-        // The names of the other files last as well.
+        // The entries of the other files have to be durable too.
         note.files.iter().try_for_each(|replaced| sync_folder(&replaced.file))?;
         Ok(Self(note))
     }
 
-    /// From here on OpenSM may read the new files at any moment.
+    /// Puts the new files in place: from here on OpenSM may read them at any moment.
     pub fn arm(&self) -> io::Result<()> {
-        // What the note stands beside goes live last: tables that need lanes find them.
+        // The first file, the tables, goes live last: its paths may need the lanes of the others.
         self.0.files.iter().rev().try_for_each(|replaced| put(&beside(&replaced.file, "new"), &replaced.file))
     }
 }
 
 impl Note {
-    /// Of the change that put a file in place last; what cannot be read is no note.
+    /// The note of the change that put a file in place last.
     pub fn of(first: &Path) -> io::Result<Option<Self>> {
         let Some(bytes) = content(&beside(first, "note"))? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
     }
 
-    /// Puts back what was there before. A file that somebody else has written since is left to him.
+    /// Restores the old files. A file that another writer has changed since stays as it is.
     pub fn put_back(&self) -> Vec<Left> {
         let left = |replaced: &Replaced| {
             let why = match replaced.put_back() {
@@ -145,12 +145,12 @@ impl Note {
         self.files.iter().filter_map(left).collect()
     }
 
-    /// Whether a file lies there that was not there before, and stands for there being none.
+    /// Whether a stand-in lies where there was no file before.
     pub fn stands_in(&self) -> bool {
         self.files.iter().any(Replaced::stands_in)
     }
 
-    /// Takes such a file away.
+    /// Removes the stand-ins.
     pub fn leave(&self) -> io::Result<()> {
         for replaced in self.files.iter().filter(|replaced| replaced.stands_in()) {
             remove(&replaced.file)?;
@@ -159,7 +159,7 @@ impl Note {
         Ok(())
     }
 
-    /// Nothing more is to be put back: what was kept for that goes.
+    /// Removes the note and the copies: a rollback is no longer possible.
     pub fn close(&self) -> io::Result<()> {
         for replaced in &self.files {
             ["new", "before"].iter().try_for_each(|word| remove(&beside(&replaced.file, word)))?;
@@ -171,7 +171,7 @@ impl Note {
 }
 
 impl Replaced {
-    /// Whether it is as it was before, or a file stands in for that.
+    /// Restores the old file or its stand-in. False if another writer has changed the file.
     fn put_back(&self) -> io::Result<bool> {
         let held = content(&self.file)?.as_deref().map(hash);
         let back = self.before.as_ref().or(self.stand_in.as_ref());
@@ -240,7 +240,7 @@ mod tests {
         let tables = folder.path().join("active.lft");
         fs::write(&tables, "old").unwrap();
         let staged = Staged::prepare("p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
-        // Never armed: nothing is to be put back.
+        // The file was never armed, so there is nothing to restore.
         assert_eq!(Note::of(&tables).unwrap().unwrap().put_back(), []);
         staged.arm().unwrap();
         fs::write(&tables, "other").unwrap();
@@ -264,7 +264,7 @@ mod tests {
         staged.arm().unwrap();
         assert_eq!(note.put_back(), []);
         assert_eq!((fs::read(&tables).unwrap(), policy.exists()), (b"in force".into(), false));
-        // Whoever comes later goes on from there.
+        // A later process continues from there.
         let note = Note::of(&tables).unwrap().unwrap();
         assert!(note.put_back().is_empty() && note.stands_in());
         note.leave().unwrap();

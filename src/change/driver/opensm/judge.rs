@@ -1,4 +1,4 @@
-//! Whether a plan can go through an OpenSM, and what its files are to hold.
+//! Checks whether a plan can go through OpenSM, and makes the files that OpenSM is to load.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use super::made::{self, Policy};
 use super::reach::Told;
 use super::refusal::Refusal;
 
-/// Where a file of tables could lie on a site that has none.
+/// The suggested file of tables for an OpenSM that has none.
 const SUGGESTED: &str = "/var/cache/opensm/fabdeck.lft";
-/// What programs are called in that are no upstream OpenSM.
+/// Parts of paths of programs that are not upstream OpenSM.
 const VENDORS: [&str; 3] = ["/opt/ufm", "mlnx", "nvidia"];
 
-/// All that speaks against it, or the files.
+/// The reasons against a change through OpenSM, or else its files.
 #[derive(Debug, Default)]
 pub struct Judged {
     pub refusals: Vec<Refusal>,
-    /// What somebody should know who goes on.
+    /// Warnings for an operator who goes on.
     pub remarks: Vec<String>,
-    /// That of the tables first, if there is one.
+    /// The files. The file of tables comes first, if there is one.
     pub files: Vec<Wanted>,
-    /// One of them says service levels.
+    /// Whether one of the files sets service levels.
     pub levels: bool,
-    /// Where there is no file of tables now: one of those in force.
+    /// If there is no file of tables now: a file with the tables in force.
     pub stand_in: Option<Vec<u8>>,
     /// The tables that all switches are to have.
     pub outcome: Tables,
@@ -55,7 +55,7 @@ pub fn judge(told: &Told, plan: &Plan, steps: &[Step], look: &Observation) -> Ju
     judged
 }
 
-/// What of OpenSM's configuration gives the lanes that are not given by this road.
+/// The lines of OpenSM's configuration that set the lanes, which this driver does not write.
 fn lane_tables(steps: &[Step]) -> Refusal {
     let lines = match lane_lines(steps) {
         Ok(lines) => format!(
@@ -67,7 +67,7 @@ fn lane_tables(steps: &[Step]) -> Refusal {
     Refusal::LaneTables { lines }
 }
 
-/// An engine whose levels a policy does not change.
+/// Refuses a routing engine that sets its own service levels and ignores a policy.
 fn own_levels(told: &Told) -> Option<Refusal> {
     const OWN: [&str; 4] = ["nue", "dfsssp", "lash", "torus-2QoS"];
     let engine = told.status.as_ref().map(|status| status.engine.as_str());
@@ -125,7 +125,7 @@ impl Judged {
         }));
     }
 
-    /// Tables come by the first engine, from a file.
+    /// Tables get into OpenSM through a file, which the first routing engine loads.
     fn load(&mut self, told: &Told, plan: &Plan, look: &Observation) {
         let config = &told.config;
         let file = config.lfts_file().map(|file| files::real(&file));
@@ -138,7 +138,7 @@ impl Judged {
         }
     }
 
-    /// The file of tables, and whether the one that is there now can be gone back to.
+    /// Makes the file of tables, and checks whether a rollback can restore the present one.
     fn tables(&mut self, told: &Told, plan: &Plan, look: &Observation, file: PathBuf) {
         match made::tables(look, &self.outcome) {
             Ok(bytes) => self.files.insert(0, (file.clone(), bytes)),
@@ -160,7 +160,7 @@ impl Judged {
         }
     }
 
-    /// What is in a file; outside: it cannot be read.
+    /// The content of a file. The outer `None`: the file cannot be read.
     fn there(&mut self, file: &Path) -> Option<Option<Vec<u8>>> {
         let held = files::content(file).map_err(|error| Refusal::Disk { file: file.to_owned(), error });
         held.map_err(|refusal| self.refusals.push(refusal)).ok()
@@ -195,7 +195,7 @@ impl Judged {
     }
 }
 
-/// Why no policy says the lanes of a plan, however it is written. What else is wrong would be mended in vain.
+/// Why no QoS policy can express the lanes of a plan. This check comes first: to mend anything else would be in vain.
 fn no_policy_says(plan: &Plan) -> Option<&'static str> {
     let laned = plan.lanes.count > 1;
     if laned && plan.lanes.by == "pair" {
@@ -211,7 +211,7 @@ fn no_policy_says(plan: &Plan) -> Option<&'static str> {
     )
 }
 
-/// A policy does not know who asks, and a plan of moves names some hosts alone.
+/// Warns that a policy does not see the source of a path, while the plan moves some hosts only.
 fn by_destination(plan: &Plan) -> Option<String> {
     let slow = plan.migrations.iter().filter(|migration| migration.towards == Towards::Slow);
     let spots: BTreeSet<&str> = slow.map(|migration| migration.hot_spot.name.as_str()).collect();
@@ -225,7 +225,7 @@ fn by_destination(plan: &Plan) -> Option<String> {
     })
 }
 
-/// Whether this very plan put the file there.
+/// Whether this plan put the file in place.
 fn is_own(file: &Path, plan: &Plan) -> bool {
     Note::of(file).is_ok_and(|note| note.is_some_and(|note| note.plan == plan.hash))
 }
@@ -321,7 +321,7 @@ mod tests {
             }
         };
         assert!(with(&set(above)).contains("FD-5684"), "OpenSM does not check LIDs");
-        // The plan writes the block with the switch's own LID again, so only a plan can have it wrong.
+        // The plan rewrites the block with the switch's own LID, so only a plan can have that entry wrong.
         let mut wrong = plan.clone();
         wrong.writes.retain(|write| write.switch(&look.fabric) != Some(NodeId(1)));
         let mut moved = look.clone();
@@ -369,7 +369,7 @@ mod tests {
         assert!(words(&judged).contains("no line of its configuration"), "{}", words(&judged));
     }
 
-    /// Only levels: no file of tables is needed, and an engine with levels of its own is named.
+    /// A plan with levels only: no file of tables is needed, and an engine with levels of its own is refused.
     #[test]
     fn a_migration_without_writes_takes_the_policy_alone() {
         let folder = tempfile::tempdir().unwrap();
@@ -393,7 +393,7 @@ mod tests {
         assert!(words(&judge(&told, &plan, &[], &look)).contains("FD-5691: engine 'lash'"));
     }
 
-    /// Levels of an earlier plan do not outlast it; what a site wrote does, as long as nothing is in its way.
+    /// The levels of an earlier plan end with it. A site's own policy stays, as long as it does not conflict.
     #[test]
     fn a_plan_on_one_lane_ends_levels_of_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
@@ -424,7 +424,7 @@ mod tests {
         let by_pair = Plan { lanes: laned("pair"), ..plan.clone() };
         let phases = PlanPhases { base_level: 0, high_level: 1, safe_without: None, hosts: Vec::new() };
         let phased = Plan { lanes: laned("destination"), phases: Some(phases), ..plan };
-        // Without qos as well: who sets that to TRUE first has restarted OpenSM for nothing.
+        // Also without qos: otherwise a user would set it to TRUE and restart OpenSM, only to be refused again.
         for qos in ["qos TRUE", "qos FALSE"] {
             let told = told(folder.path(), qos);
             for (plan, offer) in

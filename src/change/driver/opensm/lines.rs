@@ -1,4 +1,4 @@
-//! The lines of OpenSM's configuration that give the lanes of a plan. OpenSM knows lanes by class of port, not by port.
+//! The lines of OpenSM's configuration that set the lanes of a plan. OpenSM sets lanes by class of port, not by port.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use fabdeck_fabric::ServiceLevel;
 use fabdeck_mad::SlToVl;
 use fabdeck_mad::access::{Device, Part};
 
-/// `qos_swe_sl2vl`, and all that ports of that class are to have.
+/// Option names such as `qos_swe_sl2vl`, each with all values that ports of that class are to have.
 type Options = BTreeMap<String, BTreeSet<String>>;
 
-/// The lines; outside: ports of one class are to have different lanes, which OpenSM cannot be told.
+/// The lines for the lanes of a plan. An error if ports of one class need different lanes, which no line can express.
 pub fn lane_lines(steps: &[Step]) -> Result<Vec<String>, String> {
     let mut options = Options::new();
     for step in steps {
@@ -46,7 +46,7 @@ fn option(step: &Step) -> Option<(String, String)> {
             let used = turns.iter().rposition(|turn| turn[1] > 0).map_or(0, |last| last + 1);
             let turns: Vec<String> =
                 turns[..used].iter().map(|[lane, weight]| format!("{}:{weight}", lane & 0xF)).collect();
-            // The second half of a table goes on where the first one ends, and no adapter needs it for two lanes.
+            // Only the first half of each table has a line. Plans have two lanes, which do not need the second half.
             let which = if place <= 2 { "low" } else { "high" };
             (place % 2 == 1).then(|| (format!("qos_{}_vlarb_{which}", class(port)), turns.join(",")))
         }

@@ -1,5 +1,5 @@
-//! The files of a plan: every switch with every LID, and a policy where paths have lanes. Both are read again before they
-//! are handed out, for OpenSM checks neither.
+//! Makes the files of a plan: the LFT of every switch with every LID, and a policy if paths have lanes. OpenSM checks
+//! neither, so both are read back before they are used.
 
 use crate::plan::Plan;
 use fabdeck_fabric::observe::{Notes, Observation};
@@ -9,7 +9,7 @@ use fabdeck_files::{lfts, qos_policy};
 
 use super::refusal::Refusal;
 
-/// The tables of all switches after a plan, as OpenSM's file engine takes them.
+/// The tables of all switches after a plan, in the format of OpenSM's file engine.
 pub fn tables(look: &Observation, outcome: &Tables) -> Result<Vec<u8>, Refusal> {
     complete(look, outcome)?;
     let mut bytes = Vec::new();
@@ -22,7 +22,8 @@ pub fn tables(look: &Observation, outcome: &Tables) -> Result<Vec<u8>, Refusal> 
     }
 }
 
-/// A switch that is not in the file would lose all its entries, one whose own LID leads elsewhere nobody could manage.
+/// Refuses incomplete tables. A switch that is not in the file would lose all entries; one without a route to its own
+/// LID would become unmanageable.
 fn complete(look: &Observation, outcome: &Tables) -> Result<(), Refusal> {
     let fabric = &look.fabric;
     for (id, node) in fabric.switches() {
@@ -42,7 +43,7 @@ fn complete(look: &Observation, outcome: &Tables) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a file says of this fabric.
+/// Reads a file of tables for this fabric.
 pub fn loaded(fabric: &Fabric, bytes: &[u8]) -> Result<Tables, String> {
     let file = lfts::read(Input::new("tables", bytes)).map_err(|error| error.to_string())?;
     let mut tables = Tables::default();
@@ -50,7 +51,7 @@ pub fn loaded(fabric: &Fabric, bytes: &[u8]) -> Result<Tables, String> {
     Ok(tables)
 }
 
-/// How many entries differ, and the first of them.
+/// Number of entries that differ, and the first of them, as a sentence.
 pub fn difference(fabric: &Fabric, here: &Tables, there: &Tables) -> Option<String> {
     let (mut count, mut first) = (0_usize, None);
     for (id, node) in fabric.switches() {
@@ -76,7 +77,7 @@ fn row(tables: &Tables, id: NodeId) -> &[u8] {
     tables.lft(id).map_or(&[], |lft| lft.bytes())
 }
 
-/// What is to stand in OpenSM's policy after a plan; `None`: what is there may stay.
+/// The content of OpenSM's policy file after a plan. `None`: the present file may stay.
 pub fn policy(
     plan: &Plan,
     look: &Observation,
@@ -87,7 +88,7 @@ pub fn policy(
     let laned = plan.lanes.count > 1;
     match &levels {
         Some(Err(error)) if laned => return Err(Policy::Own(error.to_string())),
-        // A site's own, or none that gives anything but level 0.
+        // Either the site's own policy, or one that gives only level 0.
         None | Some(Err(_)) if !laned => return Ok(None),
         Some(Ok(levels)) if !laned && levels.is_empty() => return Ok(None),
         _ => {}
@@ -97,7 +98,7 @@ pub fn policy(
     Ok(Some(text.into_bytes()))
 }
 
-/// Why there is no policy.
+/// Why no policy can be made.
 #[derive(Debug)]
 pub enum Policy {
     Own(String),

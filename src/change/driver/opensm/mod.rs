@@ -1,5 +1,5 @@
-//! Changes through OpenSM: a complete file of tables that its `file` engine loads, and a policy for service levels. Nothing
-//! is sent to the fabric from here but Gets.
+//! Changes through OpenSM: a complete file of tables for its `file` engine, and a policy for service levels. This
+//! driver sends nothing but Gets to switches.
 
 mod conf;
 mod console;

@@ -1,4 +1,4 @@
-//! Which process is the OpenSM of this host, from what the kernel lists in `/proc/PID/status`.
+//! Finds the process of OpenSM on this host, from `/proc/PID/status`.
 
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -8,22 +8,22 @@ use fabdeck_files::open_regular;
 
 /// The name that the kernel shows for OpenSM's process.
 const NAME: &str = "opensm";
-/// A pid file holds one number.
+/// Longest pid file in bytes.
 const PID_FILE_MOST: u64 = 64;
 
-/// One process that is called opensm.
+/// A process with the name opensm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ManagerProcess {
-    /// A dead process that its parent has not collected.
+    /// Whether the process is dead, and its parent has not collected it.
     zombie: bool,
-    /// The user whose rights it has.
+    /// The effective user id.
     user: u32,
-    /// Its own pid namespace lies below ours, as in a container.
+    /// Whether the process runs in a PID namespace below this one, as in a container.
     contained: bool,
 }
 
 impl ManagerProcess {
-    /// The process with this number, if it is called opensm.
+    /// The process with this PID, if its name is opensm.
     fn read(proc: &Path, pid: u32) -> Option<Self> {
         let status = fs::read_to_string(proc.join(pid.to_string()).join("status")).ok()?;
         let field = |key: &str| {
@@ -35,14 +35,14 @@ impl ManagerProcess {
         }
         Some(Self {
             zombie: field("State")?.starts_with(['Z', 'X']),
-            // Real, effective, saved, of the file system.
+            // The fields are the real, effective, saved and file system ids.
             user: field("Uid")?.split_whitespace().nth(1)?.parse().ok()?,
             contained: field("NSpid").is_some_and(|pids| pids.split_whitespace().count() > 1),
         })
     }
 
-    /// A process that the operator named: it may belong to another user. SIGHUP ends most other programs, so the name must
-    /// match.
+    /// Checks a PID that the operator named. The process may belong to another user. SIGHUP ends most other programs,
+    /// so the name must match.
     pub fn named(proc: &Path, pid: u32) -> Result<u32, String> {
         match Self::read(proc, pid) {
             Some(process) if process.zombie => Err(format!("process {pid} is dead (a zombie)")),
@@ -51,7 +51,7 @@ impl ManagerProcess {
         }
     }
 
-    /// The only live one of this user and this pid namespace. Any user can start a program of that name.
+    /// The only live process of this user and this PID namespace. Any user can start a program of that name.
     pub fn only(proc: &Path) -> Result<u32, String> {
         let own = rustix::process::geteuid().as_raw();
         let entries = fs::read_dir(proc).into_iter().flatten().flatten();
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(ManagerProcess::only(proc), Ok(9));
         list(proc, 10, "opensm", "R (running)", own, "10");
         assert!(ManagerProcess::only(proc).unwrap_err().contains("[9, 10]"));
-        // Named by the operator: another user's is right, a dead one is not.
+        // A process that the operator named may be another user's, but not a dead one.
         assert_eq!(ManagerProcess::named(proc, 6), Ok(6));
         assert!(ManagerProcess::named(proc, 5).unwrap_err().contains("zombie"));
         assert!(ManagerProcess::named(proc, 8).unwrap_err().contains("not called opensm"));

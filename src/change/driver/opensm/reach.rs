@@ -1,4 +1,4 @@
-//! How OpenSM is asked and told: over its console, or by its configuration and a signal.
+//! The ways to reach OpenSM: its console, or its configuration and a signal.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,16 +13,16 @@ use super::process::{self, ManagerProcess};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
 
-/// Where the OpenSM in charge is, on this machine.
+/// How to reach the OpenSM in charge, on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpensmSite {
-    /// Its configuration, which is read where no console says what is in force.
+    /// OpenSM's configuration, which fabdeck reads if there is no console to ask.
     pub conf: PathBuf,
     pub console: Option<SocketAddr>,
-    /// The process that gets SIGHUP where there is no console, or where a rollback finds that taken; none: the only one
-    /// that is called opensm.
+    /// The process that gets SIGHUP if there is no console, or if the console is taken during a rollback. `None`: the
+    /// only process with the name opensm.
     pub pid: Option<u32>,
-    /// The file that holds the number of that process; it is read each time, so a restart of OpenSM does no harm.
+    /// The file with the PID of that process. It is read each time, so OpenSM may restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid_file: Option<PathBuf>,
     /// How long it may take until the switches hold what the files say.
@@ -36,30 +36,30 @@ impl Default for OpensmSite {
     }
 }
 
-/// What OpenSM says of itself.
+/// The settings and the state of OpenSM.
 #[derive(Debug)]
 pub struct Told {
     pub config: Config,
-    /// What its console says.
+    /// The output of the console's `status`, if there is a console.
     pub status: Option<Status>,
-    /// Where its process is known, the program that runs in it.
+    /// The path of the program, if it is known.
     pub program: Option<PathBuf>,
 }
 
-/// What OpenSM is told to do.
+/// A request to OpenSM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// To load the file, whatever it keeps in its cache.
+    /// Load the file, and ignore the cache.
     Load,
-    /// To sweep. Engines of its own that keep what is as short as anything else keep the tables in force so, which they do
-    /// not when they are told to route anew.
+    /// Sweep. Routing engines that prefer the present entry among equally short ones keep the tables in force. After
+    /// `reroute` they compute all entries anew.
     Sweep,
 }
 
 /// Where the kernel lists processes.
 const PROC: &str = "/proc";
 
-/// A way to say that there are new files, open before there are.
+/// A channel to send OpenSM a request. It is opened before the files are put in place.
 #[derive(Debug)]
 pub enum Bell {
     Console(Box<Console>),
@@ -67,7 +67,7 @@ pub enum Bell {
 }
 
 impl OpensmSite {
-    /// As far as it can be asked.
+    /// Asks OpenSM for its settings and its state.
     pub fn ask(&self) -> Result<Told, Refusal> {
         if let Some(at) = self.console {
             let asked = || {
@@ -79,19 +79,19 @@ impl OpensmSite {
             return Ok(Told { config, status: Some(status), program: None });
         }
         let pid = self.process()?;
-        // A process of somebody else's does not show its program.
+        // The program of another user's process is not visible.
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
         Ok(Told { config: self.config()?, status: None, program })
     }
 
-    /// The configuration on the disk.
+    /// Reads the configuration file.
     pub fn config(&self) -> Result<Config, Refusal> {
         let text = fs::read_to_string(&self.conf);
         let text = text.map_err(|error| Refusal::NoConfig { file: self.conf.clone(), error })?;
         Ok(Config::read(&text))
     }
 
-    /// What the console says now, if there is one that has time.
+    /// The present output of `status`, if the console is free.
     pub fn status(&self) -> Option<Status> {
         let mut console = Console::open(self.console?).ok()?;
         console.ask("status").ok().map(|text| Status::read(&text))
@@ -107,19 +107,19 @@ impl OpensmSite {
         }
     }
 
-    /// One for a rollback, which cannot wait until somebody leaves the console or names the process of an OpenSM that was
-    /// started again.
+    /// Opens a channel for a rollback. It cannot wait until another client leaves the console, or until the operator
+    /// names the process of a restarted OpenSM.
     pub fn any_bell(&self) -> Result<Bell, Refusal> {
         let by_signal =
             || self.process().or_else(|_| Self { pid: None, pid_file: None, ..self.clone() }.process());
-        // A pid file is kept up to date by whoever starts OpenSM: another process is another manager.
+        // The start script of OpenSM keeps its pid file up to date, so any other process is another subnet manager.
         if self.pid_file.is_some() && self.console.is_none() {
             return self.bell();
         }
         self.bell().or_else(|refusal| by_signal().map(Bell::Process).map_err(|_| refusal))
     }
 
-    /// Names the process by its number or by the file that holds it, in place of the one that was named before.
+    /// Names the process by its PID or by its pid file, in place of the one before.
     pub fn name_process(&mut self, process: &str) {
         (self.pid, self.pid_file) = match process.parse() {
             Ok(pid) => (Some(pid), None),
@@ -127,14 +127,14 @@ impl OpensmSite {
         };
     }
 
-    /// OpenSM's process as it was named, for the audit trail.
+    /// The process that was named, for the audit trail.
     pub fn named_process(&self) -> Option<String> {
         let by_number = self.pid.map(|pid| format!("process {pid}"));
         self.pid_file.as_ref().map(|file| format!("the process of {}", file.display())).or(by_number)
     }
 
-    /// Why the process that is named cannot be OpenSM's. What a pid file says is seen when it is needed: it may be written
-    /// only once OpenSM is started again.
+    /// Why the named process cannot be OpenSM. A pid file is not checked here: it may be written only when OpenSM
+    /// starts again.
     pub(super) fn check_named(&self) -> Result<(), String> {
         match self.pid {
             Some(pid) => ManagerProcess::named(Path::new(PROC), pid).map(drop),
@@ -163,7 +163,7 @@ fn refused(at: SocketAddr, error: ConsoleError) -> Refusal {
 }
 
 impl Bell {
-    /// By signal it does either alike.
+    /// Sends the request. A signal means the same for both.
     pub fn ring(self, call: Call) -> Result<(), Failed> {
         let command = match call {
             Call::Load => "reroute",

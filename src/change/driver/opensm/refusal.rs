@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::console::ConsoleError;
 use fabdeck_mad::access::{Slot, SourceError};
 
-/// One reason. Each names what is wrong and what helps.
+/// One reason, with what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(
@@ -77,7 +77,7 @@ pub enum Refusal {
     Source(#[from] SourceError),
 }
 
-/// Why a change that was begun did not come through.
+/// Why a change failed after it had begun.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
     #[error("FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}")]

@@ -1,4 +1,5 @@
-//! The road itself: files beside the active ones, renamed, OpenSM told, and the switches read until they hold them.
+//! The driver through OpenSM: it puts files in place, tells OpenSM, and reads the switches until they hold the new
+//! tables.
 
 use std::time::{Duration, Instant};
 
@@ -17,23 +18,23 @@ use fabdeck_fabric::{Fabric, Lid, Tables};
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::{Actuator, Registration, SourceError, Surveyor, Unwatched, Wanted, WriteError};
 
-/// Between two readings of what is not there yet.
+/// Interval between two readings.
 const TURN: Duration = Duration::from_millis(100);
 /// How long an engine that takes over may change the tables once more.
 const SETTLE: Duration = Duration::from_secs(2);
-/// Paths whose level is asked for.
+/// Largest number of paths whose service level is checked.
 const SAMPLE: usize = 1024;
 
-/// What was found before anything is begun.
+/// The result of a check before anything is written.
 #[derive(Debug)]
 pub struct Checked {
-    /// Why it cannot be; empty: it can.
+    /// Why the change is impossible; empty if it is possible.
     pub refusals: Vec<Refusal>,
-    /// What an operator should know who goes on.
+    /// Warnings for an operator who goes on.
     pub remarks: Vec<String>,
 }
 
-/// Changes a fabric by way of the OpenSM that is in charge of it.
+/// Changes a fabric through the OpenSM that is in charge of it.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
 pub struct Opensm<'a> {
     actuator: Box<dyn Actuator + 'a>,
@@ -46,7 +47,7 @@ impl<'a> Opensm<'a> {
         Self { actuator, plan, site }
     }
 
-    /// Everything that speaks against going this road. Nothing is written.
+    /// Finds everything that speaks against a change through OpenSM. Nothing is written.
     pub fn check(&mut self) -> Checked {
         let judged = self.look().map_err(Refusal::from).and_then(|look| self.judge(&look));
         match judged {
@@ -65,7 +66,7 @@ impl<'a> Opensm<'a> {
         Ok((judge(&told, self.plan, &steps, look), told))
     }
 
-    /// Nobody else has written where the plan does.
+    /// Checks that no other writer has changed the parts that the plan writes.
     fn no_drift(&mut self, steps: &[Step]) -> Result<(), Halt> {
         for steps in steps.chunks(STRIDE) {
             for (step, held) in steps.iter().zip(read(&mut *self.actuator, steps.iter())) {
@@ -78,7 +79,7 @@ impl<'a> Opensm<'a> {
         Ok(())
     }
 
-    /// Waits until all steps stand there, and OpenSM says that it is done.
+    /// Waits until the switches hold all steps, and OpenSM reports that it is done.
     fn wait(&mut self, steps: &[Step], until: Instant, heed: Heed<'_>) -> Result<(), Halt> {
         let mut open: Vec<&Step> = steps.iter().collect();
         loop {
@@ -108,7 +109,7 @@ impl<'a> Opensm<'a> {
         }
     }
 
-    /// Those steps that do not stand there; `what` names the first.
+    /// The steps that the switches do not hold so far; `what` gets the first of them.
     fn not_yet<'s>(
         &mut self,
         steps: Vec<&'s Step>,
@@ -127,7 +128,7 @@ impl<'a> Opensm<'a> {
         Ok(open)
     }
 
-    /// A path to each of some hundreds of destinations: is its level what the plan says?
+    /// Checks the service levels of a sample of paths against the plan.
     fn levels(&mut self, fabric: &Fabric, outcome: &Tables, until: Instant) -> Result<(), Halt> {
         let routes = self.plan.routes(fabric, outcome);
         let pairs = sample(fabric);
@@ -154,10 +155,10 @@ impl<'a> Opensm<'a> {
         }
     }
 
-    /// What was put where for this plan, if anything was.
+    /// The note of the files that this plan has put in place, if any.
     fn note(&self) -> Result<Option<Note>, Left> {
         let left = |what: &str, why: String| Left { what: what.to_owned(), why };
-        // Where OpenSM is gone its configuration still says where the files are.
+        // If OpenSM has ended, its configuration still says where the files are.
         let config = self.site.ask().map(|told| told.config).or_else(|_| self.site.config());
         let alone = self.plan.moves_levels_alone();
         let file = match config.map(|config| if alone { Some(config.policy()) } else { config.lfts_file() }) {
@@ -175,7 +176,7 @@ impl<'a> Opensm<'a> {
         rung.err().map(|why| Left { what: "OpenSM".to_owned(), why })
     }
 
-    /// Waits until all steps are back.
+    /// Waits until all steps are rolled back.
     fn wait_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) {
         let until = Instant::now() + self.site.patience;
         loop {
@@ -188,8 +189,8 @@ impl<'a> Opensm<'a> {
         }
     }
 
-    /// Puts the files back, has OpenSM load them, and deletes what led back only once the switches hold the old tables: a
-    /// later rollback needs it otherwise.
+    /// Restores the files and has OpenSM load them. The copies are deleted only once the switches hold the old tables,
+    /// since a later rollback would need them.
     fn restore_files(&mut self, note: &Note, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
         let mut left = note.put_back();
         let silent = self.ring(Call::Load);
@@ -210,7 +211,7 @@ impl<'a> Opensm<'a> {
         left
     }
 
-    /// Takes away the file that led back, so that the next engine goes on from those tables.
+    /// Removes the stand-in, so that the next engine continues from those tables.
     fn leave(&mut self, note: &Note) -> Vec<Left> {
         if let Err(error) = note.leave() {
             return vec![Left { what: "OpenSM's files".to_owned(), why: error.to_string() }];
@@ -218,7 +219,7 @@ impl<'a> Opensm<'a> {
         let left: Vec<Left> = self.ring(Call::Sweep).into_iter().collect();
         let until = Instant::now() + SETTLE;
         while left.is_empty() && Instant::now() < until {
-            // Nobody says when it is done where there is no console.
+            // Without a console the end cannot be seen.
             if self.site.status().is_some_and(|status| status.engine != "file" && status.is_done()) {
                 break;
             }
@@ -245,7 +246,7 @@ impl Driver for Opensm<'_> {
         }
         self.no_drift(steps)?;
         heed(0).map_err(Halt::Asked)?;
-        // Whoever cannot be told afterwards is better not surprised.
+        // Opens the channel first: without it, no file may change.
         let bell = self.site.bell().map_err(|refusal| Halt::Road(refusal.to_string()))?;
         let file = judged.files.first().map(|(file, _)| file.clone()).unwrap_or_default();
         let disk = |error| Halt::Road(Refusal::Disk { file: file.clone(), error }.to_string());
@@ -289,7 +290,7 @@ impl Driver for Opensm<'_> {
         Ok(())
     }
 
-    /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.
+    /// Restores the files at once: an OpenSM that starts meanwhile has to load the old tables.
     fn await_manager(&mut self) -> Option<String> {
         let note = self.note().ok().flatten()?;
         let refusal = self.site.any_bell().err()?;
@@ -298,12 +299,12 @@ impl Driver for Opensm<'_> {
         Some(format!("{refusal}{left}"))
     }
 
-    /// The files go back all at once, so the switches do too. Where there was none, the tables that were in force go there
-    /// first: an engine that is left alone with those of the plan would keep what it likes of them.
+    /// Restores all files at once, and so all switches. If there was no file, the tables that were in force are loaded
+    /// first. Otherwise the next engine would start from the plan's tables, and could keep entries of them.
     fn take_back(&mut self, steps: &[Step], _: &mut AlteredWrites, told: &mut dyn FnMut(u64)) -> Vec<Left> {
         let mut left = Vec::new();
         match self.note() {
-            // Nothing was put there.
+            // No file was put in place.
             Ok(None) => {}
             Err(error) => left.push(error),
             Ok(Some(note)) => left = self.restore_files(&note, steps, told),
@@ -313,7 +314,7 @@ impl Driver for Opensm<'_> {
     }
 }
 
-/// One path to each destination, or to every so manieth, from another end each.
+/// One path to each destination, each from another source. In large fabrics every n-th, at most `SAMPLE`.
 fn sample(fabric: &Fabric) -> Vec<(Lid, Lid)> {
     let hosts = fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch() && port.peer.is_some());
     let lids: Vec<Lid> = hosts.filter_map(|(_, port)| port.facts.lid).collect();

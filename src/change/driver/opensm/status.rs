@@ -1,6 +1,6 @@
-//! What the console's `status` says.
+//! The output of the console's `status`.
 
-/// As far as this road rests on it.
+/// The lines of `status` that fabdeck uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Status {
     /// `OpenSM 3.3.23`.
@@ -8,10 +8,10 @@ pub struct Status {
     pub state: String,
     /// The engine whose tables were set last.
     pub engine: String,
-    /// Datagrams that are not answered yet.
+    /// Number of MADs without an answer so far.
     pub outstanding: u64,
     pub errors: u64,
-    /// The port that it sits at, and further managers: port, state and priority.
+    /// The GUID of OpenSM's port; below, further subnet managers with GUID, state and priority.
     pub own: Option<u64>,
     pub others: Vec<String>,
 }
@@ -33,7 +33,7 @@ impl Status {
         status
     }
 
-    /// A line of the list of managers.
+    /// Reads a line of the list of subnet managers.
     fn manager(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(guid) = words.first().and_then(|word| word.strip_prefix("0x")) else { return };
@@ -49,12 +49,12 @@ impl Status {
         self.state.eq_ignore_ascii_case("master")
     }
 
-    /// Whether it has nothing more to do.
+    /// Whether no MAD is outstanding.
     pub fn is_done(&self) -> bool {
         self.outstanding == 0
     }
 
-    /// Upstream's 3.3.20 to 3.3.29, of which it is known how they load files.
+    /// Whether this is upstream OpenSM 3.3.20 to 3.3.29, whose loading of files is known.
     pub fn is_upstream(&self) -> bool {
         let number = self.version.strip_prefix("OpenSM 3.3.");
         number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| (20..30).contains(&number))
