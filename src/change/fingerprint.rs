@@ -1,4 +1,4 @@
-//! Which fabric a plan was made for, in enough detail to name the first thing that is different now.
+//! The fabric that a plan was made for, in enough detail to name the first difference.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,34 @@ use super::standing::Standing;
 use fabdeck_fabric::{Guid, Lft, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
 use fabdeck_mad::access::Device;
 
-/// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
-/// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
+/// Hashes by node and by table. Sixteen hexadecimal digits distinguish the states of one node; they do not resist
+/// forgery. Elements that were marked as failed are not covered, nor what depends on them alone: they may have been
+/// removed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// Over everything below.
+    /// The hash over everything below.
     pub whole: String,
     pub subnet_manager: Option<String>,
-    /// Kind, ports, LIDs and cables of each node, by kind and GUID.
+    /// The hash of kind, ports, LIDs and cables of each node, by kind and GUID.
     pub nodes: BTreeMap<String, String>,
-    /// The forwarding table of each switch, by GUID.
+    /// The hash of each switch's forwarding table, by GUID.
     pub tables: BTreeMap<String, String>,
-    /// What each switch does with lanes, by GUID; empty where a plan leans on none of it.
+    /// The lane tables of each switch, by GUID; empty if the plan does not depend on lanes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lanes: BTreeMap<String, LanePrint>,
-    /// The same of each adapter that a plan writes.
+    /// The lane tables of each adapter that the plan writes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub adapters: BTreeMap<String, LanePrint>,
 }
 
-/// What a switch or an adapter was known to do with lanes. What was not known then cannot be different now.
+/// The hashes of a device's lane tables. A table that was unknown then does not count as a difference now.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LanePrint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sl2vl: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<String>,
-    /// Operational lanes of its ports and of those at the other end of their cables.
+    /// The operational lanes of the device's ports, and of the ports at the other ends of their cables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operational: Option<String>,
 }
@@ -43,10 +44,11 @@ const TABLE: &str = "the forwarding table of ";
 const SL2VL: &str = "the SL2VL table of ";
 const ARBITRATION: &str = "the lane arbitration of ";
 
-/// Something that is different now.
+/// The first difference between two fingerprints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// Something of a node, by kind and GUID: `the forwarding table of`, ``; and what became of it.
+    /// A part of a node, by kind and GUID, and what happened to it. The part is text such as `the forwarding table of
+    /// `.
     Node {
         what: &'static str,
         node: String,
@@ -59,17 +61,17 @@ pub enum Change {
 }
 
 impl Change {
-    /// Forwarding tables have changed, and nothing before them.
+    /// Whether a forwarding table has changed, and nothing that comes before tables.
     pub fn is_table(&self) -> bool {
         matches!(self, Self::Node { what: TABLE, .. })
     }
 
-    /// What devices do with lanes has changed, and nothing before that.
+    /// Whether a lane table has changed, and nothing that comes before these.
     pub fn is_lanes(&self) -> bool {
         matches!(self, Self::Node { what: SL2VL | ARBITRATION, .. })
     }
 
-    /// In words, under the names of nodes.
+    /// The difference as a sentence, with the names of nodes.
     pub fn words(&self, named: &dyn Fn(&str) -> String) -> String {
         match self {
             Self::Node { what, node, became } => format!("{what}{} {became}", named(node)),
@@ -93,13 +95,13 @@ impl Fingerprint {
         print
     }
 
-    /// Whether every table in it is empty.
+    /// Whether every table in the fingerprint is empty.
     pub fn is_without_tables(&self) -> bool {
         let empty = digits(&blake3::hash(Lft::new().bytes()));
         self.tables.values().all(|table| *table == empty)
     }
 
-    /// The same with what switches do with lanes.
+    /// Adds the lane tables of switches.
     pub fn with_lanes(mut self, standing: &Standing<'_>, tables: &Tables) -> Self {
         let switches = standing.fabric.switches().filter(|(id, _)| standing.holds(*id));
         let prints = switches.map(|(id, node)| (node.guid().to_string(), lanes_of(standing, tables, id)));
@@ -108,7 +110,7 @@ impl Fingerprint {
         self
     }
 
-    /// The same with what these adapters do with lanes, by GUID.
+    /// Adds the lane tables of these adapters, by GUID.
     pub fn with_adapters<'g>(
         mut self,
         standing: &Standing<'_>,
@@ -125,7 +127,7 @@ impl Fingerprint {
         self
     }
 
-    /// Whether it is over what devices do with lanes.
+    /// Whether the fingerprint covers lane tables.
     pub fn knows_lanes(&self) -> bool {
         !self.lanes.is_empty() || !self.adapters.is_empty()
     }
@@ -150,7 +152,7 @@ impl Fingerprint {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The first thing that is different in `now`.
+    /// The first difference in `now`.
     pub fn first_difference(&self, now: &Self) -> Option<Change> {
         let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "nobody".to_owned());
         let (before, after) = (word(&self.subnet_manager), word(&now.subnet_manager));
@@ -163,7 +165,7 @@ impl Fingerprint {
         nodes().or_else(tables).or_else(|| self.lanes_differ(now)).or_else(manager)
     }
 
-    /// The first forwarding table that is known in both and is another.
+    /// The first forwarding table that is known in both fingerprints, and differs.
     pub fn table_changed(&self, now: &Self) -> Option<Change> {
         let changed = |key: &&String| now.tables.get(*key).is_some_and(|hash| *hash != self.tables[*key]);
         let guid = self.tables.keys().find(changed)?;
@@ -216,7 +218,7 @@ fn digits(hash: &blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
-/// What of a node decides over routes: where it is, what is cabled and up, and the LIDs it is reached by.
+/// The hash of what routes depend on in a node: its kind, the ports that are cabled and up, and its LIDs.
 fn node_hash(standing: &Standing<'_>, id: NodeId) -> String {
     let (fabric, mut hasher) = (standing.fabric, blake3::Hasher::new());
     let node = fabric.node(id);
@@ -224,7 +226,7 @@ fn node_hash(standing: &Standing<'_>, id: NodeId) -> String {
     hasher.update(&[node.facts.port_count]);
     for (port_id, port) in fabric.ports_of(id) {
         let peer = standing.peer(port_id);
-        // A port that leads nowhere is reached by nobody, whatever LID it had.
+        // No path leads to a port without a cable, whatever its LID.
         let own = node.is_switch() && port.number.value() == 0;
         if let Some(lid) = port.facts.lid.filter(|_| own || peer.is_some()) {
             hasher.update(&[port.number.value(), 1, port.facts.lmc.value()]);
@@ -311,7 +313,7 @@ mod tests {
         assert!(other.starts_with("the forwarding table of <switch 0x"), "{other}");
     }
 
-    /// The plan was made for a fabric without what failed, so it holds when that is taken away.
+    /// The plan was made for a fabric without the failed elements, so it still holds when they are removed.
     #[test]
     fn what_failed_may_be_gone() {
         let whole = fabric("kary,k=3,n=3");
@@ -333,7 +335,7 @@ mod tests {
         let made = print(&whole, &faults);
         assert_eq!(words(&made, &print(&broken, &unmarked)), None);
         assert!(words(&made, &print(&whole, &unmarked)).is_some());
-        // A leaf takes its hosts with it.
+        // A failed leaf excludes its hosts too.
         let leaf = whole.nodes().find(|(_, node)| !node.is_switch()).unwrap().0;
         let leaf = whole.ports_of(leaf).find_map(|(port, _)| whole.peer(port)).unwrap();
         faults.mark(Resolved::Node(whole.port(leaf).node));

@@ -1,5 +1,5 @@
-//! Whether a process that should work does nothing at all: the thread that keeps a change neither ran nor waited anew for
-//! longer than any wait of a guard takes.
+//! Detects a process that hangs: its thread that keeps a change neither ran nor began a new wait for longer than any
+//! wait of a guard takes.
 
 use std::fs;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::system::System;
 
-/// The thread of the program that does the work of its command; others answer callers, and do that in a guard that hangs too.
+/// The thread that does the work of the command. Other threads answer callers, also in a guard that hangs.
 pub const COMMAND_THREAD: &str = "command";
-/// A guard waits in turns of some seconds, but for a sync: a disk command that is tried again, or a path to a disk that is
-/// changed, takes a minute.
+/// No turn of a guard takes more than some seconds, except a sync. A disk that retries a command, or a switch to
+/// another path to the disk, takes a minute.
 const HANG_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What a thread has done so far: it grows with each wait that ends and with the time that it ran.
+/// The progress of a thread: its context switches and its time on the CPU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Progress {
     pid: u32,
@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// `None`: the process or the thread is not there, or the kernel does not say.
+    /// Reads the progress. `None`: the process or the thread does not exist, or the kernel does not say.
     pub(super) fn read(pid: u32) -> Option<Self> {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten().map(|task| task.path());
         let task = tasks.into_iter().find(|task| {
@@ -31,18 +31,18 @@ impl Progress {
         let status = fs::read_to_string(task.join("status")).ok()?;
         let switches = status.lines().filter(|line| line.contains("ctxt_switches:")).collect();
         let stat = fs::read_to_string(task.join("stat")).ok()?;
-        // The name of the program may hold blanks and brackets; user and system time follow eleven fields behind it.
+        // The program name may contain blanks and brackets; user and system time come eleven fields after it.
         let times = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2).collect();
         Some(Self { pid, switches, times })
     }
 }
 
-/// Looks at a process again and again.
+/// Compares the progress of a process over time.
 #[derive(Default)]
 pub(crate) struct HangWatch<'s>(Option<(Progress, Stopwatch<'s>)>);
 
 impl<'s> HangWatch<'s> {
-    /// Whether this process has done nothing for too long. One that cannot be looked at is not said to hang.
+    /// Whether the process has made no progress for too long. A process that cannot be read does not count as hanging.
     pub fn is_hanging(&mut self, system: &'s dyn System, pid: Option<u32>) -> bool {
         let Some(now) = pid.and_then(|pid| system.progress(pid)) else {
             self.0 = None;
@@ -73,7 +73,7 @@ mod tests {
             let worker = std::thread::Builder::new().name(COMMAND_THREAD.to_owned());
             worker
                 .spawn_scoped(scope, move || {
-                    // Turns of a wait, then one wait without an end.
+                    // Many short waits, then one wait without an end.
                     for _ in 0..20 {
                         std::thread::sleep(Duration::from_millis(20));
                     }

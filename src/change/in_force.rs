@@ -1,10 +1,10 @@
-//! Which flows changes have left on the slow lane.
+//! Finds the flows that changes have left on the slow lane.
 
 use super::home::{Home, HomeError};
 use super::journal::{Begun, Hosts, Phase, Told};
 use super::migration::{Follows, Migration, PlanFlow, Towards};
 
-/// What changes that are kept have left in force on the fabric that this one is of, in their order.
+/// The migrations still in force on the fabric of this change, in the order of the changes.
 pub fn in_force(home: &Home, here: &Begun) -> Result<Vec<Migration>, HomeError> {
     if !home.is_there() {
         return Ok(Vec::new());
@@ -19,8 +19,8 @@ pub fn in_force(home: &Home, here: &Begun) -> Result<Vec<Migration>, HomeError> 
     Ok(left_by(moved))
 }
 
-/// The flows of a change that are where it moved them, as far as can be told: hosts that never followed are where they
-/// were, and of a change that was taken back those count whose hosts did not say that they went back.
+/// The flows of a change that are still where it moved them, as far as known. Hosts that never followed do not count.
+/// Of a rollback, only the hosts count that did not say that they moved back.
 pub fn flows_moved(told: &Told) -> Vec<Migration> {
     let counts = |towards: Towards, flow: &PlanFlow| match (told.phase, told.hosts) {
         (Phase::Applied | Phase::Confirmed, _) => followed(told, towards, flow),
@@ -36,8 +36,8 @@ pub fn flows_moved(told: &Told) -> Vec<Migration> {
     moved.filter(|migration| !migration.flows.is_empty()).collect()
 }
 
-/// Whether a host did what it was told on the way there. Without an agent it does so by path queries alone, which only
-/// the road through OpenSM answers otherwise than before; and it has nothing to be fetched back from the slow lane.
+/// Whether a host moved the flow. Without an agent, only path queries move it, and only a change through OpenSM alters
+/// their answers. Such a host has nothing on the slow lane to move back.
 fn followed(told: &Told, towards: Towards, flow: &PlanFlow) -> bool {
     match flow.follows {
         Follows::Agent => !is_silent(&told.silent_there, flow),
@@ -49,7 +49,7 @@ fn is_silent(silent: &[String], flow: &PlanFlow) -> bool {
     flow.follows == Follows::Agent && silent.contains(&flow.host.name)
 }
 
-/// What one migration after the other has left on the slow lane. A host's flows to a hot-spot are where they were moved last.
+/// What a series of migrations has left on the slow lane. The last migration of a host's flows to a hot-spot decides.
 pub fn left_by(migrations: impl IntoIterator<Item = Migration>) -> Vec<Migration> {
     let mut left: Vec<Migration> = Vec::new();
     for migration in migrations {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(words(&left), [(9, vec![1]), (9, vec![3, 4])]);
     }
 
-    /// A change in a folder, as far as these records say.
+    /// A change in a folder, with these records.
     fn kept(folder: &std::path::Path, number: u64, begun: Begun, more: &[Record]) {
         let folder = folder.join(format!("changes/{number:06}"));
         std::fs::create_dir_all(&folder).unwrap();
@@ -173,7 +173,8 @@ mod tests {
         let gone = Record::Notified { time: time(), answered: Vec::new(), silent: Vec::new() };
         let over = Record::Returned { time: time(), left: Vec::new() };
         assert_eq!(moved(slow.clone(), &again(&[gone, over])), []);
-        // Directly nothing moves without an agent; back from the slow lane nobody without one is waited for.
+        // With direct writes nothing moves without an agent. Back from the slow lane, no host without one is waited
+        // for.
         let without = |mut migration: Migration| {
             migration.flows[0].follows = Follows::Queries;
             migration.flows[1].follows = Follows::Unknown;

@@ -1,4 +1,4 @@
-//! The lanes of a plan's paths: as text in the file, and as routes have them.
+//! The lanes of a plan's paths, as text in the file and as routes have them.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ const ONE: &str = "one";
 const DESTINATION: &str = "destination";
 const PAIR: &str = "pair";
 
-/// Data lanes that a port can have.
+/// Largest number of data lanes of a port.
 const MOST: u8 = 15;
 
-/// The lanes of the paths, as far as there is more than one.
+/// The lanes of the paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PlanLanes {
     pub count: u8,
     /// `one`, `destination` or `pair`.
     pub by: String,
-    /// By destination: two hexadecimal digits for each LID from 0 on. By pair: such a row for each switch that
-    /// the plan is for, by GUID.
+    /// By destination: two hexadecimal digits for each LID, from 0 on. By pair: such a row for each switch of the plan,
+    /// by GUID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -48,7 +48,7 @@ impl PlanLanes {
         }
     }
 
-    /// What is wrong with them, for a plan of this fabric.
+    /// What is wrong with the lanes, for a plan of this fabric.
     pub(super) fn fault(&self, print: &Fingerprint) -> Option<&'static str> {
         if !(1..=MOST).contains(&self.count) {
             return Some("their number is not 1 to 15");
@@ -79,7 +79,7 @@ impl PlanLanes {
             .then_some("a row has two hexadecimal digits for each LID, all below the number of lanes")
     }
 
-    /// The same for routes whose rows have so many LIDs.
+    /// The lanes in rows of `stride` LIDs, as routes have them.
     pub(super) fn lanes(&self, fabric: &Fabric, stride: usize) -> Lanes {
         let row = |text: Option<&String>| {
             let mut lane = text.and_then(|text| bytes(text)).unwrap_or_default();
@@ -97,8 +97,8 @@ impl PlanLanes {
         }
     }
 
-    /// Switches that they are for and that do not put the level of each of these lanes on the lane of that number, or have a port
-    /// without it; `None` where no switch tells its tables.
+    /// Switches of the plan that do not map each level to the lane with the same number, or that have a port without
+    /// that lane. `None` if no switch has reported its tables.
     pub fn unmet(&self, standing: &Standing<'_>, tables: &Tables) -> Option<Vec<NodeId>> {
         if self.count == 1 {
             return Some(Vec::new());
@@ -115,7 +115,7 @@ impl PlanLanes {
                 .flat_map(|(from, to)| (0..self.count).map(move |level| (from, to, level)));
             hops.any(|(from, to, level)| {
                 let hop = mapping.hop(*switch, from, to, level);
-                // What was not told is neither right nor wrong.
+                // A hop without a reported table is neither right nor wrong.
                 !hop.passes || (hop.told && hop.lane != level)
             })
         };
@@ -123,7 +123,7 @@ impl PlanLanes {
         mapping.any().then(|| held.filter(wrong).map(NodeId).collect())
     }
 
-    /// `4 by destination`.
+    /// The lanes in words: `4, by destination`.
     pub fn summary(&self) -> String {
         match self.by.as_str() {
             ONE => "1 for all paths".to_owned(),
@@ -136,13 +136,13 @@ fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        // Writing to a string never fails.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
 }
 
-/// Two hexadecimal digits to a byte.
+/// Parses two hexadecimal digits a byte.
 pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();

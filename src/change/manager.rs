@@ -1,9 +1,9 @@
-//! The subnet manager of a look, in words: it may have written what a change did not.
+//! The subnet manager of a reading, in words: it may have written what no change wrote.
 
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{NameMap, Names};
 
-/// `node01 (0x0002c90300001234, LID 7)`.
+/// The subnet manager, such as `node01 (0x0002c90300001234, LID 7)`.
 pub fn manager_in_charge(look: &Observation) -> Option<String> {
     let guid = look.subnet_manager.as_ref()?.guid;
     let fabric = &look.fabric;
@@ -14,7 +14,7 @@ pub fn manager_in_charge(look: &Observation) -> Option<String> {
     Some(format!("{name} ({guid}{})", lid.unwrap_or_default()))
 }
 
-/// Which other writer there may be.
+/// A sentence about which other writer there may be.
 pub fn other_writer_words(manager: Option<&str>) -> String {
     match manager {
         Some(manager) => format!("the subnet manager in charge is {manager}: it may have, or another tool"),

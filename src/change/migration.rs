@@ -1,27 +1,27 @@
-//! What a plan of dFtree moves: which flows go to the slow lane, or back from it, and who of their hosts will follow.
+//! The flows that a plan of dFtree moves to the slow lane or back, and which of their hosts follow.
 
 use serde::{Deserialize, Serialize};
 
 use fabdeck_fabric::{Lid, ServiceLevel};
 use fabdeck_mad::Repath;
 
-/// A port of an adapter, as a plan names it.
+/// A port of an adapter in a plan.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct PlanPort {
-    /// Of the port.
+    /// The GUID of the port.
     pub guid: String,
     pub name: String,
     pub lid: u16,
 }
 
 impl PlanPort {
-    /// Whether flows to one are flows to the other: a port may have several LIDs.
+    /// Whether both are one destination: a port may have several LIDs, and each counts on its own.
     pub(super) fn is_of_flows_to(&self, other: &Self) -> bool {
         (&self.guid, self.lid) == (&other.guid, other.lid)
     }
 }
 
-/// Which way flows go.
+/// The lane that flows move to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Towards {
@@ -33,12 +33,12 @@ pub enum Towards {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Follows {
-    /// Its agent is subscribed: open connections move as well, as far as its hook moves them.
+    /// The host's agent is subscribed: open connections move too, as far as its hook moves them.
     Agent,
-    /// No agent is subscribed: on the road through OpenSM new path queries get the other level; what is open stays, and
-    /// directly nothing moves.
+    /// No agent is subscribed. Through OpenSM, new path queries get the other level, and open connections stay. With
+    /// direct writes nothing moves.
     Queries,
-    /// Whether there is an agent could not be asked.
+    /// Whether there is an agent is unknown.
     Unknown,
 }
 
@@ -55,15 +55,15 @@ pub struct PlanFlow {
 pub struct Migration {
     pub towards: Towards,
     pub hot_spot: PlanPort,
-    /// The levels of the two lanes.
+    /// The service levels of the two lanes.
     pub fast: u8,
     pub slow: u8,
-    /// Flows of these hosts, by LID.
+    /// The hosts whose flows move, by LID.
     pub flows: Vec<PlanFlow>,
 }
 
 impl Migration {
-    /// What is wrong with it.
+    /// What is wrong with the migration.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let lid = |port: &PlanPort| Lid::new(port.lid.into()).is_some();
         let level = |level: u8| ServiceLevel::new(level.into()).is_some();
@@ -76,8 +76,8 @@ impl Migration {
         self.flows.is_empty().then_some("it moves no flow")
     }
 
-    /// What its hosts are told when it is applied, or taken back. Each of them is named: a notice that names nobody would
-    /// move flows that the plan leaves alone, and to a level that is not theirs.
+    /// The notices to the hosts when the change is applied, or rolled back. Each host is listed: a notice without hosts
+    /// would also move flows that the plan leaves alone, to a level that is not theirs.
     pub fn notices(&self, number: u32, undo: bool) -> Vec<Repath> {
         let back = (self.towards == Towards::Fast) != undo;
         let level = ServiceLevel::new(if back { self.fast } else { self.slow }.into());

@@ -1,4 +1,4 @@
-//! The order in which the switches of one block are written, and what is lost on the way.
+//! Orders the writes to the switches of one block, and counts the pairs without a path after each write.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use super::tree::Fate;
 use fabdeck_fabric::{BLOCK_LIDS, Routes, block_of};
 use fabdeck_routing::Destination;
 
-/// Pairs without a path.
+/// Numbers of pairs without a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Loss {
     pub(super) broken: i64,
-    /// Those that have a path before and after.
+    /// Pairs that have a path before the first write and after the last.
     pub(super) interrupted: i64,
-    /// Those that go round.
+    /// Pairs whose packets loop.
     pub(super) looping: i64,
 }
 
@@ -42,13 +42,13 @@ impl Loss {
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) number: u16,
-    /// Who gets it, by GUID.
+    /// The switches that get the block, by GUID.
     pub(super) switches: Vec<u32>,
-    /// Whose LIDs lie in it, each behind its switch.
+    /// The destinations whose LIDs lie in the block, each with its switch.
     pub(super) ends: Vec<(u32, Destination)>,
 }
 
-/// What the order is by.
+/// How the order was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum By {
     Any,
@@ -56,19 +56,19 @@ pub(super) enum By {
     Fewest,
 }
 
-/// What is lost on the way, state by state: after how many writes, where it is another loss than before.
+/// The loss after each write that changes it: the number of writes, and the loss.
 pub(super) type States = Vec<(usize, Loss)>;
 
-/// A block as it is written.
+/// A block with the order of its writes.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) number: u16,
-    /// Places among its switches.
+    /// Indices of its switches.
     pub(super) order: Vec<usize>,
     pub(super) by: By,
     pub(super) before: Loss,
     pub(super) states: States,
-    /// The same by GUID.
+    /// The loss in the order of GUIDs.
     pub(super) plain: States,
 }
 
@@ -77,13 +77,13 @@ impl Turn {
         self.states.last().map_or(self.before, |(_, loss)| *loss)
     }
 
-    /// The most pairs without a path.
+    /// The largest number of pairs without a path.
     pub(super) fn peak(&self) -> i64 {
         self.states.iter().map(|(_, loss)| loss.broken).fold(self.before.broken, i64::max)
     }
 }
 
-/// What is used over and over.
+/// Buffers that are reused for each block.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     both: Both,
@@ -92,13 +92,13 @@ pub(super) struct Desk {
     rows: [Vec<[u8; BLOCK_LIDS as usize]>; 2],
 }
 
-/// What a look at the destinations of a block finds.
+/// The result of examining the destinations of a block.
 #[derive(Debug, Default)]
 struct Found {
-    /// Which of them not every order serves.
+    /// The destinations for which the order matters.
     restless: Vec<usize>,
     constraints: Vec<Constraint>,
-    /// For each switch the hops of its new ways together, and how many they are.
+    /// For each switch: the sum of the hops of its new paths, and their number.
     hops: Vec<(u64, u64)>,
     before: Loss,
 }
@@ -128,14 +128,14 @@ impl Desk {
         orders.push((by, plain));
         let mut all: Vec<States> = self.pass(ground, wanted, &found, &orders);
         let best = (0..orders.len()).min_by_key(|at| cost(found.before, &all[*at], wanted.switches.len()));
-        // The last is always there.
+        // There is always a last order.
         let best = best.unwrap_or(orders.len() - 1);
         let plain = all.last().cloned().unwrap_or_default();
         let (by, order) = orders.swap_remove(best);
         Turn { number: wanted.number, order, by, before: found.before, states: all.swap_remove(best), plain }
     }
 
-    /// The entries of the block, switch by switch. Who is not written keeps them.
+    /// Copies the entries of the block, switch by switch. Switches without a write keep theirs.
     fn lay(&mut self, ground: &Ground<'_>, [old, new]: [&Routes; 2], wanted: &Wanted) {
         let rows = ground.problem.switches().map(|switch| block_of(old.row(switch), wanted.number));
         self.rows[0].clear();
@@ -183,7 +183,7 @@ impl Desk {
         found
     }
 
-    /// What each of some orders loses.
+    /// The loss of each of some orders, after each write.
     fn pass(
         &mut self,
         ground: &Ground<'_>,
@@ -215,7 +215,7 @@ impl Desk {
     }
 }
 
-/// Where losses change.
+/// The loss after each write that changes it.
 fn states(before: Loss, changes: &[Loss]) -> States {
     let mut now = before;
     let changed = changes.iter().enumerate().filter(|(_, change)| **change != Loss::default());
@@ -226,8 +226,8 @@ fn states(before: Loss, changes: &[Loss]) -> States {
     states.collect()
 }
 
-/// What an order is weighed by: the worst state, the worst of those that have a path before and after, and all states
-/// together.
+/// The cost of an order: the loss in the worst state, the worst loss among pairs with a path before and after, and the
+/// sum over all states.
 fn cost(before: Loss, states: &States, writes: usize) -> (i64, i64, i64) {
     let (mut broken, mut interrupted, mut all) = (before.broken, before.interrupted, 0);
     let ends = states.iter().skip(1).map(|(at, _)| *at).chain([writes]);
@@ -239,7 +239,7 @@ fn cost(before: Loss, states: &States, writes: usize) -> (i64, i64, i64) {
     (broken, interrupted, all)
 }
 
-/// Each once, with all that weighs on it.
+/// Merges equal constraints, and adds up their weights.
 fn merged(told: &mut Vec<Constraint>) -> Vec<Constraint> {
     told.sort_unstable();
     let mut once: Vec<Constraint> = Vec::new();
@@ -252,12 +252,12 @@ fn merged(told: &mut Vec<Constraint>) -> Vec<Constraint> {
     once
 }
 
-/// Which switch comes next where constraints contradict each other.
+/// Which switch comes next if constraints contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
-    /// On which the least weighs that is not written yet.
+    /// The switch with the smallest weight of predecessors that are not written so far.
     Lightest,
-    /// Which weighs most on others for what weighs on it.
+    /// The switch with the smallest difference: weight of its unwritten predecessors minus its weight on others.
     Steepest,
 }
 
@@ -271,7 +271,7 @@ impl Rule {
     }
 }
 
-/// An order that keeps the constraints where that can be, and whether it keeps all of them.
+/// An order that keeps the constraints as far as possible, and whether it keeps all of them.
 fn sorted(wanted: &Wanted, constraints: &[Constraint], rule: Rule) -> (Vec<usize>, bool) {
     let place_of = |switch: u32| wanted.switches.binary_search(&switch).ok();
     let mut weight = vec![(0u64, 0u64); wanted.switches.len()];

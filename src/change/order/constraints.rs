@@ -1,15 +1,16 @@
-//! Which switch has to come before which, so that no packet to a destination is caught between old and new entries.
+//! Finds which switch has to be written before which, so that no packet to a destination is caught between old and new
+//! entries.
 //!
-//! By the new entries a packet goes from switch to switch. If every switch is written after the next one on this way whose
-//! entry changes, then whoever has the new entry leads to such only, and no packet that came over to the new way goes
-//! back: there is no round, and nobody is led to a switch that knows no way yet.
+//! Along the new entries a packet goes from switch to switch. Suppose each switch is written after the next switch on
+//! this path whose entry changes. Then a new entry leads only to switches whose entries are final. A packet that is on
+//! its new path never returns to an old one: there is no loop, and no switch without a path on the way.
 //!
 //! ```text
 //! old: a -> b -> d    new: b -> a -> d    a first: a -> d, then b -> a
 //! ```
 //!
-//! Only switches that a mixture of old and new entries can lead round need this, and those after which there is no way
-//! yet; for all others any order does.
+//! Only two kinds of switches need this: those that a mixture of old and new entries can lead into a loop, and those
+//! whose next changed switch has no path by its old entries. For all others, any order is safe.
 
 use super::ground::Ground;
 use super::tree::{Fate, HERE, NOWHERE, Tree};
@@ -18,13 +19,13 @@ use fabdeck_routing::Destination;
 /// No switch.
 const NONE: u32 = u32::MAX;
 
-/// What a pair in scope weighs beside one that is not.
+/// The weight of a pair in scope, compared to a pair out of scope.
 const SCOPE: u64 = 1024;
 
-/// The switch that comes first, the one that comes after it, and what weighs on it.
+/// The switch that comes first, the switch that comes after it, and the weight of the constraint.
 pub(super) type Constraint = (u32, u32, u64);
 
-/// Both ways to a destination, and who leads to whom by either.
+/// The old and the new paths to a destination, and the switches that lead to each switch by either.
 #[derive(Debug, Default)]
 pub(super) struct Both {
     pub(super) old: Tree,
@@ -54,8 +55,8 @@ impl Both {
         self.old.next[switch as usize] != self.new.next[switch as usize]
     }
 
-    /// Everybody who is joined arrives by both, and no mixture has a round. Afterwards who leads to whom is known, where
-    /// this is not so.
+    /// Whether all joined switches reach the destination by both, and no mixture of entries has a loop. If not, `link`
+    /// has run.
     pub(super) fn calm(&mut self, ground: &Ground<'_>, root: u32) -> bool {
         let joined = ground.joined(root);
         let whole = self.old.order.len() == joined && self.new.order.len() == joined;
@@ -67,20 +68,20 @@ impl Both {
         whole && !self.tangled.contains(&true)
     }
 
-    /// Where a switch leads by either.
+    /// The next switches of a switch, by the old and the new entry.
     fn ways(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
         let (old, new) = (self.old.next[at], self.new.next[at]);
         let both = [old, if new == old { NOWHERE } else { new }];
         both.into_iter().filter(|next| *next < HERE).map(|next| next as usize)
     }
 
-    /// Who leads to a switch by either.
+    /// The switches whose old or new entry leads to a switch.
     pub(super) fn behind(&self, switch: u32) -> &[u32] {
         let at = switch as usize;
         &self.before[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
-    /// Finds who leads to whom.
+    /// Collects, for each switch, the switches that lead to it.
     pub(super) fn link(&mut self) {
         let count = self.old.next.len();
         let mut first = std::mem::take(&mut self.first);
@@ -104,7 +105,7 @@ impl Both {
         (self.first, self.before, self.left) = (first, before, place);
     }
 
-    /// Leaves those tangled that no peeling from either end reaches: every round is among them.
+    /// Marks the switches that may be part of a loop: those that remain after peeling from both ends.
     fn untangle(&mut self) {
         let count = self.old.next.len();
         self.tangled.clear();
@@ -142,7 +143,7 @@ impl Both {
         self.left = left;
     }
 
-    /// Once it is known that they are not calm.
+    /// The constraints of a destination, after `calm` was false.
     pub(super) fn constraints(
         &mut self,
         ground: &Ground<'_>,
@@ -167,7 +168,8 @@ impl Both {
         }
         ancestor.fill(NONE);
         for (switch, above) in self.changed_above(&self.old, &mut ancestor) {
-            // What loses its way by the new entries keeps it until those have left that keep theirs.
+            // A switch whose new entries lose the destination is written after the switches that lead to it and keep
+            // theirs.
             let keeps = self.new.fate[switch as usize] == Fate::Arrives;
             if keeps && self.new.fate[above as usize] != Fate::Arrives {
                 told.push((switch, above, weight(switch)));
@@ -176,7 +178,7 @@ impl Both {
         (self.ancestor, self.through) = (ancestor, [there, back]);
     }
 
-    /// Each switch that changes and the next one on its way in a tree that does.
+    /// Each switch that changes, with the next switch on its path in a tree that changes too.
     fn changed_above(&self, tree: &Tree, ancestor: &mut [u32]) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
         for switch in &tree.order {

@@ -1,4 +1,4 @@
-//! What is the same for every destination: who sends, and who is joined by cables.
+//! What is the same for every destination: the senders, and which switches cables join.
 
 use fabdeck_fabric::NO_PATH;
 use fabdeck_routing::trees::Ways;
@@ -6,21 +6,21 @@ use fabdeck_routing::{Destination, Problem};
 
 use super::tree::{HERE, NOWHERE};
 
-/// A fabric as writes find it.
+/// A fabric before the writes.
 #[derive(Debug)]
 pub(super) struct Ground<'p> {
     pub(super) problem: &'p Problem<'p>,
     ways: Ways,
     part: Vec<u32>,
-    /// How many switches each part has.
+    /// Number of switches in each connected part.
     parts: Vec<u32>,
-    /// Ends in scope at each switch.
+    /// Number of terminals in scope at each switch.
     ends: Vec<u64>,
     switches: bool,
 }
 
 impl<'p> Ground<'p> {
-    /// `switches`: their own paths are in scope too.
+    /// `switches`: whether paths from and to switches are in scope too.
     pub(super) fn new(problem: &'p Problem<'p>, switches: bool) -> Self {
         let (part, count) = problem.graph.parts();
         let mut parts = vec![0; count as usize];
@@ -45,7 +45,8 @@ impl<'p> Ground<'p> {
         self.switches || !end.is_switch()
     }
 
-    /// Ends that send from a switch to a destination behind `root`, where cables lead there; nobody sends to itself.
+    /// Number of terminals that send from a switch to a destination at `root`, if cables join them; the destination
+    /// itself does not.
     pub(super) fn senders(&self, switch: u32, root: u32) -> u64 {
         let at = switch as usize;
         if self.part[at] != self.part[root as usize] {
@@ -54,7 +55,7 @@ impl<'p> Ground<'p> {
         self.ends[at].saturating_sub(u64::from(switch == root))
     }
 
-    /// Pairs in scope that cables join.
+    /// Number of pairs in scope that cables join.
     pub(super) fn pairs(&self) -> u64 {
         let mut ends = vec![0; self.parts.len()];
         for (part, more) in self.part.iter().zip(&self.ends) {
@@ -69,17 +70,17 @@ impl<'p> Ground<'p> {
         counted.map(|root| ends[self.part[root as usize] as usize] - 1).sum()
     }
 
-    /// How many switches are joined to one, itself among them.
+    /// Number of switches that are joined to one, including itself.
     pub(super) fn joined(&self, root: u32) -> usize {
         self.parts.get(self.part[root as usize] as usize).map_or(0, |size| *size as usize)
     }
 
-    /// Where an entry of a switch leads.
+    /// The switch that an entry leads to.
     pub(super) fn next(&self, switch: u32, port: u8, (root, end): (u32, &Destination)) -> u32 {
         if port == NO_PATH {
             return NOWHERE;
         }
-        // At its own switch a packet that does not leave by the right port has gone astray.
+        // At the destination's own switch, a packet is lost unless it leaves by the right port.
         if switch == root {
             return if port == end.port.value() { HERE } else { NOWHERE };
         }

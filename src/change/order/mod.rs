@@ -1,5 +1,5 @@
-//! The order of a plan's writes: blocks one after another, and the switches of a block so that as few pairs as possible
-//! have no path while some switches have their new entries and others not yet; and what the worst state on the way is.
+//! Orders the writes of a plan: the blocks one after another, and the switches within each block. The aim is few pairs
+//! without a path while some switches have their new entries and others do not. Reports the worst state.
 
 mod block;
 mod constraints;

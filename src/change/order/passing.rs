@@ -1,9 +1,9 @@
-//! What becomes of the packets to one destination, write by write.
+//! Follows the packets to one destination, write by write.
 
 use super::constraints::Both;
 use super::tree::{Fate, HERE, NOWHERE};
 
-/// The entries of the moment.
+/// The present entries.
 #[derive(Debug, Default)]
 pub(super) struct Passing {
     next: Vec<u32>,
@@ -12,8 +12,8 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Writes the switches in this order and tells of each whose packets fare otherwise: after which write, and from what
-    /// to what. Who leads to whom is known.
+    /// Writes the switches in this order. Reports each switch whose packets change their fate: the index of the write,
+    /// the switch, the old and the new fate. `Both::link` has to run first.
     pub(super) fn pass(&mut self, both: &Both, order: &[u32], tell: &mut dyn FnMut(usize, u32, Fate, Fate)) {
         self.next.clone_from(&both.old.next);
         self.fate.clone_from(&both.old.fate);
@@ -27,22 +27,23 @@ impl Passing {
         }
     }
 
-    /// What becomes of packets at a switch that is led to another.
+    /// The fate of packets at a switch whose entry leads to `next`.
     fn fate_by(&self, switch: u32, next: u32) -> Fate {
         match next {
             HERE => Fate::Arrives,
             NOWHERE => Fate::Ends,
-            // All whose packets cross the switch fare as it does, so others are not among them.
+            // All switches whose packets cross this one share its fate. So a next switch with another fate does not
+            // cross it.
             next if self.fate[next as usize] != self.fate[switch as usize] => self.fate[next as usize],
             next if self.crosses(next, switch) => Fate::Circles,
             next => self.fate[next as usize],
         }
     }
 
-    /// Whether packets from one switch come by another.
+    /// Whether packets from one switch pass another.
     fn crosses(&self, from: u32, over: u32) -> bool {
         let mut at = from;
-        // A way that is longer goes round elsewhere.
+        // A longer path loops elsewhere.
         for _ in 0..self.next.len() {
             if at >= HERE {
                 return false;
@@ -55,7 +56,7 @@ impl Passing {
         false
     }
 
-    /// Everybody whose packets come by a switch fares as it does.
+    /// Gives the new fate of a switch to all switches whose packets pass it.
     fn spread(&mut self, both: &Both, switch: u32, (was, is): (Fate, Fate), tell: &mut dyn FnMut(u32)) {
         self.fate[switch as usize] = is;
         tell(switch);

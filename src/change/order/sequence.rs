@@ -1,4 +1,4 @@
-//! Blocks one after another, and the worst state of all.
+//! Puts the blocks in order, and finds the worst state of all.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use fabdeck_fabric::{BLOCK_LIDS, Routes};
 use fabdeck_mad::access::Part;
 use fabdeck_routing::Problem;
 
-/// Writes in their order.
+/// The writes in their order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ordered {
     pub writes: Vec<Write>,
     pub way: OnTheWay,
-    /// For each block by its number and each switch when it is written; a block that is not has no row.
+    /// For each block by its number, the rank of each switch's write; a block without writes has no row.
     ranks: Vec<Vec<u32>>,
 }
 
-/// Not written.
+/// The rank of a switch that is not written.
 const NEVER: u32 = u32::MAX;
 
 impl Ordered {
-    /// When a block of a switch is written, in the order of all writes.
+    /// The index of the write of a block to a switch, in the order of all writes.
     pub fn rank(&self, block: u16, switch: u32) -> Option<u32> {
         let ranks = self.ranks.get(usize::from(block))?;
         ranks.get(switch as usize).copied().filter(|rank| *rank != NEVER)
@@ -40,7 +40,7 @@ struct Worst {
     interrupted: i64,
     after: usize,
     lasting: usize,
-    /// It is the last that was seen.
+    /// Whether the worst state lasts until the last state seen.
     open: bool,
 }
 
@@ -49,7 +49,7 @@ impl Worst {
         Self { state: before, looping: before.looping, open: true, ..Self::default() }
     }
 
-    /// From a number of writes on, less is lost, or more.
+    /// Takes the loss after a number of writes.
     fn see(&mut self, after: usize, state: Loss) {
         self.looping = self.looping.max(state.looping);
         self.interrupted = self.interrupted.max(state.interrupted);
@@ -69,8 +69,8 @@ impl Worst {
     }
 }
 
-/// Puts the writes that lead from old routes to new ones in order. What is no forwarding table stays before the rest.
-/// `switches`: their paths count too; `name`: what a switch is called.
+/// Orders the writes that lead from old routes to new ones. Writes other than LFT blocks stay before the rest.
+/// `switches`: whether the paths of switches count too. `name`: the name of a switch.
 pub fn in_order(
     problem: &Problem<'_>,
     (old, new): (&Routes, &Routes),
@@ -127,7 +127,7 @@ pub fn in_order(
     Ordered { writes, way, ranks }
 }
 
-/// The blocks that are written or have destinations, and where the writes of each lie.
+/// The blocks that are written or have destinations, and the indices of each block's writes.
 fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16, Vec<usize>>) {
     let mut blocks: BTreeMap<u16, Wanted> = BTreeMap::new();
     let mut places: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
@@ -153,7 +153,8 @@ fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16
     (blocks.into_values().collect(), places)
 }
 
-/// What brings most back and takes least comes first, what takes most comes last.
+/// The sort key of blocks. First those that gain paths, the smallest temporary loss first; then neutral ones; last
+/// those that lose paths, the largest temporary loss first.
 fn when(turn: &Turn) -> (u8, i64, i64, u16) {
     let (before, after, peak) = (turn.before.broken, turn.after().broken, turn.peak());
     match after - before {
@@ -163,7 +164,7 @@ fn when(turn: &Turn) -> (u8, i64, i64, u16) {
     }
 }
 
-/// Block by block.
+/// The worst state in the order block by block.
 fn by_block(turns: &[Turn], before: Loss, first: usize, count: usize) -> Worst {
     let (mut worst, mut now, mut done) = (Worst::begin(before), before, first);
     for turn in turns {
@@ -176,7 +177,7 @@ fn by_block(turns: &[Turn], before: Loss, first: usize, count: usize) -> Worst {
     worst.end(count)
 }
 
-/// As they came: every block of a switch, switch after switch.
+/// The worst state in the original order: every block of a switch, switch after switch.
 fn by_switch(
     wanted: &[Wanted],
     places: &BTreeMap<u16, Vec<usize>>,
@@ -202,7 +203,7 @@ fn by_switch(
     worst.end(count)
 }
 
-/// The writes as turns have them, those of no block first.
+/// The order block by block, with writes other than blocks first.
 fn in_turn(turns: &[Turn], places: &BTreeMap<u16, Vec<usize>>, count: usize) -> Vec<usize> {
     let mut blocks = vec![false; count];
     places.values().flatten().for_each(|at| blocks[*at] = true);

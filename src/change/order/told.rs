@@ -1,37 +1,37 @@
-//! What is told of the states that a plan passes through.
+//! Describes the states that the writes of a plan pass through.
 
 use serde::{Deserialize, Serialize};
 
-/// The worst of the states between the first write and the last. A pair is a terminal and a LID of another (or a switch,
-/// where the plan's scope has them), without those that no cable joins.
+/// The worst state between the first write and the last. A pair is a terminal and a LID of another one. With switches
+/// in scope, these count too. Pairs that no cable joins do not.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct OnTheWay {
-    /// Pairs in scope.
+    /// Number of pairs in scope.
     pub pairs: u64,
     pub writes: u64,
-    /// Pairs without a path before the first write, and after the last.
+    /// Number of pairs without a path before the first write; below, after the last.
     pub before: u64,
     pub after: u64,
-    /// Pairs without a path in the worst state, those among them that go round.
+    /// Number of pairs without a path in the worst state, looping ones included.
     pub worst_broken: u64,
-    /// The most pairs that go round in any state.
+    /// The largest number of looping pairs in any state.
     pub worst_looping: u64,
-    /// The most pairs of any state that have a path before and after, and none there.
+    /// The largest number of pairs, in any state, that have a path before and after and none then.
     pub worst_interrupted: u64,
-    /// After how many writes the worst state comes: 0 where none is worse than the first.
+    /// Number of writes before the worst state; 0 if no state is worse than the first.
     pub worst_after: u64,
-    /// The write that leads to it, by block and switch.
+    /// The write that leads to the worst state, by block and switch.
     #[serde(default)]
     pub worst_at: Option<String>,
-    /// For how many writes on end as many pairs have no path.
+    /// Number of writes in a row for which the worst state lasts.
     pub lasting: u64,
-    /// What the order is by: `any`, as no order breaks anything; `distance`, each switch after the ones that its new
-    /// entries lead to, which breaks nothing; `fewest`, the least of what was tried; `switches`, by GUID.
+    /// How the order was found. `any`: no order breaks a path. `distance`: each switch comes after those that its new
+    /// entries lead to, which breaks no path. `fewest`: the best of several orders. `switches`: by GUID.
     pub ordered: String,
 }
 
 impl OnTheWay {
-    /// In a line.
+    /// The worst state in one sentence.
     pub fn words(&self) -> String {
         let (writes, pairs) = (self.writes, self.pairs);
         let order = match self.ordered.as_str() {

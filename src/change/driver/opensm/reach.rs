@@ -25,7 +25,7 @@ pub struct OpensmSite {
     /// The file with the PID of that process. It is read each time, so OpenSM may restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid_file: Option<PathBuf>,
-    /// How long it may take until the switches hold what the files say.
+    /// How long the switches may take until they hold the tables of the files.
     pub patience: Duration,
 }
 
