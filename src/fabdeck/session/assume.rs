@@ -1,4 +1,4 @@
-//! Tables that a source does not have, computed as an engine would: an assumption, and marked as one.
+//! Forwarding tables for a source without any, computed by an engine and marked as assumed.
 
 use fabdeck_fabric::observe::Place;
 use fabdeck_fabric::{Fabric, Faults, Lft, Tables};
@@ -6,14 +6,15 @@ use fabdeck_routing::{Engine, NoPulse, Problem, Refusal, Request};
 
 use super::Look;
 
-/// The source has tables of its own, so nothing is assumed.
+/// Note: the source has forwarding tables, so none are assumed.
 const NOT_NEEDED: &str = "FN-701";
-/// LIDs as OpenSM would give them.
+/// Note: LIDs are assumed, in OpenSM's order.
 const ASSUMED_LIDS: &str = "FN-702";
-/// Tables as an engine would compute them.
+/// Note: forwarding tables are assumed, as an engine computes them.
 const ASSUMED_TABLES: &str = "FN-703";
 
-/// Gives a look without forwarding tables those of an engine, and LIDs where it has none. Tables that are there win.
+/// Adds the forwarding tables of an engine, and LIDs where there are none, to a snapshot without forwarding
+/// tables. Existing tables stay.
 pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
     let place = Place::file(&look.source);
     let observation = &mut look.observation;
@@ -46,7 +47,7 @@ pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Gives a look without LIDs those that OpenSM would give a new fabric.
+/// Adds the LIDs that OpenSM gives to a new fabric to a snapshot without LIDs.
 pub fn assume_lids(look: &mut Look) {
     let place = Place::file(&look.source);
     let observation = &mut look.observation;
@@ -60,13 +61,13 @@ pub fn assume_lids(look: &mut Look) {
     }
 }
 
-/// Gives each switch a table without any entry, where the source has none.
+/// Gives each switch an empty forwarding table.
 pub fn assume_empty_tables(look: &mut Look) {
     let observation = &mut look.observation;
     fill_empty(&observation.fabric, &mut observation.tables);
 }
 
-/// The same for tables alone.
+/// Gives each switch of `tables` an empty forwarding table.
 pub(super) fn fill_empty(fabric: &Fabric, tables: &mut Tables) {
     for (id, _) in fabric.switches() {
         tables.entry(id).lft = Some(Lft::new());

@@ -1,4 +1,4 @@
-//! The views by name, for commands, screens and docs.
+//! The views by id, for commands, screens and documentation.
 
 use super::views::{
     COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, JOB_CHANNEL_COLUMNS, JOB_COLUMNS,
@@ -7,7 +7,8 @@ use super::views::{
 };
 use super::{Column, Field, Listing, Look};
 
-/// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` and `JobChannels` a list and `Hops` a trace, so these are made elsewhere.
+/// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` and `JobChannels` a job list and
+/// `Hops` a trace; other modules make those.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Browse {
     Switches,
@@ -40,7 +41,7 @@ impl Browse {
         Self::Hops,
     ];
 
-    /// Its name in schemas and docs.
+    /// The id of the view in schemas and documentation.
     pub fn id(self) -> &'static str {
         match self {
             Self::Switches => "switches",
@@ -58,7 +59,7 @@ impl Browse {
         }
     }
 
-    /// The command that shows it.
+    /// The command that shows the view.
     pub fn command(self) -> &'static str {
         match self {
             Self::Switches => "show switches",
@@ -76,12 +77,12 @@ impl Browse {
         }
     }
 
-    /// Whether columns stand beside these that only the source knows.
+    /// Whether the view has further columns that depend on the source.
     pub fn open_ended(self) -> bool {
         self == Self::Counters
     }
 
-    /// Its fields, known without any source.
+    /// The columns of the view that do not depend on the source.
     pub fn columns(self) -> Vec<&'static Column> {
         match self {
             Self::Switches => columns(SWITCH_FIELDS),
@@ -99,7 +100,7 @@ impl Browse {
         }
     }
 
-    /// Its rows in one look; `None` for the views that need more than that.
+    /// The rows of the view in a snapshot; `None` for the views that need more than a snapshot.
     pub fn listing(self, look: &Look) -> Option<Box<dyn Listing + '_>> {
         match self {
             Self::Switches => Some(Box::new(switches(look))),

@@ -1,11 +1,11 @@
-//! What is said of a change, wherever it is said.
+//! The texts about a change, for commands and screens.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::migrations::migration_words;
 use fabdeck_change::{Attestation, Left, Phase, Status, Told};
 
-/// A change as JSON has it.
+/// A change, as JSON reports it.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ChangeRow {
     pub id: String,
@@ -18,42 +18,44 @@ pub struct ChangeRow {
     pub via: String,
     pub engine: String,
     pub writes: u64,
-    /// Writes that are settled, as far as the journal says.
+    /// Number of writes that the journal records as done.
     #[serde(default)]
     pub done: u64,
-    /// Findings that somebody took in by name.
+    /// Findings that the operator accepted by name.
     #[serde(default)]
     pub accepted: Vec<String>,
-    /// When there was nothing left to decide.
+    /// Time at which the change ended.
     #[serde(default)]
     pub ended: Option<String>,
     pub why: Option<String>,
     pub left: Vec<Left>,
-    /// Flows that hosts are told to move, and who of these was to follow.
+    /// Flows that hosts are asked to move, with the hosts that were expected to follow.
     #[serde(default)]
     pub moves: Vec<String>,
-    /// Hosts with an agent that did not answer when they were told to move flows.
+    /// Hosts whose agent did not confirm that it moved its flows.
     #[serde(default)]
     pub silent: Vec<String>,
-    /// It waits for these, with nothing written, until they answer or somebody decides.
+    /// Whether the change waits for these hosts before it writes; the operator can continue without them or
+    /// roll back.
     #[serde(default)]
     pub waits: bool,
-    /// Which phase an update in five phases is in, on its way there.
+    /// Current phase of an update in five phases, until it is applied.
     #[serde(default)]
     pub phase_of_five: Option<u8>,
     pub drift: Option<String>,
-    /// What keeps its guard from doing what it is there for.
+    /// What prevents the guard from working.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// Its window is over and nothing takes it back.
+    /// Whether the deadline is over and the change was not rolled back.
     #[serde(default)]
     pub overdue: bool,
-    /// What a comparison with the fabric said of it, where it is confirmed and one was made.
+    /// Result of the comparison with the fabric, where a confirmed change was compared.
     #[serde(default)]
     pub comparison: Option<Attestation>,
 }
 
-/// A guard begins the rollback within a second of the deadline; this much later something is wrong.
+/// Delay after the deadline from which a change counts as overdue. A guard starts the rollback within a
+/// second of the deadline.
 const OVERDUE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 impl ChangeRow {
@@ -86,7 +88,7 @@ impl ChangeRow {
         }
     }
 
-    /// The same, judged at a time.
+    /// Returns the change, judged at a time: sets whether it is overdue.
     pub fn at(mut self, now: Timestamp) -> Self {
         let deadline = self.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
         let late = deadline.is_some_and(|deadline| now.duration_since(deadline) > OVERDUE_AFTER);
@@ -94,14 +96,14 @@ impl ChangeRow {
         self
     }
 
-    /// The state as it is shown.
+    /// The state as screens and tables show it.
     pub fn state_title(&self) -> &'static str {
         if self.overdue { "OVERDUE" } else { self.state.title() }
     }
 }
 
 impl ChangeRow {
-    /// As its guard tells it, which knows more than its journal.
+    /// Returns the change with the guard's status, which is newer than the journal.
     pub fn as_told(self, status: &Status) -> Self {
         Self {
             state: status.phase,
@@ -119,7 +121,7 @@ impl ChangeRow {
     }
 }
 
-/// `2 agents have not said that they followed: node03, node07`.
+/// Text for hosts without an answer: `2 agents have not said that they followed: node03, node07`.
 pub fn silent_words(silent: &[String]) -> Option<String> {
     const NAMED: usize = 5;
     let first = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -128,7 +130,7 @@ pub fn silent_words(silent: &[String]) -> Option<String> {
     (!silent.is_empty()).then(|| format!("{agents} not said that they followed: {first}{more}"))
 }
 
-/// The state of a change in words.
+/// The state of a change as label and text pairs.
 pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, String)> {
     let mut lines = vec![("change", status.id.clone()), ("state", state(status, now))];
     if let Some(why) = &status.why {
@@ -163,7 +165,7 @@ pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, Strin
     lines
 }
 
-/// What somebody can decide while hosts are waited for.
+/// Text for a change that waits for hosts: what the operator can do.
 pub fn waits_words(id: &str) -> String {
     format!(
         "nothing is written before they answer; 'fabdeck confirm {id} --go-on' goes on without them where that is safe, 'fabdeck \
@@ -171,7 +173,7 @@ pub fn waits_words(id: &str) -> String {
     )
 }
 
-/// What goes on in each of the five phases; of the last one its state says it.
+/// Text for the current phase of five. The last phase has none, because the state of the change says it.
 pub fn phase_of_five_words(phase: u8) -> Option<String> {
     let what = match phase {
         1 => "hosts are to leave the base LIDs",
@@ -183,7 +185,7 @@ pub fn phase_of_five_words(phase: u8) -> Option<String> {
     Some(format!("phase {phase} of 5: {what}"))
 }
 
-/// One line while it is under way.
+/// Progress of a change in one line.
 pub fn change_progress(status: &Status, now: Timestamp) -> String {
     let state = state(status, now);
     match status.phase {
@@ -205,7 +207,7 @@ fn state(status: &Status, now: Timestamp) -> String {
     }
 }
 
-/// `9m 58s left, until 14:12:03 UTC`.
+/// Time to the deadline: `9m 58s left, until 14:12:03 UTC`.
 pub fn until_words(deadline: &str, now: Timestamp) -> String {
     let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
     match at.duration_since(now).as_secs() {
@@ -214,12 +216,12 @@ pub fn until_words(deadline: &str, now: Timestamp) -> String {
     }
 }
 
-/// `14:12:03 UTC`; the words of a journal where they are no time.
+/// The time of day, `14:12:03 UTC`; a text that is no timestamp stays as it is.
 pub fn time_of_day(time: &str) -> String {
     written_as(time, "%H:%M:%S UTC")
 }
 
-/// `2026-11-22 14:12:03 UTC`, for what may be of another day.
+/// Date and time, `2026-11-22 14:12:03 UTC`, for times that may be on another day.
 pub fn day_and_time(time: &str) -> String {
     written_as(time, "%Y-%m-%d %H:%M:%S UTC")
 }
@@ -228,7 +230,7 @@ fn written_as(time: &str, format: &str) -> String {
     time.parse::<Timestamp>().map_or_else(|_| time.to_owned(), |at| at.strftime(format).to_string())
 }
 
-/// `9m 58s`, `10m`, `2h`.
+/// A duration: `9m 58s`, `10m`, `2h`.
 pub fn span_words(seconds: i64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match (hours, minutes) {
@@ -240,13 +242,13 @@ pub fn span_words(seconds: i64) -> String {
     }
 }
 
-/// What is left until then, in seconds; none of it once that is over.
+/// Seconds to the deadline; 0 after it.
 pub fn seconds_left(deadline: &str, now: Timestamp) -> Option<u64> {
     let at = deadline.parse::<Timestamp>().ok()?;
     u64::try_from(at.duration_since(now).as_secs().max(0)).ok()
 }
 
-/// As a clock that runs down: `9:41`, `1:00:00`.
+/// A duration as a countdown: `9:41`, `1:00:00`.
 pub fn countdown(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {

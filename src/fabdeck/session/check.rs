@@ -1,4 +1,4 @@
-//! The certificate of forwarding tables in an operator's words: counts, and the first of what is wrong by name.
+//! The certificate of forwarding tables as a report: counts, and the first defects with names.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use fabdeck_routing::{Cause, Problem, Pulse, Refusal};
 use super::Look;
 use super::loads::{JobReport, LoadReport};
 
-/// How many links that carry nothing are named.
+/// Maximum number of unused links that are named.
 const UNUSED: usize = 10;
 
-/// What is said of the busiest channels and the spread over all.
+/// Load of the channels: minimum, mean, maximum and standard deviation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Balance {
     pub min: u64,
@@ -30,7 +30,7 @@ pub struct Balance {
     pub stddev: f64,
 }
 
-/// Pairs without a path, by what their ends are.
+/// Number of pairs without a path, by the kind of their ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ByKind {
     pub hosts: u64,
@@ -38,7 +38,7 @@ pub struct ByKind {
     pub switches: u64,
 }
 
-/// The same pairs, by why they have none.
+/// Number of pairs without a path, by cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ByCause {
     pub cut_off: u64,
@@ -56,113 +56,122 @@ pub struct Lost {
     pub cause: &'static str,
 }
 
-/// A certificate by name.
+/// A certificate with names instead of ids.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
-    /// What it holds for: unicast by forwarding tables.
+    /// What the certificate covers: unicast by forwarding tables.
     pub covers: &'static str,
-    /// Ordered pairs of terminal ports; with switches, of switches too.
+    /// Number of ordered pairs of terminal ports; with switches in scope, of switches too.
     pub pairs: u64,
-    /// Partitions with members; pairs are then those that share one. `None`: all talk to all.
+    /// Number of partitions with members; a pair then shares a partition. `None`: every pair counts.
     pub partitions: Option<usize>,
     pub unreachable: u64,
-    /// Pairs whose path comes to a table that was not read, where part of the fabric did not answer; neither among those
-    /// without a path nor among those with one.
+    /// Pairs whose path reaches a table that was not read, in a fabric that answered in part. They count
+    /// neither as reachable nor as unreachable.
     pub unread_pairs: u64,
     pub by_kind: ByKind,
     pub by_cause: ByCause,
-    /// The first of them.
+    /// The first unreachable pairs.
     pub lost: Vec<Lost>,
-    /// (Source, LID) without a path, where cables lead there.
+    /// Number of (source, LID) without a path between ends that cables connect.
     pub lost_lids: u64,
-    /// Pairs that reach the destination by some of its LIDs only.
+    /// Pairs that reach only some LIDs of the destination.
     pub partly_reached: u64,
-    /// The first of them, each with the first LID that is not reached.
+    /// The first of these pairs, each with its first unreachable LID.
     pub partly: Vec<Lost>,
-    /// Pairs that marks take away, as one end is marked itself or with its cable; no pair above counts them.
+    /// Pairs with an end that is marked as failed, by itself or by its cable. The counts above leave them
+    /// out.
     pub failed_pairs: u64,
     pub loops: u64,
-    /// The first of them, switch by switch.
+    /// The first loops, each as its switches.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "QoS policy" where a file of OpenSM sets them, "levels of paths" where a list (psl) does, "path records, sampled", "path records, every pair", "SL2VL tables" that
-    /// put all levels on one lane, "engine" for those of a proposal, "assumed" with the tables, "plan" for what a plan
-    /// says, or "unknown".
+    /// Source of the lanes of paths, one of:
+    /// - "one": all paths share one lane;
+    /// - "level 0 assumed": no source states service levels;
+    /// - "QoS policy": a policy file of OpenSM sets the levels;
+    /// - "levels of paths": a list (psl) sets them;
+    /// - "path records, sampled" or "path records, every pair";
+    /// - "SL2VL tables": they map all levels to one lane;
+    /// - "engine": a proposal; "assumed": assumed tables; "plan": a plan;
+    /// - "unknown".
     pub lanes_from: &'static str,
-    /// Ports that drop packets because they do not have the lane that these come on; the first of them.
+    /// The first ports that drop packets because they do not have the packets' lane.
     pub lane_limits: Vec<String>,
-    /// (Source port, LID) whose packets end there.
+    /// Number of (source port, LID) whose packets are dropped there.
     pub limited_paths: u64,
-    /// (Source switch, LID) whose level from some source no path record and no list of paths has.
+    /// Number of (source switch, LID) with an unknown level: neither path records nor a list of levels has it
+    /// for every source.
     pub unsaid_paths: u64,
-    /// Switches on the way that did not tell what lane they put a service level on.
+    /// Switches on paths that did not report their mapping from service level to lane.
     pub untold_switches: u64,
-    /// Working switches whose forwarding table is not known, or not whole.
+    /// Working switches whose forwarding table is unknown or incomplete.
     pub unread_tables: u64,
-    /// Switches on which adaptive routing is on, 0 where only its traces are seen or switches left it open; `None`: nothing
-    /// says that it is.
+    /// Number of switches with adaptive routing on. It is 0 where a source has adaptive tables without the
+    /// state, or switches did not answer. `None`: no sign of adaptive routing.
     pub adaptive_routing: Option<u64>,
-    /// Switches that did not answer whether it is on, where it is not known to be on at another.
+    /// Switches that did not report the state, where adaptive routing is not known to be on at any other
+    /// switch.
     pub adaptive_unknown: u64,
-    /// `None` when it depends on lanes that are not known, and where adaptive routing is on or may be.
+    /// `None` when the verdict depends on unknown lanes, or adaptive routing is or may be on.
     pub deadlock_free: Option<bool>,
-    /// There is no cycle even where all paths share one lane, so there is none on any lanes.
+    /// Whether no cycle exists even with all paths on one lane; then no assignment of lanes has one.
     #[serde(skip)]
     pub whatever_lanes: bool,
-    /// The topology ends early, so there may be paths and loops that nothing tells of.
+    /// Whether the topology was read only in part, so that paths and loops may be missing.
     #[serde(skip)]
     pub cut: bool,
-    /// Channels of which each waits for the next, the last for the first.
+    /// A credit loop: each channel waits for the next, the last one for the first.
     pub cycle: Option<Vec<String>>,
-    /// For each of them a path that uses it and then the next.
+    /// For each channel of the credit loop, a path that uses this channel and then the next.
     pub cycle_paths: Option<Vec<String>>,
     pub cycle_lane: Option<u8>,
-    /// Switch-to-switch hops.
+    /// Length of the longest path, in hops between switches.
     pub longest_path: u32,
-    /// Pairs by the hops of their path.
+    /// Number of pairs by the number of hops.
     pub path_lengths: Vec<u64>,
-    /// Hops over the fewest possible.
+    /// Mean ratio of hops to the minimum number of hops.
     pub mean_stretch: f64,
     pub worst_stretch: f64,
     pub edge_forwarding_index: Balance,
-    /// The busiest channels with the paths over them.
+    /// The busiest channels with their numbers of paths.
     pub busiest: Vec<(String, u64)>,
-    /// Channels between switches, and how many of them carry a path.
+    /// Number of channels between switches; the next field counts those that carry a path.
     pub channels: u64,
     pub channels_in_use: u64,
-    /// Percent of the channels that carry none, all terminals taken as one job.
+    /// Percentage of channels without a path, with all terminals as one job.
     pub dark_fiber: f64,
-    /// Links that carry none either way, and the first of them.
+    /// Number of links without a path in either direction; the next field names the first.
     pub unused_links: usize,
     pub unused_link_examples: Vec<String>,
-    /// Permutation loads, where they were asked for.
+    /// Loads of permutations, where they were requested.
     pub loads: Option<LoadReport>,
-    /// What running jobs make of channels, where some were given.
+    /// Loads of running jobs, where jobs were given.
     pub jobs: Option<JobReport>,
-    /// Terminals without a LID, which no pair counts.
+    /// Terminals without a LID; `pairs` does not count them.
     pub unaddressed: u64,
 }
 
 impl Report {
-    /// The same where so many tables were not read: what they hold may close a circle. So may what did not answer behind
-    /// a port that paths lead to.
+    /// Returns the report with the number of unread tables. Unread tables, cut topologies and pairs with
+    /// unread paths may hide a credit loop. A verdict of "deadlock-free" then becomes unknown.
     pub(super) fn without(self, unread_tables: u64) -> Self {
         let whole = unread_tables == 0 && !self.cut && self.unread_pairs == 0;
         let deadlock_free = self.deadlock_free.filter(|free| !free || whole);
         Self { unread_tables, deadlock_free, ..self }
     }
 
-    /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
+    /// Whether the tables have a defect. Pairs that no cable connects are no defect of the tables.
     pub fn findings(&self) -> bool {
         !self.faults().is_empty()
     }
 
-    /// Nothing reaches anything: not even missing cables make that a fabric in order.
+    /// Whether no pair has a path. This is a finding even where missing cables are the cause.
     pub fn nothing_reached(&self) -> bool {
         self.unreachable == self.pairs && self.partitions.is_none()
     }
 
-    /// What is wrong, each in a few words.
+    /// The defects, each in a few words.
     pub fn faults(&self) -> Vec<String> {
         let left = self.unreachable - self.by_cause.cut_off.min(self.unreachable);
         let faults = [
@@ -193,8 +202,8 @@ impl Report {
     }
 }
 
-/// Judges tables. Without lanes a fabric whose dependencies are acyclic as if all paths shared one lane is free of
-/// deadlock on any lanes: a cycle on lanes would be one without them. The other way round nothing follows.
+/// Certifies tables, with all paths on one lane. Where the lanes are unknown, an acyclic result still proves
+/// deadlock freedom. A cycle on separate lanes would also be a cycle on one lane. The converse does not hold.
 pub fn check(
     look: &Look,
     tables: &Tables,
@@ -209,8 +218,8 @@ pub fn check(
     Ok(report(look, &problem, &certificate).without(unread_tables(&problem, tables)))
 }
 
-/// Tables as routes. Where part of the fabric did not answer, what was not read may lead anywhere; of a source that is
-/// whole, a table that it does not have is one that leads nowhere.
+/// Converts tables to routes. Where part of the fabric did not answer, unread entries may lead anywhere. In a
+/// complete source, a missing table has no entries.
 pub(super) fn held(look: &Look, tables: &Tables) -> Routes {
     let mut routes = Routes::of_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
     if !look.observation.partial() {
@@ -231,8 +240,9 @@ pub(super) fn held(look: &Look, tables: &Tables) -> Routes {
     routes.with_unread(unread)
 }
 
-/// Entries to a port whose cable is not known lead into the part of the fabric that was not read: in a topology that was
-/// cut off any port may have a cable, else a port that is up has one, and who is behind it did not answer.
+/// Marks entries as unread that lead into the unread part of the fabric, through a port without a known
+/// cable. In a topology that was cut off, any such port may have a cable. Otherwise a port that is up has
+/// one, and its peer did not answer.
 fn forget_beyond(look: &Look, routes: &mut Routes, unread: &mut BTreeMap<u32, Unread>) {
     let (fabric, cut) = (look.fabric(), look.observation.cut);
     for (id, _) in fabric.switches() {
@@ -240,7 +250,7 @@ fn forget_beyond(look: &Look, routes: &mut Routes, unread: &mut BTreeMap<u32, Un
             Some(port) if cut => {
                 fabric.peer(port).is_none() && fabric.port(port).facts.state != Some(PortState::Down)
             }
-            // A host that did not answer is known to nobody: only paths to what is known are judged.
+            // Hosts that did not answer have no known LID; the certificate judges only paths to known LIDs.
             Some(port) => leads_to_silence(fabric, port) && fabric.port_by_lid(lid).is_some(),
             None => cut,
         };
@@ -258,14 +268,15 @@ fn forget_beyond(look: &Look, routes: &mut Routes, unread: &mut BTreeMap<u32, Un
     }
 }
 
-/// Whether a port is up although nobody answered behind it. What a node that fell silent said of its ports is old.
+/// Whether a port is up and its peer did not answer. Port states of a node that no longer answers are
+/// outdated and do not count.
 pub(super) fn leads_to_silence(fabric: &Fabric, port: PortId) -> bool {
     let held = fabric.port(port);
     let up = held.facts.state.is_some_and(|state| state != PortState::Down);
     up && fabric.peer(port).is_none() && fabric.node(held.node).facts.answered
 }
 
-/// Working switches whose forwarding table is not known, or not whole.
+/// Number of working switches whose forwarding table is unknown or incomplete.
 pub(super) fn unread_tables(problem: &Problem<'_>, tables: &Tables) -> u64 {
     let read = |switch: &u32| {
         let held = tables.nodes.get(&NodeId(*switch));
@@ -274,7 +285,8 @@ pub(super) fn unread_tables(problem: &Problem<'_>, tables: &Tables) -> u64 {
     problem.switches().filter(|switch| problem.graph.alive(*switch) && !read(switch)).count() as u64
 }
 
-/// The pairs without a path. What no known cable joins is not known to have none where a topology ends early.
+/// The pairs without a path. In a topology that was cut off, an unread cable may join pairs that count as cut
+/// off.
 fn lost_pairs<'c>(look: &Look, certificate: &'c Certificate) -> Cow<'c, LostPairs> {
     match look.observation.cut {
         true => Cow::Owned(certificate.lost.beyond_known_cables()),
@@ -282,7 +294,7 @@ fn lost_pairs<'c>(look: &Look, certificate: &'c Certificate) -> Cow<'c, LostPair
     }
 }
 
-/// A certificate in words.
+/// Converts a certificate to a report.
 pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> Report {
     let names = Names { look, problem };
     let lost = lost_pairs(look, certificate);
@@ -325,7 +337,8 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         unread_tables: 0,
         adaptive_routing: adaptive.map(Adaptive::switches),
         adaptive_unknown: adaptive.map_or(0, Adaptive::unknown),
-        // Where switches choose among ports by themselves, tables do not tell the paths.
+        // With adaptive routing, switches choose among ports, so forwarding tables do not determine the
+        // paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
         cut: look.observation.cut,
         whatever_lanes: acyclic && certificate.lanes.len() <= 1,
@@ -354,7 +367,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
     }
 }
 
-/// Pairs that there would be without marks.
+/// Number of pairs that the marks remove.
 fn failed_pairs(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> u64 {
     if problem.faults.is_empty() {
         return 0;
@@ -364,7 +377,7 @@ fn failed_pairs(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -
     pairs_in_scope(&whole, &certificate.scope, look.partitions.as_ref()).saturating_sub(certificate.pairs)
 }
 
-/// Names for what a certificate knows by number.
+/// Names for the ids in a certificate.
 pub(super) struct Names<'l, 'p> {
     pub(super) look: &'l Look,
     pub(super) problem: &'p Problem<'p>,
@@ -379,7 +392,7 @@ impl Names<'_, '_> {
         switches.iter().map(|switch| self.look.told_apart(NodeId(*switch)).into_owned()).collect()
     }
 
-    /// `leaf0[3] -> spine1[1]`.
+    /// The name of a channel: `leaf0[3] -> spine1[1]`.
     pub(super) fn channel(&self, id: ChannelId) -> String {
         let channel = self.problem.graph.channel(id);
         let (from, to) =
@@ -387,7 +400,7 @@ impl Names<'_, '_> {
         format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
     }
 
-    /// `leaf0[3] - spine1[1]`.
+    /// The name of a link: `leaf0[3] - spine1[1]`.
     fn link(&self, id: LinkId) -> String {
         let link = self.fabric().link(id);
         format!("{} - {}", self.look.port_told_apart(link.a), self.look.port_told_apart(link.b))
@@ -398,7 +411,7 @@ impl Names<'_, '_> {
         owner.map_or_else(|| format!("LID {lid}"), |port| self.port(port))
     }
 
-    /// A port of an adapter by name and number, a switch by name.
+    /// The name of a terminal: port name of an adapter, or switch name.
     fn port(&self, id: PortId) -> String {
         let port = self.fabric().port(id);
         match self.fabric().node(port.node).is_switch() {

@@ -1,16 +1,16 @@
-//! The command table: every action once, with what it does and what it may touch. The command line, its help, the
-//! man pages and `docs/commands.md` are made from it; keys and palette of the console will be too.
+//! The command table: every action once, with its description and what it may change. The command line, its
+//! help, the man pages and `docs/commands.md` are made from it.
 
 /// What an action may change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Danger {
     /// Nothing.
     None,
-    /// A file that the operator names.
+    /// Writes a file that the operator names.
     WritesFile,
-    /// The fabric, journalled, and only where that was opted in.
+    /// Writes to the fabric, with a journal, and only after an opt-in.
     WritesFabric,
-    /// Runs the program that the operator names, and keeps a file of what it moved.
+    /// Runs the program that the operator names, and keeps a file of the flows that it moved.
     RunsProgram,
     /// Opens a socket that other processes of the same user can reach.
     OpensSocket,
@@ -28,11 +28,11 @@ impl Danger {
     }
 }
 
-/// What must be there before an action can run.
+/// The precondition of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     Nothing,
-    /// A fabric to look at: `--source`, or `source =` in the config.
+    /// A fabric: `--source`, or `source =` in the config.
     Fabric,
 }
 
@@ -45,18 +45,18 @@ impl Needs {
     }
 }
 
-/// One action.
+/// One action of the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
-    /// Its words on the command line.
+    /// The words of the action on the command line.
     pub name: &'static str,
-    /// One line, without a full stop.
+    /// The description in one line, without a full stop.
     pub summary: &'static str,
-    /// What the summary leaves out.
+    /// Further details of the description.
     pub details: &'static str,
     pub needs: Needs,
     pub danger: Danger,
-    /// Command lines that work as they stand, but for the names of files.
+    /// Command lines that work as written, except for the names of files.
     pub examples: &'static [&'static str],
 }
 
@@ -96,7 +96,7 @@ impl Command {
     }
 }
 
-/// Every action, in the order of help and docs.
+/// Every action, in the order of help and documentation.
 pub const COMMANDS: &[Command] = &[
     command_of(
         "sources",
@@ -525,7 +525,7 @@ pub const COMMANDS: &[Command] = &[
     .examples(&["fabdeck man | man -l -", "fabdeck man --dir ~/.local/share/man/man1"]),
 ];
 
-/// The action with these words.
+/// The action with this name.
 pub fn command(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name)
 }

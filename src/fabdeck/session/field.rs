@@ -1,42 +1,44 @@
-//! A field is described once: id, title, unit, kind, meaning and how a row yields it. Tables, filters, sorting and
-//! JSON all follow from that description.
+//! A field is described once: id, title, unit, kind, meaning, and how a row yields its value. Tables,
+//! filters, sorting and JSON follow from this description.
 
 use std::borrow::Cow;
 
 use super::{Kind, Look, Value};
 
-/// What is known of a field without any row.
+/// The part of a field's description that needs no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The word in `--fields`, `--filter`, `--sort` and the key in JSON.
+    /// The word in `--fields`, `--filter` and `--sort`, and the key in JSON.
     pub id: Cow<'static, str>,
-    /// The heading of its column.
+    /// The heading of the column.
     pub title: Cow<'static, str>,
-    /// `Mbit/s` and the like; empty for plain counts and words.
+    /// The unit, such as `Mbit/s`; empty for plain counts and words.
     pub unit: &'static str,
     pub kind: Kind,
-    /// What it means, in one line.
+    /// The meaning of the field, in one line.
     pub about: Cow<'static, str>,
-    /// All texts that a field of texts can hold, where these are known; empty otherwise.
+    /// All texts that the field can hold, where these are known; empty otherwise.
     pub words: &'static [&'static str],
-    /// Whether a table shows it when nobody asked for particular fields.
+    /// Whether a table shows the field by default.
     pub shown: bool,
-    /// Whether a table that would not show it does so when some row says yes, or counts something.
+    /// Whether a table also shows the field when some row has `yes` or a count above zero in it.
     pub when_yes: bool,
-    /// Whether a table that would not show it does so when some row has it.
+    /// Whether a table also shows the field when some row has a value for it.
     pub when_known: bool,
-    /// Whether it tells two switches of one name apart, and a table shows it where there are such.
+    /// Whether the field distinguishes switches of one name; a table shows it where a fabric has such
+    /// switches.
     pub tells_apart: bool,
-    /// Whether an order by it begins with the largest, where nobody says: of errors and loads these matter.
+    /// Whether sorting by the field starts with the largest value by default, as for errors and loads.
     pub largest_first: bool,
-    /// Whether a console shows it in thousands, millions and so on, for it to have room; what is printed has all digits.
+    /// Whether the console shows the field with a unit prefix (k, M, G) to save space; printed tables have
+    /// all digits.
     pub scaled: bool,
-    /// Whether a table does without it before it does without others, where a terminal is too narrow for all.
+    /// Whether a table omits this field first where a terminal is too narrow for all fields.
     pub spare: bool,
 }
 
 impl Column {
-    /// One that a table shows.
+    /// Creates a column that a table shows by default.
     pub const fn new(
         id: Cow<'static, str>,
         title: Cow<'static, str>,
@@ -80,46 +82,46 @@ impl<R> Field<R> {
         Self { column: Column::new(id, title, kind, about), value }
     }
 
-    /// Only on request in tables; always in JSON.
+    /// Shows the field in tables only on request; JSON always has it.
     pub const fn on_request(mut self) -> Self {
         self.column.shown = false;
         self
     }
 
-    /// In tables only when some row says yes; always in JSON.
+    /// Shows the field in tables only when some row has `yes` in it; JSON always has it.
     pub const fn when_yes(mut self) -> Self {
         self.column.shown = false;
         self.column.when_yes = true;
         self
     }
 
-    /// In tables only when some row has it; always in JSON.
+    /// Shows the field in tables only when some row has a value for it; JSON always has it.
     pub const fn when_known(mut self) -> Self {
         self.column.shown = false;
         self.column.when_known = true;
         self
     }
 
-    /// In tables only when two switches bear one name; always in JSON.
+    /// Shows the field in tables only when two switches have one name; JSON always has it.
     pub const fn when_alike(mut self) -> Self {
         self.column.shown = false;
         self.column.tells_apart = true;
         self
     }
 
-    /// The first to go where a terminal is too narrow.
+    /// Omits the field first where a terminal is too narrow.
     pub const fn spare(mut self) -> Self {
         self.column.spare = true;
         self
     }
 
-    /// In thousands, millions and so on where there is little room.
+    /// Shows the field with a unit prefix where space is short.
     pub const fn scaled(mut self) -> Self {
         self.column.scaled = true;
         self
     }
 
-    /// Ordered with the largest first.
+    /// Sorts by the field with the largest value first.
     pub const fn largest_first(mut self) -> Self {
         self.column.largest_first = true;
         self
@@ -136,30 +138,31 @@ impl<R> Field<R> {
     }
 }
 
-/// Rows and columns of any view. A console draws a window of it, a script writes all of it; nothing is copied.
+/// Rows and columns of any view. The console draws a window of them and a script writes all of them, without
+/// a copy.
 pub trait Listing {
     fn column_count(&self) -> usize;
     fn column(&self, at: usize) -> &Column;
     fn row_count(&self) -> usize;
-    /// The value at a row and a column that exist.
+    /// The value in a row and a column; both must exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
-    /// Another name of a column that goes by none of the ids.
+    /// The column that has this alias.
     fn known_as(&self, _name: &str) -> Option<usize> {
         None
     }
-    /// Whether rows cannot be told apart without this column: two switches of the fabric bear one name.
+    /// Whether rows are ambiguous without this column, because two switches of the fabric have one name.
     fn tells_apart(&self, _column: usize) -> bool {
         false
     }
-    /// Whether a column of nothing but zeros tells a person nothing.
+    /// Whether a table may hide this column when it holds only zeros.
     fn dull_when_zero(&self, _column: usize) -> bool {
         false
     }
-    /// What to say when there is no row at all.
+    /// The text to show when there is no row.
     fn when_empty(&self) -> &str;
 }
 
-/// Rows of one type under their fields.
+/// Rows of one type with their fields.
 #[derive(Debug)]
 pub struct Rows<'l, R: Clone + 'static> {
     pub look: &'l Look,

@@ -1,6 +1,6 @@
-//! Filters: `leaf` (any field holds this text), `speed<EDR`, `name~leaf,degraded=yes`, `~spn` (a text that is shown has
-//! these letters in this order). A comma means "and"; double quotes keep commas and signs as they are (`"a=b"` is plain
-//! text, `name="rack 1, slot 2"` one condition).
+//! Filters: `leaf` (any field contains this text), `speed<EDR`, `name~leaf,degraded=yes`, `~spn` (a shown
+//! text has these letters in this order). A comma means "and". Double quotes protect commas and operators:
+//! `"a=b"` is plain text, `name="rack 1, slot 2"` is one condition.
 
 use std::cmp::Ordering;
 
@@ -30,7 +30,7 @@ enum Sign {
     Holds,
 }
 
-/// Longer signs stand before those they begin with.
+/// An operator stands before the shorter operators with which it begins.
 const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::Unequal),
     ("<=", Sign::LessOrEqual),
@@ -44,20 +44,20 @@ const SIGNS: &[(&str, Sign)] = &[
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Condition {
-    /// Some field holds this text, whatever its case.
+    /// Some field contains this text, ignoring case.
     Anywhere(String),
-    /// Some field holds this text, which may be part of a GUID, or the GUID as fields have it, or names the node that
-    /// bears it.
+    /// Some field contains this text (possibly part of a GUID), the GUID as fields show it, or a name of the node
+    /// with this GUID.
     Bearer { text: String, guid: String, names: Vec<String> },
-    /// Some text that a list shows has these letters in this order, whatever their case.
+    /// Some text of a shown column has these letters in this order, ignoring case.
     Letters(String),
-    /// The field at this place compares so with the value.
+    /// The comparison of the field in this column with the value is true.
     Compare { column: usize, sign: Sign, value: Value<'static> },
-    /// The field's text holds this text, whatever its case.
+    /// The text of the field in this column contains this text, ignoring case.
     Within { column: usize, text: String },
 }
 
-/// Conditions that all have to hold.
+/// Conditions that must all be true.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
     conditions: Vec<Condition>,
@@ -76,13 +76,13 @@ impl Filter {
         Ok(Self { conditions })
     }
 
-    /// Both filters at once.
+    /// Combines the conditions of both filters.
     pub fn and(mut self, other: Self) -> Self {
         self.conditions.extend(other.conditions);
         self
     }
 
-    /// The same filter where these are the names of the node whose GUID it asks for.
+    /// Adds the names of the node whose GUID the filter asks for, so that rows with the names match too.
     pub fn naming(mut self, bearers: &[String]) -> Self {
         for condition in &mut self.conditions {
             if let Condition::Bearer { names, .. } = condition {
@@ -118,12 +118,13 @@ impl Condition {
     }
 }
 
-/// `text` is in lower case.
+/// Whether a value contains a text, which is in lower case.
 fn within(value: &Value<'_>, text: &str) -> bool {
     !value.is_missing() && holds_text(&value.shown(), text)
 }
 
-/// Without a copy where all is ASCII: a list of a hundred thousand rows has a million texts.
+/// Whether a text contains another, ignoring case. ASCII is compared without a copy: a list of 100,000 rows
+/// has a million texts.
 fn holds_text(found: &str, text: &str) -> bool {
     if !(found.is_ascii() && text.is_ascii()) {
         return found.to_lowercase().contains(text);
@@ -132,7 +133,7 @@ fn holds_text(found: &str, text: &str) -> bool {
     text.is_empty() || found.as_bytes().windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
 }
 
-/// Whether a text has this name in it as a whole: `node1` is in `node1 mlx5_0[1]`, and not in `node10`.
+/// Whether a text contains this name as a whole: `node1` is in `node1 mlx5_0[1]`, but not in `node10`.
 fn mentions(value: &Value<'_>, name: &str) -> bool {
     let Value::Text(text) = value else { return false };
     let part_of_name = |sign: char| sign.is_alphanumeric() || "-_.".contains(sign);
@@ -142,8 +143,8 @@ fn mentions(value: &Value<'_>, name: &str) -> bool {
     })
 }
 
-/// The GUID that somebody typed or pasted, as tools write it: `0x2c90300001234` with `0x` in front, or all 16 digits with
-/// or without colons.
+/// Parses a GUID in the notations of common tools: `0x2c90300001234` with a leading `0x`, or all 16 digits
+/// with or without colons.
 pub fn typed_guid(text: &str) -> Option<Guid> {
     let text = text.trim();
     let plain: String = text.chars().filter(|sign| *sign != ':').collect();
@@ -153,7 +154,7 @@ pub fn typed_guid(text: &str) -> Option<Guid> {
     (long || marked).then(|| Guid::from_hex(&plain).ok())?
 }
 
-/// `letters` are in lower case. Others may stand between them.
+/// Whether a value has these lower-case letters in this order; other letters may be between them.
 fn has_letters(value: &Value<'_>, letters: &str) -> bool {
     if value.is_missing() {
         return false;
@@ -163,10 +164,11 @@ fn has_letters(value: &Value<'_>, letters: &str) -> bool {
     letters.chars().all(|letter| found.any(|sign| sign == letter))
 }
 
-/// What nobody said is neither above nor below anything; it differs from every value.
+/// Compares two values. A missing value is neither above nor below any value, and differs from every other
+/// value.
 fn compare(found: &Value<'_>, sign: Sign, wanted: &Value<'_>) -> bool {
     let equal = match (found, wanted) {
-        // The natural order of texts is for sorting; here equal means equal.
+        // Natural order is for sorting; equality here needs identical texts.
         (Value::Text(a), Value::Text(b)) => a == b,
         _ => found.order(wanted) == Ordering::Equal,
     };
@@ -182,7 +184,7 @@ fn compare(found: &Value<'_>, sign: Sign, wanted: &Value<'_>) -> bool {
     }
 }
 
-/// At commas outside quotes.
+/// Splits a filter at commas outside quotes.
 fn split(text: &str) -> Result<Vec<&str>, FilterError> {
     let mut parts = Vec::new();
     let (mut start, mut quoted) = (0, false);
@@ -241,7 +243,7 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
     Ok(Condition::Compare { column, sign: *sign, value })
 }
 
-/// The place of a field among those of a listing.
+/// The index of the column with this id or alias.
 pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
     let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
     let exact = ids().position(|known| known.eq_ignore_ascii_case(id));

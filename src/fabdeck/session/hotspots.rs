@@ -1,4 +1,4 @@
-//! What two readings of counters come to, put together, and in words.
+//! The comparison of two counter readings, and its texts.
 
 use super::{Look, counted};
 use fabdeck_fabric::PortId;
@@ -12,19 +12,21 @@ use fabdeck_fabric::counters::{
 pub struct Watched {
     /// Seconds between the two readings.
     pub seconds: f64,
-    /// Ports that both readings have.
+    /// Number of ports that both readings have.
     pub ports: usize,
     pub verdict: HotSpots,
-    /// Ports of switches that lead to adapters and of which it is known how much they wait, ascending.
+    /// Switch ports that lead to adapters and whose waiting is known, in ascending order.
     pub told: Vec<PortId>,
-    /// Links with something wrong since the first of all readings, those that only run below what they can at the end.
+    /// Links with errors, link-downs or reduced speed or width since the first reading. Degraded links come
+    /// last.
     pub troubles: Vec<Trouble>,
-    /// Ports whose counters somebody cleared in between.
+    /// Ports whose counters were cleared between the readings.
     pub cleared: Vec<PortId>,
 }
 
 impl Watched {
-    /// `since_first` is what ports did since the first of all readings: errors are too rare to tell from a few seconds.
+    /// Judges an interval. `since_first` has the rates since the first reading: errors are too rare to judge
+    /// from a few seconds.
     pub fn new(
         look: &Look,
         (rates, seconds): (&Rates, f64),
@@ -33,10 +35,10 @@ impl Watched {
     ) -> Self {
         let fabric = look.fabric();
         let mut troubles = troubles(fabric, &since_first.over_an_hour(), thresholds);
-        // Where every cable runs below what it can, those that get worse would drown.
+        // Degraded links come last: a fabric with many of them would hide the links with errors.
         troubles.sort_by_key(|trouble| trouble.why == Why::Degraded);
         let mut verdict = hot_spots(fabric, rates, thresholds);
-        // Tables that an engine made up say nothing of where packets went, nor do those of switches that choose themselves.
+        // Assumed tables and adaptive routing do not determine the paths of packets, so they prove no roles.
         if look.assumed.is_none() && look.observation.adaptive.is_none() {
             tell_apart(fabric, &look.observation.tables, rates, &mut verdict);
         }
@@ -56,17 +58,18 @@ impl Watched {
         }
     }
 
-    /// Whether there is something that somebody should look at.
+    /// Whether the interval has a finding.
     pub fn findings(&self) -> bool {
         !self.verdict.is_quiet() || !self.troubles.is_empty()
     }
 
-    /// Adapters that wait while a hot-spot is there: they send to it, or may do so.
+    /// Adapters that wait during a hot-spot and send to it, or may do so.
     pub fn contributors(&self) -> impl Iterator<Item = &Contributor> {
         self.verdict.held_up.iter().filter(|held| !self.is_victim(held))
     }
 
-    /// Adapters that wait and do not send to a hot-spot, be it that there is none and the way too narrow for them.
+    /// Adapters that wait and do not send to a hot-spot. Without any hot-spot, every adapter that waits is a
+    /// victim.
     pub fn victims(&self) -> impl Iterator<Item = &Contributor> {
         self.verdict.held_up.iter().filter(|held| self.is_victim(held))
     }
@@ -76,7 +79,7 @@ impl Watched {
     }
 }
 
-/// The role of an adapter that waits, in a word.
+/// The role of a waiting adapter, in a word.
 pub fn role_word(role: Role) -> &'static str {
     match role {
         Role::Contributor(_) => "contributor",
@@ -87,7 +90,7 @@ pub fn role_word(role: Role) -> &'static str {
     }
 }
 
-/// A label and what it says, line by line; of each kind the worst `most`.
+/// The verdict as label and text pairs; of each kind the `most` worst.
 pub fn watched_lines(
     look: &Look,
     watched: &Watched,
@@ -98,7 +101,7 @@ pub fn watched_lines(
     let mut lines =
         vec![("ports", format!("{} in both readings, {:.1} seconds apart", watched.ports, watched.seconds))];
     let limit = thresholds.congestion;
-    // They wait far longer than any hot-spot.
+    // Oversubscribed leaves come first, because their ports wait far longer than those at a hot-spot.
     shorten(&mut lines, NARROW_LEAF, &verdict.oversubscribed, most, |leaf| leaf_words(look, leaf, limit));
     shorten(&mut lines, HOT, &verdict.hot_spots, most, |spot| hot_words(look, spot.adapter, &spot.at, limit));
     let alone = verdict.hot_spots.is_empty();
@@ -129,11 +132,11 @@ pub fn watched_lines(
     lines
 }
 
-/// Labels of lines.
+/// Labels of the lines.
 pub(super) const HOT: &str = "hot-spot";
 pub(super) const HELD: &str = "held up";
 pub(super) const WAY: &str = "on the way";
-/// What ports between switches that wait come to where no adapter is a hot-spot.
+/// The line for waiting ports between switches, where no adapter is a hot-spot.
 pub(super) fn narrow_line(stands_still: bool) -> (&'static str, String) {
     match stands_still {
         true => (STILL, STILL_WORDS.to_owned()),
@@ -195,7 +198,7 @@ pub(super) fn way_words(look: &Look, at: &Waiting, limit: f64) -> String {
     format!("{}: {}", look.port_told_apart(at.port), waits(at, limit))
 }
 
-/// The port, and how many hosts share it.
+/// The waiting port, and the number of hosts that share the links of its leaf to other switches.
 fn leaf_words(look: &Look, leaf: &Oversubscribed, limit: f64) -> String {
     let hosts = counted(leaf.hosts, "host", "hosts");
     let uplinks = counted(leaf.uplinks, "link", "links");
@@ -204,7 +207,7 @@ fn leaf_words(look: &Look, leaf: &Oversubscribed, limit: f64) -> String {
     format!("{}; {share}", way_words(look, &leaf.at, limit))
 }
 
-/// Which counter, its rate, the threshold, and how much of the link is in use.
+/// The counter with its rate, the threshold, and the utilization of the link.
 pub(super) fn waits(at: &Waiting, limit: f64) -> String {
     let bound = if at.at_least { "at least " } else { "" };
     let used = at.utilisation.map_or_else(
@@ -216,7 +219,7 @@ pub(super) fn waits(at: &Waiting, limit: f64) -> String {
     format!("PortXmitWait {bound}{:.0} ticks/s, above {limit}{time}; {used}", at.congestion)
 }
 
-/// A part as a person reads it: the smaller the finer.
+/// A share as a percentage, with more digits for smaller values.
 pub(super) fn per_cent(part: f64) -> String {
     match part * 100.0 {
         much if much >= 10.0 => format!("{much:.0} %"),
@@ -236,7 +239,8 @@ pub(super) fn link_words(look: &Look, trouble: &Trouble, limit: f64) -> String {
     format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
 }
 
-/// What was counted where, and the threshold; nothing of a link that only runs below what it can.
+/// The rate of errors or link-downs, the port that counted them, and the threshold; `None` for a degraded
+/// link.
 pub(super) fn trouble_rate(look: &Look, why: Why, limit: f64) -> Option<String> {
     let (at, per_hour, at_least, what) = match why {
         Why::Errored { at, per_hour, at_least } => (at, per_hour, at_least, "errors"),

@@ -1,9 +1,9 @@
-//! What jobs make of the tables in force and of the routes of engines, side by side.
+//! Job figures under the tables in force and under the routes of engines, side by side.
 
 use super::loads::JobFigures;
 use super::{Column, EngineRow, Kind, Listing, Value};
 
-/// A row for the tables in force, and one for each engine that gave routes.
+/// One row for the tables in force, and one for each engine with routes.
 #[derive(Debug)]
 pub struct JobTable {
     rows: Vec<(&'static str, JobFigures)>,
@@ -25,7 +25,7 @@ const COLUMNS: &[(&str, &str, Kind, &str)] = &[
 ];
 
 impl JobTable {
-    /// Nothing where no jobs were given.
+    /// Creates the table; `None` where no jobs were given.
     pub fn new(in_force: Option<&JobFigures>, engines: &[EngineRow]) -> Option<Self> {
         let rows = std::iter::once(("in force", in_force?.clone()));
         let engines = engines.iter().filter_map(|row| Some((row.engine, row.jobs.clone()?)));

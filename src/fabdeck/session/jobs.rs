@@ -1,4 +1,4 @@
-//! The jobs that run, and what the tables in force make of them (dissertation, definitions 5.1 and 5.2).
+//! The running jobs with their figures under the tables in force (dissertation, definitions 5.1 and 5.2).
 
 use serde::Serialize;
 
@@ -11,64 +11,65 @@ use fabdeck_fabric::observe::Place;
 use fabdeck_files::jobs::Placed;
 use fabdeck_routing::Problem;
 
-/// A job on the fabric. What is of paths is not known without tables.
+/// A job on the fabric. Fields about paths are `None` without forwarding tables.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobSeen {
     pub job: String,
     pub hosts: usize,
-    /// Of these hosts, to which paths lead.
+    /// Number of ports of these hosts to which paths lead.
     pub ports: usize,
-    /// Hosts of its that are not on the fabric for certain.
+    /// Number of hosts of the job that match no host of the fabric, or several.
     pub missing: usize,
     pub switches: usize,
     pub links: Option<usize>,
     /// The effective edge forwarding index.
     pub max: Option<u64>,
     pub dark_fiber: Option<f64>,
-    /// Ordered pairs without a path.
+    /// Number of ordered pairs without a path.
     pub lost: Option<u64>,
 }
 
-/// All of them together.
+/// Totals over all jobs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JobTotals {
-    /// Jobs of the list, and those that have a host in the fabric.
+    /// Number of jobs in the list; the next field counts those with a host in the fabric.
     pub listed: usize,
     pub placed: usize,
-    /// Of these, those on several switches.
+    /// Number of these jobs that are on several switches.
     pub multi_switch: usize,
-    /// Hosts that are on the fabric, each once.
+    /// Number of hosts in the fabric with a job.
     pub hosts: usize,
-    /// Of these, those with several jobs.
+    /// Number of these hosts with several jobs.
     pub shared: usize,
-    /// Hosts of the list that the fabric does not have, and those that it has several of.
+    /// Number of listed hosts that the fabric does not have; the next field counts names that match several
+    /// hosts.
     pub not_found: usize,
     pub ambiguous: usize,
-    /// What paths within jobs make of channels; null without tables.
+    /// Channel loads of paths within jobs; null without forwarding tables.
     pub links: Option<usize>,
     pub max: Option<u64>,
     pub mean: Option<f64>,
     pub mean_max: Option<f64>,
     pub mean_links: Option<f64>,
     pub dark_fiber: Option<f64>,
-    /// Ordered pairs within jobs that have no path.
+    /// Number of ordered pairs within jobs that have no path.
     pub lost: Option<u64>,
-    /// The first of both kinds of other hosts, and how many more there are.
+    /// The first hosts of both kinds; the next field is the number of further ones.
     pub missing_hosts: Vec<MissingHost>,
     pub missing_hosts_more: usize,
 }
 
-/// A host of the list that is not on the fabric for certain.
+/// A listed host that matches no host of the fabric, or several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct MissingHost {
     pub host: String,
     /// The first of its jobs.
     pub jobs: Vec<String>,
-    /// The hosts of the fabric that its name fits; none where there is none like it.
+    /// The hosts of the fabric that its name matches; empty where there is none.
     pub fits: Vec<String>,
 }
 
-/// So many hosts that are not there are listed, with so many of their jobs.
+/// Maximum number of missing hosts that are listed; the next constant limits the jobs of each.
 const MISSING: usize = 1000;
 const THEIR_JOBS: usize = 20;
 
@@ -83,10 +84,10 @@ fn missing_hosts(placed: &Placed) -> Vec<MissingHost> {
     unknown.chain(ambiguous).take(MISSING).map(told).collect()
 }
 
-/// Ports of hosts have several LIDs, and figures of jobs are of one of them a pair.
+/// Note: host ports have several LIDs, and job figures use one LID for each pair.
 pub const JUDGED_LIDS: &str = "FN-708";
 
-/// Notes which of several LIDs of a port the figures of jobs are of.
+/// Adds a note about the LID that job figures use, where ports have several.
 pub fn note_judged_lids(look: &mut Look) {
     let faults = Faults::new();
     let most = most_lids(&Problem::new(look.fabric(), &faults));
@@ -98,7 +99,7 @@ pub fn note_judged_lids(look: &mut Look) {
     }
 }
 
-/// Jobs under the tables of a look: those with the most paths over a channel first, equals by name.
+/// Jobs under the tables of a snapshot: those with the most paths over a channel first, equal ones by name.
 pub fn jobs_seen(look: &Look, placed: &Placed) -> (Vec<JobSeen>, JobTotals) {
     let tables = &look.observation.tables;
     let known = tables.has_forwarding();
@@ -139,7 +140,7 @@ pub fn jobs_seen(look: &Look, placed: &Placed) -> (Vec<JobSeen>, JobTotals) {
 }
 
 impl JobTotals {
-    /// Lines for people.
+    /// The totals as label and text pairs.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let Self { listed, placed, multi_switch, hosts, not_found, ambiguous, .. } = self;
         let of = if listed == placed { String::new() } else { format!(" of {listed}") };
@@ -174,7 +175,7 @@ impl JobTotals {
         lines
     }
 
-    /// Every host of the list that is not on the fabric, for who asks for more.
+    /// All listed hosts that are not in the fabric, for the detailed output.
     pub fn missing_lines(&self) -> Vec<(&'static str, String)> {
         let label = |host: &MissingHost| if host.fits.is_empty() { "not found" } else { "fits several" };
         let told = |host: &MissingHost| {

@@ -1,4 +1,4 @@
-//! A plan held against a fabric: whether it is still for it, and what it leads to.
+//! The comparison of a plan with a fabric: whether the plan still fits, and the certificate of its outcome.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use fabdeck_fabric::{Faults, NodeId, PortNum, Routes, Tables};
 use fabdeck_routing::certificate::{LaneKnowledge, Scope};
 use fabdeck_routing::{NoPulse, Problem, Refusal};
 
-/// What of a fabric is not as a plan takes it to be.
+/// The difference between a fabric and the state that a plan expects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stale {
     /// The first difference, in words.
@@ -25,12 +25,12 @@ pub struct Stale {
     pub drift: DriftReport,
 }
 
-/// Entries that are not what a plan found there, by name.
+/// Entries that differ from those that the plan recorded, with names.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DriftReport {
     pub entries: u64,
     pub switches: u64,
-    /// The first of them.
+    /// The first such entries.
     pub first: Vec<DriftedEntry>,
 }
 
@@ -38,25 +38,25 @@ pub struct DriftReport {
 pub struct DriftedEntry {
     pub switch: String,
     pub lid: u16,
-    /// The port that the plan found; `None`: no path.
+    /// The port that the plan recorded; `None`: no path.
     pub planned: Option<u8>,
     pub held: Option<u8>,
 }
 
-/// An element that a plan does without.
+/// An element that the plan excludes as failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Failed<'a> {
     pub element: &'a str,
-    /// It is in the fabric still.
+    /// Whether the fabric still has the element.
     pub found: bool,
 }
 
 /// How a fabric fits a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fit {
-    /// It is as it was when the plan was made.
+    /// The fabric is as it was when the plan was made.
     AsMade,
-    /// All that the plan writes stands there already, and nothing else has changed.
+    /// The fabric already has everything that the plan writes, and nothing else has changed.
     Applied,
     Stale(Stale),
 }
@@ -69,7 +69,7 @@ impl Fit {
         }
     }
 
-    /// `no: the fabric is as it was`.
+    /// Text for the fit: `no: the fabric is as it was`.
     pub fn words(&self) -> String {
         match self {
             Self::AsMade => "no: the fabric is as it was".to_owned(),
@@ -79,7 +79,7 @@ impl Fit {
     }
 }
 
-/// What is different in a fabric from what a plan was made for.
+/// Compares a fabric with the one that the plan was made for.
 pub fn fit(look: &Look, plan: &Plan) -> Fit {
     let (fabric, mut tables) = (look.fabric(), Cow::Borrowed(&look.observation.tables));
     if !tables.has_forwarding() && plan.is_without_tables() {
@@ -90,7 +90,8 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
     let applied = || plan.is_applied(fabric, tables, look.manager());
     match plan.stale(fabric, tables, look.manager()) {
         Some(change) if (change.is_table() || change.is_lanes()) && applied() => Fit::Applied,
-        // A port that was disabled is out of what a plan is for, and one that was enabled is new in it.
+        // A disabled port leaves the fabric that a plan compares, and an enabled port joins it. So an applied
+        // plan would count as stale.
         _ if plan.switches_ports() && applied() => Fit::Applied,
         Some(change) => Fit::Stale(Stale { first: change.words(&|key| named(look, plan, key)), drift }),
         None if drift.entries > 0 => {
@@ -100,12 +101,12 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
     }
 }
 
-/// A node of a plan: under the name that it has now, else under the one that it had.
+/// The name of a node of a plan: the current name, or else the one in the plan.
 fn named(look: &Look, plan: &Plan, key: &str) -> String {
     named_now(look, key).unwrap_or_else(|| plan.named(key))
 }
 
-/// A node by kind and GUID under the name that it has in a look: `switch leaf0 (0x0000000000000001)`.
+/// The current name of a node, by its kind and GUID: `switch leaf0 (0x0000000000000001)`.
 pub fn named_now(look: &Look, key: &str) -> Option<String> {
     let name = look.name(look.fabric().node_by_key(key)?);
     let (kind, guid) = key.split_once(' ')?;
@@ -127,7 +128,8 @@ fn drift_report(look: &Look, drift: &Drift) -> DriftReport {
 }
 
 impl DriftReport {
-    /// `2 entries on 1 switch are not what the plan found: leaf0 LID 3 (port 1 then, port 2 now), ...`.
+    /// Text for the drift: `2 entries on 1 switch are not what the plan found: leaf0 LID 3 (port 1 then, port
+    /// 2 now), ...`.
     pub fn words(&self) -> Option<String> {
         let port =
             |port: Option<u8>| port.map_or_else(|| "no path".to_owned(), |port| format!("port {port}"));
@@ -153,7 +155,7 @@ impl Stale {
     }
 }
 
-/// What a plan does without, and whether it is in the fabric still.
+/// The elements that a plan excludes, and whether the fabric still has them.
 pub fn failed<'p>(look: &Look, plan: &'p Plan) -> Vec<Failed<'p>> {
     let one = |failed: &'p fabdeck_change::FailedElement| Failed {
         element: &failed.element,
@@ -162,19 +164,21 @@ pub fn failed<'p>(look: &Look, plan: &'p Plan) -> Vec<Failed<'p>> {
     plan.failed.iter().map(one).collect()
 }
 
-/// What is true of what a plan leads to.
+/// The verdict on the outcome of a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
     pub report: Report,
     pub transition: TransitionReport,
-    /// Switches that do not put each of the plan's levels on the lane of its number; `None` where none tells its tables.
+    /// Switches that do not map each service level of the plan to the lane of its number. `None` where no
+    /// switch reports its SL2VL tables.
     pub unmet: Option<Vec<String>>,
-    /// What answers now and has no route after it; nothing of a plan that is applied already, or that disables ports.
+    /// Nodes that answer now and have no route after the plan. Empty unless the fabric is as the plan
+    /// expects, and for plans that switch ports.
     pub cut_off: CutOff,
     pub findings: Vec<String>,
 }
 
-/// Judges a plan over the scope that it was made in; `switches`: over paths of switches too, where it counts how the
+/// Judges a plan over its own scope. With `switches`, paths of switches count too; `sent` then states how the
 /// lanes of the old paths are known.
 pub fn judge(
     look: &Look,
@@ -198,7 +202,7 @@ pub fn judge(
     };
     let unmet = unmet(look, plan, &faults, &after);
     let findings = findings(&report, &transition, unmet.as_deref());
-    // Who loses the last cable to a disabled port is told apart, by that port.
+    // Plans that disable ports report nodes that lose their last link separately, with the port.
     let cut_off = match fit {
         Fit::AsMade if !plan.switches_ports() => {
             plan.cut_off((fabric, tables), look.manager(), &|id| look.told_apart(id).into_owned())
@@ -208,7 +212,8 @@ pub fn judge(
     Ok(Judged { report, transition, unmet: names_of(look, unmet), cut_off, findings })
 }
 
-/// The levels of a plan of dFtree are followed hop by hop, on whatever lanes they are.
+/// Switches with other lanes than the plan needs. A dFtree plan has none: its levels are followed hop by hop,
+/// on any lanes.
 fn unmet(look: &Look, plan: &Plan, faults: &Faults, after: &Tables) -> Option<Vec<NodeId>> {
     if plan.engine == DFTREE {
         return Some(Vec::new());
@@ -216,8 +221,8 @@ fn unmet(look: &Look, plan: &Plan, faults: &Faults, after: &Tables) -> Option<Ve
     plan.lanes.unmet(&Standing::new(look.fabric(), faults, look.manager()), after)
 }
 
-/// Judges tables in force behind a change. In five phases hosts are told the level of high LIDs by its plan, and path records
-/// know nothing of it.
+/// Certifies the tables in force after a change. In five phases, the plan assigns the service level of the
+/// high LIDs; path records do not have it.
 pub fn check_behind(
     (look, plan): (&Look, Option<&Plan>),
     faults: &Faults,
@@ -234,8 +239,8 @@ pub fn check_behind(
 
 const DONE: &str = "nothing is left to write";
 
-/// A verdict over the paths of terminals as one over those of switches too: a circle stays one, and more paths may close
-/// one where there was none, so these are held against each other again.
+/// Extends the verdict on a transition from the paths of terminals to those of switches. A credit loop
+/// remains one. Further paths may close one, so any other verdict needs a new comparison.
 fn widened(
     (look, plan): (&Look, &Plan),
     (faults, routes): (&Faults, &Routes),
@@ -253,12 +258,13 @@ fn names_of(look: &Look, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {
     ids.map(|ids| ids.into_iter().map(|id| look.told_apart(id).into_owned()).collect())
 }
 
-/// Where a fabric differs from what a plan leads to.
+/// The difference between a fabric and the outcome of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Ahead {
     /// Switches with another forwarding table.
     pub switches: Vec<String>,
-    /// Switches that do not put each of the plan's levels on the lane of its number; `None` where none tells its tables.
+    /// Switches that do not map each service level of the plan to the lane of its number. `None` where no
+    /// switch reports its SL2VL tables.
     pub lanes: Option<Vec<String>>,
 }
 

@@ -1,4 +1,5 @@
-//! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
+//! The certificate of tables in force on the lanes that packets take: SL2VL tables of every switch map
+//! service levels to lanes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,37 +13,38 @@ use fabdeck_fabric::{
 use fabdeck_routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use fabdeck_routing::{Problem, Pulse, Refusal, Request};
 
-/// How many ports that drop packets are named.
+/// Maximum number of packet-dropping ports that are named.
 const NAMED: usize = 10;
 
-/// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
-/// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
+/// Source of the levels where no source states them. An SL2VL mapping gives the lane of a level, but not
+/// whether the level is in use: stock fabrics map sixteen and use one. So the certificate judges level 0
+/// through the mapping.
 pub const LEVEL_ASSUMED: &str = "level 0 assumed";
 
-/// How the levels of paths are known where a QoS policy sets them.
+/// Source of the levels where a QoS policy sets them.
 pub const POLICY: &str = "QoS policy";
 
-/// How the levels of paths are known where a list of paths (`psl`) sets them.
+/// Source of the levels where a list of paths (`psl`) sets them.
 pub const LISTED: &str = "levels of paths";
 
-/// What is known of the service levels that packets are sent on.
+/// Knowledge of the service levels that packets use.
 #[derive(Clone, Copy, Debug)]
 pub enum Sent<'a> {
-    /// Several are in use, or may be, and which path is on which is not known.
+    /// Several levels are in use, or may be, and the level of each path is unknown.
     Unknown,
-    /// Nothing says that more than level 0 is in use. Levels of assumed tables and of plans count.
+    /// No source states that levels other than 0 are in use. Levels of assumed tables and of plans count.
     Unsaid,
-    /// All on level 0.
+    /// All paths use level 0.
     One,
-    /// As path records say: of every pair, or of some sources of each switch.
+    /// Path records give the levels: of every pair, or of some sources of each switch.
     Records { levels: &'a Levels, every: bool },
 }
 
-/// What is known of the lanes of the paths in force.
+/// Knowledge of the lanes of the paths in force.
 enum Known<'a> {
-    /// One for each (switch, LID), and how it is known.
+    /// One lane for each (switch, LID), and its source.
     Whole(Lanes, &'static str),
-    /// Levels, which have to be followed hop by hop.
+    /// Service levels, which the certificate follows hop by hop.
     Partly(KnownLevels<'a>),
     Unknown,
 }
@@ -50,9 +52,9 @@ enum Known<'a> {
 /// Service levels of the paths in force.
 pub(super) struct KnownLevels<'a> {
     pub levels: Cow<'a, Levels>,
-    /// How they are known.
+    /// Source of the levels.
     pub from: &'static str,
-    /// (Source switch, LID) of which the level is known from some sources of the switch only.
+    /// Number of (source switch, LID) whose level is known for only some sources of the switch.
     partly_listed: u64,
 }
 
@@ -71,7 +73,7 @@ impl<'a> KnownLevels<'a> {
     }
 }
 
-/// The one place that says how lanes are known, for every command.
+/// Determines how lanes are known; every command uses this function.
 fn known<'a>(
     look: &Look,
     problem: &Problem<'_>,
@@ -112,7 +114,7 @@ fn known<'a>(
     }
 }
 
-/// Judges tables in force.
+/// Certifies tables in force.
 pub fn check_in_force(
     look: &Look,
     tables: &Tables,
@@ -143,7 +145,7 @@ pub fn check_in_force(
         .map(|report| report.without(unread))
 }
 
-/// Judges tables over levels that were worked out; `from` says how those in force were known.
+/// Certifies tables with computed levels; `from` is the source of the levels in force.
 pub(super) fn check_levels(
     look: &Look,
     tables: &Tables,
@@ -159,7 +161,7 @@ pub(super) fn check_levels(
     Ok(report.without(unread_tables(&problem, tables)))
 }
 
-/// Levels followed hop by hop.
+/// Certifies tables by following the levels hop by hop.
 fn followed(
     (look, problem): (&Look, &Problem<'_>),
     routes: &Routes,
@@ -177,7 +179,7 @@ fn followed(
     Ok(joined(report(look, problem, &certificate), &served, &names, (known.from, said)))
 }
 
-/// The levels of the paths in force, and how they are known.
+/// The service levels of the paths in force, with their source.
 pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<KnownLevels<'a>> {
     match (sent, &look.routes) {
         (Sent::Unknown, _) => None,
@@ -209,7 +211,8 @@ pub(super) fn by_policy(look: &Look, policy: &PolicyLevels, switches: bool) -> O
     }
 }
 
-/// The levels of a QoS policy by LID. A policy that gives every port of the fabric level 0 says that all paths have it.
+/// The levels of a QoS policy by LID. Where the policy gives every port of the fabric level 0, all paths have
+/// it.
 fn by_destination(look: &Look, by_guid: &BTreeMap<Guid, u8>) -> Levels {
     let one = Levels::One(ServiceLevel::default());
     let mut levels = one.clone();
@@ -225,7 +228,7 @@ fn by_destination(look: &Look, by_guid: &BTreeMap<Guid, u8>) -> Levels {
     if levels.all() <= 1 { one } else { levels }
 }
 
-/// Of routes that were computed here the level is the number of the lane.
+/// The levels of routes that fabdeck computed: each level has the number of its lane.
 pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
     let (switches, top) = (look.fabric().switch_count(), look.fabric().top_lid());
     if let (Lanes::One | Lanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
@@ -243,8 +246,8 @@ pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
     levels
 }
 
-/// The lanes of the paths in force as routes hold them, and how they are known; `None` with the reason where they are
-/// not, or are not one for each (switch, LID).
+/// The lanes of the paths in force in the form of routes, with their source. `None` with the reason where
+/// they are unknown, or differ within a (switch, LID).
 pub(super) fn lanes_in_force(
     look: &Look,
     problem: &Problem<'_>,
@@ -267,7 +270,7 @@ fn all_on(lane: u8, routes: &Routes) -> Lanes {
     }
 }
 
-/// The lanes of some routes for rows as others have them.
+/// The lanes of `held`, with rows as long as those of `rows`.
 pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
     match &held.lanes {
         Lanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
@@ -282,8 +285,8 @@ pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
     }
 }
 
-/// The lanes of paths as routes hold them, where a level is on one lane wherever it goes and the sources of a switch
-/// agree; the certificate needs no more than that.
+/// The lanes of paths in the form of routes, which the certificate can use. `None` unless each level has one
+/// lane everywhere, and the sources of a switch agree on the level to a LID.
 fn as_routes(
     problem: &Problem<'_>,
     routes: &Routes,
@@ -311,7 +314,8 @@ fn as_routes(
                     let bits = levels.of(switch, end.lid);
                     match (bits.count_ones(), row.get_mut(end.lid.index())) {
                         (1, Some(lane)) => *lane = lane_of[bits.trailing_zeros() as usize],
-                        // Where there is one source, it sends nothing to itself.
+                        // A destination that is the only source of its switch needs no level: it sends
+                        // nothing to itself.
                         (0, _) if here.contains(end) => {}
                         _ => return None,
                     }
@@ -322,9 +326,9 @@ fn as_routes(
     }
 }
 
-/// A certificate as if all paths shared one lane, with what is true of their lanes. Where somebody said the one level of
-/// all paths, a switch that did not tell its tables is taken to leave it on the lane of its number, as if no switch had
-/// told any: a circle then may close, while that none does is not known.
+/// Combines the certificate for one shared lane with the verdict on the true lanes. With `said`, one level is
+/// stated for all paths. A switch with unknown tables is then assumed to map this level to the lane of its
+/// number. A credit loop then counts, but its absence is not proved.
 fn joined(
     base: Report,
     served: &Served,
@@ -334,7 +338,7 @@ fn joined(
     let acyclic = base.cycle.is_none();
     let circle = served.circle.as_ref().filter(|_| said || served.untold.is_empty());
     let verdict = match () {
-        // On one lane there is no cycle, so there is none on any.
+        // Paths without a cycle on one shared lane have none on any lanes.
         () if acyclic => Some(true),
         () if circle.is_some() => Some(false),
         () => served.whole().then_some(true),
@@ -349,7 +353,7 @@ fn joined(
         circle.hops.iter().map(named).collect()
     });
     let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
-    // What closes a cycle if all shared a lane shows why nothing is known, and nothing where it is.
+    // A cycle on one shared lane explains why the verdict is unknown; for a known verdict it means nothing.
     let unclear = verdict.is_none();
     let limits = served.limits.iter().take(NAMED);
     Report {
@@ -369,7 +373,7 @@ fn joined(
     }
 }
 
-/// `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
+/// Text for a limit: `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
 fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
     let name = look.port_told_apart(port);
     if lane == Lane::MAX {
@@ -380,18 +384,18 @@ fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
     format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
 }
 
-/// A request with the lanes that an engine may use.
+/// A request that is limited to the lanes that an engine may use.
 #[derive(Debug)]
 pub struct Capped {
     pub request: Request,
-    /// Data lanes that adapters are supposed to have, as no port of theirs says how many.
+    /// Number of data lanes that is assumed for adapters, where no adapter port reports it.
     pub supposed: Option<u8>,
-    /// Names the first port that has fewest, where it has fewer than were asked for.
+    /// Text with the first port that has the fewest lanes, where it has fewer than requested.
     pub remark: Option<String>,
 }
 
-/// What an engine may use: no more lanes than every port on the way has, and no more than adapters are supposed to have
-/// where none of their ports says it.
+/// Limits a request to the lanes that every port on the paths has. Where no adapter port reports its lanes,
+/// the assumed number is a limit too.
 pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
     let supposed = request.supposed_lanes.filter(|_| !problem.knows_adapter_lanes());
     let given = request.lanes.min(supposed.unwrap_or(request.lanes));
@@ -403,7 +407,7 @@ pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
     Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
 
-/// The port that routes ask too many lanes of, where they use more than every port on the way has.
+/// Text with the port of the fewest lanes, where the routes use more lanes than it has.
 pub(super) fn beyond_limit(look: &Look, problem: &Problem<'_>, used: &[u8]) -> Vec<String> {
     let top = used.iter().max().map_or(0, |lane| lane + 1);
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);

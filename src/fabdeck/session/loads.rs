@@ -1,4 +1,4 @@
-//! What patterns of flows and running jobs make of tables, in an operator's words.
+//! Loads of forwarding tables under flow patterns and running jobs.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
 use fabdeck_routing::Problem;
 use fabdeck_routing::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
 
-/// How many jobs are listed.
+/// Maximum number of jobs that are listed.
 const LISTED: usize = 20;
 
-/// The mean over patterns of one over the most flows that share a channel.
+/// The mean over patterns of 1 divided by the largest number of flows on a channel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bandwidth {
     pub mean: f64,
     pub patterns: u64,
-    /// The interval of 99 % confidence is no wider than 1 % of the mean.
+    /// Whether the 99 % confidence interval is no wider than 1 % of the mean.
     pub settled: bool,
 }
 
@@ -27,17 +27,19 @@ pub struct Bandwidth {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LoadReport {
     pub hosts: usize,
-    /// The most LIDs that a port of a host has. Of several each host sends to one, by its place among the hosts.
+    /// Maximum number of LIDs of a host port. Where there are several, each host sends to one, by its
+    /// position among the hosts.
     pub lids_per_port: u16,
-    /// No permutation puts more flows on a channel; `worst_exact`: some puts so many.
+    /// Upper bound of the flows that a permutation puts on a channel; with `worst_exact`, some permutation
+    /// reaches it.
     pub worst_permutation: u64,
     pub worst_exact: bool,
     pub average_bisect: Bandwidth,
     pub average_permutation: Bandwidth,
     pub average_dissemination: Bandwidth,
-    /// The most flows of one step of a shift on one channel.
+    /// Largest number of flows on one channel in one step of a shift.
     pub shift_degree: u32,
-    /// Steps that were looked at, and how many there are.
+    /// Number of steps that were evaluated; the next field is the number of all steps.
     pub shift_steps: usize,
     pub shift_steps_of: usize,
 }
@@ -47,40 +49,41 @@ pub struct LoadReport {
 pub struct JobRow {
     pub job: String,
     pub hosts: usize,
-    /// Of these, to which paths lead.
+    /// Number of ports of these hosts to which paths lead.
     pub ports: usize,
     pub switches: usize,
-    /// Channels that carry them.
+    /// Number of channels that carry these paths.
     pub links: usize,
     /// The effective edge forwarding index.
     pub max: u64,
     pub mean: f64,
-    /// Percent of the channels.
+    /// Percentage of channels without such a path.
     pub dark_fiber: f64,
-    /// Ordered pairs without a path, which the rest does not tell of.
+    /// Number of ordered pairs without a path; they load no channel.
     pub lost: u64,
 }
 
-/// What routings are compared by, for jobs (dissertation, tables 5.1 and 5.2).
+/// The figures by which routings are compared for jobs (dissertation, tables 5.1 and 5.2).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobFigures {
-    /// Jobs on several switches: means are over them.
+    /// Number of jobs on several switches, over which the means are taken.
     pub multi_switch: usize,
-    /// Paths of all jobs over the busiest channel, and the mean over jobs of those of one over its busiest.
+    /// Number of paths of all jobs over the busiest channel. The next field is the mean over jobs of a job's
+    /// own maximum.
     pub max: u64,
     pub mean_max: f64,
-    /// Percent of the channels between switches that no path of a job crosses.
+    /// Percentage of channels between switches that no path of a job crosses.
     pub dark_fiber: f64,
-    /// The mean over jobs of the channels that one uses.
+    /// Mean over jobs of the number of channels that a job uses.
     pub mean_links: f64,
-    /// Ordered pairs within jobs that have no path. They are in none of the figures above, so that tables with more of them
-    /// look better.
+    /// Number of ordered pairs within jobs that have no path. The other figures leave them out, so tables
+    /// with more of them look better.
     pub lost: u64,
 }
 
 impl JobFigures {
-    /// Whether routes that gain so many percent are worth it, where so many are wanted. Paths that are lost come first: who
-    /// has fewer of them is, whatever his loads, and who has more never is.
+    /// Whether the proposed routes gain enough: `gain` and the required `least` are percentages. Lost pairs
+    /// decide first: routes with fewer are always worth it, routes with more never.
     pub fn is_worth(&self, proposed: &Self, gain: f64, least: f64) -> bool {
         match proposed.lost.cmp(&self.lost) {
             Ordering::Less => true,
@@ -89,14 +92,14 @@ impl JobFigures {
         }
     }
 
-    /// `24 to 0` where pairs have no path.
+    /// Text for lost pairs, `pairs without a path 24 to 0`; `None` where every pair has a path.
     pub fn lost_to(&self, proposed: &Self) -> Option<String> {
         let (now, then) = (self.lost, proposed.lost);
         (now + then > 0).then(|| format!("pairs without a path {now} to {then}"))
     }
 
-    /// By how many percent the mean over jobs of their largest index falls with what is proposed. Where the largest of all jobs
-    /// together rises, that rise counts: what helps each must not hurt all.
+    /// Percentage by which the mean maximum of jobs falls under the proposal. Where the maximum of all jobs
+    /// together rises, that rise counts instead: a gain for single jobs must not harm all.
     pub fn gain(&self, proposed: &Self) -> f64 {
         let fall = |now: f64, proposed: f64| if now > 0.0 { 100.0 * (now - proposed) / now } else { 0.0 };
         match proposed.max > self.max {
@@ -112,33 +115,33 @@ impl From<JobMetrics> for JobFigures {
     }
 }
 
-/// What jobs make of channels.
+/// Channel loads of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JobReport {
     pub count: usize,
-    /// As of permutation loads.
+    /// Maximum number of LIDs of a host port, as for permutation loads.
     pub lids_per_port: u16,
-    /// All jobs together, each among its own hosts.
+    /// Number of hosts of all jobs together; only pairs within a job count as paths.
     pub hosts: usize,
-    /// Channels that carry paths of some job.
+    /// Number of channels that carry paths of some job.
     pub links: usize,
     pub mean: f64,
     #[serde(flatten)]
     pub figures: JobFigures,
-    /// How many channels carry so many paths; those that carry none are left out.
+    /// Numbers of paths with the number of channels that carry as many; channels without a path are left out.
     pub histogram: Vec<(u64, usize)>,
-    /// The first, those with the most paths over one channel.
+    /// The jobs with the most paths over one channel.
     pub first: Vec<JobRow>,
 }
 
-/// What of it is wanted.
+/// The loads to compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadsWanted<'a> {
     pub patterns: bool,
     pub jobs: Option<&'a JobMap>,
 }
 
-/// Loads of tables.
+/// Computes the loads of tables.
 pub fn loads(
     look: &Look,
     tables: &Tables,
@@ -173,7 +176,7 @@ fn patterns(loads: &Loads, lids_per_port: u16) -> LoadReport {
     }
 }
 
-/// What tables make of jobs, and a row for each of them.
+/// The figures of jobs under tables, and a row for each job.
 pub(super) fn job_rows(look: &Look, tables: &Tables, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
@@ -181,14 +184,14 @@ pub(super) fn job_rows(look: &Look, tables: &Tables, jobs: &JobMap) -> (JobRepor
     ranked(&Flows::new(&problem, &routes), jobs)
 }
 
-/// What paths within jobs come to under routes that are proposed.
+/// The figures of jobs under proposed routes.
 pub fn job_figures(look: &Look, routes: &Routes, jobs: &JobMap) -> JobFigures {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
     JobLoads::of(&Flows::new(&problem, routes), jobs).metrics().into()
 }
 
-/// Jobs that run, and what they make of routes.
+/// Running jobs with their figures under some routes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Running {
     jobs: Arc<JobMap>,
@@ -196,13 +199,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// Nothing where there are no jobs.
+    /// Computes the figures; `None` where there are no jobs.
     pub(super) fn new(problem: &Problem<'_>, routes: &Routes, jobs: &Arc<JobMap>) -> Option<Self> {
         let told = || JobLoads::of(&Flows::new(problem, routes), jobs).metrics();
         (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: told().into() })
     }
 
-    /// For how many jobs, and what they make of the tables in force and of these routes; so it stands in a plan.
+    /// The figures under the tables in force and under these routes, in the form that a plan stores.
     pub(super) fn gain(&self, look: &Look, faults: &Faults) -> JobGain {
         let tables = &look.observation.tables;
         let now = || job_figures_in_force(look, tables, faults, &self.jobs);
@@ -210,22 +213,22 @@ impl Running {
         JobGain { count: self.jobs.iter().len(), now, then: self.figures.clone() }
     }
 
-    /// The same jobs over other routes.
+    /// Computes the figures of the same jobs under other routes.
     pub(super) fn over(&self, problem: &Problem<'_>, routes: &Routes) -> Option<Self> {
         Self::new(problem, routes, &self.jobs)
     }
 }
 
-/// What running jobs would gain by a plan, as it was when that was made.
+/// The gain of running jobs by a plan, as computed when the plan was made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobGain {
     pub count: usize,
-    /// Of the tables in force then, where there were any.
+    /// Figures under the tables in force at that time, where there were any.
     pub now: Option<JobFigures>,
     pub then: JobFigures,
 }
 
-/// What jobs make of the tables in force on what faults leave of the fabric.
+/// The figures of jobs under the tables in force, on the fabric without the failed elements.
 pub fn job_figures_in_force(
     look: &Look,
     tables: &Tables,
@@ -257,7 +260,7 @@ fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
         lost: told.lost,
     };
     let mut rows: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
-    // Equals stay in the order of their names.
+    // The sort is stable, so equal jobs stay ordered by name.
     rows.sort_by_key(|row| std::cmp::Reverse(row.max));
     let report = JobReport {
         lids_per_port: flows.most_lids(),

@@ -1,4 +1,4 @@
-//! One look at a fabric, with the names in use: what every table, trace and screen reads.
+//! A snapshot of a fabric with the names in use: the input of every table, trace and screen.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use fabdeck_fabric::{
     PortState, Routes,
 };
 
-/// An observation, how its source is called, and the names of its nodes.
+/// An observation, its source, and the names of its nodes.
 #[derive(Debug, Clone)]
 pub struct Look {
     /// The source as the operator wrote it.
@@ -17,16 +17,17 @@ pub struct Look {
     pub names: Names,
     /// The engine whose tables are assumed, where the source has none.
     pub assumed: Option<&'static str>,
-    /// Routes with their lanes, where the tables of the observation were computed here: assumed, or those of a plan.
+    /// Routes with their lanes, where fabdeck computed the tables of the observation: assumed ones, or those
+    /// of a plan.
     pub routes: Option<Routes>,
-    /// Who may talk to whom, where an operator said it; else all to all.
+    /// Partitions that limit which ports may communicate; `None` permits every pair.
     pub partitions: Option<Partitions>,
-    /// What nodes are called by the operator and by the source.
+    /// Names of nodes as the operator and the source give them.
     map: NameMap,
 }
 
 impl Look {
-    /// `own` are the operator's names; they win over those that came with the source.
+    /// Creates a snapshot. The operator's names in `own` take precedence over those of the source.
     pub fn new(source: impl Into<String>, observation: Observation, own: &NameMap) -> Self {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
@@ -36,7 +37,7 @@ impl Look {
         Self { source, observation, names, assumed: None, routes: None, partitions: None, map }
     }
 
-    /// The fabric of the observation is another one now, as a sweep left it: its nodes get their names.
+    /// Names the nodes again after a sweep has replaced the fabric of the observation.
     pub fn moved(&mut self) {
         self.names = Names::new(&self.observation.fabric, &self.map);
     }
@@ -50,7 +51,7 @@ impl Look {
         self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
     }
 
-    /// The adapter and port that a live fabric is seen from, as a source names them: `umad:mlx5_0:1`.
+    /// The adapter and port through which a live fabric is read, in the syntax of a source: `umad:mlx5_0:1`.
     pub fn device(&self) -> Option<String> {
         let from = &self.observation.reading.as_ref()?.from;
         self.source.starts_with("umad").then(|| format!("umad:{}", from.replacen(" port ", ":", 1)))
@@ -60,7 +61,8 @@ impl Look {
         self.names.of(node)
     }
 
-    /// A name that tells a node apart: beside one that several bear stands where it hangs, or else its GUID.
+    /// A unique name for a node: where several nodes have one name, the place of attachment or the GUID
+    /// follows.
     pub fn told_apart(&self, node: NodeId) -> Cow<'_, str> {
         let name = self.name(node);
         match self.names.bearers(name) {
@@ -72,7 +74,7 @@ impl Look {
         }
     }
 
-    /// The same of a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
+    /// A unique name for a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
     pub fn port_told_apart(&self, port: PortId) -> String {
         let Port { node, number, .. } = *self.fabric().port(port);
         let name = self.name(node);
@@ -85,7 +87,8 @@ impl Look {
         }
     }
 
-    /// The port of a switch with a name of its own that one of these ports of an adapter is cabled to.
+    /// The name of the first switch port that one of these adapter ports is cabled to. Only a switch with a
+    /// unique name counts.
     fn hangs_on(&self, ports: impl Iterator<Item = PortId>) -> Option<String> {
         let fabric = self.fabric();
         let alone = |peer: &PortId| {
@@ -100,24 +103,25 @@ impl Look {
             .map(|peer| self.port_name(peer))
     }
 
-    /// How many ports a node has; `None` where nobody but its peer spoke of it.
+    /// Number of ports of a node; `None` where the node itself never reported it.
     pub fn port_count(&self, node: NodeId) -> Option<u8> {
         let facts = &self.fabric().node(node).facts;
-        // Who fell silent said it before.
+        // A node that no longer answers keeps the number that it reported before.
         Some(facts.port_count).filter(|count| facts.answered || *count > 0)
     }
 
-    /// The width of a cable: the lesser one where its ends disagree, for no more than that gets through.
+    /// Width of a link: the smaller one where its ends disagree, because the smaller one limits the data
+    /// rate.
     pub fn width_in_use(&self, link: LinkId) -> Option<LinkWidth> {
         lesser(self.ends(link).map(|facts| facts.width))
     }
 
-    /// The speed of a cable, by the same rule.
+    /// Speed of a link: the smaller one where its ends disagree.
     pub fn speed_in_use(&self, link: LinkId) -> Option<LinkSpeed> {
         lesser(self.ends(link).map(|facts| facts.speed))
     }
 
-    /// Whether a cable runs below what both of its ends can do; `None` when they do not tell.
+    /// Whether a link runs below what both of its ends support; `None` where the ends do not report it.
     pub fn degraded(&self, link: LinkId) -> Option<bool> {
         let ends = self.ends(link);
         let width = below(self.width_in_use(link), ends.map(|facts| facts.width_supported));
@@ -128,7 +132,7 @@ impl Look {
         }
     }
 
-    /// Whether an end of a cable says that it is down.
+    /// Whether an end of a link reports that it is down.
     pub fn is_down(&self, link: LinkId) -> bool {
         self.ends(link).iter().any(|facts| facts.state == Some(PortState::Down))
     }
@@ -138,7 +142,7 @@ impl Look {
         [link.a, link.b].map(|port| &self.fabric().port(port).facts)
     }
 
-    /// `leaf0[3]`, as elements write a port.
+    /// A port in the notation of elements: `leaf0[3]`.
     pub fn port_name(&self, port: PortId) -> String {
         let port = self.fabric().port(port);
         format!("{}[{}]", self.name(port.node), port.number)

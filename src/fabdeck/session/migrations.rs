@@ -1,7 +1,8 @@
-//! A plan of dFtree's moves: routes stay as they are, tables on the way get slow twins of the lanes in use, and hosts are told.
+//! Plans of dFtree moves: routes stay, tables on the paths get slow twins of the lanes in use, and hosts are
+//! notified.
 //!
-//! Whether packets can wait for each other in a circle is judged with every flow to a hot-spot on both of its levels, over the
-//! tables after: nobody knows who moves when, and who has no agent stays.
+//! The certificate covers every flow to a hot-spot on both of its levels, with the tables after the change.
+//! The order in which hosts move is unknown, and hosts without an agent stay.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +24,10 @@ use fabdeck_mad::access::Part;
 use fabdeck_routing::lanes::{Gone, Moved, Moves, Prepared};
 use fabdeck_routing::{NoPulse, Refusal};
 
-/// What such a plan gives as its engine.
+/// The engine name in such a plan.
 pub const DFTREE: &str = "dftree";
 
-/// Why there is no plan.
+/// Reason why no plan is made.
 #[derive(Debug, thiserror::Error)]
 pub enum UnmigratedPlan {
     #[error(transparent)]
@@ -37,7 +38,8 @@ pub enum UnmigratedPlan {
     Plan(#[from] UnwrittenPlan),
 }
 
-/// The plan of these moves. `agents`: of which hosts it is known whether one of theirs is subscribed.
+/// Makes the plan of these moves. `agents` states for hosts whether an agent is subscribed, where that is
+/// known.
 pub fn migration_plan(
     look: &Look,
     moves: &Moves,
@@ -48,7 +50,7 @@ pub fn migration_plan(
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let worked = match worked(look, moves, sent) {
         Ok(worked) => Some(worked),
-        // What only goes back needs no slow lane.
+        // Moves back to the fast lane need no slow lane.
         Err(_) if moves.any() && moves.spots.iter().all(|spot| spot.joins.is_empty()) => None,
         Err(error) => return Err(error.into()),
     };
@@ -57,7 +59,7 @@ pub fn migration_plan(
         Some(worked) => writes(look, &worked.prepared)?,
         None => Vec::new(),
     };
-    // Tables on ways of flows that are on the slow lane may want writing though nobody moves.
+    // Tables on the paths of flows on the slow lane may need writes even where no flow moves.
     if migrations.is_empty() && writes.is_empty() {
         return Err(Unmoved::Nothing.into());
     }
@@ -95,7 +97,7 @@ pub fn migration_plan(
     let after = plan.outcome(fabric, tables);
     let report = judged(look, moves, (worked.as_ref(), sent), &after)?;
     plan.transition = transition(look, moves, &report, worked.as_ref())?;
-    // Its levels are followed hop by hop, on whatever lanes they are.
+    // No switch counts as unmet: the certificate follows the levels hop by hop, on any lanes.
     plan.findings = findings(&report, &plan.transition, Some(&[]));
     plan.findings.extend(left_behind(&plan.migrations));
     plan.findings.extend(look.observation.adaptive.map(|adaptive| {
@@ -106,7 +108,7 @@ pub fn migration_plan(
     Ok(plan)
 }
 
-/// Flows of changes that stand, as these name them.
+/// Flows that applied changes have moved to a slow lane, as their plans name them.
 struct Held<'a> {
     hot_spot: &'a PlanPort,
     fast: ServiceLevel,
@@ -114,10 +116,10 @@ struct Held<'a> {
     hosts: Vec<&'a PlanPort>,
 }
 
-/// What flows of changes that stand come to: who is on the slow lane now. The oldest first.
+/// The flows that applied changes have moved to slow lanes, the oldest first.
 ///
-/// Ports are those of the plans by GUID and LID: with another LID, or without its port, an end is gone, and who has the LID
-/// now is somebody else.
+/// Ports are those of the plans, by GUID and LID. An end with another LID or without its port is gone; the
+/// current owner of the LID is another port.
 pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
     let same = |a: &PlanPort, b: &PlanPort| (a.lid, &a.guid) == (b.lid, &b.guid);
     let mut all: Vec<Held<'_>> = Vec::new();
@@ -126,7 +128,7 @@ pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
         let (Some(fast), Some(slow)) = (level(migration.fast), level(migration.slow)) else { continue };
         let hosts: BTreeSet<&PlanPort> = migration.flows.iter().map(|flow| &flow.host).collect();
         let ids: BTreeSet<(u16, &str)> = hosts.iter().map(|host| (host.lid, host.guid.as_str())).collect();
-        // A host has one level to a LID.
+        // A host uses one level to a LID, so the newer move replaces the older one.
         for held in all.iter_mut().filter(|held| same(held.hot_spot, &migration.hot_spot)) {
             held.hosts.retain(|host| !ids.contains(&(host.lid, host.guid.as_str())));
         }
@@ -144,7 +146,7 @@ pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
     all.iter().flat_map(|held| resolved(fabric, held)).collect()
 }
 
-/// Those flows that are there, and those of which an end is gone.
+/// The flows whose ends are both in the fabric, and the flows with a missing end.
 fn resolved(fabric: &Fabric, held: &Held<'_>) -> Vec<Moved> {
     let Some(hot_spot) = Lid::new(held.hot_spot.lid.into()) else { return Vec::new() };
     let is_hot_spot_there = is_there(fabric, held.hot_spot);
@@ -165,7 +167,8 @@ fn resolved(fabric: &Fabric, held: &Held<'_>) -> Vec<Moved> {
     all
 }
 
-/// The certificate with whoever moves on both levels; where nothing is known of levels, that of the tables in force.
+/// Certifies the tables after the plan, with moving flows on both levels. Without slow lanes, the levels in
+/// force count.
 fn judged(
     look: &Look,
     moves: &Moves,
@@ -181,7 +184,7 @@ fn judged(
     }
 }
 
-/// The certificate of such a plan over the tables after it, once more: from what the plan says of levels.
+/// Certifies the tables after such a plan again, with the levels that the plan states.
 pub(super) fn judged_again(look: &Look, plan: &Plan, after: &Tables) -> Result<Report, Refusal> {
     let routes = plan.routes(look.fabric(), after);
     let mut levels = levels_of(look, &routes);
@@ -189,19 +192,21 @@ pub(super) fn judged_again(look: &Look, plan: &Plan, after: &Tables) -> Result<R
         let Some(lid) = Lid::new(migration.hot_spot.lid.into()) else { continue };
         let level = |level: u8| ServiceLevel::new(level.into()).map_or(0, |level| 1u16 << level.value());
         let both = level(migration.fast) | level(migration.slow);
-        // Of hosts that have another pair of levels the plan has another migration.
+        // Hosts with another pair of levels have another migration in the plan.
         levels.change(lid, |told| if told & both == 0 { told } else { told | both });
     }
     let report = check_levels(look, after, (&levels, "plan"), &NoPulse)?;
-    // Of hot-spots whose flows stay on the slow lane the plan has one level alone; its certificate was over both.
+    // For hot-spots whose flows stay on the slow lane, the plan states one level; its own certificate covered
+    // both.
     let made = plan.certificate["deadlock_free"].as_bool();
     let free = report.deadlock_free.filter(|free| !free || made == Some(true)).or(made.filter(|made| !made));
     Ok(Report { deadlock_free: free, ..report })
 }
 
-/// Routes stay; what changes are lanes, and packets on old and new ones are in one certificate. A circle in it is there
-/// before, or is the slow twin of one that is: fast levels keep their lanes, and slow ones lie above them. That holds as far
-/// as flows which are on the slow lane now are on the twins as well; while their tables are written, packets may be on either.
+/// Judges the transition. Routes stay and only lanes change, so one certificate covers packets on old and new
+/// lanes. A credit loop in it already exists, or is the slow twin of one that does. Fast levels keep their
+/// lanes, and slow lanes are above them. This holds only while flows on the slow lane use the twin lanes.
+/// Until their tables are written, packets may be on either lane.
 fn transition(
     look: &Look,
     moves: &Moves,
@@ -213,7 +218,7 @@ fn transition(
     const MIXES: &str = "flows are on the slow lane whose tables are not as it needs them, and until these are written their \
                          packets may wait on fast lanes too";
     let apart = worked.is_some_and(|worked| worked.are_apart(look, moves));
-    // That there is one is looked up all the same.
+    // The tables in force are certified as well, to confirm that the loop already exists.
     let before = match worked.filter(|_| apart && report.deadlock_free == Some(false)) {
         Some(Worked { fast, from, .. }) => {
             check_levels(look, &look.observation.tables, (fast, from), &NoPulse)?.deadlock_free == Some(false)
@@ -267,14 +272,14 @@ fn impact(migrations: &[Migration]) -> serde_json::Value {
     })
 }
 
-/// How many hosts have flows that move, those alone that follow in this way.
+/// Number of hosts with moving flows; with `follows`, of those hosts that follow in this way.
 fn hosts(migrations: &[Migration], follows: Option<Follows>) -> usize {
     let flows = migrations.iter().flat_map(|migration| &migration.flows);
     let wanted = flows.filter(|flow| follows.is_none_or(|follows| flow.follows == follows));
     wanted.map(|flow| flow.host.lid).collect::<BTreeSet<_>>().len()
 }
 
-/// What does not follow by itself.
+/// Findings for hosts whose open connections may stay on their lane.
 fn left_behind(migrations: &[Migration]) -> Vec<String> {
     let all = counted(hosts(migrations, None), "host", "hosts");
     let mut found = Vec::new();
@@ -292,7 +297,7 @@ fn left_behind(migrations: &[Migration]) -> Vec<String> {
     found
 }
 
-/// The exact writes, node by node. What stands as it should is not written.
+/// The exact writes, in the order of nodes. Tables that are already correct are not written.
 fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
     if let Some(refused) = prepared.refused() {
         return Err(Unmoved::refused(look, refused));
@@ -328,7 +333,7 @@ fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
     Ok(all.into_iter().map(write).collect())
 }
 
-/// 32 turns of a table: the first of them, or those behind.
+/// One block of an arbitration table: its first 32 entries, or the others.
 fn block(table: &[VlWeight], second: u8) -> Vec<u8> {
     const TURNS: usize = 32;
     let held = table.iter().skip(usize::from(second) * TURNS).take(TURNS);
@@ -337,8 +342,8 @@ fn block(table: &[VlWeight], second: u8) -> Vec<u8> {
     bytes
 }
 
-/// What moves where, and who of the hosts follows: a line for each hot-spot and direction. Of a plan of dFtree that moves
-/// nobody, what it is for.
+/// The flows that move, and how their hosts follow: a line for each hot-spot and direction. A dFtree plan
+/// without moves has a line about its purpose.
 pub fn migration_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     if plan.migrations.is_empty() && plan.engine == DFTREE {
         return vec![(

@@ -1,5 +1,5 @@
-//! What a session knows of a fabric and answers about it: the field table, filters and rows, traces, the command
-//! table. Both faces, console and script, read the same answers here; nothing here draws or prints.
+//! The answers about a fabric: fields, filters, rows, traces, certificates, plans and the command table. The
+//! console and the script mode share them; nothing here draws or prints.
 
 mod assume;
 mod browse;

@@ -1,4 +1,4 @@
-//! What changed in a fabric while it was watched, in words.
+//! The changes in a fabric between sweeps, as text.
 
 use super::hotspots::shorten;
 use super::{Look, counted};
@@ -7,7 +7,7 @@ use fabdeck_fabric::observe::{
 };
 use fabdeck_fabric::{Arbitration, Guid, Lid, PortNum, VlWeight};
 
-/// What kind of news it is, as JSON and logs have it.
+/// The kind of a change, as a word for JSON and logs.
 pub fn news_word(news: &News) -> &'static str {
     match news {
         News::LinkDown { .. } => "link-down",
@@ -29,7 +29,7 @@ pub fn news_word(news: &News) -> &'static str {
     }
 }
 
-/// Every word, in the order in which they are told.
+/// The words of all kinds, in the order of reports.
 pub const NEWS_WORDS: &[&str] = &[
     "trap",
     "link-down",
@@ -49,7 +49,7 @@ pub const NEWS_WORDS: &[&str] = &[
     "node-answers",
 ];
 
-/// A label and what it says, line by line; of each kind the first `most`.
+/// The changes as label and text pairs; of each kind the first `most`.
 pub fn news_lines(look: &Look, news: &[News], most: usize) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     for word in NEWS_WORDS {
@@ -59,7 +59,7 @@ pub fn news_lines(look: &Look, news: &[News], most: usize) -> Vec<(&'static str,
     lines
 }
 
-/// The same for people.
+/// The label of a kind on screens.
 pub fn news_label(word: &str) -> &'static str {
     match word {
         "trap" => "trap",
@@ -80,7 +80,7 @@ pub fn news_label(word: &str) -> &'static str {
     }
 }
 
-/// One of them, without its label.
+/// The text of one change, without its label.
 pub fn news_text(look: &Look, news: &News) -> String {
     let link = |a: &End, b: &End| format!("{} to {}", end_name(look, *a), end_name(look, *b));
     match news {
@@ -151,7 +151,7 @@ pub fn news_text(look: &Look, news: &News) -> String {
     }
 }
 
-/// What a trap says, about whom, and who issued it.
+/// Text of a trap: its meaning, the port or node that it concerns, and its issuer.
 fn trap_words(look: &Look, news: &News) -> String {
     let News::Trap { number, issuer, producer, lid, port, guid, node } = news else { return String::new() };
     let issuer = issuer.map_or_else(String::new, |lid| format!(" at LID {lid}"));
@@ -164,7 +164,7 @@ fn trap_words(look: &Look, news: &News) -> String {
     format!("{number}, {}{about}; issued by {}{issuer}", trap_name(*number), producer_word(*producer))
 }
 
-/// What a trap of this number says (IBA 13.4.8, 14.2.5).
+/// The meaning of a trap number (IBA 13.4.8, 14.2.5).
 pub fn trap_name(number: u16) -> &'static str {
     match number {
         64 => "a port is in service",
@@ -186,7 +186,7 @@ pub fn trap_name(number: u16) -> &'static str {
     }
 }
 
-/// What kind of thing issues traps.
+/// The kind of node that issued a trap.
 pub fn producer_word(producer: u32) -> &'static str {
     match producer {
         1 => "adapter",
@@ -197,7 +197,7 @@ pub fn producer_word(producer: u32) -> &'static str {
     }
 }
 
-/// The first of what differs, and who may have done it.
+/// The first differences, with the subnet manager that may have made them.
 fn named_words<T>(
     look: &Look,
     (entries, first): (usize, &[T]),
@@ -237,7 +237,7 @@ fn arbitration_words(changed: &ChangedArbitration) -> String {
     format!("port {}: {}; before {}", changed.port, words(&changed.now), words(&changed.before))
 }
 
-/// Lane and weight, as far as there are any.
+/// Arbitration entries as `lane:weight`; `-` where there are none.
 pub(crate) fn weights_words(entries: &[VlWeight]) -> String {
     match entries {
         [] => "-".to_owned(),
@@ -254,7 +254,7 @@ fn manager_words(look: &Look, manager: Option<Lid>) -> String {
     format!("the subnet manager is at LID {lid}{}", port.unwrap_or_default())
 }
 
-/// The name of the port that the subnet manager is said to be at.
+/// The name of the port at which the subnet manager is reported.
 pub(crate) fn manager_port(look: &Look, told: &ManagerTold) -> Option<String> {
     let by_guid = told.manager.as_ref().and_then(|manager| look.fabric().port_by_guid(manager.guid));
     let port = by_guid.or_else(|| look.fabric().port_by_lid(told.lid?));

@@ -1,4 +1,5 @@
-//! The way from the tables in force to a plan's: its order, the states between, and what there is where it is not safe.
+//! The transition from the tables in force to those of a plan: the order of writes and the states between. Where it
+//! is not safe, intermediate routes may help.
 
 use super::check::Names;
 use super::lanes::Sent;
@@ -12,13 +13,15 @@ use fabdeck_routing::difference::transition;
 use fabdeck_routing::mixture::mixture;
 use fabdeck_routing::{Cause, ENGINES, Engine, NoPulse, Problem, Request};
 
-/// On more switches than these one engine alone is asked for routes that are safe with both, for that takes time.
+/// Largest number of switches with which every engine may search for intermediate routes; beyond it, that
+/// takes too long and only one engine does.
 const QUICK: usize = 1000;
 
-/// The engine that is asked first, and alone on large fabrics: what goes up and then down agrees with much.
+/// The engine that searches first, and on large fabrics alone: up*/down* routes combine safely with many
+/// others.
 const FIRST: &str = "updn";
 
-/// The writes in their order, and what is told of the way.
+/// Orders the writes, and reports on the transition.
 pub(super) fn passage(
     look: &Look,
     faults: &Faults,
@@ -35,7 +38,8 @@ pub(super) fn passage(
     let old = in_force(look, tables, faults);
     let name = |switch| look.told_apart(NodeId(switch)).into_owned();
     let ordered = in_order(&problem, (&old, &proposal.routes), proposal.switches, writes, &name);
-    // What is marked may still be up, and its old paths in use until it is down.
+    // Marked elements may still work, and packets use their old paths until they fail. So the transition
+    // covers the whole fabric.
     let none = Faults::default();
     let whole = Problem::new(fabric, &none);
     let held = Held::of((look, tables), &whole, &proposal.routes, (proposal.switches, sent));
@@ -57,7 +61,8 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Whether packets that meet old and new entries can wait for each other, and the circle where they can.
+    /// Whether packets that meet old and new entries can wait for each other forever, and the credit loop
+    /// where they can.
     fn mixed(&self, ordered: &Ordered) -> (Option<bool>, Option<Vec<String>>) {
         let Held { old, known, together, unread, .. } = self.held;
         let rank = |switch, lid: fabdeck_fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
@@ -74,9 +79,10 @@ impl Way<'_> {
         }
     }
 
-    /// Routes that are safe with the old ones and with the new ones.
+    /// Finds routes that are safe in combination with the old ones, and with the new ones.
     fn staged(&self, problem: &Problem<'_>, told: &TransitionReport) -> Staged {
-        // With a circle of its own neither is safe with anything.
+        // If the old or the new routes have a credit loop themselves, no intermediate routes are safe with
+        // them.
         if told.is_old() || self.proposal.report.deadlock_free == Some(false) {
             return Staged::default();
         }
@@ -94,7 +100,7 @@ impl Way<'_> {
     }
 
     fn leads_through(&self, problem: &Problem<'_>, engine: &Engine) -> bool {
-        // On one lane: what is written are tables, and levels stay as they are.
+        // The request has one lane: a plan writes forwarding tables, and service levels stay.
         let manager = self.look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
         let request = Request { manager, lanes: 1, ..Request::default() };
         let Ok(answer) = (engine.route)(problem, &request, &NoPulse) else { return false };

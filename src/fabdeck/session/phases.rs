@@ -1,9 +1,9 @@
-//! Plans for one half of the LIDs: base LIDs in five phases (dissertation 5.2.3), or high LIDs so that there is somewhere to
-//! go meanwhile.
+//! Plans for one half of the LIDs. A plan for base LIDs is applied in five phases (dissertation 5.2.3). A plan for
+//! high LIDs first provides the paths that hosts use meanwhile.
 //!
-//! While base LIDs change nobody sends to them, so old and new tables of theirs never meet. What may meet, as hosts do not
-//! leave and come back all at once, is high LIDs with the old state and high LIDs with the new one: both have a certificate,
-//! over all LIDs at once (definition 5.5, conditions 1 and 3).
+//! No traffic uses base LIDs while their tables change, so old and new tables of base LIDs never mix. Hosts
+//! leave and return one by one, so high LIDs may meet base LIDs in the old state or in the new one. Both
+//! combinations have a certificate over all LIDs (definition 5.5, conditions 1 and 3).
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use fabdeck_fabric::{Faults, Lanes, Lid, NO_PATH, Routes};
 use fabdeck_routing::certificate::{LaneKnowledge, Scope};
 use fabdeck_routing::{Problem, Pulse, Refusal};
 
-/// Which LIDs a plan is for.
+/// The LIDs that a plan covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Half {
-    /// The lower half of the LIDs of each port, and those of switches: in five phases.
+    /// The lower half of the LIDs of each port, and the LIDs of switches. The plan has five phases.
     Base,
     /// The upper half.
     High,
 }
 
-/// Why there is no such plan.
+/// Reason why no such plan is made.
 #[derive(Debug, thiserror::Error)]
 pub enum Unphased {
     #[error(
@@ -56,13 +56,13 @@ pub enum Unphased {
     Plan(#[from] UnwrittenPlan),
 }
 
-/// The first LID of each port of a host that carries traffic, and how many it has.
+/// The first LID of each host port that carries traffic, with the number of its LIDs.
 fn ports_of_hosts(problem: &Problem<'_>) -> Vec<(Lid, u16)> {
     let ends = problem.graph.terminals().iter();
     ends.filter_map(|end| Some((end.lid?, end.lmc.lids()))).collect()
 }
 
-/// Those hosts that would have to leave the base LIDs.
+/// The host ports that have to leave the base LIDs; an error where one has a single LID.
 pub fn leaving(look: &Look, faults: &Faults) -> Result<Vec<Lid>, Unphased> {
     let ports = ports_of_hosts(&Problem::new(look.fabric(), faults));
     match ports.iter().all(|(_, lids)| *lids >= 2) && !ports.is_empty() {
@@ -71,7 +71,7 @@ pub fn leaving(look: &Look, faults: &Faults) -> Result<Vec<Lid>, Unphased> {
     }
 }
 
-/// By LID, whether it is a high one.
+/// Whether a LID is a high LID, indexed by LID.
 fn high_lids(problem: &Problem<'_>, stride: usize) -> Vec<bool> {
     let mut high = vec![false; stride];
     for (lid, lids) in ports_of_hosts(problem).into_iter().filter(|(_, lids)| *lids >= 2) {
@@ -81,7 +81,7 @@ fn high_lids(problem: &Problem<'_>, stride: usize) -> Vec<bool> {
     high
 }
 
-/// The lanes of both halves: high LIDs are on a lane of their own where switches have one for their level.
+/// The lanes of both halves: high LIDs use the lane with the number of their level.
 fn lanes_of(high: &[bool], level: u8) -> Lanes {
     match level {
         0 => Lanes::One,
@@ -92,7 +92,7 @@ fn lanes_of(high: &[bool], level: u8) -> Lanes {
     }
 }
 
-/// What a proposal comes to where it is for one half of the LIDs alone: the others keep their tables.
+/// Restricts a proposal to one half of the LIDs; the other half keeps its tables in force.
 fn restricted(
     (look, faults): (&Look, &Faults),
     proposal: &Proposal,
@@ -127,8 +127,8 @@ fn restricted(
     })
 }
 
-/// The level of high LIDs: the lane after that of base LIDs where every switch gives it, else the same. Where nobody told
-/// the tables of lanes it is the same, and the certificate is over both together.
+/// The service level of high LIDs: 1 where every switch maps it to lane 1, else 0 as for base LIDs. It is 0
+/// too where no SL2VL tables are known; the certificate then covers both halves on one lane.
 fn high_level(look: &Look, faults: &Faults) -> u8 {
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
@@ -142,7 +142,7 @@ fn high_level(look: &Look, faults: &Faults) -> u8 {
     u8::from(unmet.is_some_and(|switches| switches.is_empty()))
 }
 
-/// Whether the tables in force hold packets to both halves at once.
+/// Checks that the tables in force can carry packets to both halves at once.
 fn holds_both(look: &Look, faults: &Faults, switches: bool, level: u8) -> Result<(), Unphased> {
     let mut held = in_force(look, &look.observation.tables, faults);
     let problem = Problem::new(look.fabric(), faults);
@@ -161,7 +161,8 @@ fn holds_both(look: &Look, faults: &Faults, switches: bool, level: u8) -> Result
     }
 }
 
-/// A plan of a proposal for one half of the LIDs. `agents`: of which hosts it is known whether one of theirs is subscribed.
+/// Makes a plan from a proposal for one half of the LIDs. `agents` states for hosts whether an agent is
+/// subscribed, where that is known.
 pub fn plan_of_half(
     (look, faults): (&Look, &Faults),
     (engine, proposal): (&str, &Proposal),
@@ -192,8 +193,8 @@ pub fn plan_of_half(
     Ok((plan, proposal))
 }
 
-/// Whether the change is safe while flows are on base LIDs: those of a host that stays there meet old and new entries on one
-/// way as well.
+/// Whether the change is safe while flows use base LIDs. The flows of a host that stays also meet mixtures of
+/// old and new entries.
 fn without_phases(plain: &TransitionReport, writes: bool) -> Option<bool> {
     match (plain.safe, plain.mixed) {
         (Some(true), mixed) if writes => mixed,
@@ -201,7 +202,8 @@ fn without_phases(plain: &TransitionReport, writes: bool) -> Option<bool> {
     }
 }
 
-/// What is told of the way there where nobody is on it, and so nobody meets old and new entries.
+/// The report on a transition in five phases: no traffic uses the LIDs whose entries change, so no packet
+/// meets old and new ones.
 fn in_phases(plain: &TransitionReport, without: Option<bool>) -> TransitionReport {
     let without = match without {
         Some(true) => "safe",
@@ -220,7 +222,7 @@ fn in_phases(plain: &TransitionReport, without: Option<bool>) -> TransitionRepor
     }
 }
 
-/// All hosts; none of them is without an agent.
+/// All host ports; an error where one has no agent.
 fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result<Vec<PhasedHost>, Unphased> {
     const NAMED: usize = 3;
     let problem = Problem::new(look.fabric(), faults);
@@ -247,7 +249,7 @@ fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result
     }
 }
 
-/// What becomes of hosts, in a line; of other plans there is none.
+/// The line about phases; other plans have none.
 pub fn phase_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let Some(PlanPhases { base_level, high_level, hosts, .. }) = &plan.phases else { return Vec::new() };
     let hosts = counted(hosts.len(), "port of a host", "ports of hosts");

@@ -1,5 +1,5 @@
-//! What marks cost under the tables in force, kept while marks come and go: the paths are indexed once, and each mark
-//! costs a look at the ports whose paths cross it.
+//! The cost of marks under the tables in force, updated with each mark. The paths are indexed once; a mark
+//! examines only the ports whose paths cross the element.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use fabdeck_fabric::{Faults, Resolved, Tables};
 use fabdeck_routing::analysis::{Marked, Paths};
 use fabdeck_routing::{Problem, Pulse, Refusal};
 
-/// Marks over the tables of one look.
+/// The marks over the tables of one snapshot.
 #[derive(Clone, Debug)]
 pub struct Preview {
     paths: Arc<Paths>,
@@ -21,7 +21,7 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Indexes the tables; nothing is marked yet.
+    /// Indexes the tables, without any mark.
     pub fn new(look: &Look, tables: &Tables, pulse: &dyn Pulse) -> Result<Self, Refusal> {
         let whole = Faults::new();
         let problem = Problem::new(look.fabric(), &whole);
@@ -35,7 +35,7 @@ impl Preview {
         })
     }
 
-    /// The paths in force that marks are counted over.
+    /// The paths in force, over which the cost is counted.
     pub fn paths(&self) -> &Arc<Paths> {
         &self.paths
     }
@@ -44,7 +44,8 @@ impl Preview {
         self.marked.faults()
     }
 
-    /// Marks one element more; how many ports had to be looked at, `None` when it was marked already.
+    /// Adds a mark and returns the number of ports that were examined; `None` when the mark was there
+    /// already.
     pub fn mark(&mut self, look: &Look, what: Resolved) -> Option<usize> {
         self.marked.mark(look.fabric(), what)
     }
@@ -53,12 +54,13 @@ impl Preview {
         self.marked.unmark(look.fabric(), what)
     }
 
-    /// Comes from the marks there are to others.
+    /// Replaces the current marks by `faults`.
     pub fn become_marked(&mut self, look: &Look, faults: &Faults) {
         self.marked.become_marked(look.fabric(), faults);
     }
 
-    /// What the marks cost, and what so many random links would; if nobody says, as many as the marks take down.
+    /// The cost of the marks, and that of `random` random links; by default as many links as the marks take
+    /// down.
     pub fn cost(&self, random: Option<usize>) -> Cost {
         let lost = self.marked.lost();
         let expected = self.paths.expected(random.unwrap_or(lost.links.max(1)));

@@ -1,5 +1,4 @@
-//! What engines made of marks, kept while marks come and go: marks that return need no engine, and others begin from
-//! what is there.
+//! A cache of proposals. Marks that return need no new engine run, and other marks start from a previous run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +8,8 @@ use super::whatif::{Asked, Proposal, Took, propose_again};
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_routing::{Engine, Past, Pulse, Ran, Refusal, Request};
 
-/// Bytes of tables that are kept at the most, but for the proposal that was asked for last.
+/// Maximum size of the cached tables, in bytes; the newest proposal always stays. The next constant limits
+/// the number of proposals.
 const ROOM: usize = 256 << 20;
 const MOST: usize = 64;
 
@@ -22,17 +22,18 @@ struct Made {
     proposal: Arc<Proposal>,
 }
 
-/// Of one look and the tables in force there.
+/// Proposals for one snapshot and its tables in force.
 #[derive(Debug, Default)]
 pub struct Proposals {
-    /// What was asked for last stands last.
+    /// Cached proposals, with the most recently used one last.
     made: Vec<Made>,
-    /// The last run of each engine that can begin from one.
+    /// The last run of each engine that supports incremental reroutes.
     past: BTreeMap<&'static str, Past>,
 }
 
 impl Proposals {
-    /// As `propose`. What is asked beside the request is of the look, and the same for all proposals kept here.
+    /// Returns a cached proposal, or computes it. Options outside the request depend on the snapshot alone,
+    /// so cached proposals share them.
     pub fn propose(
         &mut self,
         (look, tables): (&Look, &Tables),

@@ -1,4 +1,4 @@
-//! Which rows and columns of a listing are wanted, and in which order.
+//! Queries: the wanted rows and columns of a listing, and their order.
 
 use std::cmp::Ordering;
 
@@ -15,33 +15,33 @@ pub enum QueryError {
     NoFields,
 }
 
-/// Which columns stand for "all that matter" when none are named.
+/// The default columns of a query that names none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Columns {
-    /// Those a person wants to see first.
+    /// The columns that a table shows.
     Shown,
     All,
 }
 
-/// What an operator asked for, as text.
+/// A query as the operator typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     pub filters: Vec<String>,
-    /// Ids with commas between.
+    /// Ids, separated by commas.
     pub fields: Option<String>,
-    /// Fields with commas between, `:desc` or a leading `-` turns one around.
+    /// Fields, separated by commas; `:desc` or a leading `-` reverses the order.
     pub sort: Option<String>,
     pub top: Option<usize>,
-    /// Names of the node whose GUID a filter asks for, for rows that have no field with it.
+    /// Names of the node whose GUID a filter asks for, for rows without a GUID field.
     pub names: Vec<String>,
 }
 
-/// The answer: rows and columns by their place in the listing.
+/// The answer to a query: rows and columns as indexes into the listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     pub rows: Vec<usize>,
     pub columns: Vec<usize>,
-    /// How many rows there were before the filter.
+    /// Number of rows before the filter.
     pub of: usize,
 }
 
@@ -64,20 +64,20 @@ impl Query {
         Ok(Selection { rows, columns, of })
     }
 
-    /// Whether the listing can answer it.
+    /// Checks that the listing can answer the query.
     pub fn check(&self, listing: &dyn Listing) -> Result<(), QueryError> {
         self.named(listing)?;
         self.orders(listing)?;
         self.filters.iter().try_for_each(|text| Ok(Filter::parse(text, listing).map(drop)?))
     }
 
-    /// The columns that were asked for by name, if any were.
+    /// The columns that the query names, if it names any.
     fn named(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
         let Some(fields) = &self.fields else { return Ok(None) };
         let mut columns = Vec::new();
         for id in fields.split(',').map(str::trim).filter(|id| !id.is_empty()) {
             let at = find_column(id, listing)?;
-            // A key stands once in a JSON object, so naming a field twice means naming it.
+            // A field that is named twice appears once, because a JSON object has each key once.
             if !columns.contains(&at) {
                 columns.push(at);
             }
@@ -124,7 +124,7 @@ fn order(key: &str, listing: &dyn Listing) -> Result<Order, QueryError> {
     Ok(Order { column, descending: said.unwrap_or_else(|| listing.column(column).largest_first) })
 }
 
-/// Rows that compare alike keep the order of the listing, which is canonical.
+/// Sorts rows. Equal rows keep the order of the listing, which is canonical.
 fn sorted(listing: &dyn Listing, rows: &[usize], orders: &[Order]) -> Vec<usize> {
     let keys = |row: usize| -> Vec<Value<'_>> {
         orders.iter().map(|order| listing.cell(row, order.column)).collect()
@@ -139,7 +139,7 @@ fn sorted(listing: &dyn Listing, rows: &[usize], orders: &[Order]) -> Vec<usize>
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-/// What nobody said comes last either way: it is never the top of anything.
+/// Compares two values for sorting. A missing value comes last in both directions, so it is never at the top.
 fn compare(a: &Value<'_>, b: &Value<'_>, descending: bool) -> Ordering {
     if descending && !a.is_missing() && !b.is_missing() { b.order(a) } else { a.order(b) }
 }

@@ -1,4 +1,4 @@
-//! The jobs of a recording at one of its moments: how old their list is, in words.
+//! The job list of a recording at one of its moments, with its age.
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
@@ -7,11 +7,11 @@ use jiff::tz::{Offset, TimeZone};
 use super::Look;
 use fabdeck_fabric::observe::JobsHeard;
 
-/// Jobs of a capture, with the moment that they were looked at.
+/// The jobs of a capture, with the moment at which it is viewed.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedJobs<'l> {
     pub said: &'l JobsHeard,
-    /// The moment, by the recorder's clock.
+    /// The moment, in the recorder's clock.
     at: Option<(Timestamp, Offset)>,
 }
 
@@ -25,21 +25,21 @@ impl<'l> RecordedJobs<'l> {
         Some(Self { said, at })
     }
 
-    /// When the list was heard, or heard last where nobody says anything since.
+    /// Time at which the list was received; later lists may be missing because the source stopped answering.
     pub fn heard(&self) -> Option<String> {
         let offset = self.at.map_or(Offset::UTC, |(_, offset)| offset);
         let heard = Timestamp::from_millisecond(self.said.heard?).ok()?.to_zoned(TimeZone::fixed(offset));
         Some(heard.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
     }
 
-    /// How long before the moment that was.
+    /// Age of the list at the moment, in seconds.
     pub fn age_seconds(&self) -> Option<u64> {
         let (at, _) = self.at?;
         let passed = at.as_millisecond().saturating_sub(self.said.heard?);
         Some(u64::try_from(passed).unwrap_or(0) / 1000)
     }
 
-    /// For people.
+    /// Text about the list for the operator.
     pub fn words(&self) -> String {
         let age = self.age_seconds().map(|age| format!(", {age} s before")).unwrap_or_default();
         match (self.heard(), &self.said.silent) {

@@ -1,4 +1,5 @@
-//! The rows of a view, kept: a screen draws a window of them many times, and making them takes a walk over the fabric.
+//! The cached rows of a view: a screen draws windows of them often, and making them takes a walk over the
+//! fabric.
 
 use super::views::{
     Cable, HOST_FIELDS, HOT_FIELDS, HostPort, HotPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows,
@@ -8,14 +9,14 @@ use super::{Listing, Look, Rows};
 use fabdeck_fabric::{NodeId, PortId, Resolved};
 use fabdeck_routing::analysis::Paths;
 
-/// Rows by what they are about.
+/// Rows by the kind of their element.
 #[derive(Clone, Debug)]
 pub enum Rowset {
     Switches(Vec<NodeId>),
     Hosts(Vec<HostPort>),
     Links(Vec<Cable>),
     Ports(Vec<PortId>),
-    /// Ports under watch.
+    /// Ports with counters.
     Hot(Vec<HotPort>),
 }
 
@@ -38,7 +39,7 @@ impl Rowset {
         Self::Links(link_rows(look, paths))
     }
 
-    /// The ports of one node, whether they have a cable or not.
+    /// The ports of one node, with or without a cable.
     pub fn ports_of(look: &Look, node: NodeId) -> Self {
         Self::Ports(look.fabric().ports_of(node).map(|(id, _)| id).collect())
     }
@@ -78,7 +79,7 @@ impl Rowset {
         }
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         match self {
             Self::Switches(rows) => rows.len(),
@@ -89,7 +90,7 @@ impl Rowset {
         }
     }
 
-    /// The element that a row is about.
+    /// The element of a row.
     pub fn what(&self, row: usize) -> Option<Resolved> {
         match self {
             Self::Switches(rows) => rows.get(row).map(|id| Resolved::Node(*id)),

@@ -1,4 +1,5 @@
-//! A link out of service, or back in it: the routes stay as they are, and one port of a switch is disabled or enabled.
+//! Plans that take a link out of service or bring it back: routes stay, and one switch port is disabled or
+//! enabled.
 
 use std::sync::Arc;
 
@@ -12,14 +13,14 @@ use fabdeck_fabric::{Element, ElementError, Faults, PhysicalState, PortId, PortN
 use fabdeck_mad::access::Part;
 use fabdeck_routing::{NoPulse, Problem, Ran, Refusal};
 
-/// What becomes of a link.
+/// The change of a link's service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
     Disable,
     Enable,
 }
 
-/// Why there is no such plan.
+/// Reason why no such plan is made.
 #[derive(Debug, thiserror::Error)]
 pub enum UnservedPlan {
     #[error("FD-7996: {0} is no cable and no port of a switch; give link:NAME[PORT] or port:NAME[PORT]")]
@@ -32,8 +33,8 @@ pub enum UnservedPlan {
     Plan(#[from] UnwrittenPlan),
 }
 
-/// The plan that disables or enables the port of an element. Paths that lead over a link that goes stand in its certificate as
-/// lost: a reroute comes before.
+/// Makes the plan that disables or enables the port of an element. Its certificate counts paths over a
+/// disabled link as lost, so a reroute should come first.
 pub fn service_plan(
     look: &Look,
     element: Resolved,
@@ -65,8 +66,8 @@ pub fn service_plan(
     Ok(plan)
 }
 
-/// The link or port that is meant. A port that is out of service has no cable that anybody sees, and is meant by the name that its
-/// link had.
+/// Finds the link or port that the text names. A disabled port has no visible cable, so the port of a link
+/// name also counts.
 pub fn service_element(look: &Look, text: &str) -> Result<Resolved, ElementError> {
     match Element::find(look.fabric(), &look.names, text) {
         Err(ElementError::NoLink { .. }) => {
@@ -77,7 +78,7 @@ pub fn service_element(look: &Look, text: &str) -> Result<Resolved, ElementError
     }
 }
 
-/// The port of a switch that decides over a cable: the given one, or the end that is a switch.
+/// The switch port that controls a cable: the given port, or the cable's end at a switch.
 fn switch_port(look: &Look, element: Resolved) -> Option<PortId> {
     let fabric = look.fabric();
     let of_switch = |port: &PortId| {
@@ -91,7 +92,7 @@ fn switch_port(look: &Look, element: Resolved) -> Option<PortId> {
     }
 }
 
-/// The routes in force as if they were proposed, on what the marks leave.
+/// The routes in force in the form of a proposal, on the fabric without the marked elements.
 fn as_it_is(look: &Look, faults: &Faults, sent: Sent<'_>) -> Result<Proposal, Refusal> {
     let tables = &look.observation.tables;
     let problem = Problem::new(look.fabric(), faults);

@@ -1,5 +1,5 @@
-//! What dFtree's moves come to on a fabric: flows by name with their levels, the tables that the ways need, and how far those in
-//! force are from them. A plan and the screens read the same here.
+//! The state of dFtree on a fabric: flows with names and levels, the tables that their paths need, and how
+//! the tables in force differ. Plans and screens both use it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use fabdeck_routing::lanes::{
     Gone, Hop, Moved, Moves, Phase, Prepared, Refused, SpotMoves, Twins, fast_levels, lids_of, prepare, ways,
 };
 
-/// Why there is no plan of moves.
+/// Reason why no plan of moves is made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unmoved {
     #[error("FD-7951: there is nothing to move: no flow goes to a slow lane or comes back from one")]
@@ -30,7 +30,7 @@ pub enum Unmoved {
         "FD-7953: hosts on switch {hosts} have no level in common to {hot_spot}, or none that anybody said; --lanes-in-force exact asks for all"
     )]
     Apart { hosts: String, hot_spot: String },
-    /// With a code of its own.
+    /// A refusal; its text has its own code.
     #[error("{0}")]
     Refused(String),
 }
@@ -41,23 +41,24 @@ impl Unmoved {
     }
 }
 
-/// What is worked out once for a plan and for screens.
+/// Intermediate results that plans and screens share.
 pub(super) struct Worked<'a> {
     pub fast: Cow<'a, Levels>,
-    /// How the levels are known.
+    /// Source of the levels.
     pub from: &'static str,
     pub twins: Twins,
     pub prepared: Prepared,
-    /// LIDs of hot-spots whose flows are slow afterwards.
+    /// LIDs of hot-spots whose flows are on the slow lane after the moves.
     pub slow: Vec<Lid>,
 }
 
-/// Twins, and what the ways to all hot-spots that stay or become such have to hold.
+/// Computes the twin lanes, and the tables that the paths to all current and new hot-spots need.
 pub(super) fn worked<'a>(look: &Look, moves: &Moves, sent: Sent<'a>) -> Result<Worked<'a>, Unmoved> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let KnownLevels { levels, from, .. } = levels_in_force(look, sent).ok_or(Unmoved::Levels)?;
     let moved: Vec<&Moved> = moves.moved().collect();
-    // Of a hot-spot that is there a manager may give the slow level still, though the hosts that moved are gone.
+    // For a hot-spot that is still there, the subnet manager may still give the slow level, although the
+    // moved hosts are gone.
     let gone = moves.gone.iter().filter(|flows| flows.gone == Some(Gone::Hosts));
     let told: Vec<&Moved> = moved.iter().copied().chain(gone).collect();
     let fast = match told.is_empty() {
@@ -82,8 +83,8 @@ fn slow_lids(look: &Look, moves: &Moves) -> Vec<Lid> {
 }
 
 impl Worked<'_> {
-    /// Whether the flows that are on a slow level now are on twin lanes all the way, so that no packet of theirs waits on a fast
-    /// one, and none does while the tables are written.
+    /// Whether flows on a slow level use twin lanes on their whole path. Then none of their packets waits on
+    /// a fast lane, even while tables are written.
     pub fn are_apart(&self, look: &Look, moves: &Moves) -> bool {
         let (fabric, tables) = (look.fabric(), &look.observation.tables);
         let moved: BTreeSet<Lid> = moves.moved().map(|flows| flows.hot_spot).collect();
@@ -93,8 +94,8 @@ impl Worked<'_> {
         now.rows.values().all(|row| row.as_ref().is_ok_and(|row| row.held == row.wanted))
     }
 
-    /// The levels of paths with both the fast and the slow one to every hot-spot, also to those that have cooled down: whoever
-    /// has moved and whoever has not, in any mixture.
+    /// The levels of paths, with both the fast and the slow level to every hot-spot, including those that
+    /// cooled down. This covers every mixture of moved and unmoved flows.
     pub fn either(&self, look: &Look, moves: &Moves) -> Levels {
         let mut both = self.fast.clone().into_owned();
         both.spread(look.fabric().top_lid());
@@ -106,14 +107,14 @@ impl Worked<'_> {
         both
     }
 
-    /// The levels of paths afterwards as routes have lanes: by destination where all switches agree.
+    /// The levels after the moves, in the form of lanes of routes: by destination where all switches agree.
     pub fn lanes(&self, look: &Look, stride: usize) -> Lanes {
         let mut up = vec![0; stride];
         for lid in &self.slow {
             up.get_mut(lid.index()).into_iter().for_each(|up| *up = self.twins.apart);
         }
         let all = look.fabric().switch_count() as u32;
-        // Where all switches agree, one of them is asked.
+        // Levels that do not depend on the switch are read for one switch only.
         let asked = if matches!(*self.fast, Levels::BySwitch { .. }) { all } else { all.min(1) };
         let level = |switch: u32, at: usize| {
             let bits = Lid::new(at as u32).map_or(0, |lid| self.fast.of(switch, lid));
@@ -143,7 +144,8 @@ impl Worked<'_> {
     }
 }
 
-/// The flows that move, as a plan has them. `agents`: of which hosts it is known whether one of theirs is subscribed.
+/// The flows that move, in the form of a plan. `agents` states for hosts whether an agent is subscribed,
+/// where that is known.
 pub(super) fn migrations(
     look: &Look,
     moves: &Moves,
@@ -174,7 +176,7 @@ fn back(look: &Look, moved: &Moved, agents: &BTreeMap<Lid, Option<bool>>) -> Opt
     (!flows.is_empty()).then_some(Migration { towards: Towards::Fast, hot_spot, fast, slow, flows })
 }
 
-/// Flows to one LID of a hot-spot, those of one level together.
+/// The flows to one LID of a hot-spot, grouped by level.
 fn towards_slow(
     look: &Look,
     spot: &SpotMoves,
@@ -225,30 +227,30 @@ pub(super) fn plan_port(look: &Look, lid: Lid) -> Option<PlanPort> {
     Some(PlanPort { guid, name: look.port_told_apart(port), lid: lid.value() })
 }
 
-/// What a port is known by in a plan.
+/// The GUID by which a plan identifies a port: its own, or else the node's.
 fn guid_of(fabric: &Fabric, port: PortId) -> Guid {
     let at = fabric.port(port);
     at.facts.guid.unwrap_or(fabric.node(at.node).guid())
 }
 
-/// Whether the port that a plan names has its LID still.
+/// Whether the port that a plan names still has its LID.
 pub(super) fn is_there(fabric: &Fabric, named: &PlanPort) -> bool {
     let port = Lid::new(named.lid.into()).and_then(|lid| fabric.port_by_lid(lid));
     port.is_some_and(|port| named.guid.parse() == Ok(guid_of(fabric, port)))
 }
 
-/// How a hot-spot or one of its flows stands.
+/// The status of a hot-spot or of one of its flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LaneStanding {
-    /// It would move, and has not yet.
+    /// The flow would move, and has not moved yet.
     Proposed,
-    /// It is on the slow lane.
+    /// The flow is on the slow lane.
     InForce,
-    /// It is on the slow lane and would come back.
+    /// The flow is on the slow lane and would return to the fast one.
     Cooling,
-    /// Of a hot-spot: some of its flows are on the slow lane, others would go there.
+    /// For a hot-spot: some flows are on the slow lane, others would move there.
     Partly,
-    /// It is on the slow lane, and whether its hot-spot is still one nobody knows.
+    /// The flow is on the slow lane, and whether its hot-spot still exists is unknown.
     Untold,
 }
 
@@ -277,51 +279,53 @@ pub struct LaneSpot {
     pub port: PlanPort,
     pub adapter: PortId,
     pub standing: LaneStanding,
-    /// Ticks a second that its switch waits, and the part of the time, where it is hot and that is known.
+    /// Waiting of the switch port in ticks per second, and the next field as a share of the time; `None`
+    /// where unknown.
     pub congestion: Option<f64>,
     pub time_waited: Option<f64>,
-    /// The levels of its flows, fast and slow, where they are known; several where an engine keeps flows apart.
+    /// The fast and slow levels of the flows, where they are known; several where an engine uses several
+    /// levels.
     pub levels: Vec<(u8, u8)>,
     pub flows: Vec<LaneFlow>,
 }
 
-/// How a table is against what it should be.
+/// The status of a table compared with the table that slow lanes need.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TableStanding {
     AsShould,
-    /// What stands there and what should.
+    /// The table in force and the table that is needed.
     Differs {
         held: String,
         wanted: String,
     },
-    /// It is not known, or cannot be as it should: why.
+    /// The table is unknown or cannot be as needed, with the reason.
     Cannot(String),
 }
 
-/// A table of a port on the way to a hot-spot.
+/// A table of a port on a path to a hot-spot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LaneTable {
-    /// The port that packets leave at.
+    /// The egress port.
     pub port: PortId,
-    /// `SL2VL from port 3`, `SL2VL`, `arbitration`.
+    /// The kind of table: `SL2VL from port 3`, `SL2VL`, `arbitration`.
     pub table: String,
     pub standing: TableStanding,
 }
 
-/// Where dFtree stands: hot-spots with their flows, and the tables on the ways to them.
+/// The state of dFtree: hot-spots with their flows, and the tables on the paths to them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct LaneState {
     pub spots: Vec<LaneSpot>,
-    /// By port. Empty where nothing is on a slow lane or would go there.
+    /// Tables in the order of ports. Empty where no flow is on a slow lane or would move there.
     pub tables: Vec<LaneTable>,
-    /// Why it is not known what the tables should be.
+    /// Reason why the needed tables are unknown.
     pub refused: Option<String>,
-    /// Flows of changes that stand of which an end is gone.
+    /// Flows of applied changes with an end that is gone.
     pub gone: Vec<Moved>,
 }
 
 impl LaneState {
-    /// Whether a plan would do something: move flows, or write tables that those on the slow lane need.
+    /// Whether a plan would do something: move flows, or write tables that flows on the slow lane need.
     pub fn wants_plan(&self) -> bool {
         let moves = |spot: &LaneSpot| {
             let (standing, flows) = (spot.standing, &spot.flows);
@@ -338,20 +342,21 @@ impl LaneState {
         flows.into_iter().any(|flow| moved.contains(&flow.standing))
     }
 
-    /// Whether flows are on the slow lane whose tables differ from what it needs, and can be written.
+    /// Whether flows are on the slow lane while tables on their paths differ and can be written.
     pub fn wants_tables(&self) -> bool {
         let slow = |flow: &LaneFlow| matches!(flow.standing, LaneStanding::InForce | LaneStanding::Untold);
         let differs = |table: &LaneTable| matches!(table.standing, TableStanding::Differs { .. });
         self.spots.iter().flat_map(|spot| &spot.flows).any(slow) && self.tables.iter().any(differs)
     }
 
-    /// Tables that are not as they should be, or of which that is not known.
+    /// Tables that differ from what is needed, or may differ.
     pub fn differing(&self) -> impl Iterator<Item = &LaneTable> {
         self.tables.iter().filter(|table| table.standing != TableStanding::AsShould)
     }
 }
 
-/// Where dFtree stands after the verdict over an interval; with no verdict (`Moves` of in force alone) what is in force.
+/// The state of dFtree after the verdict over an interval. Without a verdict, `moves` has only what is in
+/// force.
 pub fn lane_state(look: &Look, moves: &Moves, agents: &[(Lid, Option<bool>)], sent: Sent<'_>) -> LaneState {
     let agents: BTreeMap<Lid, Option<bool>> = agents.iter().copied().collect();
     let needs = !slow_lids(look, moves).is_empty();
@@ -451,13 +456,13 @@ fn tables(look: &Look, prepared: &Prepared) -> Vec<LaneTable> {
     all
 }
 
-/// `level 1 on lane 0`.
+/// Text for changed levels: `level 1 on lane 0`.
 fn levels_words(row: Sl2Vl, levels: &[ServiceLevel]) -> String {
     let word = |level: &ServiceLevel| format!("level {} on lane {}", level.value(), row.lane(*level).value());
     levels.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// `high 0:64; low 0:64 1:64`.
+/// Text for arbitration: `high 0:64; low 0:64 1:64`.
 fn weights_words(held: &Arbitration) -> String {
     let turns = |table: &[VlWeight]| {
         let told = table.iter().filter(|entry| entry.weight > 0);
@@ -468,7 +473,7 @@ fn weights_words(held: &Arbitration) -> String {
     format!("high {}; low {}", turns(&held.high), turns(&held.low))
 }
 
-/// With its code.
+/// The text of a refusal, with its code.
 fn refused_words(look: &Look, refused: Refused) -> String {
     let port = |port: PortId| look.port_told_apart(port);
     let node = |node| look.told_apart(node).into_owned();
@@ -526,7 +531,7 @@ mod tests {
     use fabdeck_fabric::generate::{Spec, generate};
     use fabdeck_fabric::observe::Observation;
 
-    /// One level for all takes no row for each switch, and says the same as if it did.
+    /// `Levels::One` gives the same lanes as rows for each switch, without storing the rows.
     #[test]
     fn levels_afterwards_differ_from_those_in_force_at_hot_spots_alone() {
         let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
@@ -555,7 +560,7 @@ mod tests {
         }
         let lane: Vec<u8> = (0..stride).map(|at| u8::from(at == 3)).collect();
         assert_eq!((&lanes, &same), (&Lanes::ByDestination { lanes: 2, lane }, &lanes));
-        // Switches that do not agree have a row each.
+        // Switches with different levels get a row each.
         let (either, Lanes::ByPair { lanes, lane }) = of(rows(1), 2) else { panic!("by pair") };
         assert_eq!((either.of(0, lid(3)), either.of(1, lid(4)), lanes), (0b101, 0b10, 3));
         let found = [(0, 3), (1, 3), (0, 4), (1, 4)].map(|(switch, at)| lane[switch * stride + at]);

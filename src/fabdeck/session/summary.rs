@@ -4,30 +4,30 @@ use fabdeck_fabric::{Link, NodeKind, PortState};
 
 use super::Look;
 
-/// What there is, counted.
+/// The numbers of elements in a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     pub switches: usize,
     /// Channel adapters, aggregation nodes of switches included.
     pub hosts: usize,
-    /// Those of them that are aggregation nodes.
+    /// Number of these adapters that are aggregation nodes.
     pub aggregation: usize,
     pub routers: usize,
     /// Cables, those of hosts included.
     pub links: usize,
     /// Cables with a switch at both ends.
     pub switch_links: usize,
-    /// Links that are below what both of their ends can do; `None` when there are links and none tells.
+    /// Links below what both of their ends support; `None` when no link reports it.
     pub degraded_links: Option<usize>,
-    /// Links with an end that says it is down, by the same rule.
+    /// Links with an end that reports it is down; `None` when no link reports its state.
     pub down_links: Option<usize>,
     /// Ports with a peer.
     pub ports: usize,
-    /// Nodes that fell silent, or are known by their peer only.
+    /// Number of nodes that no longer answer, or are known only by their peer.
     pub unanswered: usize,
-    /// Switches whose forwarding table is known; `None` where the tables of a live fabric were not asked for.
+    /// Switches whose forwarding table is known; `None` where the tables of a live fabric were not read.
     pub tables: Option<usize>,
-    /// Questions to a live fabric that brought no answer.
+    /// Requests to a live fabric without an answer.
     pub silent: usize,
 }
 
@@ -54,7 +54,7 @@ impl Summary {
         }
     }
 
-    /// Every number with its key in JSON; `None` where nobody told.
+    /// Every number with its JSON key; `None` where it is unknown.
     pub fn numbers(&self) -> [(&'static str, Option<usize>); 11] {
         [
             ("switches", Some(self.switches)),
@@ -71,7 +71,7 @@ impl Summary {
         ]
     }
 
-    /// What there is, in a sentence's words.
+    /// The main numbers in one phrase.
     pub fn sentence(&self) -> String {
         let counted = [
             counted(self.switches, "switch", "switches"),
@@ -82,7 +82,8 @@ impl Summary {
     }
 }
 
-/// Tables of a live fabric are read when somebody wants them.
+/// Number of known forwarding tables; `None` where the tables of a live fabric were not read, as they are
+/// read on demand.
 fn told_tables(look: &Look) -> Option<usize> {
     let reading = look.observation.reading.as_ref();
     let asked = reading.is_none_or(|reading| reading.phase("tables").is_some());
@@ -90,7 +91,7 @@ fn told_tables(look: &Look) -> Option<usize> {
     asked.then(known)
 }
 
-/// How many say yes; `None` when there are some and nobody says anything.
+/// Number of `true` answers; `None` when there are links and none of them reports.
 fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
     let mut some = answers.len() == 0;
     let mut yes = 0;
@@ -101,14 +102,14 @@ fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
     some.then_some(yes)
 }
 
-/// `9 switches`, `9 switches and 1 adapter`.
+/// Number of devices: `9 switches`, `9 switches and 1 adapter`.
 pub fn devices((switches, adapters): (usize, usize)) -> String {
     let switches = (switches > 0 || adapters == 0).then(|| counted(switches, "switch", "switches"));
     let adapters = (adapters > 0).then(|| counted(adapters, "adapter", "adapters"));
     switches.into_iter().chain(adapters).collect::<Vec<_>>().join(" and ")
 }
 
-/// `1 switch`, `2 switches`.
+/// A count with its noun: `1 switch`, `2 switches`.
 pub fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }

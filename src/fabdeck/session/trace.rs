@@ -9,44 +9,44 @@ use fabdeck_fabric::{
 use super::check::leads_to_silence;
 use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
 
-/// Where a path begins or ends: a switch, or a port of an adapter or router.
+/// An end of a path: a switch, or a port of an adapter or router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traced {
     pub node: NodeId,
-    /// `None` for a switch, which is its own terminal.
+    /// `None` for a switch, which is a terminal itself.
     pub port: Option<PortId>,
 }
 
-/// A step from one node to the next.
+/// A step of a path to the next node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     pub node: NodeId,
-    /// `None` where the path ends in this node without an egress port.
+    /// `None` where the path ends in this node, without an egress port.
     pub egress: Option<PortNum>,
 }
 
-/// How a path ends.
+/// The outcome of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
     Arrived,
-    /// The path comes back to a switch where it has been.
+    /// The path returns to a switch that it already passed.
     Loop(NodeId),
     /// The switch has a table, and no entry for the LID.
     NoEntry(NodeId),
-    /// Nobody said what the switch holds.
+    /// The switch's entry for the LID is unknown.
     NoTable(NodeId),
     /// The port has no cable, or the node has no such port.
     NoCable(NodeId, PortNum),
-    /// The port is up, and who is behind it did not answer.
+    /// The port is up, and the node behind it did not answer.
     NoAnswer(NodeId, PortNum),
-    /// One end of the cable at this port says that it is down.
+    /// One end of the cable at this port reports that it is down.
     Down(NodeId, PortNum),
-    /// It ends in a node that does not own the LID.
+    /// The path ends in a node that does not own the LID.
     Astray(NodeId),
 }
 
 impl Ending {
-    /// A stable word for JSON; `None` when the path was found.
+    /// A stable word for JSON; `None` when the path arrives.
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Self::Arrived => None,
@@ -60,18 +60,18 @@ impl Ending {
         }
     }
 
-    /// Every word there is.
+    /// All words.
     pub const WORDS: &[&str] = &["loop", "no-entry", "no-table", "no-cable", "no-answer", "down", "astray"];
 }
 
-/// Which of the destination's 2^LMC LIDs is meant.
+/// The choice among the destination's 2^LMC LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidChoice {
     Base,
     One(u32),
 }
 
-/// A path as far as it goes.
+/// A path, complete or up to the point where it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
     pub from: Traced,
@@ -81,7 +81,7 @@ pub struct Trace {
     pub ending: Ending,
 }
 
-/// Why there is nothing to trace.
+/// Reason why no path can be traced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     #[error(transparent)]
@@ -100,7 +100,7 @@ pub enum TraceError {
     OtherKind { name: String, kind: &'static str, element: String },
 }
 
-/// What an operator means by a text: an element, a name, a GUID or a LID. A name wins over a LID.
+/// Parses an end of a path: an element, a name, a GUID or a LID. A name takes precedence over a LID.
 pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
     let (fabric, names) = (look.fabric(), &look.names);
     let text = text.trim();
@@ -118,7 +118,7 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
         }
     }
     match names.find(fabric, text, None).as_slice() {
-        // A port's own GUID means that port, not the first of its node.
+        // The GUID of a port names that port, not the first port of its node.
         [id] => match port_guid(text).and_then(|guid| fabric.port_by_guid(guid)) {
             Some(port) if fabric.port(port).node == *id && names.bearers(text).is_empty() => {
                 at_port(look, port)
@@ -136,7 +136,7 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
     }
 }
 
-/// A name that was looked for among nodes of one kind and is borne by one of another.
+/// The error for a name that exists, but for another kind of node.
 fn other_kind(look: &Look, error: ElementError) -> TraceError {
     let ElementError::Unknown { kind: "switch" | "host" | "router", name, .. } = &error else {
         return error.into();
@@ -151,8 +151,8 @@ fn other_kind(look: &Look, error: ElementError) -> TraceError {
     }
 }
 
-/// A LID has at most five digits, or four after `0x`, as the tools print it; sixteen digits are a GUID. A short GUID
-/// that some node or port has wins.
+/// Parses a LID. It has at most five digits, or four after `0x`, as tools print it; sixteen digits are a
+/// GUID. A short GUID of a node or port takes precedence.
 fn lid_of(look: &Look, text: &str) -> Option<u32> {
     let (digits, marked) = text.strip_prefix("lid:").map_or((text, false), |digits| (digits, true));
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
@@ -163,7 +163,7 @@ fn lid_of(look: &Look, text: &str) -> Option<u32> {
     (digits.len() <= 5).then(|| digits.parse().ok()).flatten()
 }
 
-/// Only what `Names::find` took for a GUID can be one of a port.
+/// Parses the GUID of a port, in the notations in which `Names::find` reads GUIDs.
 fn port_guid(text: &str) -> Option<Guid> {
     let marked = text.starts_with("0x") || text.starts_with("0X") || text.len() == 16;
     marked.then(|| Guid::from_hex(text).ok()).flatten()
@@ -175,7 +175,8 @@ fn at_port(look: &Look, id: PortId) -> Result<Traced, TraceError> {
     Ok(Traced { node, port: (!switch).then_some(id) })
 }
 
-/// Of an adapter with several ports the first with a cable is taken: it is the port that traffic has.
+/// The end at a node. An adapter with several ports is represented by its first cabled port, which carries
+/// traffic.
 fn at_node(look: &Look, id: NodeId) -> Result<Traced, TraceError> {
     let fabric = look.fabric();
     if fabric.node(id).is_switch() {
@@ -187,25 +188,25 @@ fn at_node(look: &Look, id: NodeId) -> Result<Traced, TraceError> {
 }
 
 impl Traced {
-    /// `host0[1]`, or the name of a switch.
+    /// The name of the end: `host0[1]`, or the name of a switch.
     pub fn name(&self, look: &Look) -> String {
         self.port.map_or_else(|| look.told_apart(self.node).into_owned(), |port| look.port_told_apart(port))
     }
 
-    /// Other ports of the same adapter with a cable, which were not taken.
+    /// Number of other cabled ports of the same adapter.
     pub fn others(&self, look: &Look) -> usize {
         let cabled = look.fabric().ports_of(self.node).filter(|(_, port)| port.peer.is_some()).count();
         if self.port.is_some() { cabled.saturating_sub(1) } else { 0 }
     }
 
-    /// Its base LID and how many it owns.
+    /// The base LID of the end, with the number of its LIDs.
     pub fn address(&self, look: &Look) -> Option<(Lid, u16)> {
         let fabric = look.fabric();
         let port = self.port.or_else(|| fabric.port_of(self.node, PortNum::MANAGEMENT))?;
         fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lids()))
     }
 
-    /// The LID that is meant.
+    /// The chosen LID of the end.
     pub fn lid(&self, look: &Look, choice: LidChoice) -> Result<Lid, TraceError> {
         let (base, count) = self.address(look).ok_or_else(|| TraceError::NoLid(self.name(look)))?;
         let first = u32::from(base.value());
@@ -231,7 +232,7 @@ impl Trace {
         Self::over(look, Entries::Read(tables), from, to, choice)
     }
 
-    /// Follows routes that were computed and are in no switch yet.
+    /// Follows computed routes that no switch has yet.
     pub fn follow_routes(look: &Look, routes: &Routes, from: Traced, to: Traced) -> Result<Self, TraceError> {
         Self::over(look, Entries::Computed(routes), from, to, LidChoice::Base)
     }
@@ -253,12 +254,12 @@ impl Trace {
         self.ending == Ending::Arrived
     }
 
-    /// Cables on the path.
+    /// Number of links on the path.
     pub fn links(&self) -> usize {
         self.hops.iter().filter(|hop| hop.egress.is_some()).count()
     }
 
-    /// How it ended, in a sentence.
+    /// The outcome in a sentence.
     pub fn verdict(&self, look: &Look) -> String {
         let lid = self.lid;
         let name = |node: NodeId| look.names.unique(look.fabric(), node);
@@ -293,7 +294,7 @@ impl Trace {
     }
 }
 
-/// Where the entries are.
+/// The source of forwarding entries.
 #[derive(Clone, Copy)]
 enum Entries<'l> {
     Read(&'l Tables),
@@ -301,7 +302,7 @@ enum Entries<'l> {
 }
 
 impl Entries<'_> {
-    /// What a switch does with a LID; `None` when nobody said.
+    /// The entry of a switch for a LID; `None` when it is unknown.
     fn get(self, at: NodeId, lid: Lid) -> Option<Option<PortNum>> {
         match self {
             Self::Read(tables) => {
@@ -335,7 +336,7 @@ impl Walk<'_> {
                 Err(ending) => return ending,
             }
         }
-        // Every round either ends or marks another switch as seen.
+        // Each iteration ends the path or adds a switch to `seen`, so the loop ends.
         loop {
             match self.step(at) {
                 Ok(node) => at = node,
@@ -344,7 +345,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Over the cable at a port; the ending when the far end is where the path ends.
+    /// Crosses the cable at a port; returns the ending when the path ends at the far end.
     fn cross(&mut self, node: NodeId, egress: PortNum) -> Result<NodeId, Ending> {
         let fabric = self.look.fabric();
         self.hops.push(Hop { node, egress: Some(egress) });
@@ -363,7 +364,7 @@ impl Walk<'_> {
         if fabric.node(far).facts.kind == NodeKind::Switch { Ok(far) } else { Err(Ending::Astray(far)) }
     }
 
-    /// What one switch does with the packet.
+    /// Forwards the packet at one switch.
     fn step(&mut self, at: NodeId) -> Result<NodeId, Ending> {
         if self.to.port.is_none() && self.to.node == at {
             return Err(Ending::Arrived);

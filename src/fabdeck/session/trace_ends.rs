@@ -1,4 +1,4 @@
-//! The two ends of a path, where a name may be that of a host with several adapters.
+//! The two ends of a path, where a host name may stand for several adapters.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use super::{Look, counted};
 use fabdeck_fabric::{ElementError, NodeId, NodeKind, PortId};
 use fabdeck_files::slurm::host_name;
 
-/// Both ends of a path, and why these where there was a choice.
+/// Both ends of a path, with a text about the choice where there was one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceEnds {
     pub from: Traced,
@@ -15,9 +15,9 @@ pub struct TraceEnds {
     pub choice: Option<String>,
 }
 
-/// What an operator means by two texts. Of hosts with several adapters the first pair is taken that shares a rail: no other
-/// pair has fewer switches on its way, and of those that have as few, both adapters are the same one of their host
-/// (`mlx5_2`), where rails meet at the spines.
+/// Parses the two ends of a path. For hosts with several adapters, the pair with the fewest switches between
+/// its adapters is taken. Of equal pairs, one with the same device name on both hosts comes first (`mlx5_2`),
+/// as rails may meet at the spines.
 pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceError> {
     let (sources, destinations) = (candidates(look, from)?, candidates(look, to)?);
     let (mut from_end, mut to_end) = (sources[0], destinations[0]);
@@ -53,7 +53,7 @@ pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceE
     Ok(TraceEnds { from: from_end, to: to_end, choice: Some(choice) })
 }
 
-/// At least one: what a text means, or all adapters of the host that it names.
+/// The ends that a text may mean, at least one; for a host name, all adapters of the host.
 fn candidates(look: &Look, text: &str) -> Result<Vec<Traced>, TraceError> {
     match endpoint(look, text) {
         Err(TraceError::Element(ElementError::Ambiguous { name, guids })) => {
@@ -67,13 +67,13 @@ fn candidates(look: &Look, text: &str) -> Result<Vec<Traced>, TraceError> {
     }
 }
 
-/// The cabled adapters of a host, in the order of their names; none where the text names no host.
+/// The cabled adapters of a host, in the order of their names; empty where the text names no host.
 fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
     let text = text.trim();
     let name = text.strip_prefix("host:").unwrap_or(text);
     let fabric = look.fabric();
     let mut nodes = look.names.find(fabric, name, Some(NodeKind::ChannelAdapter));
-    // Adapters may share a description that says nothing of their host, such as mlx5_0.
+    // Adapters may share a description without a host name, such as mlx5_0.
     if host_name(name).is_none() {
         return Vec::new();
     }
@@ -82,7 +82,8 @@ fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
     nodes.iter().filter_map(|id| endpoint(look, &fabric.node(*id).guid().to_string()).ok()).collect()
 }
 
-/// Which adapter of its host it is, by what its description has behind the name of the host: `mlx5_2`, `HCA-1`.
+/// The device name of an adapter: the part of its description after the host name, such as `mlx5_2` or
+/// `HCA-1`.
 fn device(look: &Look, end: Traced) -> Option<&str> {
     let name = &look.fabric().node(end.node).facts.description;
     let host = host_name(name)?;
@@ -97,7 +98,7 @@ fn switch_of(look: &Look, end: Traced) -> Option<NodeId> {
     }
 }
 
-/// Hops from a switch to every node over other switches; `u32::MAX` where there is no way.
+/// Hops from a switch to every switch; `u32::MAX` where there is no path.
 fn distances(look: &Look, from: Option<NodeId>) -> Vec<u32> {
     let fabric = look.fabric();
     let mut hops = vec![u32::MAX; fabric.nodes().len()];

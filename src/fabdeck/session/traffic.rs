@@ -14,24 +14,24 @@ use fabdeck_simulator::traffic::{
     TrafficRun,
 };
 
-/// Samples of the rates, and looks for a deadlock, are so far apart.
+/// Interval between samples of the rates and checks for a deadlock.
 const WINDOW_NS: u64 = 10_000;
-/// The share of the time that is left for the network to fill before anything is measured: one in so many parts.
+/// The network fills for one part in `WARM_UP` of the time before measuring begins.
 const WARM_UP: u64 = 10;
 
-/// The routes that packets follow, and what decides their lanes.
+/// The routes of packets, and the source of their lanes.
 #[derive(Clone, Debug)]
 pub struct Course {
     pub routes: Arc<Routes>,
     pub service: Service,
-    /// Tables of lanes and of arbitration.
+    /// SL2VL tables and arbitration tables.
     pub tables: Tables,
-    /// Whose they are.
+    /// Origin of the routes: an engine, or the tables in force.
     pub by: &'static str,
 }
 
 impl Course {
-    /// The tables in force, on the levels that somebody told; level 0 where nobody did.
+    /// The tables in force with the known service levels, or level 0 where none are known.
     pub fn in_force(look: &Look, faults: &Faults, sent: Sent<'_>) -> Self {
         let mut routes = in_force(look, &look.observation.tables, faults);
         let zero = Service::Levels(Levels::One(ServiceLevel::default()));
@@ -52,7 +52,8 @@ impl Course {
         Self { routes: Arc::new(routes), service, tables: look.observation.tables.clone(), by }
     }
 
-    /// What an engine would make of what is left; each of its lanes has the level of its number.
+    /// The routes of an engine for the fabric without failed elements; each lane has the service level of its
+    /// number.
     pub fn of_engine(
         look: &Look,
         faults: &Faults,
@@ -72,31 +73,31 @@ impl Course {
     }
 }
 
-/// What is to be simulated.
+/// The options of a traffic run.
 #[derive(Clone, Debug)]
 pub struct TrafficAsked {
     pub pattern: Pattern,
     pub settings: Settings,
     pub for_ns: u64,
-    /// End as soon as the rates have settled.
+    /// Whether the run ends as soon as the rates are steady.
     pub until_steady: bool,
-    /// How many hosts and flows are named, from the top and from the bottom.
+    /// Number of hosts and flows to name, from the top and from the bottom.
     pub rows: usize,
 }
 
-/// How a run ended.
+/// The reason why a traffic run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// The time was up.
+    /// The time is over.
     Time,
     Steady,
-    /// All that was to be sent has arrived.
+    /// Every packet of the exchange has arrived or is lost.
     Finished,
     Deadlock,
 }
 
-/// An end of traffic and what it got, in Gb/s of payload.
+/// A host and its rates, in Gb/s of payload.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostRate {
     pub host: String,
@@ -112,11 +113,11 @@ pub struct FlowRate {
     pub gbps: f64,
 }
 
-/// A port that had something to send and could not.
+/// A port that had packets to send and could not send them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WaitingPort {
     pub port: String,
-    /// Of the whole time.
+    /// Share of the simulated time.
     pub share: f64,
     pub ticks: u64,
 }
@@ -124,28 +125,28 @@ pub struct WaitingPort {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LaneShare {
     pub lane: usize,
-    /// Of the packets on all cables.
+    /// Share of the packets on all links.
     pub share: f64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HeldBuffer {
-    /// The cable that the buffer is behind: `leaf0[3] -> spine1[1]`.
+    /// The channel into the buffer: `leaf0[3] -> spine1[1]`.
     pub channel: String,
     pub lane: u8,
-    /// The packet at its head.
+    /// Source of the packet at the head of the buffer; the next field is its destination.
     pub from: String,
     pub to: String,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct DeadlockFound {
-    /// Each waits for the next, the last for the first.
+    /// The credit loop: each buffer waits for the next, the last one for the first.
     pub circle: Vec<HeldBuffer>,
     pub stuck_buffers: u64,
 }
 
-/// What a run came to.
+/// The result of a traffic run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TrafficReport {
     pub routes: &'static str,
@@ -153,20 +154,20 @@ pub struct TrafficReport {
     pub lanes: u64,
     pub ended: Ended,
     pub simulated_ns: u64,
-    /// Of these, before measuring began.
+    /// Part of this time before measuring began.
     pub warm_up_ns: u64,
     pub steady: bool,
     pub packets_sent: u64,
     pub packets_arrived: u64,
-    /// Without a path, a lane, or a port that is up.
+    /// Number of packets without a path, a lane, or a working port.
     pub packets_lost: u64,
     pub packet_hops: u64,
-    /// Payload that arrived: in all, and of a host the mean, the least and the most.
+    /// Rate of arrived payload: in total, and for hosts the mean, minimum and maximum.
     pub total_gbps: f64,
     pub mean_gbps: f64,
     pub min_gbps: f64,
     pub max_gbps: f64,
-    /// Of an exchange that ended: all of its payload over its time (dissertation, equation 4.2).
+    /// For an exchange that ended: its payload divided by its time (dissertation, equation 4.2).
     pub exchange_gbps: Option<f64>,
     pub latency_ns: LatencyTold,
     pub lane_shares: Vec<LaneShare>,
@@ -189,7 +190,7 @@ pub struct LatencyTold {
     pub max: u64,
 }
 
-/// A flow between two ends by their names.
+/// A flow between two ends, which the texts name.
 pub fn flow_between(look: &Look, from: &str, to: &str) -> Result<Flow, TraceError> {
     let port = |text: &str| {
         let end = endpoint(look, text)?;
@@ -199,7 +200,7 @@ pub fn flow_between(look: &Look, from: &str, to: &str) -> Result<Flow, TraceErro
     Ok(Flow::new(port(from)?, port(to)?))
 }
 
-/// Runs traffic.
+/// Simulates traffic and reports the result.
 pub fn simulate(
     look: &Look,
     faults: &Faults,
@@ -210,7 +211,7 @@ pub fn simulate(
     let given = Given { fabric: look.fabric(), faults, routes, service, tables };
     let load = Load { pattern: asked.pattern.clone(), settings: asked.settings };
     let mut run = TrafficRun::new(given, &load)?;
-    // An exchange begins and ends; of it all counts.
+    // An exchange begins and ends, so all of it is measured.
     let exchange = run.exchange().is_some();
     let warm_up = if exchange { 0 } else { asked.for_ns / WARM_UP };
     run.advance(warm_up);
@@ -287,7 +288,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// The first and the last of a list that is in order; what is short is told once.
+    /// The first and the last rows of a sorted list; rows of a short list appear once.
     fn both_ends<T, R>(&self, all: &[T], row: impl Fn(&T) -> R) -> (Vec<R>, Vec<R>) {
         let rows = self.asked.rows;
         let rest = all.len().saturating_sub(rows).min(rows);
@@ -350,7 +351,7 @@ impl Reporter<'_> {
         DeadlockFound { circle: found.circle.iter().map(held).collect(), stuck_buffers: found.stuck }
     }
 
-    /// A port of an adapter by name and number, a switch by name.
+    /// The name of an end: port name of an adapter, or switch name.
     fn end(&self, port: PortId) -> String {
         let node = self.look.fabric().port(port).node;
         match self.look.fabric().node(node).is_switch() {
@@ -364,13 +365,13 @@ fn gbps(mbps: u64) -> f64 {
     mbps as f64 / 1000.0
 }
 
-/// To four digits behind the point.
+/// Rounds to four decimal places.
 fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }
 
 impl TrafficReport {
-    /// A deadlock is one.
+    /// Whether the run has a finding, which is a deadlock.
     pub fn findings(&self) -> bool {
         self.deadlock.is_some()
     }

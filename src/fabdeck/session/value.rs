@@ -1,4 +1,4 @@
-//! Typed values of fields. The type decides how a value is compared, aligned and written; no face guesses from text.
+//! Typed values of fields. The type determines how values are compared, aligned and written.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -6,7 +6,7 @@ use std::fmt;
 
 use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, PortState};
 
-/// What a field holds.
+/// The type of a field's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Text,
@@ -36,12 +36,12 @@ impl Kind {
         }
     }
 
-    /// Numbers line up at their last digit.
+    /// Whether columns of this kind are aligned at the right.
     pub fn right_aligned(self) -> bool {
         matches!(self, Self::Number | Self::Decimal)
     }
 
-    /// The words that a field of this kind can hold, in their order (empty: not a kind of fixed words).
+    /// The words that a field of this kind can hold, in order; empty for kinds without fixed words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
             Self::Width => LinkWidth::ALL.iter().map(|v| v.word()).collect(),
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// A value as an operator types it; `None` when the text is no value of this kind.
+    /// Parses a value that an operator typed; `None` when the text is no value of this kind.
     pub fn parse(self, text: &str) -> Option<Value<'static>> {
         match self {
             Self::Text => Some(Value::Text(Cow::Owned(text.to_owned()))),
@@ -82,11 +82,11 @@ impl Kind {
 /// The value of one field in one row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value<'a> {
-    /// Nobody said.
+    /// The source does not report the value.
     Missing,
     Text(Cow<'a, str>),
     Number(u64),
-    /// A counter at its maximum: so much or more.
+    /// A counter at its maximum: the true value is this number or more.
     AtLeast(u64),
     /// A number with one decimal, in tenths.
     Tenths(u64),
@@ -104,12 +104,12 @@ impl<'a> Value<'a> {
         Self::Text(Cow::Borrowed(text))
     }
 
-    /// As many as that, rounded to a tenth.
+    /// A number, rounded to a tenth.
     pub fn tenths(number: f64) -> Self {
         Self::Tenths((number * 10.0).round() as u64)
     }
 
-    /// A count; no fabric has as many things as `u64` holds.
+    /// A count. `u64` is large enough for every count of a fabric.
     pub fn count(count: usize) -> Self {
         Self::Number(count as u64)
     }
@@ -118,7 +118,7 @@ impl<'a> Value<'a> {
         matches!(self, Self::Missing)
     }
 
-    /// As a person reads it: `-` where nobody said, `yes` and `no` for flags.
+    /// The text of a value: `-` where it is missing, `yes` and `no` for flags.
     pub fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::Missing => Cow::Borrowed("-"),
@@ -132,13 +132,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same in little room: three digits and what they count, from ten thousand on.
+    /// The short text of a value: numbers from 10,000 on have three digits and a unit prefix.
     pub fn scaled(&self) -> Cow<'_, str> {
         if let Self::AtLeast(number) = self {
             return Cow::Owned(format!(">={}", Self::Number(*number).scaled()));
         }
         let Self::Number(number @ 10_000..) = self else { return self.shown() };
-        // Rounded as it is shown, 999,950 is a million.
+        // The comparison uses the rounded value, so 999,950 is shown as a million.
         let steps = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)];
         let number = *number as f64;
         let fits = |(_, unit): &&(&str, f64)| number / unit < 999.5;
@@ -148,7 +148,7 @@ impl<'a> Value<'a> {
         Cow::Owned(format!("{part:.digits$}{sign}"))
     }
 
-    /// Order of two values of one field; what nobody said comes last.
+    /// The order of two values of one field; a missing value comes last.
     pub fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Missing, Self::Missing) => Ordering::Equal,
@@ -200,7 +200,7 @@ impl From<bool> for Value<'_> {
     }
 }
 
-/// Numbers of every size.
+/// Implements `From` for the integer types.
 macro_rules! numbers {
     ($($from:ty => $into:expr;)+) => {
         $(impl From<$from> for Value<'_> {
@@ -220,7 +220,7 @@ numbers! {
     PortNum => |port: PortNum| u64::from(port.value());
 }
 
-/// Words in the order of their variants, which is the order of what they mean.
+/// Implements `From` for enums of words; the order of the words is that of the variants.
 macro_rules! ordered_words {
     ($($from:ty),+) => {
         $(impl From<$from> for Value<'_> {
@@ -250,7 +250,7 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
             return step;
         }
     }
-    // `a1` and `a01` are alike so far; plain order keeps the result total.
+    // `a1` and `a01` compare as equal up to here; plain text order keeps the order total.
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 

@@ -1,4 +1,5 @@
-//! Routes held against the tables in force: their certificate, what they change, and whether the way to them is safe.
+//! The comparison of routes with the tables in force: certificate, changes, and whether the transition is
+//! safe.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,10 @@ use fabdeck_routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use fabdeck_routing::difference::{Difference, Transition, changed_lanes, compare, transition};
 use fabdeck_routing::{NoPulse, Problem, Pulse, Refusal};
 
-/// Why nothing is said of what changes, where the source has a topology alone.
+/// Reason why no change is judged, where the source has only a topology.
 pub const NO_TABLES: &str = "no tables in force";
 
-/// The transition from no tables: there is nothing to judge.
+/// The transition without tables in force, which cannot be judged.
 pub fn without_tables() -> TransitionReport {
     TransitionReport {
         reason: Some(NO_TABLES.to_owned()),
@@ -26,17 +27,17 @@ pub fn without_tables() -> TransitionReport {
     }
 }
 
-/// What is true of an engine's routes, and of the way to them.
+/// The comparison of an engine's routes with the tables in force.
 pub(super) struct Weighed {
     pub(super) report: Report,
     pub(super) difference: Difference,
     pub(super) changed_lanes: Option<u64>,
     pub(super) transition: TransitionReport,
-    /// For the certificate.
+    /// Time for the certificate.
     pub(super) took: Duration,
 }
 
-/// Holds routes against the tables in force.
+/// Compares routes with the tables in force.
 pub(super) fn weigh(
     (look, tables): (&Look, &Tables),
     problem: &Problem<'_>,
@@ -49,7 +50,8 @@ pub(super) fn weigh(
     let certificate = certify(problem, routes, &scope, pulse)?;
     let took = begun.elapsed();
     let held = Held::of((look, tables), problem, routes, (switches, sent));
-    // What is marked may still be up, and its old paths in use until it is down: the way is judged with them.
+    // Marked elements may still work, and packets use their old paths until they fail. So the transition
+    // covers the whole fabric.
     let none = Faults::default();
     let (difference, way) = if problem.faults.is_empty() {
         let (difference, found) = compare(problem, &held.old, routes, &held.together);
@@ -62,7 +64,7 @@ pub(super) fn weigh(
         (difference, passage(&Names { look, problem: &whole }, &found, &up))
     };
     let changed_lanes = held.known.then(|| changed_lanes(problem, &held.old, routes, switches));
-    // Lanes are no part of what is written; they change where levels do.
+    // A plan writes no lanes; lanes change only where service levels do.
     let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
     let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
     Ok(Weighed {
@@ -78,14 +80,14 @@ pub(super) fn weigh(
     })
 }
 
-/// The tables in force on a fabric or on what marks leave of it.
+/// The tables in force, on the whole fabric or without its marked elements.
 pub(super) struct Held {
     pub(super) old: Routes,
-    /// Whether their lanes are known, and from what.
+    /// Whether the lanes of these routes are known; the next field is their source.
     pub(super) known: bool,
     old_lanes: &'static str,
     pub(super) together: Scope,
-    /// Tables are missing.
+    /// Whether tables are missing, or paths lead to nodes that did not answer.
     pub(super) unread: bool,
 }
 
@@ -99,10 +101,11 @@ impl Held {
         let mut old = in_force(look, tables, problem.faults);
         let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
         let known = lanes.is_some();
-        // Where lanes are not known, paths count as moved by their ports alone.
+        // Where lanes are unknown, the old routes get those of the new ones, so only changed ports count as
+        // moves.
         old.lanes = lanes.unwrap_or_else(|| relaid(routes, &old));
         let lanes = if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
-        // Of a fabric that did not answer whole, paths may lead to switches that are known to nobody.
+        // In a fabric that answered in part, paths may lead to unknown switches.
         let to_silence = |(_, unread): (u32, &Unread)| matches!(unread, Unread::Lids(_));
         let paths_beyond = |routes: &Routes| {
             let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
@@ -117,11 +120,11 @@ impl Held {
     }
 }
 
-/// A transition by name.
+/// The report on a transition, with names.
 fn passage(names: &Names<'_, '_>, found: &Transition, held: &Held) -> TransitionReport {
     let cycle = found.cycles.first();
     let adaptive = names.look.observation.adaptive.map(Adaptive::unknown);
-    // Without a cycle as if all shared one lane there is none on any lanes.
+    // Paths without a cycle on one shared lane have none on any lanes.
     let verdict = match cycle {
         _ if let Some(unknown) = adaptive => {
             Err(format!("{}, so tables do not tell the paths", adaptive_words(unknown)))

@@ -1,4 +1,4 @@
-//! What jobs make of every channel: under the tables in force, and under routes that are proposed.
+//! Channel loads of jobs, under the tables in force and under proposed routes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use fabdeck_files::jobs::Placed;
 use fabdeck_routing::Problem;
 use fabdeck_routing::analysis::{Effective, Flows, JobLoads, JobMetrics};
 
-/// Jobs over one set of routes.
+/// The loads of jobs under one set of routes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobsOver {
     pub loads: JobLoads,
@@ -24,19 +24,19 @@ impl JobsOver {
     }
 }
 
-/// Jobs on what marks leave of a fabric.
+/// The loads of jobs on a fabric without its marked elements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WeighedJobs {
     pub placed: Placed,
-    /// Those of the list; channels and jobs below go by them.
+    /// The jobs of the list; channel loads and job indexes refer to this map.
     pub jobs: Arc<JobMap>,
-    /// The ports that channels between switches leave from.
+    /// The egress ports of the channels between switches.
     pub channels: Vec<PortId>,
-    /// Under the tables in force; `None` without any.
+    /// Loads under the tables in force; `None` without tables.
     pub in_force: Option<JobsOver>,
-    /// Under the routes that are proposed.
+    /// Loads under the proposed routes.
     pub proposed: Option<JobsOver>,
-    /// The most LIDs that a port of a host has. Of several, each host sends to one.
+    /// Maximum number of LIDs of a host port. Where there are several, each host sends to one of them.
     pub lids_per_port: u16,
 }
 
@@ -58,35 +58,35 @@ impl WeighedJobs {
         }
     }
 
-    /// A job by its place in the map.
+    /// The name of a job, by its index in the map.
     pub fn name(&self, job: usize) -> Option<&String> {
         self.jobs.iter().nth(job).map(|(name, _)| name)
     }
 
-    /// Under the tables in force.
+    /// The figures of a job under the tables in force.
     pub fn now(&self, job: usize) -> Option<&Effective> {
         self.in_force.as_ref()?.loads.jobs.get(job)
     }
 
-    /// Under what is proposed.
+    /// The figures of a job under the proposed routes.
     pub fn then(&self, job: usize) -> Option<&Effective> {
         self.proposed.as_ref()?.loads.jobs.get(job)
     }
 }
 
-/// The most LIDs that a port of a host has.
+/// Maximum number of LIDs of a host port.
 pub fn most_lids(problem: &Problem<'_>) -> u16 {
     let fabric = problem.fabric;
     Flows::new(problem, &Routes::empty(fabric.switch_count(), fabric.top_lid())).most_lids()
 }
 
-/// Of what is made up for simulated fabrics.
+/// Seed of the jobs for simulated fabrics.
 pub const MADE_SEED: u64 = 1;
 
-/// Jobs for a fabric that nobody computes on, the same each time.
+/// Random jobs for a simulated fabric, the same for each run.
 pub fn made_jobs(fabric: &Fabric) -> Placed {
     let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
-    // Of a small fabric no job takes so much that no other has a place.
+    // On a small fabric, this limit leaves room for several jobs.
     let largest = (hosts / 4).clamp(2, Workload::USUAL.largest);
     let jobs = History::new(fabric, Workload { largest, ..Workload::USUAL }, MADE_SEED).next();
     let jobs = jobs.unwrap_or_default();

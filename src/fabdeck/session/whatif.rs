@@ -1,5 +1,5 @@
-//! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
-//! and a proposal of every engine that is asked.
+//! The cost of failures and the proposals of engines. Marks over a fabric give the lost paths under the tables in
+//! force, and each engine proposes routes without the marked elements.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use fabdeck_routing::certificate::{Scope, certify_among};
 use fabdeck_routing::difference::Difference;
 use fabdeck_routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
 
-/// The faults that elements name.
+/// Parses elements and marks them as failed.
 pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
     let mut faults = Faults::new();
     for text in elements {
@@ -30,7 +30,8 @@ pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
     Ok(faults)
 }
 
-/// So many of the working links between switches, drawn by seed; all of them when there are no more. Says how many.
+/// Marks `count` working links between switches, drawn by seed; all of them where there are fewer. Returns
+/// the number of marked links.
 pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) -> usize {
     let fabric = look.fabric();
     let up = |link: &fabdeck_fabric::Link| {
@@ -51,55 +52,59 @@ pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) ->
     drawn
 }
 
-/// What was drawn, and that there were no more.
+/// Text with the number of drawn links, and whether there were fewer than requested.
 pub fn drawn_words(drawn: usize, count: usize) -> String {
     let fewer =
         if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
     format!("{}{fewer}", counted(drawn, "random link is marked", "random links are marked"))
 }
 
-/// What marks cost under the tables in force, before anybody reroutes.
+/// The cost of marks under the tables in force, before a reroute.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
     pub lost: Lost,
-    /// For so many random links as somebody asked, else as many as the marks take down, one at least.
+    /// Expected cost of random links. Their number is the requested one, or else the number that the marks
+    /// take down, at least one.
     pub expected: Expected,
     pub pairs: u64,
-    /// Some port has several LIDs: what is expected counts paths as (source, LID), not pairs.
+    /// Whether some port has several LIDs. The expected cost then counts (source, LID) paths instead of
+    /// pairs.
     pub several_lids: bool,
-    /// Paths as (source, LID) that there are none of even without marks; what marks take of them is not known.
+    /// Number of (source, LID) without a path even before the marks; the cost does not cover them.
     pub without_path_before: u64,
-    /// Switches whose forwarding table is not known, or not whole.
+    /// Number of working switches whose forwarding table is unknown or incomplete.
     pub unread_tables: u64,
-    /// Switches on which adaptive routing is on, 0 where only its traces are seen or switches left it open; `None`: nothing
-    /// says that it is.
+    /// Number of switches with adaptive routing on. It is 0 where a source has adaptive tables without the
+    /// state, or switches did not answer. `None`: no sign of adaptive routing.
     pub adaptive_routing: Option<u64>,
-    /// Switches that did not answer whether it is on, where it is not known to be on at another.
+    /// Switches that did not report the state, where adaptive routing is not known to be on at any other
+    /// switch.
     pub adaptive_unknown: u64,
 }
 
 impl Cost {
-    /// What the expected numbers are of.
+    /// The unit of the expected numbers.
     pub fn expected_counts(&self) -> &'static str {
         if self.several_lids { "paths to a LID" } else { "pairs" }
     }
 
-    /// More may be lost than is counted: over tables that were not read, or where tables do not tell the paths.
+    /// Whether the counts are lower bounds, because tables were not read or do not determine the paths.
     pub fn at_least(&self) -> bool {
         self.unread_tables > 0 || self.adaptive_routing.is_some()
     }
 
-    /// Pairs that have no path with the marks: those whose path crosses one, and those that are cut off and had none before.
+    /// Number of pairs without a path under the marks: paths that cross a mark, and cut-off pairs that had
+    /// none before.
     pub fn lost_pairs(&self) -> u64 {
         self.lost.pairs + self.lost.critical_without_path
     }
 
-    /// Of all ordered pairs.
+    /// Share of the lost pairs in all ordered pairs.
     pub fn lost_share(&self) -> f64 {
         if self.pairs == 0 { 0.0 } else { self.lost_pairs() as f64 / self.pairs as f64 }
     }
 
-    /// The pairs that are lost, as far as is known; those that are cut off are among them.
+    /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
     pub fn lost_words(&self) -> String {
         const UNTIL: &str = "until somebody reroutes";
         let bound = if self.at_least() { "at least " } else { "" };
@@ -112,7 +117,7 @@ impl Cost {
         }
     }
 
-    /// Those of them that no reroute brings back. Who failed itself is among them.
+    /// Text for the lost pairs that no reroute can restore. Pairs with a failed end count too.
     pub fn for_good_words(&self) -> String {
         let Lost { critical, ended, critical_without_path, .. } = self.lost;
         let why = match ended {
@@ -121,7 +126,7 @@ impl Cost {
             all if all == critical => ", as one end failed".to_owned(),
             some => format!(": {some} as one end failed"),
         };
-        // Both stand in one line of 80 columns.
+        // Each text fits into one line of 80 columns.
         match critical_without_path {
             0 => format!("{critical} of them are cut off, whatever reroutes{why}"),
             some => format!("{critical} of them are cut off{why}; {some} had no path before"),
@@ -129,20 +134,20 @@ impl Cost {
     }
 }
 
-/// Lost paths of tables, beside what so many random links would take.
+/// The cost of faults under tables, with the expected cost of random links.
 pub fn cost(look: &Look, tables: &Tables, faults: &Faults, random: Option<usize>) -> Result<Cost, Refusal> {
     let mut preview = Preview::new(look, tables, &NoPulse)?;
     preview.become_marked(look, faults);
     Ok(preview.cost(random))
 }
 
-/// Tables as routes. What a failed switch holds counts for nothing.
+/// Tables as routes, without the tables of failed switches.
 pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
     let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
     Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
 }
 
-/// The certificate of routes whose lanes are known, over the pairs that the partitions of the look leave.
+/// The certificate of routes with known lanes, over the pairs that the partitions of the snapshot permit.
 pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
     let certificate = certify_among(&problem, routes, scope, look.partitions.as_ref(), &NoPulse)?;
@@ -150,58 +155,58 @@ pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> R
     Ok(Report { lane_limits, ..report(look, &problem, &certificate) })
 }
 
-/// What an engine makes of a fabric with its faults.
+/// The routes of an engine for a fabric with faults, and their comparison with the tables in force.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {
     pub routes: Arc<Routes>,
-    /// Paths of switches are certified too.
+    /// Whether the certificate covers paths of switches too.
     pub switches: bool,
     pub report: Report,
     pub difference: Difference,
-    /// (Source switch, LID) whose paths change their lane; `None` where the old ones are not known.
+    /// Number of (source switch, LID) whose paths change lanes; `None` where the old lanes are unknown.
     pub changed_lanes: Option<u64>,
-    /// Whether old and new paths together can wait for each other.
+    /// Verdict on old and new paths together: whether they have a credit loop.
     pub transition: TransitionReport,
     pub remarks: Vec<String>,
-    /// Data lanes that adapters are supposed to have, of an engine that uses several.
+    /// Number of data lanes that is assumed for adapters, where the engine uses several lanes.
     pub supposed_lanes: Option<u8>,
-    /// Too few lanes for the routes that the engine is for.
+    /// Whether there were too few lanes for the engine's regular routes.
     pub degraded: bool,
-    /// What of the request the engine has no use for, by option.
+    /// Options of the request that the engine ignores.
     pub not_used: Vec<&'static str>,
-    /// What the jobs of the request make of the routes.
+    /// Figures of the request's jobs under the routes.
     pub running: Option<Running>,
-    /// Of tables and lanes, how much was computed for these marks.
+    /// How much of the tables and lanes was computed for these marks.
     pub ran: Ran,
     pub took: Took,
 }
 
-/// How long the parts of a proposal took.
+/// Times for the parts of a proposal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Took {
-    /// Tables and lanes.
+    /// Time for tables and lanes.
     pub route: Duration,
     pub certificate: Duration,
 }
 
-/// What a proposal is asked for.
+/// The options of a proposal.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     pub request: &'a Request,
-    /// Certify paths of switches too.
+    /// Whether to certify paths of switches too.
     pub switches: bool,
     /// The service levels of the paths in force.
     pub sent: Sent<'a>,
 }
 
 impl<'a> Asked<'a> {
-    /// For paths between terminals, with nothing said of the levels in force.
+    /// Options for paths between terminals, without stated service levels in force.
     pub fn of(request: &'a Request) -> Self {
         Self { request, switches: false, sent: Sent::Unsaid }
     }
 }
 
-/// Routes of an engine with their certificate and what it takes to get there.
+/// Computes the routes of an engine, with their certificate and transition.
 pub fn propose(
     look: &Look,
     tables: &Tables,
@@ -213,7 +218,7 @@ pub fn propose(
     propose_again((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
 }
 
-/// The same out of an earlier run of the engine, with what the next may begin from.
+/// As [`propose`], but starts from an earlier run of the engine, and returns the state for the next run.
 pub(super) fn propose_again(
     (look, tables): (&Look, &Tables),
     faults: &Faults,
@@ -246,47 +251,49 @@ pub(super) fn propose_again(
     Ok((proposal, answer.past))
 }
 
-/// A row of the comparison.
+/// A row of the comparison of engines.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct EngineRow {
     pub engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Of these, for tables and lanes.
+    /// Part of this time for tables and lanes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_seconds: Option<f64>,
     pub lanes: Option<u8>,
-    /// Data lanes that adapters are supposed to have, of an engine that uses several, where no port says how many.
+    /// Number of data lanes that is assumed for adapters, where the engine uses several and no port reports
+    /// it.
     pub supposed_lanes: Option<u8>,
-    /// There were too few lanes, and its busiest channel carries more for it; never more than that of `updn`.
+    /// Whether there were too few lanes. The busiest channel then carries more paths, but never more than
+    /// with `updn`.
     pub degraded: bool,
-    /// Why there are no routes.
+    /// Reason why there are no routes.
     pub refused: Option<String>,
     pub certificate: Option<Report>,
     pub changed_entries: Option<u64>,
     pub changed_blocks: Option<u64>,
     pub changed_switches: Option<u64>,
     pub moved_pairs: Option<u64>,
-    /// (Source switch, LID) whose paths change their lane.
+    /// Number of (source switch, LID) whose paths change lanes.
     pub changed_lanes: Option<u64>,
     pub transition_safe: Option<bool>,
     pub transition: Option<TransitionReport>,
-    /// How much of the tables was computed for these marks: `full`; `reused`, some were taken over from other marks and
-    /// are what a full run gives; `kept`, all are those of the same marks before.
+    /// How much of the tables was computed for these marks. `full`: all; `reused`: some come from other marks
+    /// and equal those of a full run; `kept`: all come from the same marks.
     pub ran: &'static str,
-    /// Tables that were taken over from other marks.
+    /// Number of tables that come from other marks.
     pub reused_tables: Option<u64>,
-    /// What the jobs that were given make of its routes.
+    /// Figures of the given jobs under the routes.
     pub jobs: Option<JobFigures>,
     pub remarks: Vec<String>,
-    /// Options that change nothing of what it does.
+    /// Options that the engine ignores.
     pub not_used: Vec<&'static str>,
 }
 
 impl EngineRow {
-    /// An engine that nobody asked.
+    /// The row of an engine that was not requested.
     pub fn unasked(engine: &'static str) -> Self {
         Self { refused: None, ..Self::new(engine, Err(&Refusal::Cancelled), None) }
     }
@@ -295,7 +302,7 @@ impl EngineRow {
         let proposal = outcome.ok();
         let difference = proposal.map(|proposal| proposal.difference);
         let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
-        // Who wants no times gives none.
+        // Without `seconds`, the row has no times.
         let took = seconds.and(proposal).map(|proposal| proposal.took);
         Self {
             engine,
@@ -324,7 +331,7 @@ impl EngineRow {
 }
 
 impl EngineRow {
-    /// The row of a fabric without tables in force: nothing is known of what would change.
+    /// The row for a fabric without tables in force, where changes are unknown.
     pub fn without_tables(self) -> Self {
         Self {
             changed_entries: None,
@@ -338,7 +345,7 @@ impl EngineRow {
         }
     }
 
-    /// `3`; `3 of 4?` where four are supposed; `2 degraded`.
+    /// The number of lanes: `3`; `3 of 4?` where four are assumed; `2 degraded`.
     fn lanes_cell(&self) -> Value<'_> {
         match (self.lanes, self.supposed_lanes) {
             (Some(lanes), _) if self.degraded => Value::Text(format!("{lanes} degraded").into()),
@@ -348,7 +355,7 @@ impl EngineRow {
     }
 }
 
-/// Says that data lanes are supposed, where that may matter to some of the rows.
+/// Text that data lanes are assumed, where this matters for some row.
 pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Option<String> {
     let supposed = rows.into_iter().find_map(|row| row.supposed_lanes)?;
     let word = if supposed == 1 { "lane" } else { "lanes" };
@@ -358,7 +365,7 @@ pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Opti
     ))
 }
 
-/// The engines side by side.
+/// The engines side by side, as a table.
 #[derive(Debug)]
 pub struct Comparison {
     rows: Vec<EngineRow>,
@@ -379,7 +386,7 @@ impl Comparison {
         &self.rows
     }
 
-    /// What certificates find fault with, engine by engine.
+    /// The defects in the certificates, with the engine of each.
     pub fn faults(&self) -> Vec<String> {
         let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
         judged
@@ -390,7 +397,7 @@ impl Comparison {
     }
 }
 
-/// A line of eighty columns has no room for these; they are in JSON, in the plan and on wide screens.
+/// These columns do not fit into 80 characters; JSON, plans and wide screens have them.
 const WIDE: [&str; 3] = ["entries", "blocks", "dark_fiber"];
 
 const COMPARED: &[(&str, &str, Kind, &str)] = &[

@@ -1,4 +1,4 @@
-//! A certificate in words, and words in lines.
+//! The text of certificates, and the wrapping of text.
 
 use fabdeck_routing::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -7,10 +7,10 @@ use super::lanes::{LEVEL_ASSUMED, LISTED, POLICY};
 use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
 use super::{Report, counted};
 
-/// A check under `--strict` that cannot say whether there is a credit loop.
+/// Finding: `--strict` was given, and whether there is a credit loop is unknown.
 const UNDECIDED: &str = "FN-707";
 
-/// A label and what it says, line by line.
+/// The report as label and text pairs.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     let by_kind = &report.by_kind;
     let mut pairs = vec![
@@ -71,7 +71,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// How long paths are, and how they spread over channels.
+/// The lines about path lengths and the balance over channels.
 fn path_lines(report: &Report) -> Vec<(&'static str, String)> {
     let Report { longest_path, mean_stretch, worst_stretch, edge_forwarding_index: index, .. } = report;
     let stretch = match *worst_stretch > 1.0 {
@@ -92,7 +92,7 @@ fn path_lines(report: &Report) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// What is not known or not counted.
+/// The lines about unknown or uncounted parts.
 fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     if report.unread_tables > 0 {
@@ -127,7 +127,7 @@ fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Pairs that keep some LIDs of a port only, and the first of them.
+/// The lines about pairs that reach only some LIDs of a port.
 fn partly_lines(report: &Report) -> Vec<(&'static str, String)> {
     if report.partly_reached == 0 {
         return Vec::new();
@@ -143,7 +143,7 @@ fn partly_lines(report: &Report) -> Vec<(&'static str, String)> {
     std::iter::once(("some LIDs", count)).chain(such_as).collect()
 }
 
-/// What of the fabric carries paths, under which loads.
+/// The lines about channels in use and their loads.
 fn usage_lines(report: &Report) -> Vec<(&'static str, String)> {
     let Report { channels, channels_in_use, dark_fiber, unused_links, .. } = report;
     let mut lines = vec![(
@@ -189,12 +189,12 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Which of several LIDs loads are of.
+/// The line about the LID that loads use, where ports have several.
 fn pick_line(lids_per_port: u16) -> Option<(&'static str, String)> {
     (lids_per_port > 1).then(|| ("  LIDs", judged_lid_words(lids_per_port)))
 }
 
-/// Which of up to so many LIDs of a port the figures of loads and jobs are of.
+/// Text about the LID that loads and job figures use, where ports have up to `lids_per_port`.
 pub fn judged_lid_words(lids_per_port: u16) -> String {
     format!(
         "one of up to {lids_per_port} of a port, by the place of the sender among the hosts; hosts that send to base \
@@ -202,16 +202,16 @@ pub fn judged_lid_words(lids_per_port: u16) -> String {
     )
 }
 
-/// How many jobs are named.
+/// Maximum number of jobs that are named.
 const JOBS_NAMED: usize = 5;
 
-/// Pairs of jobs without a path, where there are any.
+/// Text for pairs within jobs without a path; `None` where there are none.
 pub fn lost_words(lost: u64) -> Option<String> {
     let pairs = counted(lost as usize, "pair within jobs has no path", "pairs within jobs have no path");
     (lost > 0).then(|| format!("{pairs}, and no figure of paths tells of that"))
 }
 
-/// What jobs make of routes, in a line.
+/// The figures of jobs in one line.
 pub fn job_figures_words(figures: &JobFigures) -> String {
     let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = figures;
     let jobs = counted(*multi_switch, "job", "jobs");
@@ -258,7 +258,7 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     lines.chain(lost).chain(first).chain(more).collect()
 }
 
-/// Why pairs have no path, and the first of them.
+/// The lines about pairs without a path: causes and examples.
 fn lost_lines(report: &Report) -> Vec<(&'static str, String)> {
     let by_cause = &report.by_cause;
     let causes = format!(
@@ -270,7 +270,8 @@ fn lost_lines(report: &Report) -> Vec<(&'static str, String)> {
     std::iter::once(("  why", causes)).chain(such_as).collect()
 }
 
-/// Why tables do not tell the paths: switches choose ports by themselves, or so many did not say whether they do.
+/// Reason why tables do not determine the paths: adaptive routing is on, or `unknown` switches did not report
+/// it.
 pub fn adaptive_words(unknown: u64) -> String {
     match unknown {
         0 => "adaptive routing is on or seen".to_owned(),
@@ -281,7 +282,7 @@ pub fn adaptive_words(unknown: u64) -> String {
     }
 }
 
-/// A finding where the certificate has no verdict on deadlock: `--strict` takes that for one.
+/// The finding for an unknown verdict on deadlock, which `--strict` reports.
 pub fn undecided_finding(report: &Report) -> Option<String> {
     report.deadlock_free.is_none().then(|| format!("{UNDECIDED}: deadlock is {}", deadlock(report)))
 }
@@ -331,7 +332,7 @@ fn deadlock(report: &Report) -> String {
     }
 }
 
-/// Packets that end on their way wait for nothing behind it.
+/// Text for dropped packets. They use no channel after the port that drops them, so they cannot wait there.
 fn dropped(report: &Report) -> String {
     match report.limited_paths {
         0 => String::new(),
@@ -339,7 +340,7 @@ fn dropped(report: &Report) -> String {
     }
 }
 
-/// What is missing for a verdict.
+/// Text for an unknown verdict: what is missing.
 fn not_known(report: &Report, waiting: usize) -> String {
     if report.unread_tables > 0 && report.cycle.is_none() {
         return "not known: tables that were not read may close a circle".to_owned();
@@ -372,14 +373,14 @@ fn no_level(report: &Report) -> &'static str {
     }
 }
 
-/// How many groups are named.
+/// Maximum number of multicast groups that are named.
 const GROUPS_NAMED: usize = 10;
 
 pub fn group_names(groups: &GroupsCut) -> Vec<String> {
     groups.cut.iter().take(GROUPS_NAMED).map(|group| format!("0x{group:04x}")).collect()
 }
 
-/// `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
+/// Text for broken groups: `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
 pub fn groups_line(groups: &GroupsCut) -> String {
     let GroupsCut { known, cut } = groups;
     if cut.is_empty() {
@@ -391,7 +392,7 @@ pub fn groups_line(groups: &GroupsCut) -> String {
     format!("{} of {known} torn until somebody rebuilds them: {names}{more}", cut.len())
 }
 
-/// Words in lines of a width; a word that is longer goes on in the next line.
+/// Wraps a text at a width; a longer word continues in the next line.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = vec![String::new()];
@@ -413,7 +414,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Label and text, a pair a row, long texts going on in the next; and how wide the labels are.
+/// Wraps label and text pairs into rows; returns the width of the labels and the rows.
 pub fn paired<'p>(pairs: &[(&'p str, String)], room: usize) -> (usize, Vec<(&'p str, String)>) {
     let label = pairs.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(room / 2);
     let lines = |text: &str| wrap(text, room.saturating_sub(label + 2));

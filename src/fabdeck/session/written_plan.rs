@@ -1,4 +1,4 @@
-//! A proposal written down as a plan.
+//! Makes a plan from a proposal.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use fabdeck_change::{
 use fabdeck_fabric::{Faults, Lanes, Lid, NO_PATH, NodeId, Routes};
 use fabdeck_routing::{Problem, Pulse, Refusal};
 
-/// LIDs that tables in force lead to and that no port which answered has.
+/// LIDs that the tables in force route and that no known port owns.
 fn silent_lids(look: &Look, faults: &Faults) -> Vec<u16> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let held = in_force(look, tables, faults);
@@ -30,7 +30,7 @@ fn silent_lids(look: &Look, faults: &Faults) -> Vec<u16> {
     (1..stride).filter(unowned).filter(led_to).collect()
 }
 
-/// Whether a part of the fabric did not answer. That a manager gave no path where there is none hides nothing.
+/// Whether part of the fabric did not answer. A missing path record of the subnet manager is no sign of that.
 fn hides(look: &Look) -> bool {
     const NO_PATH_RECORD: &str = "FN-531";
     let observation = &look.observation;
@@ -38,14 +38,14 @@ fn hides(look: &Look) -> bool {
         || observation.fabric.nodes().any(|(_, node)| !node.facts.answered)
 }
 
-/// Who made a plan and when, as far as it is to be told.
+/// The author and time of a plan, where the plan states them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Made {
     pub created: Option<String>,
     pub author: Option<String>,
 }
 
-/// Why there is no plan.
+/// Reason why no plan is made.
 #[derive(Debug, thiserror::Error)]
 pub enum UnwrittenPlan {
     #[error(transparent)]
@@ -64,8 +64,8 @@ pub enum UnwrittenPlan {
     Refused(#[from] PlanFileError),
 }
 
-/// What a plan of a proposal can do: what it is not for keeps its tables, so certificate, impact and transition are told
-/// of those.
+/// Restricts a proposal to the switches that a plan can write. The others keep their tables; certificate,
+/// impact and transition count this.
 pub fn settled(
     look: &Look,
     faults: &Faults,
@@ -103,15 +103,15 @@ pub fn settled(
     })
 }
 
-/// The file of a plan. It has been read back: what would be refused is not written.
+/// The text of a plan file. Reading it back ensures that fabdeck accepts its own file.
 pub fn plan_text(plan: &Plan) -> Result<String, UnwrittenPlan> {
     let text = plan.text()?;
     Plan::read(&text)?;
     Ok(text)
 }
 
-/// What an operator should know before a plan is applied: what its certificate and its transition find fault with, and
-/// how many switches its lanes wait for.
+/// The findings of a plan: defects of its certificate and transition, and switches that do not map its levels
+/// to its lanes.
 pub(super) fn findings(
     report: &Report,
     transition: &TransitionReport,
@@ -129,8 +129,8 @@ pub(super) fn findings(
     found
 }
 
-/// Writes a proposal down as a plan. Where the source has no tables in force, the plan writes whole tables and says that
-/// the transition is not known. The proposal is a [`settled`] one, `sent` as in its request.
+/// Makes a plan from a proposal. Where the source has no tables in force, the plan writes whole tables and
+/// leaves the transition unknown. The proposal must be a [`settled`] one, with `sent` as in its options.
 pub fn plan_of(
     look: &Look,
     faults: &Faults,
@@ -162,7 +162,7 @@ fn plan_over_tables(
     let standing = Standing::new(fabric, faults, look.manager());
     let name = |id| look.name(id).to_owned();
     let silent = silent_lids(look, faults);
-    // A plan that moves no route takes none away.
+    // A plan that changes no entry removes no route to a silent node.
     let hidden = difference.entries > 0 && hides(look);
     if let Some(first) = silent.first().filter(|_| hidden) {
         return Err(UnwrittenPlan::Silent { count: silent.len(), first: *first });
@@ -210,7 +210,7 @@ fn plan_over_tables(
     Ok(plan)
 }
 
-/// Whether what is said of a proposal would be otherwise if switches put service levels on other lanes, or had fewer.
+/// Whether the verdicts on a proposal depend on the SL2VL tables, or on the number of lanes of switches.
 fn leans_on_lanes(proposal: &Proposal) -> bool {
     let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED, POLICY, LISTED]
         .iter()

@@ -1,4 +1,4 @@
-//! Changes that were made, as rows: the last first.
+//! The changes as rows, the last one first.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::session::{ChangeRow, Column, Kind, Listing, Value, countdown, seconds_left};
 use fabdeck_change::Phase;
 
-/// Each line is a column: its id, its heading, its kind, what it means, and how a row yields it.
+/// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
 macro_rules! columns {
     ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
         static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| vec![$(
@@ -36,7 +36,7 @@ columns! {
     "id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);
 }
 
-/// Columns that stand only where some row has them, and those that the page of a change has.
+/// Sets where a column appears: some only where a row has a value, others only on the page of a change.
 fn placed(column: Column) -> Column {
     let when_known = matches!(column.id.as_ref(), "left" | "why" | "drift" | "stands" | "trouble");
     let shown = !when_known && !matches!(column.id.as_ref(), "source" | "id");
@@ -51,7 +51,7 @@ fn text(text: Option<&str>) -> Value<'_> {
     text.map_or(Value::Missing, Value::text)
 }
 
-/// To the minute: `2026-11-22 02:03`.
+/// A time to the minute: `2026-11-22 02:03`.
 fn short(time: &str) -> String {
     time.get(..16).map_or_else(|| time.to_owned(), |time| time.replace('T', " "))
 }
@@ -65,12 +65,12 @@ fn progress(row: &ChangeRow, now: Option<Timestamp>) -> Value<'_> {
     left.map_or(Value::Missing, |left| Value::Text(Cow::Owned(left)))
 }
 
-/// Changes, and the time at which they are looked at.
+/// Changes, with the time of display.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeRows<'r> {
     pub rows: &'r [ChangeRow],
     pub now: Option<Timestamp>,
-    /// What is said where there is none.
+    /// The text where there is no change.
     pub empty: &'r str,
 }
 

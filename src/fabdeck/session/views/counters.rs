@@ -11,7 +11,7 @@ use fabdeck_fabric::{Fabric, NodeId, PortId};
 
 type Get = Field<usize>;
 
-/// The fields that every sample has; the counters follow after them under the names that the tools print.
+/// The fields that every sample has. The counters follow, with the names that tools print.
 pub static COUNTER_FIELDS: &[Get] = &[
     Get::new("node", "NODE", Kind::Text, "name of the node", |l, at| {
         node(l, at).map(|node| l.name(node)).into()
@@ -61,7 +61,7 @@ pub static COUNTER_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-/// The names of the counters whose best figure is at its maximum.
+/// The names of the counters whose best value is at its maximum.
 fn saturated(sample: &CounterSample) -> Option<String> {
     let stuck = |(counter, value): (Counter, Option<u64>)| {
         value.filter(|value| counter.saturated(*value))?;
@@ -72,7 +72,7 @@ fn saturated(sample: &CounterSample) -> Option<String> {
     (!names.is_empty()).then(|| names.join(","))
 }
 
-/// A counter, its 64-bit form (itself where it has none), and what is known of both without any sample.
+/// A counter, its 64-bit form (itself where there is none), and the column for both.
 #[derive(Debug)]
 struct CounterColumn {
     counter: Counter,
@@ -80,7 +80,7 @@ struct CounterColumn {
     column: Column,
 }
 
-/// Counter samples under the union of their counters.
+/// Counter samples, with a column for each counter that some sample has.
 #[derive(Debug)]
 pub struct CounterRows<'l> {
     look: &'l Look,
@@ -120,7 +120,7 @@ impl Listing for CounterRows<'_> {
         }
     }
 
-    /// Tools print a counter and its 64-bit form under one name, so either name finds what the source has of both.
+    /// Tools print a counter and its 64-bit form under one name, so each name finds whichever the source has.
     fn known_as(&self, name: &str) -> Option<usize> {
         let wanted = Counter::from_name(name);
         let wide = wanted.clone().extended();
@@ -143,7 +143,8 @@ impl Listing for CounterRows<'_> {
 }
 
 impl CounterColumn {
-    /// A counter and its 64-bit form are one figure, under the name of the first; a table shows the form itself on request.
+    /// A counter and its 64-bit form share the column of the counter; a table shows the form's own column on
+    /// request.
     fn new(counter: &Counter, union: &BTreeSet<Counter>) -> Self {
         let name = || counter.name().to_owned().into();
         let wide = counter.clone().extended();
@@ -157,7 +158,7 @@ impl CounterColumn {
         Self { counter: counter.clone(), wide, column }
     }
 
-    /// The best figure of a sample; values that are no counts stand as they are.
+    /// The best value in a sample; values that are no counts are returned unchanged.
     fn value(&self, sample: &CounterSample) -> Value<'static> {
         match sample.values.figure(&self.counter, &self.wide) {
             Some(Figure { value, saturated: true }) => Value::AtLeast(value),
@@ -171,7 +172,7 @@ fn sample(look: &Look, at: usize) -> &CounterSample {
     &look.observation.counters[at]
 }
 
-/// Errors of links by the port that counted them.
+/// Number of link errors, by the port that counted them.
 pub fn errors_by_port(fabric: &Fabric, samples: &[CounterSample]) -> FxHashMap<PortId, u64> {
     let counted = |sample| Some((port_of(fabric, sample)?, sample.values.link_errors()?));
     samples.iter().filter_map(counted).collect()
@@ -181,7 +182,7 @@ fn node(look: &Look, at: usize) -> Option<NodeId> {
     node_of(look.fabric(), sample(look, at))
 }
 
-/// Says why there is nothing to be seen where a simulator began with the command.
+/// The note for a simulator that began with this command, whose counters are all 0.
 pub fn fresh_counters(look: &Look) -> Notes {
     let mut notes = Notes::new();
     let counters = &look.observation.counters;
@@ -198,7 +199,7 @@ pub fn fresh_counters(look: &Look) -> Notes {
     notes
 }
 
-/// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.
+/// The notes about samples with a LID that no port owns. Counters without a fabric are no mistake.
 pub fn unplaced_counters(look: &Look) -> Notes {
     let mut notes = Notes::new();
     let fabric = look.fabric();

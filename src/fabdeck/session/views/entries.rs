@@ -5,7 +5,7 @@ use fabdeck_fabric::{Lid, NodeId, Port, PortNum};
 
 use super::tables::owned;
 
-/// Where one switch sends one LID.
+/// The forwarding entry of one switch for one LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     pub switch: NodeId,
@@ -35,14 +35,14 @@ pub static ENTRY_FIELDS: &[Get] = &[
     }),
 ];
 
-/// Every LID that the table of one switch routes or that a port of the fabric owns.
+/// The entries of a switch for every LID that its table routes or that a port of the fabric owns.
 pub fn entries(look: &Look, switch: NodeId) -> Rows<'_, Entry> {
     let mut rows = Vec::new();
     if let Some(lft) = look.observation.tables.lft(switch) {
         let mut lids: Vec<Lid> = lft.routed().map(|(lid, _)| lid).chain(owned(look)).collect();
         lids.sort_unstable();
         lids.dedup();
-        // What a block holds that could not be read nobody knows, so there is no row to show for it.
+        // LIDs of blocks that could not be read are unknown, so they have no row.
         lids.retain(|lid| look.observation.tables.tells(switch, *lid));
         rows.extend(lids.into_iter().map(|lid| Entry { switch, lid, egress: lft.get(lid) }));
     }

@@ -5,7 +5,7 @@ use fabdeck_fabric::{LinkId, Port};
 
 type Get = Field<(usize, Hop)>;
 
-/// Fields of a hop and its number from 1.
+/// The fields of a hop with its number, from 1.
 pub static HOP_FIELDS: &[Get] = &[
     Get::new("hop", "HOP", Kind::Number, "number of the hop, from 1", |_, (at, _)| (at as u64).into()),
     Get::new("node", "NODE", Kind::Text, "node that sends", |l, (_, hop)| l.name(hop.node).into()),
