@@ -1,26 +1,26 @@
-//! What lies in the folder of a change belongs to whoever began it. In a folder of all users they could put a link or a pipe
-//! in its place: whoever opens it (root too, where its guard is gone) takes nothing but a regular file of theirs.
+//! Opens the files of a change, which belong to the user who began it. In a folder that all users can write, another
+//! user could plant a link or a pipe. So every opener, root included, accepts only a regular file of the owner.
 
 use std::io;
 use std::path::Path;
 
 use super::system::{FileKind, OpenFile, OpenMode, System};
 
-/// The user and the group of a change.
+/// The user and the group who own a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
     pub user: u32,
     pub group: u32,
 }
 
-/// Who may keep a change, as this process sees it.
+/// Which process may keep a change, as seen from this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeper {
-    /// This process: it is this user's.
+    /// This process, because the change is this user's.
     Here,
-    /// A process that runs as the user whose change it is: root starts it, and opens nothing itself to write in it.
+    /// A process that runs as the owner. Root starts it, and opens no file for writing itself.
     As(Owner),
-    /// Neither this user nor a process of theirs.
+    /// Neither this user nor a process that this user can start.
     Nobody,
 }
 
@@ -34,7 +34,7 @@ impl Keeper {
     }
 }
 
-/// Whose the folder of a change is.
+/// The owner of the folder of a change.
 pub(super) fn owner(system: &dyn System, folder: &Path) -> io::Result<Owner> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let held = system.symlink_metadata(folder)?;
@@ -44,7 +44,7 @@ pub(super) fn owner(system: &dyn System, folder: &Path) -> io::Result<Owner> {
     }
 }
 
-/// Opens what lies in the folder of a change.
+/// Opens a file in the folder of a change.
 pub(super) fn open(system: &dyn System, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
     let owner = owner(system, path.parent().unwrap_or(Path::new(".")))?.user;
     let file = system.open(path, mode)?;

@@ -1,5 +1,5 @@
-//! Who owns a state folder. A folder takes new changes only where it belongs to one user, who is this process's, and where
-//! other users may not write. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
+//! The ownership of a state folder. A folder takes new changes only if this process's user owns it and other users
+//! cannot write it. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
 //! the numbers of all.
 
 use std::io;
@@ -8,20 +8,20 @@ use std::path::Path;
 use super::system::{FileKind, System};
 use super::users;
 
-/// Rights of others: to read or to write.
+/// The mode bits with which others read or write; below, write only.
 const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Why a folder takes no new change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum FolderProblem {
-    /// It belongs to another user alone.
+    /// It belongs to another user only.
     OfAnother { owner: u32 },
-    /// Others may write in it, or something in it is theirs.
+    /// Other users can write it, or own something in it.
     Shared { owner: u32, what: String },
 }
 
-/// Makes a folder that only its owner may enter; one that is there stays as it is.
+/// Creates a folder that only its owner can enter. An existing folder stays as it is.
 pub(super) fn make_private(system: &dyn System, folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         system.make_folders(parent)?;
@@ -32,7 +32,7 @@ pub(super) fn make_private(system: &dyn System, folder: &Path) -> io::Result<()>
     }
 }
 
-/// Whether a state folder is fit for new changes; `changes` is the folder in it that holds them.
+/// Whether a state folder is fit for new changes. `changes` is its subfolder with the changes.
 pub(super) fn fitness(
     system: &dyn System,
     folder: &Path,
@@ -64,12 +64,12 @@ pub(super) fn fitness(
     Ok(Ok(()))
 }
 
-/// Whether other users may put files beside this one.
+/// Whether other users can put files beside this one.
 pub(super) fn is_in_shared_folder(system: &dyn System, path: &Path) -> io::Result<bool> {
     Ok(system.metadata(path.parent().unwrap_or(Path::new(".")))?.mode & OTHERS_WRITE != 0)
 }
 
-/// Takes the right to read what is in a folder from others, where the folder is this process's.
+/// Takes all rights of others from a path. Links, sockets and pipes stay as they are.
 pub(super) fn narrow(system: &dyn System, path: &Path) -> io::Result<()> {
     let held = system.symlink_metadata(path)?;
     if held.kind == FileKind::Other || held.mode & OTHERS == 0 {
@@ -81,7 +81,7 @@ pub(super) fn narrow(system: &dyn System, path: &Path) -> io::Result<()> {
 impl FolderProblem {
     /// What is wrong and what to do, for an error.
     pub fn words(&self, folder: &Path) -> String {
-        // The commands may be run elsewhere.
+        // The commands may run in another working directory.
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let folder = folder.display();
         match self {

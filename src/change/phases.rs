@@ -1,5 +1,5 @@
-//! Updates in five phases (dissertation 5.2.3): hosts leave the base LIDs, the tables of these change while nobody sends to
-//! them, and hosts come back. High LIDs keep their tables throughout.
+//! Updates in five phases (dissertation 5.2.3): hosts leave the base LIDs, tables change for LIDs without traffic, and
+//! hosts return. The entries of high LIDs stay throughout.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,31 +15,31 @@ use fabdeck_mad::access::Part;
 pub struct PhasedHost {
     #[serde(flatten)]
     pub port: PlanPort,
-    /// How many it has from its first on: the upper half are the high ones.
+    /// Number of LIDs of the port, from the first on. The upper half are the high LIDs.
     pub lids: u16,
 }
 
 impl PhasedHost {
-    /// Its high LIDs.
+    /// The high LIDs of the port.
     fn high(&self) -> std::ops::Range<u32> {
         let (first, lids) = (u32::from(self.port.lid), u32::from(self.lids));
         first + lids / 2..first + lids
     }
 }
 
-/// Who leaves the base LIDs, and on which levels flows are.
+/// The hosts that leave the base LIDs, and the service levels of flows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlanPhases {
-    /// Of flows to base LIDs, and to high LIDs.
+    /// The level of flows to base LIDs; below, to high LIDs.
     pub base_level: u8,
     pub high_level: u8,
-    /// Whether the change would be safe while flows are on base LIDs, as those of hosts that never answer may be.
+    /// Whether the change would be safe with flows on base LIDs, where hosts that never answer may have some.
     pub safe_without: Option<bool>,
     pub hosts: Vec<PhasedHost>,
 }
 
 impl PlanPhases {
-    /// What is wrong with them, for these writes.
+    /// What is wrong with the phases, for these writes.
     pub(super) fn fault(&self, writes: &[Write]) -> Option<&'static str> {
         let level = |level: u8| ServiceLevel::new(level.into()).is_some();
         if !level(self.base_level) || !level(self.high_level) {
@@ -69,8 +69,8 @@ impl PlanPhases {
         (!writes.iter().all(keeps)).then_some("it changes the way to a high LID")
     }
 
-    /// What all hosts are told: to leave base LIDs, or to come back. It names nobody, as who has no word in it yet may have
-    /// flows as well.
+    /// The notice to all hosts: to leave base LIDs, or to return. It lists no hosts, because hosts without an agent so
+    /// far may have flows too.
     pub fn notice(&self, number: u32, back: bool) -> Option<Repath> {
         let level = if back { self.base_level } else { self.high_level };
         let level = ServiceLevel::new(level.into())?;
@@ -78,16 +78,16 @@ impl PlanPhases {
     }
 }
 
-/// What becomes of an update in five phases when hosts do not say that they left the base LIDs.
+/// What an update in five phases does if hosts do not say that they left the base LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unanswered {
-    /// Nothing is written, and whoever left is called back.
+    /// Stop: nothing is written, and hosts that left return.
     #[default]
     Stop,
-    /// They are asked again for as long as the window of the change is, and then it stops.
+    /// Ask again until the window of the change is over, then stop.
     Wait,
-    /// It goes on where it would be safe without phases; else it stops.
+    /// Go on if the change would be safe without phases; otherwise stop.
     GoOn,
 }
 

@@ -1,36 +1,36 @@
-//! Parts of many devices that are to be read, in slices. A device that does not answer costs the time of one question,
-//! however many of its parts are queued.
+//! Reads parts of many devices in slices. A device without an answer costs the time of one request, however many of its
+//! parts are queued.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fabdeck_mad::access::{Device, WriteError};
 
-/// Parts that are asked for at once.
+/// Number of parts that are requested at once.
 const STRIDE: usize = 64;
-/// As many of these of one device as are on their way to it at once.
+/// Number of parts of one device that are requested at once.
 const OF_ONE_DEVICE: usize = 8;
 
-/// What is still to be read, and which devices did not answer.
+/// The parts that are left to read, and the devices that did not answer.
 pub(super) struct ReadQueue {
-    /// The place of each part in the list that the caller has, with its device.
+    /// The index of each part in the caller's list, and its device.
     left: Vec<(usize, Device)>,
-    /// They are not asked again by this queue.
+    /// Devices that did not answer, and are not asked again by this queue.
     silent: BTreeSet<Device>,
-    /// They did not answer the last time: asked last, and for one part until they answer.
+    /// Devices that did not answer the last time. They are asked last, for one part until they answer.
     suspected: BTreeSet<Device>,
-    /// The port that everything goes through was lost.
+    /// Whether the local port was lost.
     lost_port: bool,
 }
 
 impl ReadQueue {
-    /// `devices`: of each part in the caller's list, the device that holds it.
+    /// `devices`: the device of each part in the caller's list.
     pub fn new(devices: impl Iterator<Item = Device>, suspected: &BTreeSet<Device>) -> Self {
         let mut left: Vec<(usize, Device)> = devices.enumerate().collect();
         left.sort_by_key(|(_, device)| suspected.contains(device));
         Self { left, silent: BTreeSet::new(), suspected: suspected.clone(), lost_port: false }
     }
 
-    /// The places of the parts that are read next; none: the queue is through.
+    /// The indices of the parts to read next; empty at the end.
     pub fn slice(&mut self) -> Vec<usize> {
         let (mut slice, mut asked) = (Vec::new(), BTreeMap::<Device, usize>::new());
         self.left.retain(|(at, device)| {
@@ -60,7 +60,7 @@ impl ReadQueue {
         }
     }
 
-    /// How many parts were not asked for yet.
+    /// Number of parts that were not requested so far.
     pub fn left(&self) -> usize {
         self.left.len()
     }

@@ -1,5 +1,5 @@
-//! What of a fabric still stands once the marked elements are gone: its largest part, of equal ones the manager's. A plan
-//! is for that and for nothing else.
+//! The largest connected component without the failed elements; on a tie, the one with the subnet manager. A plan
+//! covers this component only.
 
 use fabdeck_fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState};
 
@@ -24,7 +24,7 @@ impl<'a> Standing<'a> {
         standing
     }
 
-    /// For each node that works the part that it is in, by the lowest node; how many nodes a part has.
+    /// The component of each working node, and the number of nodes of each component.
     fn parts(&self) -> (Vec<Option<usize>>, Vec<usize>) {
         let (mut part, mut sizes) = (vec![None; self.fabric.nodes().len()], Vec::new());
         for (start, _) in self.fabric.nodes().filter(|(id, _)| !self.faults.node_failed(*id)) {
@@ -50,8 +50,7 @@ impl<'a> Standing<'a> {
         (part, sizes)
     }
 
-    /// Whether a plan is for this node: it decides what is written, which lanes are told, what the fingerprint covers and
-    /// what counts as changed.
+    /// Whether a plan covers this node: only such nodes are written, have lanes in the plan and are in the fingerprint.
     pub fn holds(&self, id: NodeId) -> bool {
         self.holds.get(id.index()) == Some(&true)
     }

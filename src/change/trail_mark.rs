@@ -1,5 +1,5 @@
-//! How far the audit trail was when a change was begun. The chain of a trail shows a line that was taken out of its midst;
-//! that lines were cut off at its end shows only where its length is known from elsewhere: from the journal of each change.
+//! The end of the audit trail when a change was begun. The chain of the trail reveals a line that was removed from the
+//! middle. Lines cut off at the end show only against a length from elsewhere: the journal of each change.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,7 +12,7 @@ use super::home::Home;
 use super::journal::{Chained, chain_places};
 use super::system::{FileKind, OpenMode};
 
-/// The length of a trail and the state of its chain there.
+/// The length of a trail, and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TrailMark {
     pub bytes: u64,
@@ -20,7 +20,7 @@ pub struct TrailMark {
 }
 
 impl TrailMark {
-    /// Whether a trail goes on from this mark.
+    /// Whether a trail continues from this mark.
     fn is_in(&self, trail: &[u8]) -> bool {
         let Some(begin) = usize::try_from(self.bytes).ok().and_then(|bytes| trail.get(..bytes)) else {
             return false;
@@ -30,7 +30,7 @@ impl TrailMark {
 }
 
 impl TrailMark {
-    /// The mark in a line of the system log, with the file that it is of.
+    /// Finds a mark in a line of the system log, and the file that it is for.
     pub fn find(line: &str) -> Option<(PathBuf, Self)> {
         let (_, rest) = line.split_once(MARK_BEGINS)?;
         let (file, rest) = rest.rsplit_once(MARK_BYTES)?;
@@ -43,12 +43,12 @@ impl TrailMark {
 const MARK_BEGINS: &str = "audit trail ";
 const MARK_BYTES: &str = " has ";
 const MARK_CHAIN: &str = " bytes, chain ";
-/// Facility authpriv, severity notice. Any user can write such a line; journald notes who did (`_UID`).
+/// Facility authpriv, severity notice. Any user can write such a line; journald records the user (`_UID`).
 const PRIORITY: u32 = 10 * 8 + 5;
 
 impl Home {
-    /// Tells the system log how long the trail is and where its chain stands. A log that takes nothing holds nothing up:
-    /// the trail itself is durable already.
+    /// Writes the length of the trail and the state of its chain to the system log. A log that accepts nothing does not
+    /// matter: the trail itself is durable already.
     pub(super) fn tell_system_log(&self, mark: &TrailMark) {
         let Some(socket) = self.system_log() else { return };
         let file = self.folder().join("audit");
@@ -59,11 +59,11 @@ impl Home {
             self.system().pid(),
             file.display()
         );
-        // Who compares the marks sees that some are missing; nothing else depends on them.
+        // Missing marks show when the marks are compared; nothing else depends on them.
         let _ = self.system().tell_log(socket, &line);
     }
 
-    /// Checks the trail against lines of the system log; gives how many marks of it there were.
+    /// Checks the trail against lines of the system log. Returns the number of marks for this trail.
     pub fn check_trail_by_log(&self, log: &str) -> Result<usize, AuditError> {
         let file = self.folder().join("audit");
         let named = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
@@ -73,7 +73,7 @@ impl Home {
         let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
         let mut places = BTreeSet::new();
         for path in self.trails().map_err(disk)? {
-            // What is damaged holds up to there.
+            // A damaged trail counts up to the damage.
             places.extend(chain_places(&self.read(&path).unwrap_or_default()));
         }
         match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
@@ -82,7 +82,7 @@ impl Home {
         }
     }
 
-    /// The trail and those that were set aside beside it; `unread_trails` names those that cannot be read.
+    /// The trail, and old trails beside it. `unread_trails` lists those that cannot be read.
     fn trails(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for path in self.system().list(self.folder())? {
@@ -97,8 +97,8 @@ impl Home {
         Ok(found)
     }
 
-    /// What lies beside the trail under the name of one that was set aside and cannot be read: a link, a pipe, another
-    /// user's file. The trail is checked without it.
+    /// Files beside the trail that have the name of an old trail and cannot be read: a link, a pipe, another user's
+    /// file. The trail is checked without them.
     pub fn unread_trails(&self) -> Vec<String> {
         let trails = self.trails().unwrap_or_default().into_iter();
         let unread = trails.filter_map(|path| Some((self.system().open(&path, OpenMode::Read).err()?, path)));
@@ -110,15 +110,15 @@ impl Home {
             .collect()
     }
 
-    /// The mark for a change that is begun now; none where there is no trail yet, or none that holds.
+    /// The mark for a change that begins now. `None` if there is no trail, or an invalid one.
     pub(super) fn trail_mark(&self) -> Option<TrailMark> {
         let bytes = self.read(&self.folder().join("audit")).ok()?;
         let chained = Chained::read(&bytes).ok()?;
         Some(TrailMark { bytes: chained.length, link: chained.link.to_string() })
     }
 
-    /// Checks that the trail still holds what it held when the newest change was begun. A trail that was set aside lies beside
-    /// it, under a name that begins with `audit`.
+    /// Checks that the trail still holds what it held when the newest change began. An old trail lies beside it, under
+    /// a name that begins with `audit`.
     pub fn check_trail(&self) -> Result<(), AuditError> {
         let Some((id, mark)) = self.newest_mark() else { return Ok(()) };
         let file = self.folder().join("audit").display().to_string();
@@ -131,7 +131,7 @@ impl Home {
         Err(AuditError::Cut { file, id, bytes: mark.bytes })
     }
 
-    /// The mark of the newest change that can be read.
+    /// The id and the mark of the newest change. `None` if its journal is unreadable or has no mark.
     fn newest_mark(&self) -> Option<(String, TrailMark)> {
         let mut folders = Vec::new();
         self.those(|folder| {

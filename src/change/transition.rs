@@ -1,40 +1,40 @@
-//! What is told of the way from old paths to new ones while traffic flows.
+//! Describes the transition from old paths to new ones while traffic flows.
 
 use serde::{Deserialize, Serialize};
 
 use super::order::OnTheWay;
 
-/// Whether packets on old and new paths together can wait for each other, and the circle that shows it, by name.
+/// Whether packets on old and new paths together can wait for each other, and the credit loop that proves it, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TransitionReport {
-    /// `None` where that is not known.
+    /// Whether the transition is safe; `None` if unknown.
     pub safe: Option<bool>,
-    /// What it would take to know; of what is safe: why there is nothing to judge.
+    /// What is missing to know it. If it is safe: why there is nothing to check.
     #[serde(default)]
     pub reason: Option<String>,
-    /// How the lanes of the old paths are known: `one`, `level 0 assumed`, `QoS policy`, `levels of paths`, `assumed`, `path records, sampled`,
-    /// `path records, every pair`, `SL2VL tables`, or `unknown`, with the reason.
+    /// How the lanes of the old paths are known: `one`, `level 0 assumed`, `QoS policy`, `levels of paths`, `assumed`,
+    /// `path records, sampled`, `path records, every pair`, `SL2VL tables`, or `unknown`, with the reason.
     pub old_lanes: String,
-    /// Channels of which each waits for the next, the last for the first. Where nothing is safe or unsafe for certain:
-    /// as if all paths shared one lane.
+    /// The channels of a credit loop: each waits for the next, the last for the first. If the safety is unknown, the
+    /// loop that would exist if all paths shared one lane.
     #[serde(default)]
     pub cycle: Option<Vec<String>>,
-    /// For each of them an old or a new path that uses it and then the next.
+    /// For each of these channels, an old or new path that uses it and then the next one.
     #[serde(default)]
     pub cycle_paths: Option<Vec<String>>,
     #[serde(default)]
     pub cycle_lane: Option<u8>,
-    /// The states between the first write and the last; of plans.
+    /// The states between the first write and the last; plans only.
     #[serde(default)]
     pub on_the_way: Option<OnTheWay>,
-    /// No lane has a circle of packets that meet old entries and new ones on one way, in the order of the writes. `None`
-    /// where that is not known, and of what is no plan.
+    /// Whether no lane has a credit loop of packets that meet old and new entries on one path, in the order of the
+    /// writes. `None` if that is unknown, and for anything but a plan.
     #[serde(default)]
     pub mixed: Option<bool>,
-    /// Channels of which each waits for the next, where mixing alone closes a circle.
+    /// The channels of a credit loop that only mixed entries have.
     #[serde(default)]
     pub mixed_cycle: Option<Vec<String>>,
-    /// Of plans that are not safe: what there is instead.
+    /// For an unsafe plan: two changes that replace it.
     #[serde(default)]
     pub staged: Option<Staged>,
 }
@@ -44,30 +44,32 @@ pub struct TransitionReport {
 enum LiveSafety {
     /// Neither old and new paths together nor a mixture of their entries has a credit loop.
     Safe,
-    /// Old and new paths together have none, and a mixture of their entries can.
+    /// Old and new paths together have no credit loop; a mixture of their entries can have one.
     MixedLoop,
-    /// Old and new paths together have none; of a mixture it is not known.
+    /// Old and new paths together have no credit loop; whether a mixture can have one is unknown.
     MixedUnknown,
-    /// Old and new paths together have none; of what is no plan there is no order of writes, and no mixture to judge.
+    /// Old and new paths together have no credit loop. Without a plan there is no order of writes, and so no mixture to
+    /// check.
     PathsOnly,
     Unsafe,
     Unknown,
 }
 
-/// Two changes in place of one that is not safe.
+/// Two changes in place of an unsafe one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Staged {
-    /// The engine whose routes have no circle with the old ones nor with the new ones; `None`: no engine's have none.
+    /// The engine whose routes have no credit loop with the old routes nor with the new ones. `None` if there is no
+    /// such engine.
     pub through: Option<String>,
-    /// Those that were asked.
+    /// The engines that were tried.
     pub asked: Vec<String>,
-    /// What to type, one after the other; of plans that a command line made.
+    /// The commands to run, one after the other, for plans from a command line.
     #[serde(default)]
     pub commands: Vec<String>,
 }
 
 impl Staged {
-    /// In full: a label and what it says, line by line.
+    /// Lines, each with a label.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let commands = self.commands.iter().map(|command| ("  run", command.clone()));
         std::iter::once(("instead", self.words())).chain(commands).collect()
@@ -96,7 +98,7 @@ impl Staged {
 }
 
 impl TransitionReport {
-    /// Of a way on which there is nothing to do, for this reason: whatever waits already goes on as it did.
+    /// The report for a transition that changes nothing, with the reason. Credit loops that exist already do not count.
     pub fn nothing(reason: &str, old_lanes: &str) -> Self {
         let (reason, old_lanes) = (Some(reason.to_owned()), old_lanes.to_owned());
         Self { safe: Some(true), reason, old_lanes, ..Self::default() }
@@ -114,7 +116,7 @@ impl TransitionReport {
         }
     }
 
-    /// In half a sentence.
+    /// The verdict in half a sentence.
     pub fn word(&self) -> String {
         if let (Some(true), Some(reason)) = (self.safe, &self.reason) {
             return reason.clone();
@@ -132,8 +134,8 @@ impl TransitionReport {
         format!("{verdict}{}", self.resting())
     }
 
-    /// What a verdict takes for granted of the lanes of the old paths, where that is less than all switches or the
-    /// records of all pairs say.
+    /// What the verdict assumes about the lanes of the old paths. Empty if all SL2VL tables or the path records of all
+    /// pairs say it.
     fn resting(&self) -> String {
         let told = ["SL2VL tables", "path records, every pair"].contains(&self.old_lanes.as_str());
         if told || self.old_lanes.starts_with("unknown") || self.safe.is_none() {
@@ -152,12 +154,12 @@ impl TransitionReport {
         format!(", {rests}")
     }
 
-    /// Whether the old paths close the circle by themselves, so that it is there before anything is written.
+    /// Whether the old paths alone form the credit loop, so that it exists before the first write.
     pub fn is_old(&self) -> bool {
         self.cycle_paths.as_ref().is_some_and(|paths| paths.iter().all(|path| path.starts_with("old ")))
     }
 
-    /// In full: a label and what it says, line by line.
+    /// Lines, each with a label.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let channels = self.cycle.as_deref().unwrap_or_default();
         let waiting = channels.len();
@@ -196,7 +198,7 @@ impl TransitionReport {
         std::iter::once(("live", verdict)).chain(waits).chain(self.of_the_way()).collect()
     }
 
-    /// What is told of the states between, of plans.
+    /// Lines about the states between the writes, for plans.
     fn of_the_way(&self) -> Vec<(&'static str, String)> {
         let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
@@ -241,7 +243,7 @@ mod tests {
         let mixed = words(told(Some(true), Some(false), None));
         assert!(mixed[1].starts_with("mixed: 3 channels can wait for each other while"), "{mixed:?}");
         assert!(words(told(None, None, None))[1].ends_with("is not known"));
-        // Where a mixture can wait for itself, or it is not known, nothing says that it is safe while traffic flows.
+        // If a mixture can have a credit loop, or that is unknown, no line may say that it is safe while traffic flows.
         for (report, word, live) in [
             (
                 told(Some(true), Some(true), None),

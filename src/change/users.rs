@@ -1,5 +1,5 @@
-//! Names of users and groups, as the system's own files have them. Directory services are not asked: a guard must answer
-//! while the network is down. Users that only such a service knows are named by their number.
+//! Names of users and groups from the system's own files. Directory services are not asked, because a guard must answer
+//! while the network is down. Users that only such a service knows are shown by number.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ pub fn name_of(uid: u32) -> String {
     user_name(&passwd, uid).map_or_else(|| format!("uid {uid}"), str::to_owned)
 }
 
-/// Whether a user is in a group: by the user's own group, or by the list of the group's members.
+/// Whether a user is in a group: by the primary group, or by the group's list of members.
 pub fn is_in_group(user: &str, gid: u32, group: &str) -> bool {
     let groups = fs::read_to_string("/etc/group").unwrap_or_default();
     has_member(&groups, (user, gid), group)
 }
 
-/// `name:password:uid:gid:...`
+/// A line is `name:password:uid:gid:...`
 fn user_name(passwd: &str, uid: u32) -> Option<&str> {
     let mut lines = passwd.lines().map(|line| line.split(':'));
     lines.find_map(|mut fields| {
@@ -24,7 +24,7 @@ fn user_name(passwd: &str, uid: u32) -> Option<&str> {
     })
 }
 
-/// `name:password:gid:member,member`
+/// A line is `name:password:gid:member,member`
 fn has_member(groups: &str, (user, gid): (&str, u32), group: &str) -> bool {
     let mut lines = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let found = lines.find(|fields| fields.first() == Some(&group) && fields.len() >= 4);

@@ -1,41 +1,41 @@
-//! Where packets to one destination go by one set of entries.
+//! Follows the packets to one destination by one set of entries.
 
 use super::ground::Ground;
 use fabdeck_routing::Destination;
 
-/// No entry, or one that leads to no other switch.
+/// No entry, or an entry that leads to no other switch.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// The destination hangs there.
+/// The destination is at this switch.
 pub(super) const HERE: u32 = u32::MAX - 1;
 
-/// What becomes of a packet.
+/// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Fate {
     #[default]
     Unknown,
-    /// While it is followed.
+    /// The path is being followed.
     Underway,
     Arrives,
-    /// It is dropped.
+    /// The packet is dropped.
     Ends,
     Circles,
 }
 
-/// The next switch of each, and what becomes of packets there.
+/// The next switch of each switch, and the fate of packets there.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) next: Vec<u32>,
     pub(super) fate: Vec<Fate>,
-    /// Of those that arrive.
+    /// Number of hops, for switches whose packets arrive.
     pub(super) hops: Vec<u32>,
-    /// The switches that arrive, the next of each before it.
+    /// The switches whose packets arrive, each after its next switch.
     pub(super) order: Vec<u32>,
     path: Vec<u32>,
 }
 
 impl Tree {
-    /// `entry`: the port that a switch sends the destination to.
+    /// Follows the entries of all switches. `entry`: the port to which a switch sends the destination.
     pub(super) fn read(
         &mut self,
         ground: &Ground<'_>,
@@ -81,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// Whether the ways of another tree lead ever nearer by this one, so that no mixture of both has a round.
+    /// Whether every hop of the other tree is nearer by this one, so that no mixture of both has a loop.
     pub(super) fn nears(&self, other: &Self) -> bool {
         other.order.iter().all(|switch| {
             let (at, next) = (*switch as usize, other.next[*switch as usize]);
@@ -89,7 +89,7 @@ impl Tree {
         })
     }
 
-    /// What each switch that arrives gives to the switches that its packets cross, itself among them.
+    /// For each switch: the sum of `own` over the switches whose packets pass it, itself included.
     pub(super) fn gather(&self, own: impl Fn(u32) -> u64, through: &mut Vec<u64>) {
         through.clear();
         through.extend((0..self.next.len() as u32).map(own));

@@ -1,12 +1,12 @@
-//! How much is let through: a bucket of tokens that fills again by and by.
+//! Limits a rate: a token bucket that refills over time.
 
 use std::time::Duration;
 
-/// So many at once, and as many again each second.
+/// A burst of `per_second` tokens, and as many again each second.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     per_second: u32,
-    /// In thousandths of a token.
+    /// The fill level in thousandths of a token.
     level: u64,
     last: Duration,
 }
@@ -16,7 +16,7 @@ impl Bucket {
         Self { per_second, level: u64::from(per_second) * 1000, last: now }
     }
 
-    /// Takes one, where there is one.
+    /// Takes a token, if there is one.
     pub fn take(&mut self, now: Duration) -> bool {
         let passed = now.saturating_sub(self.last).as_millis();
         let more = u64::try_from(passed).unwrap_or(u64::MAX).saturating_mul(self.per_second.into());

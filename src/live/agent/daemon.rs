@@ -1,4 +1,4 @@
-//! The agent itself: one loop over a port that only reads, but for what its token lets pass.
+//! The event loop of the agent. Its port only reads, except for what the agent's token permits.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,41 +14,41 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::access::{Address, AgentToken, Arrival, Clock, MadPort, Parcel, PortError, ReadPort};
 use fabdeck_mad::{Class, Coming, Heard, Mad, Method, Notice, Repath, Standing, attribute, trap};
 
-/// How long the loop waits for something to come, and while a hook runs.
+/// How long the loop waits for a MAD; below, while a hook runs.
 const TURN: Duration = Duration::from_millis(50);
 const TURN_OF_A_HOOK: Duration = Duration::from_millis(10);
-/// Notices that wait for their turn; more are dropped.
+/// Number of notices that wait for their turn; more are dropped.
 const WAITING_MOST: usize = 64;
-/// Datagrams that are read before a notice is followed, as a newer one may be among them; and that wait while somebody waits
-/// for something else.
+/// Number of MADs that are read before a notice is followed, since a newer one may be among them. Also the number of
+/// MADs that are kept while the agent waits for an answer.
 const CAME_MOST: usize = 1024;
-/// How long a simulated host takes to answer, and a manager that is left.
+/// Timeout for the answer of a simulated host, and of the subnet manager at the end.
 const ANSWERS: Duration = Duration::from_secs(1);
-/// How long a hook that runs has when the agent is asked to end.
+/// How long a running hook has when the agent is to end.
 const LAST_HOOK: Duration = Duration::from_secs(10);
-/// How long its end takes at the most: that hook, the manager that is left, and what is written down.
+/// How long the end takes at most: the hook, the subnet manager, and storing the state.
 pub const FAREWELL: Duration = Duration::from_secs(13);
-/// Reports of strangers that are told in a second; all of them are counted.
+/// Number of reports from strangers that are logged in a second; all of them are counted.
 const STRANGERS_TOLD: u32 = 2;
 
-/// What an agent goes by.
+/// The options of an agent.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The program that moves the flows of this host.
     pub hook: Option<PathBuf>,
     pub hook_timeout: Duration,
-    /// Notices in a second that are followed.
+    /// Number of notices a second that are followed.
     pub rate: u32,
     pub dry_run: bool,
-    /// Where it keeps what moved.
+    /// The folder for the agent's state.
     pub state: Option<PathBuf>,
-    /// The M_Key of the own port, where it has one.
+    /// The M_Key of the agent's own port, if it has one.
     pub m_key: u64,
-    /// Until when; otherwise until it is asked to end.
+    /// How long the agent runs; `None`: until it is to end.
     pub time: Option<Duration>,
 }
 
-/// Why there is no agent, or none any more.
+/// Why an agent cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     #[error(
@@ -73,9 +73,9 @@ pub struct Agent {
     heard: Heard,
     works: VecDeque<Repath>,
     running: Option<(Repath, Running)>,
-    /// The flows of a simulated host drain: it is asked again then.
+    /// A notice whose flows drain at a simulated host, and when to ask again.
     draining: Option<(Repath, Duration)>,
-    /// What came while somebody waited for something else.
+    /// MADs that arrived while the agent waited for an answer.
     aside: VecDeque<Parcel>,
     kept: Kept,
     summary: Summary,
@@ -112,7 +112,7 @@ impl Agent {
         })
     }
 
-    /// Until somebody wants it to end, or its time is over. What it subscribed to is given back.
+    /// Runs until `stop` is set or the time is over, then unsubscribes.
     pub fn run(&mut self, stop: &AtomicBool, tell: Tell<'_>) -> Result<(), AgentError> {
         self.port.take_reports()?;
         self.port.take_questions()?;
@@ -162,7 +162,8 @@ impl Agent {
         }
     }
 
-    /// Everything that came by now: an agent that was held up, or whose hook was, follows the newest of the notices alone.
+    /// Reads everything that has arrived. So an agent that was held up, also by its hook, follows only the newest
+    /// notice.
     fn take_all(&mut self, now: Duration, tell: Tell<'_>) -> Result<(), AgentError> {
         for _ in 0..CAME_MOST {
             let came = match self.aside.pop_front() {
@@ -207,7 +208,7 @@ impl Agent {
         }
     }
 
-    /// A report: of the manager it is answered, and heeded where it is new and meant for this host.
+    /// Takes a report. A report of the subnet manager is answered, and followed if it is new and meant for this host.
     fn report(&mut self, parcel: &Parcel, tell: Tell<'_>) -> Result<(), AgentError> {
         let now = self.port.now();
         if self.subscription.manager().is_none_or(|manager| manager.value() != parcel.address.lid) {
@@ -246,7 +247,7 @@ impl Agent {
             }
             Coming::New => {}
         }
-        // What takes another's place takes no more of the rate.
+        // A notice that replaces an older one takes no more of the rate.
         if !self.give_way(&told, tell) && (self.works.len() >= WAITING_MOST || !self.bucket.take(now)) {
             self.summary.dropped += 1;
             self.heard.hear(&told, Standing::Dropped, 0, now);
@@ -258,7 +259,7 @@ impl Agent {
         self.works.push_back(told);
     }
 
-    /// Notices that wait for their turn, or for flows to drain, give way to a newer one about the same LID; whether any did.
+    /// Drops older notices about the same LID, which wait for their turn or for flows to drain. Whether there were any.
     fn give_way(&mut self, newer: &Repath, tell: Tell<'_>) -> bool {
         let mut gone: Vec<Repath> = self
             .draining
@@ -280,7 +281,7 @@ impl Agent {
         !gone.is_empty()
     }
 
-    /// Somebody asks how far this host is with a notice.
+    /// Answers a query for the status of a notice.
     fn say_how_far(&mut self, parcel: &Parcel) -> Result<(), AgentError> {
         let mut answer = parcel.clone();
         let asked = *answer.mad.follows();
@@ -290,7 +291,7 @@ impl Agent {
         Ok(self.port.send(&answer, Duration::ZERO)?)
     }
 
-    /// The next notice, once the hook of the one before has ended.
+    /// Starts the next notice, once the hook of the previous one has ended.
     fn work(&mut self, tell: Tell<'_>) -> Result<(), AgentError> {
         if let Some((told, mut running)) = self.running.take() {
             let Some(ended) = running.ended() else {
@@ -314,7 +315,7 @@ impl Agent {
         let own = self.subscription.own();
         if own.is_none_or(|own| !told.asks(own, has_flows)) {
             tell(Told::NoFlows { about: (&told).into() });
-            // No flows to it: none is on the slow lane.
+            // The host has no flows to the LID, so none is on the slow lane.
             let gone = (told.back && has_flows == Some(false)).then_some(None);
             self.conclude(&told, (Standing::Nothing, 0), gone, tell);
             return Ok(());
@@ -332,7 +333,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What the hook finds in its environment.
+    /// The variables in the environment of the hook.
     fn values(&self, told: &Repath) -> Vec<(&'static str, String)> {
         let local = self.port.local();
         let own = self.subscription.own().map_or(0, |own| own.value());
@@ -364,7 +365,7 @@ impl Agent {
         self.conclude(told, (Standing::Failed, 0), None, tell);
     }
 
-    /// The hook has done its part; flows of a simulated host are moved here.
+    /// Ends a notice whose hook is done. The flows of a simulated host move here.
     fn follow(&mut self, told: &Repath, tell: Tell<'_>) -> Result<(), AgentError> {
         let mut flows = None;
         if self.port.local().simulated {
@@ -410,7 +411,7 @@ impl Agent {
         self.heard.conclude(told, standing, moved, self.port.now());
     }
 
-    /// Whether this host has flows to a LID; a real one does not say.
+    /// Whether this host has flows to a LID; `None` for a real host, which cannot tell.
     fn has_flows(&mut self, to: Lid) -> Result<Option<bool>, AgentError> {
         if !self.port.local().simulated {
             return Ok(None);
@@ -429,7 +430,7 @@ impl Agent {
         }
     }
 
-    /// Asks the simulated host that this agent sits at.
+    /// Sends a request to the simulated host of this agent.
     fn ask_own(&mut self, mut mad: Mad) -> Result<Option<Mad>, AgentError> {
         let Some(own) = self.subscription.own() else { return Ok(None) };
         let transaction = self.subscription.transaction();
@@ -452,7 +453,7 @@ impl Agent {
         Ok(None)
     }
 
-    /// A hook that runs may end, but not for ever; what waits for its turn is not followed any more.
+    /// Waits for a running hook, for at most `LAST_HOOK`. Notices that wait for their turn fail.
     fn settle(&mut self, tell: Tell<'_>) -> Result<(), AgentError> {
         let until = self.port.now() + LAST_HOOK;
         while let Some((told, mut running)) = self.running.take() {
@@ -482,7 +483,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Gives the subscription back, and waits a moment for the answer.
+    /// Unsubscribes, and waits a moment for the answers.
     fn leave(&mut self, tell: Tell<'_>) -> Result<(), AgentError> {
         self.settle(tell)?;
         let Some(manager) = self.subscription.manager().filter(|_| self.subscription.is_whole()) else {
@@ -506,12 +507,12 @@ impl Agent {
     }
 }
 
-/// What an agent before this one said of notices, as far as it is not too old to be said again.
+/// Restores the answers of an earlier agent to notices, except those that are too old.
 fn recalled(outcomes: &[Outcome], now: Duration) -> Heard {
     let (mut heard, today) = (Heard::default(), jiff::Timestamp::now().as_second());
     for outcome in outcomes {
         let Outcome { number, hot_spot, back, service_level, standing, moved, at } = *outcome;
-        // A clock that was set back says nothing of an age.
+        // If the clock was set back, the age is unknown.
         let age = u64::try_from(today.saturating_sub(at)).ok().map(Duration::from_secs);
         if let (Some(age), Some(standing)) = (age, Standing::of(standing)) {
             heard.recall((number, hot_spot, back, service_level), (standing, moved), age, now);

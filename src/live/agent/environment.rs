@@ -1,13 +1,13 @@
-//! The environment of the programs that a site names: hooks of agents and programs of runbooks. They get a list of variables
-//! and nothing else, so that what happens to be set in the session of whoever starts fabdeck changes nothing in them.
+//! The environment of the site's programs: hooks of agents and programs of runbooks. They get the listed variables and
+//! nothing else, so that the session in which fabdeck starts does not affect them.
 
 use std::process::Command;
 
-/// What is passed on where it is set. docs/agent.md and docs/runbooks.md have the list.
+/// The variables that are passed on, if set. docs/agent.md and docs/runbooks.md have the list.
 const PASSED: [&str; 10] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"];
 
-/// Leaves a command the listed variables of this process alone; variables that are added behind this call stay.
+/// Restricts a command to the listed variables. Variables that are added after this call stay.
 pub fn set_listed_environment(command: &mut Command) {
     command.env_clear();
     command.envs(PASSED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));

@@ -1,4 +1,5 @@
-//! The site's hook: a program that moves the flows of this host, run without a shell, one at a time and not for ever.
+//! The site's hook: a program that moves the flows of this host. Hooks run without a shell, one at a time, with a
+//! timeout.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,42 +10,42 @@ use std::time::{Duration, Instant};
 
 use super::environment::set_listed_environment;
 
-/// Of what it says so much is kept.
+/// Number of bytes of output that are kept.
 const SAID_MOST: u64 = 16 * 1024;
 
-/// A hook that runs.
+/// A running hook.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
     began: Instant,
     timeout: Duration,
-    /// Where it writes what it says.
+    /// The file that receives the output.
     said: File,
 }
 
-/// How a hook ended.
+/// The result of a hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// `None`: well.
+    /// What went wrong; `None` for success.
     pub trouble: Option<String>,
     pub said: String,
     pub took: Duration,
 }
 
 impl Running {
-    /// Starts it; what it says goes into a file without a name.
+    /// Starts the hook. Its output goes into a file without a name.
     pub fn start(program: &Path, values: &[(&str, String)], timeout: Duration) -> io::Result<Self> {
         let said = nameless()?;
         let mut command = Command::new(program);
         set_listed_environment(&mut command);
         command.envs(values.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
-        // What it starts ends with it.
+        // A process group, so that the processes which the hook starts end with it.
         command.process_group(0);
         Ok(Self { child: command.spawn()?, began: Instant::now(), timeout, said })
     }
 
-    /// How it ended; `None` while it runs.
+    /// The result of the hook; `None` while it runs.
     pub fn ended(&mut self) -> Option<Ended> {
         let trouble = match self.child.try_wait() {
             Ok(Some(status)) if status.success() => None,
@@ -62,7 +63,7 @@ impl Running {
     fn read(&mut self) -> String {
         use std::io::Seek;
         let mut bytes = Vec::new();
-        // What cannot be read was not said.
+        // Unreadable output is empty output.
         let _ = self.said.rewind();
         let _ = (&self.said).take(SAID_MOST).read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
@@ -77,7 +78,7 @@ impl Running {
     }
 }
 
-/// Whoever leaves takes his hook with him.
+/// Kills the hook with the value that owns it.
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {

@@ -1,5 +1,5 @@
-//! What an agent has to know after it was started again: which flows are on the slow lane, and what it said of the last
-//! notices. One file, written whole each time.
+//! The state that an agent needs after a restart: the flows on the slow lane, and its answers to the last notices. The
+//! file is rewritten as a whole each time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use fabdeck_files::open_regular;
 
-/// Notices whose outcome is kept.
+/// Number of notices whose outcome is kept.
 const OUTCOMES_MOST: usize = 64;
-/// No file of ours is longer.
+/// Longest state file in bytes.
 const FILE_MOST: u64 = 1 << 20;
-/// The agent's own folder in the state folder, which others may share.
+/// The agent's own folder in the state folder, which other programs may share.
 const FOLDER: &str = "agent";
-/// The highest unicast LID, and the highest service level.
+/// The highest unicast LID; below, the highest service level.
 const LID_TOP: u16 = 0xBFFF;
 const LEVEL_TOP: u8 = 15;
 
@@ -28,18 +28,19 @@ pub struct Slow {
     pub number: u32,
 }
 
-/// What came of a notice.
+/// The outcome of a notice.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub number: u32,
     pub hot_spot: u16,
     pub back: bool,
-    /// Not in what older agents left.
+    /// Missing in files of older agents.
     #[serde(default)]
     pub service_level: u8,
     pub standing: u8,
     pub moved: u16,
-    /// When it came, in seconds of the world (Unix); older agents left none, and then it is too old to be an answer.
+    /// When the notice ended, in seconds since the Unix epoch. Files of older agents have 0, which is too old for an
+    /// answer.
     #[serde(default)]
     pub at: i64,
 }
@@ -59,9 +60,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads the state of a port from the agent's own folder in the state folder; without a state folder nothing is stored.
-    /// Only this user may write that folder, and the file must be a regular one of this user: its content decides which flows
-    /// move.
+    /// Reads the state of a port from the agent's own folder in the state folder; without a state folder nothing is
+    /// stored. Only this user may write that folder, and the file must be a regular one of this user: its content
+    /// decides which flows move.
     pub fn open(folder: Option<&Path>, port: &str) -> io::Result<Self> {
         let Some(folder) = folder else { return Ok(Self::default()) };
         let folder = folder.join(FOLDER);
@@ -83,7 +84,8 @@ impl Kept {
         &self.content.outcomes
     }
 
-    /// What came of a notice, and where flows to its hot-spot are now: on the slow lane, not there any more, or as before.
+    /// Stores the outcome of a notice. `now`: where flows to its hot-spot are: on the slow lane (`Some(Some)`), no
+    /// longer there (`Some(None)`), or as before (`None`).
     pub fn note(&mut self, outcome: Outcome, now: Option<Option<Slow>>) -> io::Result<()> {
         match now {
             Some(Some(slow)) => drop(self.content.slow.insert(outcome.hot_spot, slow)),
@@ -99,7 +101,7 @@ impl Kept {
     fn write(&self) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let beside = file.with_extension("new");
-        // A new file, whatever was planted under that name.
+        // The file is created anew, so a planted file or link of that name has no effect.
         match fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -115,7 +117,7 @@ fn refused(path: &Path, what: &str) -> io::Error {
     io::Error::other(format!("{} {what}, and is left alone", path.display()))
 }
 
-/// Makes the folder where there is none; one that others can write is refused.
+/// Creates the folder if it is missing; refuses a folder that other users can write.
 fn make_private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let held = fs::symlink_metadata(folder)?;
@@ -136,7 +138,7 @@ fn read_content(path: &Path, file: &File) -> io::Result<Content> {
         return Err(refused(path, "belongs to another user"));
     }
     let mut bytes = Vec::new();
-    // The size that the file system reports may grow meanwhile.
+    // The file may grow after its size was read.
     file.take(FILE_MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_MOST {
         return Err(io::ErrorKind::FileTooLarge.into());
@@ -149,7 +151,7 @@ fn read_content(path: &Path, file: &File) -> io::Result<Content> {
 }
 
 impl Content {
-    /// What an agent never writes.
+    /// Finds content that no agent writes.
     fn flaw(&self) -> Option<String> {
         let lids = self.slow.keys().copied().chain(self.outcomes.iter().map(|outcome| outcome.hot_spot));
         let level = |level: u8| level > LEVEL_TOP;
@@ -186,7 +188,7 @@ mod tests {
             assert!(refusal(folder).contains("no regular file"), "{}", planted.display());
             fs::remove_file(&file).unwrap();
         }
-        // It would wait for ever for somebody who writes.
+        // To open a pipe without a writer would block forever.
         rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR).unwrap();
         assert!(refusal(folder).contains("no regular file"));
         fs::remove_file(&file).unwrap();

@@ -1,5 +1,5 @@
-//! The host side of dFtree: being told by the subnet manager which flows to move, letting the site's hook move them, and
-//! saying how far that is to whoever asks.
+//! The host side of dFtree: the subnet manager says which flows to move, the site's hook moves them, and the agent
+//! answers queries for the status.
 
 mod bucket;
 mod daemon;
