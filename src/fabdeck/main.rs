@@ -1,4 +1,4 @@
-//! The binary.
+//! The program's entry point.
 
 fn main() -> std::process::ExitCode {
     fabdeck::app::run()

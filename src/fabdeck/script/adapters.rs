@@ -1,17 +1,17 @@
-//! The adapters of this machine, as the list of sources shows them.
+//! The adapters of this machine, as `fabdeck sources` lists them.
 
-/// One adapter.
+/// An adapter with its ports.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Adapter {
     pub name: String,
-    /// `0x` and 16 digits.
+    /// `0x` and 16 hexadecimal digits.
     pub node_guid: Option<String>,
-    /// How many ports it has.
+    /// Number of ports.
     pub ports: usize,
     pub port_list: Vec<AdapterPort>,
 }
 
-/// One of its ports.
+/// A port of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct AdapterPort {
     pub number: u8,
@@ -23,16 +23,16 @@ pub struct AdapterPort {
     pub physical_state: Option<&'static str>,
     pub rate_gbps: u32,
     pub link_layer: String,
-    /// What `--source` names it by.
+    /// The value of `--source` for this port.
     pub source: String,
 }
 
-/// What a console that nobody named a source for says first: whose fabric it shows, and how to get to one's own.
+/// First message of a console without `--source`: it shows the simulator, and how to name another source.
 pub fn welcome(adapters: &[Adapter]) -> String {
     let is_fabric = |port: &&AdapterPort| port.link_layer == "InfiniBand";
     let ports: Vec<&AdapterPort> =
         adapters.iter().flat_map(|adapter| &adapter.port_list).filter(is_fabric).collect();
-    // One that is up is the one to begin with.
+    // An active port is the best suggestion.
     let best = ports.iter().find(|port| port.state == Some("Active")).or(ports.first());
     match best {
         None => "no source was given: this is the built-in simulator; --source names a fabric, a file or a folder, and \

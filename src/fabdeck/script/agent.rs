@@ -11,7 +11,7 @@ use super::{Exit, Failure};
 use fabdeck_live::agent::{Agent, AgentError, FAREWELL, Options, Told};
 use fabdeck_mad::access::{AgentToken, Clock, MadPort};
 
-/// Where nobody says.
+/// Defaults of the options.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(30);
 const RATE: u32 = 20;
 
@@ -26,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
         ));
     }
     let asked = context.globals.state_dir.clone().or_else(|| context.config.state_dir.clone());
-    // What moved at a host that ends with this process is nothing to know later.
+    // The migrations of a simulated host end with this process, so they are not stored.
     let state = asked.or_else(|| context.outside.user_state()).filter(|_| !port.is_virtual());
     let options = Options {
         hook: args.hook.clone(),
@@ -48,7 +48,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     let mut unwritten = None;
     let ran = agent.run(wish, &mut |told| {
         if let Err(error) = print(context, &told) {
-            // Nobody reads it any more: then nobody is served any more.
+            // Without a reader of its output the agent ends, and serves no further notice.
             stop.ask();
             unwritten = Some(error);
         }
@@ -66,7 +66,7 @@ struct Line<'t> {
     told: &'t Told,
 }
 
-/// A line each, at once: whoever watches wants to see it now.
+/// Prints an event as a line at once, because the reader waits for it.
 fn print(context: &mut Context<'_, '_>, told: &Told) -> std::io::Result<()> {
     let now = Zoned::now();
     let times = !context.globals.no_times;

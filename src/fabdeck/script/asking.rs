@@ -1,4 +1,4 @@
-//! What is asked of engines and of the plans that come of them: marks, lists, lanes.
+//! Arguments for engines and plans: marks, lists, lanes.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct FailArgs {
     pub seed: u64,
 }
 
-/// What becomes of a list by hand that names hosts which the fabric does not have.
+/// What to do with hosts of a list that the fabric does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum MissingHosts {
     /// The list is refused, and all of them are named
@@ -127,7 +127,7 @@ pub enum PlanAction {
     },
 }
 
-/// What is known of the lanes that packets take.
+/// What is known of the lanes of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LaneChoice {
     /// All packets go on service level 0

@@ -26,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
-        // What the fabric said of lanes stands; a file may tell them too.
+        // Lanes that the fabric itself reported stay, unless the file has its own.
         merge(&mut look.observation.tables, tables);
     }
     context.assume(&mut look)?;
@@ -50,7 +50,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         );
         return Err(context.refuse_with_notes(&look, refusal));
     }
-    // Records tell the levels of tables in force; of others a file says what it knows.
+    // Path records tell the levels of tables in force; a file says by itself what it knows.
     let in_force = match own || args.lanes.is_some() {
         true => levels::in_force(context, source.as_mut(), &mut look, (args.lanes, args.switches))?,
         false => InForce::unasked(None),
@@ -66,14 +66,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     };
     let report = Report { loads: patterns, jobs, ..report };
     let mut findings = report.faults();
-    // Under --strict an open verdict ends with 2, and the finding says why.
+    // Under `--strict` an undecided verdict ends with 2, and a finding says why.
     findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
     write(context, &look, &report, &findings)?;
     let concluded = context.conclude(&look);
     Ok(if findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// The forwarding tables of a file, and its lanes where it has any for a node.
+/// Replaces the forwarding tables by those of a file, and the lanes of each node for which the file has any.
 fn merge(held: &mut Tables, read: Tables) {
     held.only = read.only;
     held.nodes.values_mut().for_each(|node| (node.lft, node.mft) = (None, None));
@@ -105,12 +105,12 @@ fn write(
     Ok(())
 }
 
-/// Why a command ends with 2, a line for each reason.
+/// Lines that say why a command ends with 2, one a reason.
 pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
     findings.iter().map(|found| ("finding", found.clone())).collect()
 }
 
-/// What everything that is said below rests on: whose tables are assumed, and that part of the fabric is not known.
+/// What the following lines depend on: tables that are assumed, and parts of the fabric that are unknown.
 pub fn premises(look: &Look) -> Vec<(&'static str, String)> {
     let assumed = look
         .assumed

@@ -1,4 +1,4 @@
-//! The configuration: defaults for flags, under the names of the flags.
+//! The configuration file: defaults for flags, under the names of the flags.
 
 mod jobs;
 mod rights;
@@ -21,42 +21,42 @@ use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::{Guid, HostRules};
 use fabdeck_mad::access::Identity;
 
-/// What the file may set.
+/// Values of the configuration file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Config {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
-    /// Where changes are kept.
+    /// Folder of changes.
     pub state_dir: Option<PathBuf>,
-    /// Where guards listen.
+    /// Folder of the guards' sockets.
     pub socket_dir: Option<PathBuf>,
-    /// The socket of the system log that hears how long the audit trail is.
+    /// Socket of the system log, which records the length of the audit trail.
     pub system_log: Option<PathBuf>,
     /// What other users may ask of guards.
     pub rights: Rights,
     pub theme: Option<String>,
-    /// Themes by the beginnings of sources: a fabric that matters looks like no other.
+    /// Themes by the beginnings of sources, so that an important fabric looks different.
     pub themes: BTreeMap<String, String>,
     pub ascii: bool,
-    /// Data lanes that adapters are supposed to have where nothing says how many.
+    /// Number of data lanes that is assumed of adapters without a known number.
     pub supposed_lanes: Option<u8>,
     /// Keys of the console by the ids of actions.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// The fabrics that may be written to.
+    /// Fabrics that may be written to.
     pub fabrics: Vec<Identity>,
-    /// From where on `hotspots` says a word.
+    /// Thresholds of the verdicts of `hotspots`.
     pub hotspots: Thresholds,
-    /// Within which sweeps read every table again; zero: never.
+    /// Period within which sweeps read every table again; zero means never.
     pub drift_period: Option<Duration>,
-    /// What is kept of a watch for whoever pauses it, in MiB.
+    /// Memory for the recording of a watch, in MiB.
     pub past_mib: Option<u64>,
-    /// From one sweep of the console to the next, where it is not the usual time; zero watches nothing.
+    /// Interval of the console's sweeps, if it is not the default; zero disables the watch.
     pub watch: Option<Duration>,
-    /// Who tells the console which jobs run.
+    /// Source of the running jobs in the console.
     pub jobs: JobSettings,
-    /// Which host an adapter belongs to, by its name.
+    /// Rules from names of adapters to hosts.
     pub host_rules: HostRules,
 }
 
@@ -64,7 +64,7 @@ const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-d
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
-    /// A file that was asked for has to be there; the one in the usual place need not.
+    /// Reads the file. A file named by `--config` has to exist; the default file need not.
     pub fn load(asked: Option<&Path>, usual: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = asked.or(usual) else { return Ok(Self::default()) };
         match std::fs::read_to_string(file) {
@@ -93,7 +93,7 @@ impl Config {
         Ok(config)
     }
 
-    /// One key of the file; `text` is the file, for what stands inside of a table.
+    /// Sets a key; `text` is the whole file, for errors inside of a table.
     fn set(&mut self, key: &str, value: &toml::Value, text: &str) -> Result<(), Wrong> {
         let hinted = |hint: &'static str| move |what: String| Wrong::new(what, hint);
         match key {
@@ -126,7 +126,7 @@ impl Config {
         Ok(())
     }
 
-    /// A key whose value is a text.
+    /// Sets a key whose value is a text.
     fn set_word(&mut self, key: &str, word: &str) -> Result<(), Wrong> {
         match key {
             "source" => self.source = Some(word.to_owned()),
@@ -150,9 +150,9 @@ impl Config {
     }
 }
 
-/// What is wrong with a key, and what to write instead.
+/// A mistake in a key, and what to write instead.
 struct Wrong {
-    /// Where it stands, if not in the line of the key.
+    /// Line of the mistake, if it is not that of the key.
     line: Option<usize>,
     what: String,
     hint: String,
@@ -173,7 +173,7 @@ fn supposed_lanes(value: &toml::Value) -> Result<u8, Wrong> {
 }
 
 impl Config {
-    /// Which theme a source gets, unless one was asked for.
+    /// Chooses the theme of a source; a theme named by `--theme` has precedence.
     pub fn theme_choice(&self, asked: Option<&str>) -> ThemeChoice {
         let (tied, usual) = (self.themes.clone(), self.theme.clone());
         ThemeChoice { asked: asked.map(str::to_owned), tied, usual }
@@ -236,7 +236,7 @@ fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
     Ok(())
 }
 
-/// How much of a watch is kept.
+/// Reads the memory for the recording of a watch.
 fn past_mib(value: &toml::Value) -> Result<u64, String> {
     const MOST: i64 = 4096;
     let number = value.as_integer().filter(|number| (0..=MOST).contains(number));
@@ -247,7 +247,7 @@ fn past_mib(value: &toml::Value) -> Result<u64, String> {
 const KEYS_HINT: &str =
     "under [keys] stand lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
 
-/// A key or a list of keys for each action.
+/// Reads a key or a list of keys for each action.
 fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
     let table = value.as_table().ok_or("FD-7108: 'keys' is no table: write [keys]")?;
     let list = |(action, value): (&String, &toml::Value)| {
@@ -266,7 +266,7 @@ fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
     table.iter().map(list).collect()
 }
 
-/// The entries that `sources --identity` prints.
+/// Reads entries as `sources --identity` prints them.
 fn fabrics(value: &toml::Value) -> Result<Vec<Identity>, (String, &'static str)> {
     const HINT: &str = "'fabdeck sources --identity' prints such an entry";
     let entries = value
@@ -315,7 +315,7 @@ fn guids(key: &str, value: &toml::Value) -> Result<Vec<Guid>, String> {
     list.iter().map(guid).collect()
 }
 
-/// No such file, or no folder where its folder should be.
+/// Whether the file does not exist, or its folder is no folder.
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)
@@ -330,7 +330,7 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|b| *b == b'\n').count()
 }
 
-/// The first line that begins with a key; every key that is known here stands at the beginning of a line.
+/// Line of the first line that begins with a key; every known key stands at the beginning of a line.
 fn line_of_key(text: &str, key: &str) -> Option<usize> {
     let begins = |line: &str| line.trim_start().trim_start_matches(['"', '\'', '[']).starts_with(key);
     text.lines().position(begins).map(|at| at + 1)

@@ -1,4 +1,4 @@
-//! What every command has at hand: the flags, the configuration, the outside and both streams.
+//! What every command has at hand: flags, configuration, access to the system, and both output streams.
 
 use crate::session::{Look, assume};
 use fabdeck_fabric::observe::{Notes, Observation};
@@ -23,23 +23,23 @@ pub struct Context<'a, 'o> {
     pub config: Config,
     pub outside: &'a dyn Outside,
     pub output: Output<'o>,
-    /// Whether somebody watches stderr while a long look is under way.
+    /// Whether stderr shows the progress of long readings.
     pub progress: bool,
-    /// Whether somebody is there to answer a question.
+    /// Whether the user can answer a question on the terminal.
     pub asks: bool,
-    /// What ends a look or an engine under way, of a command that has something to put away then.
+    /// Ends a reading or an engine under way; set by commands with a cleanup.
     pub stop: Option<Stop>,
-    /// Whether something did not answer a look that this command rested on.
+    /// Whether a node did not answer a reading that this command uses.
     pub partial: bool,
 }
 
 impl Context<'_, '_> {
-    /// The source that was asked for.
+    /// The source from `--source` or the configuration.
     pub fn source(&self) -> Option<&str> {
         self.globals.source.as_deref().or(self.config.source.as_deref())
     }
 
-    /// The source that was asked for; a scripted command never picks one by itself.
+    /// The source from `--source` or the configuration; a scripted command never picks one by itself.
     pub fn named_source(&self) -> Result<&str, Failure> {
         self.source().ok_or_else(|| {
             Failure::usage(
@@ -49,13 +49,13 @@ impl Context<'_, '_> {
         })
     }
 
-    /// One look at the source that was asked for.
+    /// Reads the named source once.
     pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
         let source = self.open(self.named_source()?)?;
         self.look_at(source, wanted)
     }
 
-    /// What `--assume` says, for a look that may lack tables.
+    /// Applies `--assume` to a snapshot that may lack tables.
     pub fn assume(&self, look: &mut Look) -> Result<(), Failure> {
         match &self.globals.assume {
             Some(id) => Ok(assume(look, engine_named(id)?)?),
@@ -63,7 +63,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// How live fabrics are reached: the flags, else the configuration.
+    /// Options of live sources, from the flags or the configuration.
     pub fn reach(&self) -> Reach {
         let globals = self.globals;
         let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
@@ -78,7 +78,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// What work on changes goes by.
+    /// Options of work on changes.
     pub fn given(&self) -> Given {
         let (globals, config) = (self.globals, &self.config);
         Given {
@@ -95,7 +95,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// The source that a text names, under the flags of live sources.
+    /// Opens a source with the options of live sources.
     pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
         Ok(self.outside.open(source, &self.reach())?)
     }
@@ -104,7 +104,7 @@ impl Context<'_, '_> {
         self.look_through(source.as_mut(), wanted)
     }
 
-    /// One look, over a source that more will be asked of.
+    /// Reads a snapshot from a source that is used again afterwards.
     pub fn look_through(&mut self, source: &mut dyn Source, wanted: Wanted) -> Result<Look, Failure> {
         let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let observation = source.observe(wanted, &mut meter);
@@ -114,7 +114,7 @@ impl Context<'_, '_> {
         self.look_of(source.describe(), observation)
     }
 
-    /// Adds what switches do with these LIDs, where the look came without tables.
+    /// Adds the table entries of these LIDs to a snapshot without tables.
     pub fn read_toward(
         &mut self,
         source: &mut dyn Source,
@@ -127,7 +127,7 @@ impl Context<'_, '_> {
         Ok(read?)
     }
 
-    /// Work of an engine, with a line that says how far it is while somebody watches.
+    /// Runs an engine, with a line of progress if stderr shows progress.
     pub fn watched<T: Send>(&mut self, engine: &str, work: impl FnOnce(&dyn Pulse) -> T + Send) -> T {
         match self.progress && !self.output.json {
             true => engine_under_way(self.output.err, (engine, self.stop.as_ref()), work),
@@ -135,7 +135,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Adds tables of lanes, where the look came without and it takes no more questions than `most`.
+    /// Adds lane tables to a snapshot without them, if that takes at most `most` requests.
     pub fn read_lanes(
         &mut self,
         source: &mut dyn Source,
@@ -161,14 +161,14 @@ impl Context<'_, '_> {
         Ok(read?)
     }
 
-    /// A refusal for want of what a damaged file may have held: the notes name what was left out.
+    /// Returns a refusal that a damaged file may have caused, after printing the notes about what was left out.
     pub fn refuse_with_notes(&mut self, look: &Look, refusal: Failure) -> Failure {
         self.output.say_notes(&look.observation.notes);
         refusal
     }
 
-    /// What was named may be among what did not answer, which is no mistake of whoever named it: the notes say what is
-    /// missing, and the code says that the source did not answer.
+    /// Changes the error about an unknown element if part of the fabric did not answer, because the element may be in
+    /// that part. The notes name what is missing, and the exit code says that the source did not answer.
     pub fn among_answers<T>(
         &mut self,
         look: &Look,
@@ -188,7 +188,7 @@ impl Context<'_, '_> {
         })
     }
 
-    /// A look at something observed already, under the operator's names.
+    /// A snapshot of an observation, with the operator's names.
     pub fn look_of(&self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
         let (own, notes) = self.own_names()?;
         observation.notes.extend(notes);
@@ -212,7 +212,7 @@ impl Context<'_, '_> {
         Ok((own, notes))
     }
 
-    /// Begins the object of a command that looked at something.
+    /// Begins the JSON object of a command that read a source.
     pub fn object(&mut self, schema: &str, look: &Look) -> Result<Object<'_>, Failure> {
         let time = look.observation.time.as_deref().filter(|_| !self.globals.no_times);
         let head = Head {
@@ -226,18 +226,18 @@ impl Context<'_, '_> {
         Ok(Object::begin(self.output.out, &head)?)
     }
 
-    /// Begins the object of a command that looked at nothing.
+    /// Begins the JSON object of a command that read no source.
     pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
         self.partial_object(schema, false)
     }
 
-    /// The same of one that may know less than it was asked for.
+    /// Begins the JSON object of a command without a source whose answer may be partial.
     pub fn partial_object(&mut self, schema: &str, partial: bool) -> Result<Object<'_>, Failure> {
         let head = Head { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
         Ok(Object::begin(self.output.out, &head)?)
     }
 
-    /// Says the notes of a look, and ends the command as the look deserves.
+    /// Prints the notes of a snapshot and returns the exit code that it leads to.
     pub fn conclude(&mut self, look: &Look) -> Exit {
         if self.globals.verbose {
             lines(look).iter().for_each(|line| self.output.say(line));
@@ -255,7 +255,7 @@ impl Context<'_, '_> {
         Exit::Done
     }
 
-    /// `--filter` on a command without rows would be silently wrong.
+    /// Refuses `--filter` on a command without rows, which would otherwise ignore it silently.
     pub fn refuse_filter(&self, command: &str) -> Result<(), Failure> {
         if self.globals.filter.is_empty() {
             return Ok(());

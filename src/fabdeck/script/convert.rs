@@ -15,7 +15,7 @@ use fabdeck_mad::access::Source;
 /// The format that lists hosts at switches.
 const SLURM: &str = "slurm-topology";
 
-/// The format with this word, among those that will do.
+/// Finds the writer of a format among those that are allowed here.
 pub fn writer<'o>(
     outside: &'o dyn Outside,
     id: &str,
@@ -63,7 +63,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     Ok(context.conclude(&look))
 }
 
-/// The plan among the inputs, told by content, and the others.
+/// Separates the plan from the other inputs, by their content.
 fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
     let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| plan::is_plan(path));
     let plan = match plans.as_slice() {
@@ -77,7 +77,7 @@ fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failur
     Ok((plan, others.into_iter().cloned().collect()))
 }
 
-/// The fabric of the inputs; with a plan, as the plan leads it to be.
+/// Reads the fabric of the inputs; with a plan, the fabric after that plan.
 fn look(
     context: &mut Context<'_, '_>,
     format: &str,
@@ -105,7 +105,7 @@ fn look(
     Ok(look)
 }
 
-/// What a plan's lanes ask of the switches: each of its levels on the lane of that number, the rest on lane 0.
+/// Sets the SL2VL tables that a plan's lanes need: each service level on the lane of its number, the rest on lane 0.
 fn level_is_lane(look: &mut Look, lanes: u8) {
     let mut row = Sl2Vl::default();
     for number in 0..u32::from(lanes) {
@@ -125,12 +125,12 @@ fn level_is_lane(look: &mut Look, lanes: u8) {
     }
 }
 
-/// What is no file is opened as `--source` would open it. It cannot be one fabric together with others.
+/// Opens the inputs. An input that is not a file is opened as `--source` opens it, and has to be the only one.
 fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
     let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
     let no_file = |word: &String| !names_a_path(word);
     match words.as_slice() {
-        // A capture has a past; what else is one input says that it has none.
+        // A capture has a past; any other single input reports that it has none.
         [word] if no_file(word) || context.globals.at.is_some() => context.open(word),
         [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
             "FD-7507: --at is for one capture; several files are one fabric without a past",
@@ -144,12 +144,12 @@ fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>
     }
 }
 
-/// Whether a source is written as a file or a folder is.
+/// Whether a source is written like a file or a folder.
 pub fn names_a_path(word: &str) -> bool {
     !(word.starts_with("sim:") || word == "umad" || word.starts_with("umad:"))
 }
 
-/// Converting a file onto itself would cost what the other format cannot hold.
+/// Refuses to convert a file onto itself, which would lose what the other format cannot hold.
 fn refuse_same_file(args: &ConvertArgs) -> Result<(), Failure> {
     let Ok(output) = args.output.canonicalize() else { return Ok(()) };
     let same = |input: &&PathBuf| output.is_file() && input.canonicalize().is_ok_and(|input| input == output);

@@ -1,4 +1,4 @@
-//! `[jobs]`: who knows which jobs run, and whose adapters are.
+//! `[jobs]`: the source of running jobs, and the rules from adapters to hosts.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use fabdeck_fabric::{HostRule, HostRules};
 pub const JOBS_HINT: &str = "under [jobs] stand slurm = true, with squeue = \"PROGRAM\" where PATH has none, or file = \"LIST\"; \
                              interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
 
-/// What is wrong with the table, and of which rule.
+/// A mistake in the table, with the rule that contains it.
 pub struct Wrong {
     pub what: String,
     pub rule: Option<usize>,
@@ -64,7 +64,7 @@ pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), Wrong> {
     Ok((settings, rules))
 }
 
-/// The rules of a site, in their order.
+/// Reads the rules of a site, in their order.
 fn host_rules(value: &toml::Value) -> Result<HostRules, Wrong> {
     const LIST: &str = "FD-7114: [jobs] hosts: it is no list of rules";
     let rules = value.as_array().ok_or(LIST)?.iter().enumerate().map(|(at, value)| {
@@ -90,7 +90,7 @@ fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
     HostRule::new(adapter.ok_or("it has no adapter")?, host)
 }
 
-/// The line on which a rule begins.
+/// Line on which a rule begins.
 pub fn line_of_rule(text: &str, rule: usize) -> Option<usize> {
     let read = DeTable::parse(text).ok()?;
     let jobs = held(read.get_ref(), "jobs")?.get_ref().as_table()?;

@@ -1,5 +1,5 @@
-//! `jobs watch --apply`: what was proposed goes the way of every change, and the watch does what a person would: it looks again
-//! at what was written, and confirms. Where it cannot look, it does not confirm, and the guard of the change takes it back.
+//! `jobs watch --apply`: a proposal becomes a change like any other. The watch then reads the fabric again and
+//! confirms the change. If it cannot read the fabric, it does not confirm, and the guard rolls the change back.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use fabdeck_change::{Phase, Plan, Status};
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::Wanted;
 
-/// From one look at a change to the next, where the last one failed.
+/// Pause between two attempts to read the status of a change.
 const PAUSE: Duration = Duration::from_secs(2);
-/// A change whose window is over by so much is told as one that nobody knows the end of.
+/// Time after the window of a change from which on its end counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long a rollback is waited for before the guard is looked at again.
+/// Time to wait for a rollback before the guard is asked again.
 const BACK: Duration = Duration::from_secs(25);
 
-/// Whoever applies what a watch proposes.
+/// Applies the proposals of a watch.
 pub struct Applier {
     road: Road,
     acceptance: Acceptance,
@@ -34,16 +34,16 @@ pub struct Applier {
     mark: Mark,
 }
 
-/// Whether the same jobs are worth another proposal.
+/// Whether the watch may propose routes for the same jobs again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     Done,
-    /// What kept it from being applied passes.
+    /// The reason why it was not applied is temporary.
     Again,
 }
 
 impl Applier {
-    /// Refused at once where nothing could ever be applied.
+    /// Creates the applier; refuses at once if no proposal could ever be applied.
     pub fn new(context: &mut Context<'_, '_>, choice: &ApplyChoice) -> Result<Option<Self>, Failure> {
         if !choice.apply {
             return Ok(None);
@@ -66,7 +66,7 @@ impl Applier {
         Means { outside: context.outside, given: &self.given }
     }
 
-    /// Applies a plan and stays until somebody decided over it, the watch for its part.
+    /// Applies a plan and waits until the change is decided, for which the watch does its part.
     pub fn apply(&self, context: &mut Context<'_, '_>, stop: &Stop, text: String) -> Result<Then, Failure> {
         if let Some(why) = self.mark.standing() {
             print(context, &Event::NotApplied { why })?;
@@ -85,7 +85,7 @@ impl Applier {
                 }
                 status.id
             }
-            // It was begun, whatever kept this process from following it.
+            // The change began, although this process lost track of it.
             (Err(_), Some(id)) if self.is_begun(context, &id) => id,
             (status, begun) => {
                 if begun.is_some() {
@@ -106,7 +106,8 @@ impl Applier {
         Ok(Then::Done)
     }
 
-    /// Where nobody can tell it is taken for begun: only a change that is known not to be leaves no mark.
+    /// Whether the change began. An unknown state counts as begun, because only a change that certainly does not
+    /// exist leaves no mark.
     fn is_begun(&self, context: &Context<'_, '_>, id: &str) -> bool {
         match look_at_change(self.means(context), id) {
             Ok(status) => status.phase != Phase::Refused,
@@ -136,7 +137,7 @@ impl Applier {
         })
     }
 
-    /// Confirms what is found as it was planned, takes back what is not, and waits for the guard where nobody can tell.
+    /// Confirms a change that is as planned, rolls back one that is not, and leaves the rest to the guard.
     fn decide(
         &self,
         context: &mut Context<'_, '_>,
@@ -173,7 +174,7 @@ impl Applier {
                         why = wrong;
                         self.take_back(context, id);
                     }
-                    // Nobody confirms what nobody saw.
+                    // A change that could not be read is not confirmed.
                     Err(unseen) => why = unseen,
                 }
             }
@@ -187,7 +188,7 @@ impl Applier {
         confirm_step(means, id, &mut |line| output.say(line)).map(drop)
     }
 
-    /// Where this fails the guard does it at its deadline.
+    /// Rolls a change back; if that fails, the guard does it at the deadline.
     fn take_back(&self, context: &mut Context<'_, '_>, id: &str) {
         let means = Means { outside: context.outside, given: &self.given };
         let output = &mut context.output;
@@ -216,7 +217,7 @@ impl Applier {
         marked
     }
 
-    /// What is not as it was planned, by another look than the guard's; an error where nobody can tell.
+    /// What differs from the plan in a reading independent of the guard's; an error if that is unknown.
     fn wrong(&self, context: &mut Context<'_, '_>, plan: &Plan) -> Result<Option<String>, String> {
         let told = |failure: Failure| failure.message.unwrap_or_default();
         let wanted = Wanted { tables: true, lanes: plan::knows_lanes(plan), ..Wanted::default() };

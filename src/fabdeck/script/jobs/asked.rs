@@ -1,4 +1,4 @@
-//! What is asked of jobs: who knows which run, and the list that comes of it.
+//! Arguments about running jobs, and the list that they lead to.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use fabdeck_fabric::observe::Place;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::{Poll, Squeue};
 
-/// Where nobody says: a loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
+/// A loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
 const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
-/// Between two looks at a squeue under way.
+/// Interval between two polls of a running `squeue`.
 pub(super) const TURN: Duration = Duration::from_millis(20);
 
 /// Who says which jobs run.
@@ -39,7 +39,7 @@ pub struct JobSource {
 }
 
 impl JobSource {
-    /// Where the list comes from, in notes.
+    /// Source of the list, for notes.
     pub fn place(&self) -> Place {
         let file = self.file.as_ref().map(|file| file.display().to_string());
         Place::file(file.unwrap_or_else(|| "squeue".to_owned()))
@@ -52,12 +52,12 @@ impl JobSource {
         }
     }
 
-    /// Whether somebody is named who knows the jobs.
+    /// Whether a source of the list is named.
     pub fn is_named(&self) -> bool {
         self.slurm || self.file.is_some()
     }
 
-    /// Whoever is named here, else in the configuration.
+    /// These arguments, or the configuration if they name no source.
     pub fn or(&self, settings: &JobSettings) -> Self {
         let mut from = self.clone();
         match &settings.from {
@@ -71,7 +71,7 @@ impl JobSource {
         from
     }
 
-    /// One of both has to be named.
+    /// Refuses arguments that name no source.
     pub fn check(&self) -> Result<(), Failure> {
         match self.is_named() {
             true => Ok(()),
@@ -159,13 +159,13 @@ pub struct ApplyChoice {
     pub beside_manager: bool,
 }
 
-/// The list, of whoever is named. A Slurm that hangs is left after its time.
+/// Reads the list from the named source. A Slurm that hangs is given up at its timeout.
 pub fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
     from.check()?;
     if let Some(file) = &from.file {
         return context.outside.jobs(file).map_err(Failure::of_list);
     }
-    // Whoever is asked to end takes his squeue with him, and what follows ends as well.
+    // A signal ends the running `squeue`, and the command with it.
     let stop = context.outside.stop();
     stop.heed();
     context.stop = Some(stop.clone());

@@ -1,4 +1,4 @@
-//! What a watch over jobs tells: a line each.
+//! The events of `jobs watch`, printed one a line.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use crate::script::context::Context;
 use crate::session::{JobFigures, counted, time_of_day};
 use fabdeck_files::jobs::Placed;
 
-/// What a list led to.
+/// Outcome of a list.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// There is no list; the last one stays.
+    /// The list could not be read; the last one stays valid.
     Unheard {
         why: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         age_seconds: Option<u64>,
     },
-    /// The jobs on several switches are on the same hosts as before.
+    /// The jobs on several switches use the same hosts as before.
     Unchanged {
         multi_switch: usize,
     },
@@ -29,11 +29,11 @@ pub enum Event {
     Unseen {
         why: String,
     },
-    /// They are others, but it is too early for another proposal.
+    /// The jobs differ, but it is too early for another proposal.
     Held {
         multi_switch: usize,
     },
-    /// Others, and new routes are not worth it.
+    /// The jobs differ, and new routes would gain too little.
     Kept {
         gain: f64,
         now: JobFigures,
@@ -42,7 +42,7 @@ pub enum Event {
     Refused {
         why: String,
     },
-    /// Worth it, but it cannot be written down; the next list is judged.
+    /// The routes are worth it, but the plan cannot be written; the next list is judged again.
     Unwritten {
         why: String,
     },
@@ -54,27 +54,27 @@ pub enum Event {
         findings: Vec<String>,
         plan: Option<String>,
     },
-    /// A proposal stayed one, though the watch may apply.
+    /// The proposal was not applied, although the watch may apply.
     NotApplied {
         why: String,
     },
-    /// It is read back, and goes back by itself at its deadline.
+    /// The change is read back; it rolls back at its deadline unless it is confirmed.
     Applied {
         change: String,
         writes: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         deadline: Option<String>,
     },
-    /// The watch looked again, and it stays.
+    /// The watch read the fabric again and confirmed the change.
     Confirmed {
         change: String,
     },
-    /// All is as it was before; nothing more is applied until somebody looked.
+    /// The change is rolled back; nothing more is applied until an operator removes the mark.
     RolledBack {
         change: String,
         why: String,
     },
-    /// It is neither here nor there, or nobody can tell: nothing more is applied either.
+    /// The change is incomplete or its state is unknown; nothing more is applied either.
     Failed {
         change: String,
         state: Option<String>,
@@ -137,7 +137,7 @@ fn on_several(jobs: usize) -> String {
     counted(jobs, "job on several switches", "jobs on several switches")
 }
 
-/// Hosts of a list that are not on the fabric for certain.
+/// Numbers of hosts in a list that are not clearly in the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Missing {
     not_found: usize,
@@ -174,12 +174,12 @@ struct Line<'e> {
     missing: Option<Missing>,
 }
 
-/// A line each, at once: whoever watches wants to see it now.
+/// Prints an event as a line at once, because the reader waits for it.
 pub fn print(context: &mut Context<'_, '_>, event: &Event) -> Result<(), Failure> {
     print_of(context, event, None)
 }
 
-/// The same of a list that was held against a fabric.
+/// Prints the event of a list that was compared with the fabric.
 pub fn print_of(
     context: &mut Context<'_, '_>,
     event: &Event,

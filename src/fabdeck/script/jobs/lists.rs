@@ -1,4 +1,4 @@
-//! Lists that are read again and again, from a file or from Slurm, none of which is waited for longer than its time.
+//! Reads lists of jobs repeatedly, from a file or from Slurm, each within a timeout.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -12,7 +12,7 @@ use fabdeck_live::read_as;
 
 type Came = Result<JobList, String>;
 
-/// Whoever knows the jobs.
+/// The source of the lists.
 pub enum Lists {
     Slurm(Box<Poller>),
     File(ListFile),
@@ -27,7 +27,7 @@ impl Lists {
         }
     }
 
-    /// A list, or why there is none; `now` is a clock that only grows.
+    /// Reads the next list, or returns why there is none; `now` is a monotonic clock.
     pub fn next(&mut self, stop: &Stop, now: impl Fn() -> Duration) -> Came {
         let poller = match self {
             Self::File(file) => return file.next(stop),
@@ -49,11 +49,11 @@ impl Lists {
     }
 }
 
-/// A list in a file. It is read by another thread, which may hang: a disk that is gone, a pipe that nobody writes.
+/// A list in a file. Another thread reads it, because the read can hang on a lost disk or on a pipe without a writer.
 pub struct ListFile {
     file: PathBuf,
     timeout: Duration,
-    /// One that hangs still; no other one is begun beside it.
+    /// A read that still hangs; no second one starts beside it.
     under_way: Option<Receiver<Came>>,
 }
 
@@ -88,7 +88,7 @@ impl ListFile {
 fn begin(file: &Path) -> Receiver<Came> {
     let (send, came) = channel();
     let file = file.to_owned();
-    // Who hangs has nobody who waits, and ends with the process.
+    // A thread that hangs blocks nothing and ends with the process.
     std::thread::spawn(move || send.send(read_as(&file, read).map_err(|error| error.to_string())));
     came
 }

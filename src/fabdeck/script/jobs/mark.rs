@@ -1,5 +1,5 @@
-//! What keeps a watch from applying: a mark beside the changes that stands from before one is begun until it is confirmed.
-//! Whoever is killed in between, or finds that a change went back, leaves it there; a person looks and takes it away.
+//! A file that keeps watches from applying. It exists from before a change begins until the change is confirmed. A
+//! killed watch or a rollback leaves it there until an operator deletes it.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
@@ -12,10 +12,10 @@ use crate::script::{Exit, Failure};
 use fabdeck_files::open_regular;
 
 const FILE: &str = "jobs-watch.mark";
-/// So much of it is told.
+/// Number of bytes of the file that messages contain.
 const TOLD: u64 = 1000;
 
-/// One for all watches of a state folder: where one failed the others wait too.
+/// Path of the mark. All watches of a state folder share it, so a failure of one stops all.
 pub struct Mark(PathBuf);
 
 impl Mark {
@@ -31,7 +31,7 @@ impl Mark {
         Failure::new(Exit::Failed, what)
     }
 
-    /// Why nothing may be applied, where it stands. One that cannot be read stands as well.
+    /// Reason why nothing may be applied, if the mark exists. An unreadable mark counts as well.
     pub fn standing(&self) -> Option<String> {
         let mut told = String::new();
         let read = open_regular(&self.0, OpenOptions::new().read(true));
@@ -47,7 +47,7 @@ impl Mark {
         ))
     }
 
-    /// This change is about to be begun. It is kept when this returns; where another watch was faster, it is refused.
+    /// Creates the mark for a change that is about to begin, durably. Refuses if another watch has just created it.
     pub fn set(&self, change: &str) -> Result<(), Failure> {
         let open = open_regular(&self.0, OpenOptions::new().write(true).create_new(true));
         let mut file = match open {
@@ -65,14 +65,15 @@ impl Mark {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// What became of it. It stands again where somebody took it away meanwhile: they have not seen this.
+    /// Appends the outcome of the change. This creates the mark again if an operator deleted it meanwhile, before
+    /// this outcome was known.
     pub fn tell(&self, why: &str) -> Result<(), Failure> {
         let mut open = open_regular(&self.0, OpenOptions::new().append(true).create(true))
             .map_err(|error| self.failed(&error))?;
         open.write_all(format!("{why}\n").as_bytes()).map_err(|error| self.failed(&error))
     }
 
-    /// It is confirmed, or there never was such a change.
+    /// Deletes the mark, because the change is confirmed or never existed.
     pub fn take_away(&self) -> Result<(), Failure> {
         match std::fs::remove_file(&self.0) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(&error)),
@@ -101,7 +102,7 @@ mod tests {
         mark.tell("it went back").unwrap();
         assert!(other.standing().unwrap().contains("(it went back)"), "who took it away has not seen this");
         mark.take_away().unwrap();
-        // What is no file of ours keeps it from applying too.
+        // A folder in place of the mark keeps the watch from applying too.
         std::fs::create_dir(folder.path().join(FILE)).unwrap();
         assert!(mark.standing().is_some());
     }

@@ -1,4 +1,4 @@
-//! The jobs where nobody is named who knows them: those of a recording, and what is made up for a simulated fabric.
+//! Jobs without a named source: those of a recording, and generated ones for a simulated fabric.
 
 use std::path::Path;
 
@@ -14,19 +14,19 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::Placed;
 use fabdeck_mad::access::Wanted;
 
-/// Who said which jobs run, beside what was said.
+/// The source of a list of jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     pub from: String,
-    /// For people, where it is not plain who said so and when.
+    /// Explanation for readers, if source and time are not obvious.
     pub words: Option<String>,
-    /// Of a recording: when the list was heard, and how long before the moment shown.
+    /// Of a recording: when the list was read, and its age at the moment shown.
     pub heard: Option<String>,
     pub age_seconds: Option<u64>,
 }
 
 impl Said {
-    /// What stands beside rows in JSON.
+    /// Writes the fields beside the rows in JSON.
     pub(super) fn fields(&self, object: &mut Object<'_>, totals: &JobTotals) -> std::io::Result<()> {
         object.field("from", &self.from)?;
         object.field("heard", &self.heard)?;
@@ -35,7 +35,7 @@ impl Said {
     }
 }
 
-/// The jobs of the source itself, where it is a capture; else of whoever the configuration names.
+/// Jobs of the source itself if it is a capture, otherwise of the configured source.
 pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
     let source = context.named_source()?.to_owned();
     let kind = source.split(':').next().unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Lo
         return named(context, from);
     }
     if kind == "umad" {
-        // It knows of none, and whoever forgot to name somebody need not wait for a look.
+        // An adapter knows no jobs, so the missing argument is reported before the long reading.
         from.check()?;
     }
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
@@ -86,6 +86,6 @@ pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Lo
              by then; give a list with --file (a host and its job on each line; docs/jobs.md)"
         )));
     }
-    // Nobody is named, which is what is said.
+    // No source of jobs is named, and the message says so.
     from.check().map(|()| (look, Placed::default(), Said::default()))
 }

@@ -1,8 +1,8 @@
-//! `jobs watch`: figure 5.6 of the dissertation. Lists of jobs are read again and again; where the jobs on several switches
-//! are others, and routes made for them are worth it, these are proposed, and applied where that is wished.
+//! `jobs watch`: figure 5.6 of the dissertation. The watch reads lists of jobs repeatedly. If the jobs on several
+//! switches differ and routes made for them gain enough, it proposes those routes, and applies them if asked to.
 //!
-//! The fabric is looked at where a list is judged. Whether one has to be is told over the last look: who is on which switch
-//! changes less often than who runs there, and a host that was not there then is asked for anew.
+//! The watch reads the fabric only to judge a list. The last snapshot says whether that is needed: hosts change their
+//! switches less often than jobs change their hosts. An unknown host leads to a new snapshot.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         if args.count.is_some_and(|count| lists >= count) {
             break;
         }
-        // A clock, not a pause: what a list takes is part of the interval.
+        // The interval includes the time that reading a list takes.
         while !stop.is_asked() && watch.since.elapsed() < began + args.interval {
             std::thread::sleep(TURN.min(args.interval));
         }
@@ -82,15 +82,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// Who was where at the last look.
+/// The last snapshot of the fabric, without tables.
 struct Seen {
     look: Look,
-    /// Hosts of jobs that were not there.
+    /// Hosts of jobs that the snapshot does not have.
     missing: BTreeSet<String>,
 }
 
 impl Seen {
-    /// Nothing rests on a look that missed something.
+    /// Keeps a snapshot; `None` if it is partial.
     fn new(mut look: Look, placed: &Placed) -> Option<Self> {
         if look.observation.partial() {
             return None;
@@ -99,7 +99,7 @@ impl Seen {
         Some(Self { look, missing: missing(placed) })
     }
 
-    /// The jobs of a list, where no host is among them that was not looked for.
+    /// Places the jobs of a list; `None` if the list has a host that was not searched for in this snapshot.
     fn placed(&self, list: &JobList) -> Option<Placed> {
         let placed = Hosts::new(self.look.fabric(), &self.look.names).place(list);
         missing(&placed).is_subset(&self.missing).then_some(placed)
@@ -115,27 +115,27 @@ struct Watch<'a> {
     applier: Option<Applier>,
     since: Instant,
     lists: Lists,
-    /// Where lists come from, in notes.
+    /// Source of the lists, for notes.
     place: Place,
-    /// When the last list was read.
+    /// Time of the last list.
     heard: Option<Duration>,
     seen: Option<Seen>,
-    /// What was said of hosts that are not on the fabric; nothing before the first look.
+    /// Hosts missing from the fabric in the last notes; `None` before the first snapshot.
     noted: Option<BTreeSet<String>>,
     /// The last judgement.
     known: Option<Judged>,
-    /// When the last proposal was made.
+    /// Time of the last proposal.
     proposed: Option<Duration>,
 }
 
-/// What was judged, when, and what came of it.
+/// A judgement with its time and outcome.
 struct Judged {
     several: MultiSwitch,
     at: Duration,
     outcome: Option<Outcome>,
 }
 
-/// What new routes would bring. Where that is the same again nothing is new.
+/// What new routes would gain. The same outcome again is no news.
 #[derive(Clone, PartialEq)]
 struct Outcome {
     now: JobFigures,
@@ -143,7 +143,7 @@ struct Outcome {
     writes: usize,
 }
 
-/// What a list led to, of which hosts are missing, and the plan that may be applied.
+/// Event of a list, its missing hosts, and the plan that may be applied.
 struct Told {
     event: Event,
     missing: Option<Missing>,
@@ -157,18 +157,18 @@ impl From<Event> for Told {
 }
 
 impl Watch<'_> {
-    /// The event, and what becomes of a plan.
+    /// Prints the event, and applies its plan.
     fn tell(&mut self, context: &mut Context<'_, '_>, stop: &Stop, told: Told) -> Result<(), Failure> {
         print_of(context, &told.event, told.missing)?;
         let (Some(applier), Some(plan)) = (&self.applier, told.plan) else { return Ok(()) };
         if applier.apply(context, stop, plan)? == Then::Again {
-            // The same jobs are worth it still, once it is time for another proposal.
+            // The same jobs may get a proposal again, once the interval between proposals is over.
             self.known = None;
         }
         Ok(())
     }
 
-    /// One list, and what it leads to.
+    /// Reads a list and returns the event that it leads to.
     fn turn(&mut self, context: &mut Context<'_, '_>, stop: &Stop) -> Result<Told, Failure> {
         let since = self.since;
         let list = match self.lists.next(stop, || since.elapsed()) {
@@ -185,7 +185,7 @@ impl Watch<'_> {
             return Ok(told);
         }
         let (look, in_force) = match looked(context) {
-            // What answered once answers again.
+            // A fabric that answered before is expected to answer again.
             Err(failure) if failure.exit != Exit::Bug && self.noted.is_some() => {
                 return Ok(Event::Unseen { why: failure.message.unwrap_or_default() }.into());
             }
@@ -202,7 +202,7 @@ impl Watch<'_> {
         self.judge(context, (look, &in_force), &placed, now)
     }
 
-    /// Says what is not on the fabric, with the list where it is other than before.
+    /// Prints notes about missing hosts, if they differ from those of the list before.
     fn note(&mut self, context: &mut Context<'_, '_>, placed: &Placed) {
         let missing = missing(placed);
         if self.noted.as_ref() != Some(&missing) {
@@ -211,7 +211,7 @@ impl Watch<'_> {
         }
     }
 
-    /// What the last look is enough for.
+    /// Judges a list by the last snapshot, if that suffices.
     fn without_a_look(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -225,7 +225,8 @@ impl Watch<'_> {
         Some(Told { missing: Some(Missing::of(&placed)), ..event.into() })
     }
 
-    /// What needs no judgement. The fabric may be another after a while, so the same jobs are judged again then.
+    /// Event for jobs that need no judgement. The fabric can change over time, so the same jobs are judged again
+    /// after a while.
     fn stays(&self, several: &MultiSwitch, now: Duration) -> Option<Event> {
         let (multi_switch, every) = (several.len(), self.args.at_most_every);
         match &self.known {
@@ -238,7 +239,7 @@ impl Watch<'_> {
         early.then_some(Event::Held { multi_switch })
     }
 
-    /// What a list is worth on a fabric that was looked at for it.
+    /// Judges a list with a new snapshot of the fabric.
     fn judge(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -256,7 +257,7 @@ impl Watch<'_> {
                     true => (idle(&look, placed), None),
                     false => self.judged(context, &mut look, (placed, in_force), before.as_ref())?,
                 };
-                // What gave no routes, or cannot be written down, is tried again with the next list.
+                // A list whose routes failed, or whose plan could not be written, is judged again next time.
                 if !matches!(told.event, Event::Refused { .. } | Event::Unwritten { .. }) {
                     self.known = Some(Judged { several, at: now, outcome });
                 }
@@ -271,7 +272,7 @@ impl Watch<'_> {
         Ok(told)
     }
 
-    /// Routes for the jobs, held against the tables in force, and against what came of the same jobs before.
+    /// Computes routes for the jobs, and compares them with the tables in force and with the previous outcome.
     fn judged(
         &self,
         context: &mut Context<'_, '_>,
@@ -287,7 +288,7 @@ impl Watch<'_> {
         let mut request = Request { jobs, manager, lanes_by, ..Request::default() }
             .with_lanes(None, context.config.supposed_lanes);
         if self.args.applying.phases {
-            // Hosts are told one level for base LIDs.
+            // Hosts learn a single service level for base LIDs.
             request.lanes = 1;
         }
         let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
@@ -304,7 +305,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Whether routes are worth it; if so, they are written down.
+    /// Decides whether the routes are worth it, and writes the plan if so.
     fn weigh(
         &self,
         look: &Look,
@@ -321,7 +322,7 @@ impl Watch<'_> {
             let event = Event::Unchanged { multi_switch: now.multi_switch };
             return Ok((event.into(), Some(outcome)));
         }
-        // Whoever wants every proposal wants none that brings nothing after the last one.
+        // Even with a required gain of 0, routes that gain nothing over the last proposal are not proposed.
         let again = before.is_some() && gain <= 0.0 && proposed.lost >= now.lost;
         if again || !now.is_worth(&proposed, gain, self.args.gain) {
             return Ok((Event::Kept { gain, now, proposed }.into(), Some(outcome)));
@@ -346,7 +347,7 @@ impl Watch<'_> {
     }
 }
 
-/// The fabric and its tables as they are now.
+/// Reads the fabric with its tables.
 fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (mut look, in_force) = levels::look(context, wanted, (None, false))?;
@@ -360,20 +361,20 @@ fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
     Ok((look, in_force))
 }
 
-/// No job is on several switches: there is nothing to gain.
+/// Outcome if no job spans several switches: there is nothing to gain.
 fn idle(look: &Look, placed: &Placed) -> Told {
     let now = figures(look, placed);
     Event::Kept { gain: 0.0, proposed: now.clone(), now }.into()
 }
 
-/// Writes a plan under the first name that is free.
+/// Writes a plan under the first free name.
 fn written(folder: &Path, text: &str) -> Result<PathBuf, Failure> {
     let file = free(folder)?;
     target::write_new(&file, text.as_bytes())?;
     Ok(file)
 }
 
-/// What the tables in force make of the jobs.
+/// Figures of the jobs under the tables in force.
 fn figures(look: &Look, placed: &Placed) -> JobFigures {
     let (_, totals) = jobs_seen(look, placed);
     JobFigures {
@@ -386,7 +387,7 @@ fn figures(look: &Look, placed: &Placed) -> JobFigures {
     }
 }
 
-/// The first name that is free.
+/// The first free name.
 fn free(folder: &Path) -> Result<PathBuf, Failure> {
     let names = (1..=99_999).map(|number| folder.join(format!("{ENGINE}-{number:05}.plan")));
     let mut names = names.filter(|file| !file.exists());

@@ -1,4 +1,4 @@
-//! Steps beside the fabric: waiting, recordings, other programs, messages.
+//! Steps that do not touch the fabric: waiting, recordings, other programs, messages.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use crate::session::counted;
 use fabdeck_files::open_regular;
 use fabdeck_live::agent::set_listed_environment;
 
-/// So much of what a program says is told.
+/// Number of bytes of a program's output that the report keeps.
 const SAID: usize = 400;
 
 impl Hands<'_, '_, '_> {
@@ -87,7 +87,8 @@ impl Hands<'_, '_, '_> {
         let mut command = Command::new(path);
         set_listed_environment(&mut command);
         command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What it starts goes with it, and Ctrl-C is for this process to pass on.
+        // The program gets a process group, so that its children end with it. Ctrl-C then reaches this process alone,
+        // which passes it on.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let said = listen(&mut child);
@@ -129,14 +130,14 @@ impl Hands<'_, '_, '_> {
             return Ok(Did::said(text));
         };
         let failed = |error| Failure::writing(&file.display().to_string(), &error);
-        // A pipe that nobody reads would hold the run up, with a change pending.
+        // A pipe without a reader would block the run while a change is pending.
         let mut open = open_regular(file, OpenOptions::new().create(true).append(true)).map_err(failed)?;
         open.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
         Ok(Did::said(format!("{text} (in {})", file.display())))
     }
 }
 
-/// What a program says, shortened, from threads of their own: a pipe that nobody reads would hold it up.
+/// Collects the begin of a program's output in threads of their own, because a full pipe would block the program.
 fn listen(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
     let (sender, said) = std::sync::mpsc::channel();
     let (out, err) = (child.stdout.take(), child.stderr.take());
@@ -145,13 +146,13 @@ fn listen(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
         let words = out.map(first).unwrap_or_default();
         let more = beside.join().unwrap_or_default();
         let both: Vec<String> = [words, more].into_iter().filter(|words| !words.is_empty()).collect();
-        // The run may have gone on without it.
+        // The run may have gone on without the program.
         let _ = sender.send(both.join("; "));
     });
     said
 }
 
-/// The beginning of what comes; the rest is read and let go.
+/// Reads the output to its end and keeps its beginning.
 fn first(mut from: impl Read) -> String {
     let (mut kept, mut some) = (Vec::new(), [0; 4096]);
     while let Ok(read @ 1..) = from.read(&mut some) {
@@ -161,7 +162,7 @@ fn first(mut from: impl Read) -> String {
     String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Ends a program with all that it started.
+/// Ends a program with all its children.
 fn end(child: &mut Child) {
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {

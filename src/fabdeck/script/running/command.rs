@@ -1,4 +1,4 @@
-//! From a file to a report.
+//! The command `run`: reads the runbook, runs it and prints the report.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::script::context::Context;
 use crate::script::values::{long_duration, window};
 use crate::script::{Exit, Failure};
 
-/// What taking a change back may need when somebody ends the run.
+/// Time that a rollback may take after a signal ends the run.
 const FAREWELL: Duration = Duration::from_secs(30);
 
 pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failure> {
@@ -62,7 +62,7 @@ fn before_words(means: Means<'_>, before: &Interrupted) -> String {
     format!("{}{}", before.words(), change.unwrap_or_default())
 }
 
-/// The book behind a file, or all that is wrong with it.
+/// Reads the runbook in a file, or reports all its mistakes.
 fn read(context: &mut Context<'_, '_>, file: &Path, set: &[(String, String)]) -> Result<Book, Failure> {
     let name = file.display();
     let text = std::fs::read_to_string(file)
@@ -78,13 +78,13 @@ fn read(context: &mut Context<'_, '_>, file: &Path, set: &[(String, String)]) ->
         Ok(book) => Ok(book),
         Err((faults, unset)) => match refuse(context, file, &faults, &unset) {
             Err(failure) => Err(failure),
-            // There is no third thing that keeps a book from being read.
+            // Without a fault the runbook would have been read, so this cannot happen.
             Ok(()) => Err(Failure::new(Exit::BadInput, format!("{name}: the book cannot be read"))),
         },
     }
 }
 
-/// All that is wrong with a book, a line each; the last of them ends the command.
+/// Prints the mistakes of a runbook, one a line; the last one is the failure of the command.
 fn refuse(
     context: &mut Context<'_, '_>,
     file: &Path,

@@ -1,4 +1,4 @@
-//! Whoever does the steps of a book: what was marked, planned and applied so far.
+//! Executes the steps of a runbook and holds what they produced: marks, plans, applied changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_mad::access::Wanted;
 use fabdeck_routing::Refusal;
 
-/// From one look at a wish to the next.
+/// Interval between two checks of the stop flag.
 pub const TURN: Duration = Duration::from_millis(50);
 
 pub struct Hands<'c, 'a, 'o> {
@@ -30,28 +30,28 @@ pub struct Hands<'c, 'a, 'o> {
     pub dry: bool,
     pub stop: Stop,
     began: Instant,
-    /// Elements that are marked as failed, as the book calls them.
+    /// Elements marked as failed, as the runbook names them.
     pub marks: Vec<String>,
-    /// What the last step made that makes plans, until it is applied.
+    /// Plan of the last step that made one, until it is applied.
     pub made: Option<(Plan, String)>,
-    /// Plans by the files that steps wrote them to, or would have.
+    /// Plans by the files that steps wrote; a rehearsal stores them here too.
     pub files: BTreeMap<PathBuf, (Plan, String)>,
-    /// What was applied last and holds: `verify` looks for it.
+    /// The plan that was applied last and is in force; `verify` compares with it.
     pub applied: Option<Plan>,
-    /// Which jobs run, as the last step had it that asked.
+    /// Running jobs as the last `jobs` step read them.
     pub jobs: Option<Arc<JobList>>,
-    /// Applied in a rehearsal, the first first: looks are led through them.
+    /// Plans that a rehearsal applied, in their order; each snapshot is led through them.
     pub led: Vec<Plan>,
-    /// The change that nobody decided over yet.
+    /// Id of the change that is not decided yet.
     pub pending: Option<String>,
-    /// Why what comes now cannot be rehearsed for certain.
+    /// Why the following steps cannot be rehearsed with certainty.
     pub uncertain: Option<String>,
     pub journal: Option<RunJournal>,
-    /// What the step found that is under way, should it end the book.
+    /// Values of the current step, in case it ends the run.
     pub found: Vec<(String, Found)>,
 }
 
-/// A step's end, before it is told as trouble.
+/// Result of a step, before its error becomes a [`Trouble`].
 pub type Done = Result<Did, Stopped>;
 
 /// Why a step does not go on.
@@ -110,7 +110,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
         Means { outside: self.context.outside, given: &self.given }
     }
 
-    /// The fabric as it is now; in a rehearsal as the plans lead it to be that would have been applied.
+    /// Reads the fabric. In a rehearsal the snapshot shows it as the plans so far would have made it.
     pub fn look(&mut self, wanted: Wanted) -> Result<(Look, InForce), Failure> {
         let looked = self.looked(wanted)?;
         self.context.partial |= looked.0.observation.partial();
@@ -133,7 +133,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
         Ok((look, in_force))
     }
 
-    /// What is marked, as far as it is there: who is gone already needs no mark.
+    /// The marks that exist in the snapshot; an element that is already gone needs no mark.
     pub fn faults(&self, look: &Look) -> Faults {
         let mut faults = Faults::new();
         for element in &self.marks {
@@ -146,7 +146,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
         faults
     }
 
-    /// Lets time pass, unless somebody wants the run to end.
+    /// Sleeps for a time, or until the run is asked to end.
     pub fn pause(&self, time: Duration) {
         let since = Instant::now();
         while since.elapsed() < time && !self.stop.is_asked() {

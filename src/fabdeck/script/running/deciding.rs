@@ -1,4 +1,4 @@
-//! Steps that write to the fabric, and those that decide over what was written.
+//! Steps that write to the fabric, and steps that decide about a change.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::session::{Sent, counted, fit, judge, time_of_day};
 use fabdeck_change::{Phase, Plan};
 use fabdeck_mad::access::Wanted;
 
-/// How long a run waits for a change to be back; its guard goes on longer.
+/// Time that a run waits for a rollback; the guard continues it beyond that.
 const PATIENCE: Duration = Duration::from_secs(25);
 
 impl Hands<'_, '_, '_> {
-    /// The plan that a step applies.
+    /// The plan of an `apply` step.
     fn read(&mut self, apply: &Apply) -> Result<(Plan, String), Failure> {
         match &apply.plan {
             Some(file) => match self.files.get(file) {
@@ -53,7 +53,7 @@ impl Hands<'_, '_, '_> {
             &mut Ending(&self.stop),
             &mut |line| output.say(line),
             &mut |id| {
-                // Whoever ends the run from here on takes it back.
+                // If the run ends from here on, it rolls this change back.
                 *pending = Some(id.to_owned());
                 journal.as_mut().map_or(Ok(()), |journal| journal.change(id))
             },
@@ -75,7 +75,7 @@ impl Hands<'_, '_, '_> {
         }
         let change = Some(status.id.clone());
         if status.phase != Phase::Applied {
-            // It ended by itself: there is nothing left to take back.
+            // The change has ended by itself, so there is nothing to roll back, unless its rollback is incomplete.
             self.pending = self.pending.take().filter(|_| status.phase == Phase::Incomplete);
             let why = status.why.clone().unwrap_or_default();
             let words = format!("change {} is {}: {why}", status.id, status.phase.title());
@@ -92,7 +92,7 @@ impl Hands<'_, '_, '_> {
         Ok(Did { values, change, ..Did::said(words) })
     }
 
-    /// A change that was refused before it was begun is none.
+    /// Forgets a change that was refused before it was begun.
     fn forget_unless_begun(&mut self) {
         let begun = self.pending.as_ref().is_some_and(|id| change_status(self.means(), id).is_some());
         if !begun {
@@ -100,7 +100,7 @@ impl Hands<'_, '_, '_> {
         }
     }
 
-    /// What would be refused is refused, but for what only whoever writes can find.
+    /// Refuses what `apply` refuses, except for what only the guard can find.
     fn rehearse(&mut self, plan: Plan, apply: &Apply) -> Result<String, Failure> {
         let lanes = plan::knows_lanes(&plan);
         let (look, _) = self.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
@@ -138,7 +138,7 @@ impl Hands<'_, '_, '_> {
         }
     }
 
-    /// It went back before anybody confirmed it.
+    /// Failure for a change that rolled back before it was confirmed.
     fn gone(&mut self, id: &str, phase: Phase, why: String) -> Trouble {
         if phase == Phase::RolledBack {
             self.pending = None;
@@ -163,7 +163,7 @@ impl Hands<'_, '_, '_> {
         Ok(Did { change, rehearsed: self.dry, ..Did::said(back.words) })
     }
 
-    /// Takes back what nobody confirmed.
+    /// Rolls back the change that is not confirmed.
     pub fn taken_back(&mut self) -> TakenBack {
         let id = self.pending.take().unwrap_or_default();
         self.applied = None;

@@ -1,4 +1,4 @@
-//! What a book says of a fabric, held against the one that is looked at, before the first step.
+//! Checks a runbook against the fabric before its first step.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::script::{Failure, plan, target};
 use crate::session::{Browse, Look, marks, service_element};
 use fabdeck_mad::access::Wanted;
 
-/// What rows of a table take.
+/// Parts of the fabric that a condition over rows needs.
 pub fn wanted(rows: &RowsAre) -> Wanted {
     Wanted {
         tables: rows.table == Browse::Tables || with_paths(rows),
@@ -19,7 +19,7 @@ pub fn wanted(rows: &RowsAre) -> Wanted {
     }
 }
 
-/// Whether it asks how many paths lead over links.
+/// Whether the condition uses the number of paths over links.
 pub fn with_paths(rows: &RowsAre) -> bool {
     rows.table == Browse::Links && rows.names("efi")
 }
@@ -31,7 +31,7 @@ fn rows_of(step: &Step) -> Option<&RowsAre> {
     }
 }
 
-/// One look, and what of the book does not fit it.
+/// Reads the fabric once and returns what in the runbook does not fit it.
 pub fn check(context: &mut Context<'_, '_>, book: &Book, dry: bool) -> Result<(Look, Vec<Fault>), Failure> {
     let all = || book.steps.iter().chain(&book.on_failure);
     let counters = all().filter_map(rows_of).any(|rows| rows.table == Browse::Counters);
@@ -40,7 +40,7 @@ pub fn check(context: &mut Context<'_, '_>, book: &Book, dry: bool) -> Result<(L
     let mut made: Vec<&Path> = Vec::new();
     let mut ran = false;
     for step in all() {
-        // What a program writes before is there when it is read.
+        // A program that runs earlier may write this file.
         let list = if ran { None } else { no_list(context, step) };
         ran |= matches!(step.task, Task::Run(_));
         if let Some(what) = list.or_else(|| wrong(&look, step, &made, dry)) {
@@ -91,14 +91,14 @@ fn wrong(look: &Look, step: &Step, made: &[&Path], dry: bool) -> Option<String> 
     }
 }
 
-/// A list of jobs that cannot be read. What stdin says can be read once, by the step.
+/// Fault of a list of jobs that cannot be read. Stdin can be read only once, so it is left to the step.
 fn no_list(context: &Context<'_, '_>, step: &Step) -> Option<String> {
     let Task::Jobs(jobs) = &step.task else { return None };
     let file = jobs.file.as_deref().filter(|file| file.as_os_str() != "-")?;
     context.outside.jobs(file).err().map(|error| format!("FD-9220: {error}"))
 }
 
-/// What did not answer may be there all the same, and is asked for again when it matters.
+/// Drops an error if part of the fabric did not answer: the element may exist, and the step reads again.
 fn partial(look: &Look, error: Option<String>) -> Option<String> {
     error.filter(|_| !look.observation.partial())
 }
@@ -108,7 +108,7 @@ fn taken(file: Option<&Path>, dry: bool) -> Option<String> {
     Some(format!("FD-9218: {}", refused.message.unwrap_or_default()))
 }
 
-/// A program by its path, or by its name in one of the folders of PATH.
+/// Finds a program by its path, or by its name in the folders of PATH.
 pub fn program_of(name: &str) -> Option<PathBuf> {
     let runs = |file: &Path| {
         use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! The step `jobs`: who runs where, for the steps that route and preview.
+//! The step `jobs`: reads the list of running jobs for later steps.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl JobSource {
 }
 
 impl Hands<'_, '_, '_> {
-    /// Reads the list, which a rehearsal does too: nothing is written by it.
+    /// Reads the list of jobs. A rehearsal reads it too, because nothing is written.
     pub fn jobs(&mut self, jobs: &JobsOf) -> Done {
         let from = JobSource::of(jobs);
         let list = listed(self.context, &from);
@@ -48,7 +48,7 @@ impl Hands<'_, '_, '_> {
         Ok(Did { values, rehearsed: self.dry && !self.led.is_empty(), ..Did::said(words) })
     }
 
-    /// The jobs that a step before named, on the fabric as it is now.
+    /// Places the jobs of an earlier step on the current fabric.
     pub fn running(&self, look: &Look) -> Arc<JobMap> {
         let list = self.jobs.as_ref();
         let jobs = list.map(|list| Hosts::new(look.fabric(), &look.names).place(list).jobs);
@@ -75,7 +75,7 @@ fn of_totals(totals: &JobTotals) -> Given {
     each.into_iter().map(|(name, found)| (name.to_owned(), found)).collect()
 }
 
-/// What routes make of the jobs, under the names that `names` has for it; unknown where there are no jobs, or no routes.
+/// Values of jobs under routes, named by `names`; unknown without jobs or without routes.
 pub fn of_routes(
     prefix: &str,
     names: &[&str; 4],
@@ -90,7 +90,7 @@ pub fn of_routes(
     names.iter().zip(found).map(|(name, found)| (format!("{prefix}{name}"), found)).collect()
 }
 
-/// Of a plan.
+/// Values of jobs under a plan.
 pub fn of_plan(now: Option<&JobFigures>, then: Option<&JobFigures>) -> Given {
     of_routes("", given::JOBS_THEN, now, then)
 }

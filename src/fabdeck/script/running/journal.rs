@@ -1,5 +1,5 @@
-//! What a run did last, for the next run of the same book: whoever is killed says nothing any more. What is written to the fabric has
-//! journals of its own.
+//! The journal of a run: a run that was killed leaves its last step for the next run of the same runbook. Changes
+//! have journals of their own.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,7 +13,7 @@ use crate::script::changing::user;
 use crate::script::{Exit, Failure};
 use fabdeck_files::open_regular;
 
-/// A line of it.
+/// A line of the journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line {
@@ -28,20 +28,20 @@ enum Line {
         number: usize,
         kind: String,
     },
-    /// This change is about to be begun.
+    /// The change with this id is about to begin.
     Change(String),
     TakingBack,
     Ended(String),
 }
 
-/// A run that has no end.
+/// A run whose journal has no end.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Interrupted {
     pub time: String,
     pub user: String,
     pub pid: u32,
     pub on_failure: bool,
-    /// The step under way; 0: before the first.
+    /// Number of the current step; 0 means before the first.
     pub step: usize,
     pub kind: String,
     pub change: Option<String>,
@@ -58,11 +58,11 @@ impl Interrupted {
         format!("the last run of this book ({user}, {time}, process {pid}) was interrupted {where_}")
     }
 
-    /// What lines say that have no end.
+    /// Parses a journal; `None` if it is empty or has an end.
     fn of(text: &str) -> Option<Self> {
         let mut found = Self::default();
         let mut begun = false;
-        // A line that was cut off is the last.
+        // A line that was cut off is the last one.
         for line in text.lines().map_while(|line| serde_json::from_str(line).ok()) {
             match line {
                 Line::Begun { time, user, pid, .. } => {
@@ -81,14 +81,14 @@ impl Interrupted {
     }
 }
 
-/// Held by the run that writes it.
+/// The journal of the current run, which holds its lock.
 pub struct RunJournal {
     file: File,
     path: PathBuf,
 }
 
 impl RunJournal {
-    /// The journal of a book: each user has their own. Refused while another run of it is under way.
+    /// Opens the journal of a runbook for this user. Refuses while another run of the same runbook holds it.
     pub fn open(folder: &Path, book: &Path) -> Result<(Self, Option<Interrupted>), Failure> {
         let runs = folder.join("runs");
         let bad = |path: &Path, error: std::io::Error| {
@@ -96,7 +96,7 @@ impl RunJournal {
             Failure::new(Exit::Refused, what)
         };
         let user = rustix::process::getuid().as_raw();
-        // In a folder of several users each has a folder for this.
+        // Users who share a state folder have separate folders for their runs.
         let own = runs.join(user.to_string());
         make(folder, &runs).and_then(|()| make_own(&own)).map_err(|error| bad(&own, error))?;
         let full = std::fs::canonicalize(book).unwrap_or_else(|_| book.to_owned());
@@ -114,13 +114,13 @@ impl RunJournal {
             }
         }
         let mut text = String::new();
-        // What is no text was not written here, and tells nothing.
+        // Text that is not UTF-8 was not written by a run and is ignored.
         let _ = file.read_to_string(&mut text);
         let before = Interrupted::of(&text);
         Ok((Self { file, path }, before))
     }
 
-    /// From here on it tells of this run.
+    /// Starts the journal of this run; the earlier content is deleted.
     pub fn begin(&mut self, book: &str) -> Result<(), Failure> {
         let cut = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         let begun = Line::Begun {
@@ -149,7 +149,7 @@ impl RunJournal {
         })
     }
 
-    /// The change of this id is about to be begun.
+    /// Records the id of a change that is about to begin.
     pub fn change(&mut self, id: &str) -> Result<(), Failure> {
         self.put(&Line::Change(id.to_owned())).map_err(|error| self.failure(&error))
     }
@@ -167,7 +167,7 @@ impl RunJournal {
     }
 }
 
-/// A folder that all may use who may use the one that it is in.
+/// Creates a folder with the permissions of its parent.
 fn make(folder: &Path, path: &Path) -> std::io::Result<()> {
     match std::fs::create_dir(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),

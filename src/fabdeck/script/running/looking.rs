@@ -1,4 +1,4 @@
-//! Steps that look: conditions over rows, what failures cost, the certificate of what is in force, counters.
+//! Steps that read: conditions over rows, costs of failures, the certificate of the tables in force, counters.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use fabdeck_routing::{NoPulse, Request};
 
 pub type Given = Vec<(String, Found)>;
 
-/// What a certificate says, by the names that guards have for it.
+/// Values of a certificate, under the names that guards use.
 pub fn certificate(report: &Report, prefix: &str) -> Given {
     let index = &report.edge_forwarding_index;
     let cut_off = report.by_cause.cut_off.min(report.unreachable);
@@ -48,7 +48,7 @@ pub fn certificate(report: &Report, prefix: &str) -> Given {
     each.into_iter().map(|(name, found)| (format!("{prefix}{name}"), found)).collect()
 }
 
-/// What a plan says beside its certificate.
+/// Values of a plan, with those of its certificate.
 pub fn of_plan(plan: &Plan, report: &Report) -> Given {
     let mut given = certificate(report, "");
     let TransitionReport { safe, on_the_way, .. } = &plan.transition;
@@ -71,7 +71,7 @@ fn of_engine(row: &EngineRow) -> Given {
     let count = |count: Option<u64>| count.map_or(Found::Unknown, Found::count);
     let mut given: Given = match &row.certificate {
         Some(report) => certificate(report, &prefix),
-        // One that gives no routes has nothing that a guard could hold for.
+        // An engine without routes leaves all values unknown.
         None => given::certificate().iter().map(|name| (format!("{prefix}{name}"), Found::Unknown)).collect(),
     };
     for (name, found) in [
@@ -88,7 +88,7 @@ fn of_engine(row: &EngineRow) -> Given {
 impl Hands<'_, '_, '_> {
     fn rows(&mut self, rows: &RowsAre) -> Result<RowsFound, Failure> {
         let mut wanted = wanted(rows);
-        // What is rehearsed is in the tables.
+        // The effects of rehearsed plans are in the tables.
         wanted.tables |= !self.led.is_empty();
         let (look, _) = self.look(wanted)?;
         let bad = |what: String| Failure::new(Exit::BadInput, what);
@@ -103,7 +103,7 @@ impl Hands<'_, '_, '_> {
         };
         let mut found = judged.map_err(bad)?;
         if hides(&look.observation) {
-            // What is missing may be just what it asks for, and rows that are there say nothing of it.
+            // The missing part may contain exactly the rows in question, whatever the other rows say.
             found.wrong.insert(0, "part of the fabric did not answer, so nobody can tell".to_owned());
         }
         Ok(found)
@@ -133,11 +133,11 @@ impl Hands<'_, '_, '_> {
         let since = Instant::now();
         let mut held = false;
         loop {
-            // What is under way may hide from a look, or end it.
+            // An update under way can hide nodes from a reading, or make it fail.
             let last = match self.rows(rows) {
-                // One look may fall into a moment that passes: the next has to say the same.
+                // One reading can hit a transient state, so the next one has to agree.
                 Ok(found) if found.wrong.is_empty() && (held || self.dry) => {
-                    // Looks before these two may have been partial; nothing rests on them.
+                    // Earlier readings may have been partial; the result depends only on these two.
                     self.context.partial = false;
                     let looks = if held { " in two looks, one after the other" } else { "" };
                     return Ok(Did::said(format!("{} are so{looks}", rows.table.id())));
@@ -173,7 +173,7 @@ impl Hands<'_, '_, '_> {
         }
     }
 
-    /// Somebody wants the run to end.
+    /// Ends the step if the run was asked to end.
     pub fn heed(&self) -> Result<(), Trouble> {
         match self.stop.is_asked() {
             false => Ok(()),
@@ -190,7 +190,7 @@ impl Hands<'_, '_, '_> {
         let faults = self.faults(&look);
         let tables = look.observation.tables.clone();
         let cost = cost(&look, &tables, &faults, None)?;
-        // Pairs that neither end at what is marked nor are cut off by it, and have no path without it.
+        // Pairs that neither end at a marked element nor are cut off by one, and have no path without it.
         let report = check_in_force(&look, &tables, &faults, false, in_force.sent(), &NoPulse)?;
         let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let mut values = vec![
@@ -234,7 +234,7 @@ impl Hands<'_, '_, '_> {
         let mut values = certificate(&report, "");
         let drift = self.applied.as_ref().and_then(|plan| drifted(&look, plan));
         values.push(("drifted".to_owned(), Found::Flag(drift.is_some())));
-        // They are known even where the step ends the book.
+        // The values are known even if the step ends the run.
         self.found.clone_from(&values);
         if let Some(drift) = drift {
             let words = format!("FD-9235: the fabric is not what was applied: {drift}");
@@ -282,7 +282,7 @@ impl Hands<'_, '_, '_> {
         let notes = told["notes"].as_array().into_iter().flatten();
         let hidden = notes.filter(|note| note["partial"] == true);
         if hidden.filter_map(|note| note["code"].as_str()).any(hides_nodes) {
-            // Who did not answer may be the one that waits: nothing is clean then.
+            // A port that did not answer may be the one that waits, so no value is certain.
             values.iter_mut().for_each(|(_, found)| *found = Found::Unknown);
             words.push_str("; part of the fabric did not answer, so there may be more");
         }
@@ -291,14 +291,14 @@ impl Hands<'_, '_, '_> {
     }
 }
 
-/// What an interval of counters says, by the names that guards have for it.
+/// Values of an interval of counters, under the names that guards use.
 fn of_counters(last: &Value) -> Given {
     let rows = |key: &str| last[key].as_array().into_iter().flatten();
     let of = |key: &str| Found::count(rows(key).count() as u64);
     let ticks = |at: &Value| at["ticks_per_second"].as_f64();
     let all = ["hotspots", "held_up", "on_the_way"].into_iter().flat_map(rows);
     let worst = all.filter_map(ticks).fold(0.0, f64::max);
-    // A hot-spot and who fills it for certain go on waiting under any lanes.
+    // A hot-spot and its certain contributors wait under any lanes, so they do not count.
     let others = rows("held_up").filter(|held| held["role"] != "contributor");
     let elsewhere = others.filter_map(ticks).sum();
     [
@@ -313,7 +313,7 @@ fn of_counters(last: &Value) -> Given {
     .into()
 }
 
-/// What a command prints as JSON. Findings are no failure of a step.
+/// Runs a command and parses its JSON output. Findings do not make the step fail.
 pub fn told(
     context: &mut Context<'_, '_>,
     stop: &Stop,
@@ -323,7 +323,7 @@ pub fn told(
         .map_err(|error| Failure::new(Exit::Bug, format!("FD-9241: a step said what is no JSON: {error}")))
 }
 
-/// What a command prints where `--json` is given.
+/// Runs a command with `--json` and returns its output.
 pub fn captured(
     context: &mut Context<'_, '_>,
     stop: &Stop,

@@ -1,4 +1,4 @@
-//! `run`: the steps of a runbook, done by the commands' own functions.
+//! The command `run`: runs the steps of a runbook with the functions of the commands.
 
 mod args;
 mod beside;

@@ -1,4 +1,4 @@
-//! Steps that mark and plan.
+//! Steps that mark elements and make plans.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -72,10 +72,10 @@ impl Hands<'_, '_, '_> {
         self.keep(plan, &judged.report, None)
     }
 
-    /// A plan for the steps that follow, and a file where one is wanted.
+    /// Keeps a plan for later steps, and writes it to a file if one is named.
     pub fn keep(&mut self, plan: Plan, report: &Report, file: Option<&Path>) -> Done {
         let text = text_of(&plan)?;
-        // What is applied is what a file of it would say.
+        // The step applies exactly what a file of the plan would say.
         let plan = Plan::read(&text).map_err(|error| Failure::new(Exit::Bug, format!("FD-7923: {error}")))?;
         let values = of_plan(&plan, report);
         let mut words = format!("{}: {}", plan.engine, changes(&plan));
@@ -95,7 +95,7 @@ impl Hands<'_, '_, '_> {
         Ok(Did { values, rehearsed: self.dry && !self.led.is_empty(), ..Did::said(words) })
     }
 
-    /// What `lanes propose` would write, kept for the steps that follow.
+    /// Keeps the plan that `lanes propose` would write.
     pub fn lanes(&mut self, propose: &Propose) -> Done {
         if self.dry && !self.led.is_empty() {
             let values = ["migrations", "hotspots"].map(|name| (name.to_owned(), Found::Unrehearsed)).into();
@@ -136,7 +136,7 @@ impl Hands<'_, '_, '_> {
         Ok(did)
     }
 
-    /// Leads what is looked at from here on to where a plan leads; refused where it is stale.
+    /// Adds a plan to those that later snapshots of the rehearsal are led through. A stale plan is refused.
     pub fn lead(&mut self, plan: Plan) -> Result<(), Failure> {
         let lanes = knows_lanes(&plan);
         let (look, _) = self.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
@@ -149,14 +149,14 @@ impl Hands<'_, '_, '_> {
     }
 }
 
-/// Where nothing moves there is no plan, and the answer says so instead.
+/// Whether the output says that no flow moves, in which case there is no plan.
 fn says_nothing_moves(text: &str) -> bool {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
     answer["schema"] == "fabdeck.lanes-propose/1" && answer.get("plan").is_some_and(Value::is_null)
 }
 
 fn nothing_moves() -> Did {
-    // Of a plan that there is not nobody can tell anything, and what an earlier step found is not of it.
+    // The values of a plan are unknown, so that those of an earlier step do not count as this plan's.
     let unknown = given::plan().map(|name| (name, Found::Unknown));
     let counted = ["migrations", "hotspots", "writes"].map(|name| (name, Found::count(0)));
     let values = unknown.chain(counted).map(|(name, found)| (name.to_owned(), found)).collect();

@@ -1,4 +1,4 @@
-//! The JSON of runs.
+//! JSON schema of runs.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn step() -> Value {
     step
 }
 
-/// A run.
+/// Schema of a run.
 pub fn schema() -> Vec<(&'static str, Value)> {
     let back = closed(vec![
         ("change", text()),

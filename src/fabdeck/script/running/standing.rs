@@ -1,4 +1,4 @@
-//! The step that compares confirmed changes with the fabric.
+//! The step `compare`: compares confirmed changes with the fabric.
 
 use super::crew::{Done, Hands};
 use crate::runbook::{Did, Found, Trouble, given};
@@ -9,7 +9,7 @@ use crate::session::counted;
 use fabdeck_change::Verdict;
 
 impl Hands<'_, '_, '_> {
-    /// Ends the book with 3 where a confirmed change no longer stands, and with 8 where that is not known.
+    /// Ends the run with exit code 3 if a confirmed change no longer stands, and with 8 if that is unknown.
     pub fn compare(&mut self) -> Done {
         if self.dry && !self.led.is_empty() {
             let values = given::COMPARE.iter().map(|name| ((*name).to_owned(), Found::Unrehearsed)).collect();
@@ -24,7 +24,7 @@ impl Hands<'_, '_, '_> {
         let comparison = compared?;
         self.context.partial |= comparison.partial;
         let values = values(&comparison);
-        // They are known even where the step ends the book.
+        // The values are known even if the step ends the run.
         self.found.clone_from(&values);
         if comparison.exit() != Exit::Done {
             let warnings = comparison.by_change.iter().filter_map(|(id, change)| change.warning(id));
@@ -44,7 +44,7 @@ impl Hands<'_, '_, '_> {
     }
 }
 
-/// In the order of the names.
+/// Values in the order of their names.
 fn values(comparison: &Comparison) -> Vec<(String, Found)> {
     let count = |verdict: Verdict| {
         comparison.by_change.values().filter(|change| change.verdict == verdict).count() as u64

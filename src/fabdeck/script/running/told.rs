@@ -1,4 +1,4 @@
-//! The report of a run.
+//! Prints the report of a run.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::script::table::write_pairs;
 use crate::session::Look;
 use fabdeck_fabric::observe::Place;
 
-/// A run is as partial as what its steps looked at.
+/// Marks the run as partial if a reading of one of its steps was.
 pub fn mark_partial(look: &mut Look, report: &Report) {
     for step in report.steps.iter().chain(&report.on_failure).filter(|step| step.partial) {
         let place = Place::file(look.source.clone());
