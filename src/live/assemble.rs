@@ -1,4 +1,4 @@
-//! Several files of one fabric become one observation: the topology from one, tables, counters and names from others.
+//! Makes one observation from several files of a fabric: the topology from one, tables, counters and names from others.
 
 use std::collections::btree_map::Entry;
 
@@ -10,11 +10,11 @@ use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyF
 use fabdeck_files::{Format, port_report, subnet_lst};
 use fabdeck_mad::access::SourceError;
 
-/// Files among which none is a topology.
+/// The code if no file has a topology.
 pub(super) const NO_TOPOLOGY: &str = "FD-5006";
 
-/// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; ibdiagnet prints the zone
-/// (`2026-11-21 02:27:15 UTC +0000`), and its time is given in UTC. Other words stay.
+/// A time in ISO 8601. ibnetdiscover prints local time without a zone, so none is added. ibdiagnet prints the zone
+/// (`2026-11-21 02:27:15 UTC +0000`), and the result is in UTC. Other text stays as it is.
 fn standard_time(time: &str) -> String {
     let words: Vec<&str> = time.split_whitespace().collect();
     if let [day, clock, .., zone] = words.as_slice()
@@ -28,12 +28,12 @@ fn standard_time(time: &str) -> String {
     }
 }
 
-/// What was read so far.
+/// The content that was read so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
     source: String,
     topologies: Vec<(&'static Format, TopologyFile)>,
-    /// What captures said besides their topology.
+    /// The tables of captures.
     held: Tables,
     jobs: Option<std::sync::Arc<fabdeck_fabric::observe::JobsHeard>>,
     tables: Vec<TableFile>,
@@ -41,9 +41,9 @@ pub(super) struct Assembly {
     lids: Vec<(String, LidFile)>,
     names: NameMap,
     levels: LevelFiles,
-    /// The topology of a capture was cut before it was recorded.
+    /// Whether a capture ended before its topology was complete.
     cut_capture: bool,
-    /// The topology is a list of cables, in which nothing says whether it is whole.
+    /// Whether the topology is a list of cables, which does not say whether it is complete.
     is_list: bool,
     pub(super) notes: Notes,
     /// Why files of a folder were left out.
@@ -104,7 +104,7 @@ impl Assembly {
         }
     }
 
-    /// The end of a capture is a topology, and tables that fit to it.
+    /// The last state of a capture is a topology, with tables that belong to it.
     fn add_capture(&mut self, name: &str, format: &'static Format, seen: Observation) {
         seen.names.by_guid.into_iter().for_each(|(guid, name)| self.name(guid, name));
         if self.topologies.iter().all(|(known, _)| known.id != format.id) {
@@ -128,12 +128,12 @@ impl Assembly {
         self.topologies.push((format, file));
     }
 
-    /// A file that cannot be read sets service levels: a QoS policy, or a list of paths.
+    /// Records that an unreadable file sets service levels: a QoS policy, or a list of paths.
     pub(super) fn add_unread_levels(&mut self, name: &str, is_policy: bool) {
         self.levels.add_unread(name, is_policy, Place::file(self.source.clone()), &mut self.notes);
     }
 
-    /// The first file that names a node has it, as the first line of a file has.
+    /// The first file that names a node decides, as the first line within a file does.
     fn name(&mut self, guid: Guid, name: String) {
         match self.names.by_guid.entry(guid) {
             Entry::Vacant(free) => {
@@ -159,7 +159,7 @@ impl Assembly {
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
         note_merged(&self.source, &topology.merged, &mut self.notes);
-        // What joins the parts may be what was not read.
+        // What joins the parts may be missing in a cut topology.
         if !cut {
             note_parts(&self.source, &fabric, &mut self.notes);
         }
@@ -175,7 +175,7 @@ impl Assembly {
                     .to_owned()
             });
         }
-        // Captures stand first among the topologies, so tables of one belong to this fabric.
+        // Captures come first among the topologies, so the tables of one belong to this fabric.
         let mut tables = std::mem::take(&mut self.held);
         for file in std::mem::take(&mut self.tables) {
             file.apply_to(&fabric, &mut tables, &mut self.notes);
@@ -207,8 +207,8 @@ impl Assembly {
         })
     }
 
-    /// The one topology: formats stand in the order of what they tell. Two of one format must agree; what another
-    /// format knows besides (the subnet manager, a time, counters) is taken from it.
+    /// Chooses the topology: the formats are ranked by what they contain. Two files of one format must agree. What
+    /// another format has in addition (the subnet manager, a time, counters) is added.
     fn topology(&mut self, cut: &mut bool) -> Result<TopologyFile, SourceError> {
         let rank = |format: &Format| fabdeck_files::FORMATS.iter().position(|known| known.id == format.id);
         let mut topologies = std::mem::take(&mut self.topologies);
@@ -219,7 +219,7 @@ impl Assembly {
         self.is_list = format.id == subnet_lst::ID;
         for (other_format, other) in rest {
             let diff = match other_format.id == port_report::ID && format.id != port_report::ID {
-                // It knows adapters by the GUIDs of their ports: every one would seem to be another node.
+                // A port report has the port GUIDs of adapters only, so every adapter would look like another node.
                 true => FabricDiff::default(),
                 false => FabricDiff::between(&best.fabric, &other.fabric),
             };
@@ -258,7 +258,7 @@ impl Assembly {
         }
     }
 
-    /// Counters can be looked at by themselves; everything else needs the fabric it belongs to.
+    /// Counters may come without a topology; everything else needs its fabric.
     fn without_topology(&mut self) -> Result<TopologyFile, SourceError> {
         if !self.counters.is_empty() && self.tables.is_empty() && self.lids.is_empty() {
             let place = Place::file(self.source.clone());

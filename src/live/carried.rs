@@ -1,4 +1,4 @@
-//! Traffic of a simulated fabric, from the words behind `sim:`.
+//! Parses the traffic of a simulated fabric, from the text after `sim:`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use fabdeck_mad::access::SourceError;
 use fabdeck_simulator::traffic::{Details, Flow, Load, PATTERNS, Pattern, Settings, TrafficError, Word};
 use fabdeck_simulator::{Behind, Carried, Demo, Ratio, Share, SimulatedPort, World};
 
-/// What the demo is there to show.
+/// The traffic of the demo.
 pub fn demo(world: &World, ratio: Option<Ratio>) -> Carried {
     let Demo { flows, scenes } = Demo::new(world.fabric());
     let settings = Settings {
@@ -28,17 +28,17 @@ pub fn demo(world: &World, ratio: Option<Ratio>) -> Carried {
     }
 }
 
-/// No traffic yet: a story brings what there will be.
+/// No traffic; a story adds it later.
 pub fn quiet(ratio: Option<Ratio>, seed: u64) -> Carried {
     let load =
         Load { pattern: Pattern::Flows(Vec::new()), settings: Settings { seed, ..Settings::default() } };
     Carried { load, ratio: ratio.unwrap_or(Ratio::USUAL), begins: Default::default(), scenes: Vec::new() }
 }
 
-/// `hotspot:share=20%:spots=2`: a pattern and what it is to be told.
+/// Parses a traffic pattern and its settings, such as `hotspot:share=20%:spots=2`.
 pub fn pattern(world: &World, words: &str, ratio: Option<Ratio>, seed: u64) -> Result<Carried, SourceError> {
     let wrong = |allowed: &str| bad("traffic", words, allowed);
-    // The name of a file may have anything in it.
+    // The name of a file may contain any character.
     let (name, more) = match words.starts_with("flows=") {
         true => (words, None),
         false => words.split_once(':').map_or((words, None), |(name, more)| (name, Some(more))),
@@ -102,7 +102,7 @@ pub fn impossible(error: &TrafficError) -> SourceError {
     SourceError::Name { code: code.unwrap_or("FD-4414"), what: what.into(), hint: hint.into() }
 }
 
-/// Says when traffic fell behind.
+/// Notes that the simulated traffic fell behind.
 #[derive(Debug)]
 pub struct Lateness {
     source: String,
@@ -123,7 +123,7 @@ impl Remarks for Lateness {
     }
 }
 
-/// For people.
+/// The note for people.
 pub fn behind_words(Behind { asked, held }: Behind) -> String {
     format!(
         "traffic was moved at 1:{held} and not at 1:{asked}: each look stands for more time than it could follow"

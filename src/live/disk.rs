@@ -1,4 +1,4 @@
-//! Files and folders as a source: told by content, several of them make one observation.
+//! Files and folders as a source: formats are detected by content, and several files make one observation.
 
 use std::fs;
 use std::io::Read;
@@ -16,12 +16,12 @@ use fabdeck_files::text::Input;
 use fabdeck_files::{FileError, transcript};
 use fabdeck_mad::access::{Source, SourceError, Wanted, Watch};
 
-/// A full-subnet dump is about 35 MB and its tables below 2 GB; beyond that something is wrong.
+/// A full-subnet dump has about 35 MB, and its tables have less than 2 GB. A larger file is a mistake.
 const FILE_LIMIT: u64 = 2 << 30;
-/// A folder of an incident holds a few dozen files; a home directory given by mistake holds more.
+/// A folder of an incident has a few dozen files. A folder with more, such as a home directory, is a mistake.
 const FOLDER_LIMIT: usize = 1024;
 
-/// Files of known formats, read together at each look.
+/// Files of known formats, which are read together at each reading.
 #[derive(Debug, Clone)]
 pub struct FilesSource {
     name: String,
@@ -53,7 +53,7 @@ impl Source for FilesSource {
 }
 
 impl FilesSource {
-    /// Whoever names a folder that tells nothing may mean a capture in a folder below.
+    /// A user who names a folder without a topology may mean a capture in a subfolder.
     fn with_captures(&self, error: SourceError) -> SourceError {
         let below = match self.paths.as_slice() {
             [folder] if folder.is_dir() => captures_within(folder),
@@ -69,7 +69,7 @@ impl FilesSource {
     }
 }
 
-/// One file, whatever it holds.
+/// The content of one file of any known format.
 pub fn read_content(path: &Path) -> Result<Content, SourceError> {
     let (name, bytes) = read_unpacked(path)?;
     let mut notes = Notes::new();
@@ -82,7 +82,7 @@ pub fn read_content(path: &Path) -> Result<Content, SourceError> {
     }
 }
 
-/// One file as what the reader takes, whatever it looks like.
+/// Reads one file with this reader, without detecting the format.
 pub fn read_as<T>(
     path: &Path,
     read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
@@ -92,14 +92,14 @@ pub fn read_as<T>(
     Ok(read(Input::new(&name, &text))?)
 }
 
-/// The one file that a path names or that lies packed there.
+/// The content of one file, unpacked.
 fn read_unpacked(path: &Path) -> Result<(String, Vec<u8>), SourceError> {
     let bytes = read_file(path)?;
     let until = Instant::now() + UNPACKED_WITHIN;
     Ok(unpack_one(&shown(path), bytes, &Pace::new(&|| Instant::now() < until))?)
 }
 
-/// A file that was named: what it holds must be of a known format. An archive is read as the folder that it was.
+/// Reads a file that the user named, which must be of a known format. An archive is read like the folder that it was.
 fn read_path(path: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
     let name = shown(path);
     let bytes = read_file(path)?;
@@ -120,7 +120,7 @@ fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-/// The regular files of a folder by name. What cannot be used is named in notes, and takes nothing else with it.
+/// Reads the regular files of a folder by name. A file that cannot be used is noted, and the others are used.
 fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
     let mut files = FileSet::new(shown(folder), assembly);
     for path in files_of(folder)? {
@@ -158,7 +158,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     Ok(paths)
 }
 
-/// A whole file in memory; `-` is standard input.
+/// The content of a file; `-` is standard input.
 fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
     let name = shown(path);
     let unreadable = |e: std::io::Error| unreachable(&name, &e);
@@ -187,7 +187,7 @@ fn unreachable(name: &str, e: &std::io::Error) -> SourceError {
         std::io::ErrorKind::NotFound => {
             "check the path; live fabrics are written umad or umad:CA:PORT, simulated ones sim:NAME"
         }
-        // What opening a socket as a file comes to.
+        // ENXIO: the path is a socket.
         _ if e.raw_os_error() == Some(6) => {
             "if this is the socket of a served simulator, write sim: before it"
         }

@@ -1,5 +1,5 @@
-//! The files of one folder or archive, read into one assembly: a file that cannot be used is named, and takes nothing
-//! else with it.
+//! Reads the files of one folder or archive into one assembly. A file that cannot be used is noted, and the others are
+//! used.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -11,27 +11,27 @@ use fabdeck_files::packed::{self, Limits, Pace, Unpacked};
 use fabdeck_files::{FileError, capture_format, detect, psl, qos_policy, transcript};
 use fabdeck_mad::access::SourceError;
 
-/// A file of a folder that is damaged or cannot be read.
+/// The note about a file that is damaged or unreadable.
 const LEFT_OUT: &str = "FN-509";
-/// Files of a folder that are of no known format.
+/// The note about files of unknown formats.
 const UNKNOWN: &str = "FN-501";
 
-/// Plans of fabdeck in a folder.
+/// The note about plans of fabdeck.
 const PLANS: &str = "FN-504";
 
-/// A text with so many GUIDs tells of a fabric, whatever its format is.
+/// A text with this many GUIDs describes a fabric, whatever its format.
 const GUIDS_OF_A_FABRIC: usize = 16;
 
-/// How long all packed files of a folder or archive may take to unpack. What the bounds on size let through takes less,
-/// unless it is made to be slow.
+/// How long unpacking all packed files of a folder or archive may take. Files within the size limits take less, unless
+/// they are made to be slow.
 pub(super) const UNPACKED_WITHIN: Duration = Duration::from_secs(120);
 
 pub(super) struct FileSet<'a> {
-    /// The folder, or the file whose files these are.
+    /// The folder, or the archive that contains the files.
     name: String,
     assembly: &'a mut Assembly,
     unknown: Vec<String>,
-    /// Some of the unknown ones may tell of the fabric.
+    /// Whether some of the unknown files may describe the fabric.
     telling: bool,
     captures: Vec<String>,
     plans: Vec<String>,
@@ -45,7 +45,7 @@ impl<'a> FileSet<'a> {
         Self { name, assembly, unknown, telling: false, captures, plans, unpack_until }
     }
 
-    /// Gives each file that is packed in the bytes to `each`; bytes that are not packed are the file.
+    /// Gives each packed file to `each`. Bytes that are not packed are one file.
     pub(super) fn unpack(
         &mut self,
         name: &str,
@@ -60,7 +60,7 @@ impl<'a> FileSet<'a> {
         self.assembly.notes.extend(notes);
     }
 
-    /// A file that was named: it must be of a known format.
+    /// Reads a file that the user named, which must be of a known format.
     pub(super) fn take(
         &mut self,
         name: &str,
@@ -73,7 +73,7 @@ impl<'a> FileSet<'a> {
         }
     }
 
-    /// One file among others: where it cannot be used, a note names it.
+    /// Reads one file among others. If it cannot be used, a note says so.
     pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
         let mut format = None;
         let outcome = bytes.and_then(|bytes| {
@@ -98,7 +98,7 @@ impl<'a> FileSet<'a> {
         }
     }
 
-    /// Whether the file is of a known format.
+    /// Reads a file. Whether its format is known.
     fn read(&mut self, name: &str, bytes: &[u8]) -> Result<bool, Box<FileError>> {
         let mut notes = Notes::new();
         let found = transcript::read(name, bytes, &mut notes)?;
@@ -155,7 +155,7 @@ impl<'a> FileSet<'a> {
     }
 }
 
-/// Plans say what would be, not what is.
+/// Notes plans, which say what would be and not what is.
 fn note_plans(folder: &str, plans: &[String], notes: &mut Notes) {
     let Some(first) = plans.first() else { return };
     notes.add(PLANS, Place::file(folder), || {
@@ -169,7 +169,7 @@ fn note_plans(folder: &str, plans: &[String], notes: &mut Notes) {
     });
 }
 
-/// The first names, without the folder or archive that they lie in.
+/// The first names, without the folder or archive.
 fn short_list(folder: &str, names: &[String]) -> String {
     const SHOWN: usize = 4;
     let short =
@@ -182,8 +182,8 @@ fn short_list(folder: &str, names: &[String]) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// The format of a file that sets service levels by its name, packed or not: that under which OpenSM looks for its QoS
-/// policy, or one as `fabric.psl`.
+/// The format of a file that sets service levels, by its name, packed or not: OpenSM's usual name of a QoS policy, or a
+/// name such as `fabric.psl`.
 fn level_format_by_name(name: &str) -> Option<&'static str> {
     let file = name.rsplit(['/', '!']).next().unwrap_or_default();
     let is_policy = file.starts_with("qos-policy");
@@ -191,8 +191,8 @@ fn level_format_by_name(name: &str) -> Option<&'static str> {
     is_policy.then_some(qos_policy::ID).or(is_path_list.then_some(psl::ID))
 }
 
-/// Whether a file of no known format may hold a part of what is asked about: it is binary, or lists many GUIDs.
-/// ibdiagnet leaves a dozen reports beside its tables that say the same in other words, and signs them.
+/// Whether a file of unknown format may describe a part of the fabric: it is binary, or lists many GUIDs. Beside its
+/// tables ibdiagnet leaves a dozen signed reports, which repeat their content.
 fn may_tell(bytes: &[u8]) -> bool {
     const HEAD: usize = 64 * 1024;
     let head = &bytes[..bytes.len().min(HEAD)];

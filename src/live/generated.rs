@@ -1,25 +1,25 @@
-//! A fabric made by name, as a look at it would be: no tables, no states, nothing behind it.
+//! An observation of a generated fabric: no tables, no states.
 
 use fabdeck_fabric::generate::{GenerateError, Generated, Spec, generate};
 use fabdeck_fabric::observe::{Notes, Observation, Place};
 use fabdeck_mad::access::SourceError;
 
-/// The code of what failed and is no part of the fabric.
+/// The note about elements that failed and are not in the fabric.
 pub const FAILED_BEFORE: &str = "FN-512";
 
-/// `source` is how it is called in notes, `spec` what to make.
+/// Generates a fabric from `spec`. `source` is its name in notes.
 pub fn generated(source: &str, spec: &str) -> Result<Observation, SourceError> {
     let generated = make(spec)?;
     let notes = notes_of(source, &generated);
     Ok(Observation { fabric: generated.fabric, notes, ..Observation::default() })
 }
 
-/// The fabric of a name.
+/// Generates a fabric from its name.
 pub(super) fn make(spec: &str) -> Result<Generated, SourceError> {
     generate(&spec.parse::<Spec>().map_err(wrong_name)?).map_err(wrong_name)
 }
 
-/// What there is to say about a fabric that was made.
+/// The notes about a generated fabric.
 pub(super) fn notes_of(source: &str, generated: &Generated) -> Notes {
     let mut notes = Notes::new();
     for text in &generated.notes {

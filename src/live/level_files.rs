@@ -1,27 +1,27 @@
-//! The service levels that the files of a folder set: a QoS policy of OpenSM, and a list of paths (`psl`).
+//! Collects the service levels that the files of a folder set: a QoS policy of OpenSM, and a list of paths (`psl`).
 
 use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
 use fabdeck_fabric::{Fabric, PathLevelTable, ServiceLevel};
 
-/// Levels of paths that files leave open, because they differ or cannot be read.
+/// The note about levels of paths that stay unknown, because files differ or cannot be read.
 const OPEN: &str = "FN-559";
-/// Paths of the fabric that a list of paths does not have.
+/// The note about paths of the fabric that a list of paths lacks.
 const UNLISTED: &str = "FN-362";
-/// A source or LID of a list of paths that the fabric does not have.
+/// The note about a source or LID of a list of paths that the fabric lacks.
 const STRANGER: &str = "FN-363";
 
-/// What the files said so far.
+/// The levels that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct LevelFiles {
     policy: Option<PolicyLevels>,
-    /// The list of paths with the name of its file.
+    /// The list of paths, with the name of its file.
     paths: Option<(String, PathLevelTable)>,
-    /// Lists of paths differ, or one cannot be read.
+    /// Whether lists of paths differ, or one cannot be read.
     open_paths: bool,
 }
 
 impl LevelFiles {
-    /// Of two files that differ it is not known which is in force.
+    /// Adds the levels of a file. If two files differ, the levels in force are unknown.
     pub(super) fn add(&mut self, name: &str, levels: PolicyLevels, place: Place, notes: &mut Notes) {
         let other = match (levels, &self.policy, &self.paths) {
             (PolicyLevels::ByPath(table), _, None) => {
@@ -50,7 +50,7 @@ impl LevelFiles {
         });
     }
 
-    /// The file says that service levels are in use; as it cannot be read it is not known which.
+    /// Records a file that sets service levels but cannot be read, so that the levels are unknown.
     pub(super) fn add_unread(&mut self, name: &str, is_policy: bool, place: Place, notes: &mut Notes) {
         match is_policy {
             true => self.policy = Some(PolicyLevels::Undecided),
@@ -61,8 +61,8 @@ impl LevelFiles {
         });
     }
 
-    /// The levels in force. A list of paths tells what the rules of a policy leave open, and where the two agree the
-    /// policy has a level for every path.
+    /// The levels in force. A list of paths decides what the rules of a policy leave undecided. If the two agree, the
+    /// policy is used, since it has a level for every path.
     pub(super) fn finish(self, fabric: &Fabric, notes: &mut Notes) -> Option<PolicyLevels> {
         if self.open_paths {
             return Some(PolicyLevels::Undecided);
@@ -87,7 +87,7 @@ impl LevelFiles {
     }
 }
 
-/// Whether a policy gives every path of a list the level that the list has.
+/// Whether a policy gives every path of a list the level in the list.
 fn agree(policy: &PolicyLevels, table: &PathLevelTable, fabric: &Fabric) -> bool {
     let PolicyLevels::ByDestination(by_guid) = policy else { return false };
     let mut paths = table.sources.values().flatten();

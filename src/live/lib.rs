@@ -1,4 +1,4 @@
-//! Live fabrics, and everything else that `--source` names: adapters, the simulator and the socket to one, files and
+//! Live fabrics, and everything else that `--source` can name: adapters, the simulator and its socket, files and
 //! folders of known formats. `agent` is the host side of dFtree.
 
 pub mod agent;

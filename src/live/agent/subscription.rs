@@ -1,4 +1,5 @@
-//! Where an agent is subscribed: to two traps, at whoever manages the port now, and again before that is forgotten.
+//! The agent's subscription to two traps at the port's subnet manager. The agent renews it before the subnet manager
+//! forgets it.
 
 use std::time::Duration;
 
@@ -6,16 +7,16 @@ use fabdeck_fabric::{Lid, PortNum};
 use fabdeck_mad::access::{Address, Parcel};
 use fabdeck_mad::{Class, InformInfo, Mad, Method, PortInfo, Smp, attribute, trap};
 
-/// How often the port is asked who manages it.
+/// How often the port is asked for its subnet manager.
 const LOOKS: Duration = Duration::from_secs(2);
-/// After so long a manager is asked again, which may have been started anew and have forgotten us.
+/// When a subscription is renewed: the subnet manager may have restarted without it.
 const RENEW: Duration = Duration::from_secs(60);
-/// Between two tries with a manager that does not answer.
+/// Interval between two tries if the subnet manager does not answer.
 const TRIES: Duration = Duration::from_secs(1);
 
 const TRAPS: [u16; 2] = [trap::UNPATH, trap::REPATH];
 
-/// One of the two.
+/// The subscription to one of the two traps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     transaction: u32,
@@ -24,7 +25,7 @@ struct Half {
     unanswered: u32,
 }
 
-/// What an answer told.
+/// A change of the subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
     Subscribed,
@@ -39,7 +40,7 @@ pub struct Subscription {
     own: Option<Lid>,
     halves: [Half; 2],
     looked: Option<Duration>,
-    /// The question to the own port that is open; 0: none.
+    /// The transaction of the open query to the agent's own port; 0 for none.
     look: u32,
     next: u32,
 }
@@ -62,7 +63,7 @@ impl Subscription {
         self.next
     }
 
-    /// What is to be sent by now, and what there is to tell.
+    /// The MADs that are due, and a change to report.
     pub fn due(&mut self, now: Duration, port: PortNum, m_key: u64) -> (Vec<Parcel>, Option<News>) {
         let (mut all, mut news) = (Vec::new(), None);
         if self.looked.is_none_or(|looked| now >= looked + LOOKS) {
@@ -87,7 +88,8 @@ impl Subscription {
         (all, news)
     }
 
-    /// An answer, where it is to one of these questions: of the own port on the directed way, of the manager from its LID.
+    /// Takes an answer to one of these requests: from the agent's own port by directed route, or from the subnet
+    /// manager's LID.
     pub fn take(&mut self, parcel: &Parcel, now: Duration) -> Option<News> {
         let mad = &parcel.mad;
         let transaction = mad.header().transaction.get() as u32;
@@ -129,7 +131,7 @@ impl Subscription {
         self.halves.iter().all(|half| half.taken)
     }
 
-    /// What gives it back.
+    /// The MADs that end the subscription.
     pub fn farewell(&mut self) -> Vec<Parcel> {
         let Some(manager) = self.manager else { return Vec::new() };
         let all = TRAPS.map(|number| inform(manager, number, false, self.transaction()));
@@ -147,7 +149,7 @@ fn inform(manager: Lid, number: u16, subscribe: bool, transaction: u32) -> Parce
     Parcel { address: Address::of(manager, mad.class()), mad }
 }
 
-/// Asks the own port what it was told: no packet leaves the machine.
+/// A query for the agent's own port: no packet leaves the machine.
 fn own_port(port: PortNum, m_key: u64, transaction: u32) -> Option<Parcel> {
     let mut smp = Smp::directed(Method::GET, attribute::PORT_INFO, port.value().into(), &[]).ok()?;
     smp.set_m_key(m_key);

@@ -1,4 +1,4 @@
-//! What an agent tells: one line for each thing that happens.
+//! Describes the events of an agent, one line each.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 
-/// Which way flows go.
+/// The direction of a move of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Slow,
     Fast,
-    /// To high LIDs, and back to base LIDs.
+    /// To high LIDs; below, back to base LIDs.
     High,
     Base,
 }
@@ -38,11 +38,11 @@ impl Direction {
     }
 }
 
-/// A notice as it is told.
+/// A notice in an event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct About {
     pub number: u32,
-    /// 0: flows to all LIDs.
+    /// The LID; 0 for flows to all LIDs.
     pub hot_spot: u16,
     pub service_level: u8,
     pub direction: Direction,
@@ -70,11 +70,11 @@ impl fmt::Display for About {
     }
 }
 
-/// Something that happened.
+/// An event of an agent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Told {
-    /// What is on the slow lane, as an agent before this one left it, or as this one leaves it.
+    /// The LIDs with flows on the slow lane, as an earlier agent left them, or as this one leaves them.
     StillSlow {
         lids: Vec<u16>,
     },
@@ -108,7 +108,7 @@ pub enum Told {
         #[serde(flatten)]
         about: About,
     },
-    /// A newer one about the same LID came before, or while it waited for its turn.
+    /// A newer notice about the same LID came before, or while this one waited for its turn.
     Superseded {
         #[serde(flatten)]
         about: About,
@@ -117,7 +117,7 @@ pub enum Told {
         #[serde(flatten)]
         about: About,
     },
-    /// Somebody who is not the manager reports something.
+    /// A report from a LID that is not the subnet manager's.
     Stranger {
         from: u16,
     },
@@ -142,7 +142,7 @@ pub enum Told {
         #[serde(flatten)]
         about: About,
         flows: Option<u16>,
-        /// Whether it was a hook that moved them.
+        /// Whether a hook moved the flows.
         hook: bool,
     },
     Failed {
@@ -159,7 +159,7 @@ pub enum Told {
     },
 }
 
-/// What an agent has come across.
+/// The counts of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Summary {
     pub heard: u64,
@@ -169,13 +169,13 @@ pub struct Summary {
     pub strangers: u64,
     pub moved: u64,
     pub failed: u64,
-    /// What it sent: subscriptions, answers to reports, answers to who asks how far it is.
+    /// Number of MADs that it sent: subscriptions; below, answers to reports, and answers to queries for the status.
     pub informs: u64,
     pub reports_answered: u64,
     pub follows_answered: u64,
-    /// Flows of a simulated host that it set to another level.
+    /// Number of requests that set flows of a simulated host to another level.
     pub flow_sets: u64,
-    /// Anything else that could write: nothing.
+    /// Number of other MADs that could write; always 0.
     pub writes: u64,
 }
 

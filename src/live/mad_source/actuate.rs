@@ -1,4 +1,4 @@
-//! Changing a live fabric over a port that writes.
+//! Writes to a live fabric over a port with the right to write.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,23 +28,23 @@ impl LiveActuator {
         Self { surveyor: LiveSurveyor::new(name, port, policy, keys), setter }
     }
 
-    /// What went through its port.
+    /// The traffic of the port.
     pub fn traffic(&self) -> &fabdeck_mad::access::Traffic {
         self.surveyor.port.traffic()
     }
 
-    /// The attribute as a Set of this part has to hold it.
+    /// The data of the attribute for a Set of this part.
     fn filled(&mut self, slot: &Slot, bytes: &[u8]) -> Result<[u8; SMP_DATA], WriteError> {
         let mut filled = Smp::default();
         match slot.part {
             Part::Block(_) | Part::Lanes(_) | Part::Arbitration(_) => {
                 filled.data_mut::<[u8; SMP_DATA]>()[..bytes.len()].copy_from_slice(bytes);
             }
-            // What shares the attribute with them is set to what it is.
+            // The other fields of the attribute keep their values.
             Part::LinearTop(()) => {
                 let mut info = *self.surveyor.raw(slot)?.data::<SwitchInfo>();
                 info.linear_top = u16::from_be_bytes([bytes[0], bytes[1]]).into();
-                // Who writes a one into this bit clears it, and that is the subnet manager's.
+                // Writing a one to this bit (PortStateChange) clears it, which is up to the subnet manager.
                 info.life_state &= !0x04;
                 *filled.data_mut() = info;
             }
@@ -109,9 +109,9 @@ impl Actuator for LiveActuator {
     }
 }
 
-/// The answer to a Set holds what the device stores from now on; OpenSM too takes a table from it. Only the bytes of the part
-/// count: the rest of its attribute is the device's own. A port's state is not stored: the link makes it, later than the
-/// answer.
+/// Compares the answer to a Set with what was sent. The answer holds what the device stores from now on; OpenSM takes
+/// its tables from it too. Only the bytes of the part count, since the device controls the rest of the attribute. A
+/// port's state follows from the link, later than the answer.
 fn compare_answer(slot: &Slot, sent: &[u8], done: &Done) -> Result<(), WriteError> {
     let holds = part_of(slot.part, &done.answer);
     if matches!(slot.part, Part::Port(_)) || holds == sent {

@@ -1,5 +1,6 @@
-//! Whether switches choose ports by themselves. A switch of a vendor that knows the question is asked once a session
-//! what it can do (GeneralInfo), and one that can choose is asked whether it does (AdaptiveRoutingInfo).
+//! Finds out whether switches use adaptive routing. Once a session, each switch of a vendor with this attribute is
+//! asked for its capabilities (GeneralInfo). A capable switch is asked whether adaptive routing is on
+//! (AdaptiveRoutingInfo).
 
 use rustc_hash::FxHashMap;
 
@@ -13,35 +14,35 @@ use fabdeck_fabric::{Fabric, Guid};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{AdaptiveRoutingInfo, GeneralInfo, Smp, Status, attribute, has_vendor_attributes};
 
-/// What a switch said last.
+/// The last answer of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AdaptiveAnswer {
-    /// It has no adaptive routing, and is not asked again.
+    /// The switch has no adaptive routing, and is not asked again.
     Unsupported,
     Off,
     On,
-    /// It did not answer, and is not asked again: who guards the question with silence may count each as a violation.
+    /// The switch did not answer, and is not asked again: a device may count each query as a violation of its key.
     Silent,
 }
 
 /// The answers of a session.
 pub type AdaptiveAnswers = FxHashMap<Guid, AdaptiveAnswer>;
 
-/// A question that is not answered is sent once more, whatever the policy says.
+/// An unanswered query is sent once more at most, whatever the policy says.
 const RETRIES: u32 = 1;
 
-/// What the adapters are called that ibsim makes.
+/// The prefix of the names of ibsim's adapters.
 const IBSIM: &str = "ibsim";
 
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     /// What the switch can do.
     General(usize),
-    /// Whether it chooses ports now.
+    /// Whether adaptive routing is on.
     State(usize),
 }
 
-/// Switches that there is something to ask of, in the order of the nodes.
+/// The switches to ask, in the order of the nodes.
 pub fn switches_to_ask(fabric: &Fabric, nodes: &[FoundNode], known: &AdaptiveAnswers) -> Vec<usize> {
     let open = |(at, node): &(usize, &FoundNode)| {
         let vendor = fabric.node(node_id(*at)).facts.vendor_id;
@@ -52,15 +53,15 @@ pub fn switches_to_ask(fabric: &Fabric, nodes: &[FoundNode], known: &AdaptiveAns
     switches(nodes).filter(open).map(|(at, _)| at).collect()
 }
 
-/// Asks some switches; of each what it answered.
+/// Asks these switches. Returns the answer of each.
 pub fn ask_adaptive(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
     asked: &[usize],
     known: &AdaptiveAnswers,
 ) -> Result<Vec<(Guid, AdaptiveAnswer)>, SourceError> {
-    // ibsim plays switches that know the specification alone, and drops what they do not know, or hands it to a program
-    // that sits at the switch.
+    // The switches of ibsim know only the specification. They drop other attributes, or pass them to a program at the
+    // switch.
     if reader.local_name().starts_with(IBSIM) {
         return Ok(asked.iter().map(|at| (nodes[*at].guid, AdaptiveAnswer::Unsupported)).collect());
     }
@@ -91,10 +92,10 @@ pub fn ask_adaptive(
     Ok(answers)
 }
 
-/// What a reply comes to; `None` where the switch can choose ports, and is to be asked whether it does.
+/// The result of a reply. `None`: the switch can do adaptive routing, and is to be asked whether it is on.
 fn answer_of(asked: Asked, reply: &Reply) -> Option<AdaptiveAnswer> {
     let unsupported = |status: &Status| match asked {
-        // A device that knows other modifiers alone is as good as one without the attribute.
+        // A device that knows only other modifiers counts like one without the attribute.
         Asked::General(_) => status.is_unsupported() || status.is_invalid_field(),
         Asked::State(_) => status.is_unsupported(),
     };
@@ -130,7 +131,7 @@ fn question(nodes: &[FoundNode], asked: Asked, retries: u32) -> Question<Asked> 
     Question { parcel, target: at as u32, retries, tag: asked }
 }
 
-/// What the answers come to for the switches of a fabric.
+/// The state of adaptive routing in a fabric, by these answers.
 pub fn adaptive_routing(nodes: &[FoundNode], answers: &AdaptiveAnswers) -> Option<Adaptive> {
     let count = |wanted| {
         let said = switches(nodes).filter(|(_, node)| answers.get(&node.guid) == Some(&wanted));
@@ -143,7 +144,7 @@ pub fn adaptive_routing(nodes: &[FoundNode], answers: &AdaptiveAnswers) -> Optio
     }
 }
 
-/// Says what the forwarding tables do not tell.
+/// Notes that forwarding tables may not say the paths.
 pub fn note_adaptive(told: &mut Told, nodes: &[FoundNode], answers: &AdaptiveAnswers) {
     let all = switches(nodes).count();
     match adaptive_routing(nodes, answers) {
@@ -179,7 +180,7 @@ mod tests {
             (0x0004, Unsupported, Unsupported),
             (0x0008, Unsupported, Unsupported),
             (0x000C, Unsupported, Unsupported),
-            // It has the attribute, so what it is set to remains open.
+            // The switch has the attribute, so its setting remains unknown.
             (0x001C, Unsupported, Silent),
             (0x0001, Silent, Silent),
             (0x0014, Silent, Silent),

@@ -1,4 +1,4 @@
-//! Counters of every cabled port, as its performance agent gives them: raw, by LID.
+//! Reads the raw counters of ports from their performance agents, by LID.
 
 use super::found::{FoundNode, node_id};
 use super::question::{Question, Reply};
@@ -11,13 +11,13 @@ use fabdeck_mad::{ClassPortInfo, CounterBlock, Mad, Method, PortCounters, PortCo
 
 #[derive(Clone, Copy, Debug)]
 enum Asked {
-    /// What the agent at a port can do.
+    /// The capabilities of the agent.
     Abilities,
     Narrow(ClassPortInfo),
     Wide(ClassPortInfo),
 }
 
-/// A port that is counted at, and the LID that its agent is asked by.
+/// A port with counters, and the LID of its agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Port {
     pub node: usize,
@@ -25,7 +25,7 @@ pub(super) struct Port {
     pub lid: Lid,
 }
 
-/// One sample for each cabled port, in the order of the ports.
+/// Reads one sample for each port that can be asked, in the order of the ports.
 pub fn read_counters(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -65,7 +65,8 @@ pub fn read_counters(
     Ok(samples.into_values().collect())
 }
 
-/// The ports of a node by the agent that counts for them: those of a switch share one, those of an adapter have one each.
+/// The ports of a node by their performance agent: the ports of a switch share one, each port of an adapter has its
+/// own.
 pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Vec<Port>> {
     let ports = ports_of(fabric, at);
     if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
@@ -81,8 +82,8 @@ pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &Foun
     agents.into_iter().filter(|ports| !ports.is_empty()).collect()
 }
 
-/// The ports of a node with the LID to ask them by: of a switch also those whose link is down or whose peer is silent,
-/// for their counters tell how it came to that.
+/// The ports of a node, and the LID to ask them by. Of a switch, ports with the link down or a silent peer count too,
+/// since their counters show the cause.
 fn ports_of(fabric: &Fabric, at: usize) -> Vec<Port> {
     let switch = fabric.node(node_id(at)).is_switch();
     let cabled = fabric
@@ -118,7 +119,7 @@ fn ask(
     phase.exchange.ask(Question { parcel: get(lid, attribute, port), target: node as u32, retries, tag });
 }
 
-/// A Get to the agent at a LID. Counters are never set from here, so never cleared.
+/// A Get to the agent at a LID. fabdeck never sets counters, so it never clears them.
 pub(super) fn get(lid: Lid, attribute: u16, port: u8) -> Parcel {
     let mad = Mad::performance(Method::GET, attribute, port);
     let address = Address::of(lid, mad.class());
@@ -133,7 +134,8 @@ fn words(asked: Asked, ports: &[Port]) -> String {
     }
 }
 
-/// Which counters an agent has: some fields came later, and a zero in one that a device does not fill is no count.
+/// Whether an agent has a counter. Some fields were added later, and zero in a field that a device does not fill is no
+/// count.
 pub(super) fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
     match (counter, counter.kind()) {
         (Counter::PortXmitWait, _) => abilities.xmit_wait(),
@@ -166,7 +168,7 @@ fn take(
     sample.values.shrink();
 }
 
-/// The sample of a port that has not said anything yet.
+/// The sample of a port without an answer so far.
 pub(super) fn blank(node: &FoundNode, port: Port) -> CounterSample {
     CounterSample {
         node: Some(node.guid),
