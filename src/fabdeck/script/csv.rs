@@ -1,17 +1,17 @@
-//! Every port with its peer as comma-separated values.
+//! Writes every port with its peer as comma-separated values.
 
 use crate::session::{Browse, Look};
 use fabdeck_fabric::observe::escape_unprintable;
 use fabdeck_files::csv::write_row;
 
-/// A cell that no spreadsheet computes and no terminal obeys.
+/// Makes a cell that no spreadsheet evaluates and no terminal obeys.
 fn harmless(cell: &str) -> String {
     let escaped = escape_unprintable(cell);
     let is_formula = escaped.starts_with(['=', '+', '-', '@']) && escaped.parse::<f64>().is_err();
     if is_formula { format!("'{escaped}") } else { escaped.into_owned() }
 }
 
-/// The title line, then a line for each port, with every field of `show ports`; what nobody said is an empty cell.
+/// A title line, then a line for each port with every field of `show ports`; an unknown value is an empty cell.
 pub fn ports(look: &Look, raw: bool) -> Vec<u8> {
     let mut text = String::new();
     let Some(listing) = Browse::Ports.listing(look) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The pages of `docs/` that follow from the tables: commands, fields, exit codes.
+//! Generates the pages of `docs/` that follow from tables: commands, fields, exit codes, keys.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::args::command_line;
 
 const MADE: &str = "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
 
-/// `docs/commands.md`.
+/// Text of `docs/commands.md`.
 pub fn commands_page() -> String {
     let line = command_line();
     let mut page = format!("# Commands\n\n{MADE}\n");
@@ -86,7 +86,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// `docs/fields.md`.
+/// Text of `docs/fields.md`.
 pub fn fields_page() -> String {
     let mut page = format!("# Fields\n\n{MADE}\n");
     page.push_str(
@@ -123,7 +123,7 @@ fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>)
     }
 }
 
-/// `docs/exit-codes.md`.
+/// Text of `docs/exit-codes.md`.
 pub fn exit_codes_page() -> String {
     let mut page = format!("# Exit codes\n\n{MADE}\n| code | name | meaning |\n|---|---|---|\n");
     for exit in Exit::ALL {
@@ -137,7 +137,7 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = page.write_fmt(text);
 }
 
-/// `docs/keys.md`.
+/// Text of `docs/keys.md`.
 pub fn keys_page() -> String {
     let mut page = format!("# Keys of the console\n\n{MADE}\n");
     page.push_str(
@@ -160,7 +160,7 @@ pub fn keys_page() -> String {
         push(&mut page, format_args!("\n## On {place}\n\n| key | word | what it does |\n|---|---|---|\n"));
         for action in actions {
             let keys: Vec<String> = action.keys.iter().map(|key| format!("`{key}`")).collect();
-            // A bar in a cell would end it, in code too.
+            // A bar would end the table cell, even inside of code.
             let word = format!("{} {}", action.id, action.argument.replace('|', "\\|"));
             let danger = match action.danger {
                 Danger::None => String::new(),

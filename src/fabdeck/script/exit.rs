@@ -1,6 +1,6 @@
 //! Exit codes: one table for the process, the docs and the man page.
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
     Done,
@@ -37,7 +37,7 @@ impl Exit {
         Self::Terminated,
     ];
 
-    /// Code, name and meaning.
+    /// Code, name and meaning of the outcome.
     const fn row(self) -> (u8, &'static str, &'static str) {
         match self {
             Self::Done => (0, "done", "done, nothing found; also when the reader of a pipe went away"),

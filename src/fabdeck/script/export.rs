@@ -1,4 +1,4 @@
-//! `capture export`: counters over time as comma-separated values, a line for each port at each sweep.
+//! `capture export`: counters over time as comma-separated values, one line for each port and sweep.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
@@ -18,9 +18,9 @@ use fabdeck_files::capture::{FileBytes, Moments, Stretch, survey};
 use fabdeck_files::capture_format::{Damage, Hole, Record, flags};
 use fabdeck_files::csv::write_row;
 
-/// What stands before the figures of a line.
+/// Columns before the values of a line.
 const WHO: [&str; 4] = ["time", "guid", "port", "name"];
-/// The figures of `--rates`, as Prometheus has them.
+/// Columns of `--rates`, under their names in Prometheus.
 const RATES: [(&str, Figure); 4] = [
     ("transmit_data_bytes_per_second", PortRates::bandwidth),
     ("receive_data_bytes_per_second", PortRates::intake),
@@ -82,7 +82,7 @@ fn open(file: &Path) -> Result<fabdeck_files::capture_format::Reader<FileBytes>,
     Ok(fabdeck_files::capture::open(file)?)
 }
 
-/// Every counter that any port has within the stretch: what counters there are is told where they stand whole.
+/// Every counter that any port has within the stretch. Records with whole counters name them.
 fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> {
     let reader = &mut moments.reader;
     let (first, last) =
@@ -93,7 +93,7 @@ fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> 
     let mut stated = BTreeSet::new();
     let mut more = false;
     for slot in frames {
-        // Only what stands whole names counters, and what goes on behind it.
+        // Only a whole record and the differences after it name counters.
         more = reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) || more && slot <= first;
         if more {
             for line in reader.lines(slot, flags::COUNTERS).unwrap_or_default() {
@@ -147,8 +147,8 @@ impl Table<'_> {
             let at = At { time: &time, fabric, names };
             match (self.rates, &before) {
                 (false, _) => sweep.samples.iter().for_each(|sample| self.values(&mut text, &at, sample)),
-                // Rates are those of an interval: none is over lost sweeps, over a time in which nothing was recorded,
-                // or from one recording to another.
+                // A rate belongs to one interval. There is none over lost sweeps, over a gap in the recording, or
+                // across two recordings.
                 (true, Some((earlier, before))) if earlier + 1 == *place && moments.follows(*place) => {
                     let rates = rates_of_sweeps(fabric, before, &sweep);
                     rates.ports.iter().for_each(|port| self.figures(&mut text, &at, port));
@@ -189,14 +189,14 @@ impl Table<'_> {
     }
 }
 
-/// A moment, and how everything is called then.
+/// A moment of the capture, with the fabric and its names at that time.
 struct At<'a> {
     time: &'a str,
     fabric: &'a Fabric,
     names: &'a Names,
 }
 
-/// What nobody said is an empty cell.
+/// An unknown value is an empty cell.
 fn shown(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Why a command did not get to its end.
+//! Failures of commands.
 
 use std::io;
 
@@ -9,11 +9,11 @@ use fabdeck_fabric::ElementError;
 use fabdeck_mad::access::SourceError;
 use fabdeck_routing::Refusal;
 
-/// An exit code, and what is said about it.
+/// An exit code with its message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     pub exit: Exit,
-    /// `None`: nothing is to be said (the reader of a pipe went away).
+    /// `None` prints nothing, because the reader closed the pipe.
     pub message: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Writing failed. A closed pipe is no failure: who reads has seen enough.
+    /// Failure of a write. A closed pipe is no failure, because its reader has seen enough.
     pub fn writing(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, message: None };
@@ -59,7 +59,8 @@ impl From<SourceError> for Failure {
 }
 
 impl Failure {
-    /// A list that an option names and that cannot be read is bad input, as one that is damaged; no source is missing.
+    /// Failure of a list that an option names. An unreadable list is bad input, like a damaged one; the source itself
+    /// is not missing.
     pub fn of_list(error: SourceError) -> Self {
         match error {
             unreachable @ SourceError::Unreachable { .. } => {
@@ -85,7 +86,7 @@ impl From<ElementError> for Failure {
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         let exit = match &error {
-            // Written rightly; it is the source that does not say enough.
+            // The command is well-formed; the source lacks the information.
             TraceError::NoLid(_) | TraceError::NoPort(_) => Exit::Failed,
             _ => Exit::Usage,
         };

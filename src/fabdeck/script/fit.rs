@@ -1,5 +1,5 @@
-//! What a table gives up to fit its terminal: first columns that say nothing, then the middle of long names, whose ends
-//! tell them apart. What goes to a file or a pipe keeps every column.
+//! Fits a table into its terminal. Columns without information go first; then names lose their middle, because both
+//! ends distinguish them. A file or a pipe gets every column.
 
 use std::borrow::Cow;
 
@@ -9,29 +9,29 @@ use super::output::Terminal;
 use super::table::{GAP, widths};
 use crate::session::{Column, Kind, Listing, Selection, Value};
 
-/// The fields that hold names of nodes. An element is none of them: it is there to be typed again.
+/// Fields with names of nodes. The field `element` is not among them, because its value is typed into commands.
 const NAMES: &[&str] = &["name", "node", "a", "b", "peer", "switch", "destination", "next", "description"];
 
-/// A node description has no more.
+/// Longest node description, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Below this a name tells nothing any more.
+/// A name that is cut further says nothing.
 const SHORTEST_NAME: usize = 12;
 
-/// Names are cut to this before a spare column is kept for them.
+/// Names are cut down to this width before a spare column is kept.
 const READABLE_NAME: usize = 24;
 
-/// The field that is a sentence: it goes on below itself, in no less than this.
+/// Field with a whole sentence. It wraps within its column, which is never narrower than `SHORTEST_PROSE`.
 pub const PROSE: &str = "about";
 const SHORTEST_PROSE: usize = 24;
 
-/// Of a terminal that does not tell.
+/// Width of a terminal whose width is unknown.
 pub const USUAL_WIDTH: usize = 80;
 
-/// Where a table goes.
+/// Where a table is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Page {
-    /// `None`: as wide as it likes.
+    /// Width in columns; `None` is unlimited.
     columns: Option<usize>,
     terminal: bool,
     utf8: bool,
@@ -43,12 +43,12 @@ impl Page {
         Self { columns, terminal: terminal.stdout, utf8: terminal.utf8 }
     }
 
-    /// How wide prose may be: on a terminal that does not tell, what most have.
+    /// Width of prose; on a terminal of unknown width the usual one.
     pub fn prose(self) -> Option<usize> {
         self.terminal.then(|| self.columns.unwrap_or(USUAL_WIDTH))
     }
 
-    /// Drops counters that count nothing, on a terminal, and says how many.
+    /// Drops counters that are zero in every row, on a terminal. Returns their number.
     pub fn drop_zeros(self, listing: &dyn Listing, selection: &mut Selection) -> usize {
         let before = selection.columns.len();
         if self.terminal {
@@ -61,9 +61,9 @@ impl Page {
         before - selection.columns.len()
     }
 
-    /// Drops columns until the table fits, the least missed first: those that nobody said anything about; those that
-    /// are marked as spare, and GUIDs, where names would have to be cut short for them; at last the columns on the right,
-    /// where not even short names make it fit. Gives the fields that are missed then.
+    /// Drops columns until the table fits, and returns the fields of those that are missed. First go columns without
+    /// any value. Then spare columns and GUIDs go, if names would otherwise be cut short. Columns at the right go
+    /// last, if even short names leave the table too wide.
     pub fn drop_for_room(self, listing: &dyn Listing, selection: &mut Selection) -> Vec<String> {
         if self.excess(&widths(listing, selection)) == 0 {
             return Vec::new();
@@ -82,7 +82,8 @@ impl Page {
         dropped
     }
 
-    /// Drops columns from the right for as long as the table is too wide; the first column says what a row is about.
+    /// Drops columns from the right while the table is too wide. The first column stays, because it says what the row
+    /// is about.
     fn drop_while_wide(
         self,
         listing: &dyn Listing,
@@ -112,7 +113,8 @@ impl Page {
         columns.retain(|at| rows.iter().any(|row| !listing.cell(*row, *at).is_missing()));
     }
 
-    /// Takes room from names: always from those that no node can have, and from the widest while the table is too wide.
+    /// Narrows the name columns: always to the longest possible name, and the widest further while the table is too
+    /// wide.
     pub fn narrow(self, columns: &[&Column], titles: &[String], widths: &mut [usize]) {
         let names: Vec<usize> =
             (0..columns.len()).filter(|at| NAMES.contains(&columns[*at].id.as_ref())).collect();
@@ -132,14 +134,14 @@ impl Page {
         }
     }
 
-    /// How many cells a row is wider than the page.
+    /// Number of columns by which a row exceeds the page.
     fn excess(self, widths: &[usize]) -> usize {
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         let needed = widths.iter().sum::<usize>() + gaps;
         self.columns.map_or(0, |columns| needed.saturating_sub(columns))
     }
 
-    /// A text without its middle, if it is wider than this.
+    /// Cuts the middle of a text that is wider than `width`.
     pub fn elided(self, text: Cow<'_, str>, width: usize) -> Cow<'_, str> {
         if text.width() <= width {
             return text;
@@ -154,7 +156,7 @@ impl Page {
     }
 }
 
-/// As many signs as fit into this many cells.
+/// Takes as many characters as fit into this many columns.
 fn taken(signs: impl Iterator<Item = char>, cells: usize) -> String {
     let mut used = 0;
     let fits = |sign: &char| {
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(page.elided("rack1-leaf switch 07".into(), 9), "rack1-…07");
         assert_eq!(Page::default().elided("rack1-leaf switch 07".into(), 9), "rack...07");
         assert_eq!(page.elided("short".into(), 9), "short");
-        // Signs of two cells never stick out.
+        // Characters of two columns never exceed the width.
         assert_eq!(page.elided("日本語日本語".into(), 8), "日本…語");
     }
 }

@@ -1,22 +1,22 @@
-//! Files of known formats in a folder, told by content.
+//! Finds files of known formats in a folder, by their content.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How much of a file tells its format, and how many files of a folder are looked into.
+/// Number of bytes that identify a format, and number of files of a folder that are examined.
 const HEAD: u64 = 8 * 1024;
 const FILES: usize = 1000;
 
-/// A file that `--source` can name.
+/// A file that can be a source.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Found {
     pub path: String,
-    /// The format's word.
+    /// Id of the format.
     pub format: &'static str,
     pub title: &'static str,
 }
 
-/// In the order of their names, folders below left out.
+/// Lists the files in the order of their names; subfolders are ignored.
 pub fn list(folder: &Path) -> Vec<Found> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file());

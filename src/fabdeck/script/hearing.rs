@@ -1,5 +1,5 @@
-//! Whoever knows the jobs, heard while something is recorded: on a thread of its own, so that nobody waits for a Slurm that
-//! hangs or for a list on a disk that does.
+//! Reads the running jobs during a recording, in a thread of its own. A Slurm that hangs, or a list on a disk that
+//! hangs, delays no sweep.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ use fabdeck_files::job_lists::{JobList, read};
 use fabdeck_files::jobs::{Poller, Squeue, Turn};
 use fabdeck_live::read_as;
 
-/// From one question to Slurm to the next, where nobody says.
+/// Default interval between two queries of Slurm.
 const USUAL: Duration = Duration::from_secs(30);
-/// From one look at a list in a file to the next.
+/// Interval between two checks of a list's file.
 const FILE: Duration = Duration::from_secs(1);
-/// Between two looks at a squeue under way.
+/// Interval between two polls of a running `squeue`.
 const TURN: Duration = Duration::from_millis(20);
-/// Whoever ends waits so long for the thread, and so for its squeue to be ended.
+/// Time to wait at the end for the thread, which ends its `squeue`.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Who says which jobs run while something is recorded.
@@ -52,21 +52,22 @@ pub struct HearArgs {
     pub jobs_interval: Option<Duration>,
 }
 
-/// A list or why there is none, and when it came, in milliseconds since 1970 began.
+/// A list, or why there is none, with the time in milliseconds since 1970.
 type Came = (i64, Result<JobList, String>);
 
-/// What was heard so far.
+/// The running jobs as read so far.
 #[derive(Debug)]
 pub struct Hearing {
     came: Receiver<Came>,
-    /// What was waited for.
+    /// The first list, if the recording waited for it.
     first: Option<Came>,
     said: Hearsay,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Begins to ask; `None` where nobody is named. A list that cannot be read now is a mistake; later it is a silence.
+/// Starts the thread; `None` if no source is named. A list that cannot be read now is an error, later it is only a
+/// missing list.
 pub fn hear(context: &Context<'_, '_>, args: &HearArgs) -> Result<Option<Hearing>, Failure> {
     let (send, came) = channel();
     let stop = Arc::new(AtomicBool::new(false));
@@ -81,7 +82,7 @@ pub fn hear(context: &Context<'_, '_>, args: &HearArgs) -> Result<Option<Hearing
             let stamp = stamp(file);
             let list = context.outside.jobs(file).map_err(Failure::of_list)?;
             fitting_jobs(Ok(&list)).map_err(|why| Failure::new(Exit::BadInput, why))?;
-            // The other end stands there.
+            // The receiver still exists.
             let _ = send.send((now(), Ok(list)));
             let file = file.clone();
             std::thread::spawn(move || follow(&file, stamp, &to, &ends))
@@ -104,7 +105,7 @@ fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// Reads a list whenever its file is another one.
+/// Reads the list whenever its file changes.
 fn follow(file: &Path, mut known: Option<Stamp>, to: &Sender<Came>, stop: &AtomicBool) {
     let mut next = Instant::now() + FILE;
     while !stop.load(Ordering::Relaxed) {
@@ -125,7 +126,7 @@ fn follow(file: &Path, mut known: Option<Stamp>, to: &Sender<Came>, stop: &Atomi
     }
 }
 
-/// What tells a file that was written anew: when, how long it is, and which one.
+/// Identifies a version of a file: seconds and nanoseconds of its modification, length, inode.
 type Stamp = (i64, i64, u64, u64);
 
 fn stamp(file: &Path) -> Option<Stamp> {
@@ -133,11 +134,11 @@ fn stamp(file: &Path) -> Option<Stamp> {
     Some((told.mtime(), told.mtime_nsec(), told.len(), told.ino()))
 }
 
-/// Asks Slurm again and again. A question that takes longer than the time between two delays the next one alone.
+/// Queries Slurm repeatedly. A query that takes longer than the interval delays only the next one.
 fn ask(squeue: Squeue, every: Duration, to: &Sender<Came>, stop: &AtomicBool) {
     let (since, mut poller) = (Instant::now(), Poller::new(squeue));
     let mut next = Duration::ZERO;
-    // Whoever drops the poller ends a squeue under way.
+    // Dropping the poller ends a running `squeue`.
     while !stop.load(Ordering::Relaxed) {
         let time = since.elapsed();
         if time >= next {
@@ -166,8 +167,8 @@ fn ask(squeue: Squeue, every: Duration, to: &Sender<Came>, stop: &AtomicBool) {
 }
 
 impl Hearing {
-    /// Waits for the first list: where time is simulated a whole recording passes before a Slurm has answered, and no sweep
-    /// is late for it.
+    /// Waits for the first list. In simulated time a whole recording can pass before Slurm answers, and waiting makes
+    /// no sweep late.
     pub fn wait(&mut self, is_asked_to_end: impl Fn() -> bool) {
         while self.first.is_none() && !is_asked_to_end() {
             match self.came.recv_timeout(TURN) {
@@ -178,7 +179,7 @@ impl Hearing {
         }
     }
 
-    /// What is known by now, without waiting, and what is to be told of it. `time`: that of the sweep, where time is
+    /// Returns the current list and messages about it, without waiting. `time` is the time of the sweep, if time is
     /// simulated.
     pub fn turn(&mut self, time: Option<i64>) -> (Option<Arc<JobsHeard>>, Vec<String>) {
         let mut said = Vec::new();

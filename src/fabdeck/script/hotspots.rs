@@ -25,7 +25,7 @@ use fabdeck_fabric::observe::{CounterGrowth, CounterSample, News, Sweep};
 use fabdeck_files::capture::TOO_SHORT;
 use fabdeck_mad::access::{Past, Source, SourceError, Wanted};
 
-/// Between two sweeps, where nobody says.
+/// Default interval between two sweeps.
 pub(super) const INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
@@ -47,11 +47,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Fa
     Ok(if intervals.iter().any(Interval::findings) { Exit::Findings } else { concluded })
 }
 
-/// Sweeps over a live fabric, one more than there are intervals.
+/// Reads sweeps from a live fabric, one more than intervals.
 fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Interval>), Failure> {
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut source = context.open(context.named_source()?)?;
-    // Where packets went tells contributors from victims.
+    // Forwarding tables distinguish contributors from victims.
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let mut look = context.look_through(source.as_mut(), wanted)?;
     if let Some(growth) =
@@ -67,7 +67,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     let mut seen = Rc::new(look.clone());
     let first_began = Moment::of(&look, &first);
     let mut from = first_began.clone();
-    // What changed between the look and the first sweep is told with the first interval.
+    // Changes between the snapshot and the first sweep are reported with the first interval.
     let mut news = first.news.clone();
     for _ in 0..args.count {
         let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
@@ -77,7 +77,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         news.extend_from_slice(&after.news);
         let fabric = look.fabric();
         let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
-        // A recording knows more of errors than the sweeps that are asked for.
+        // A recording has errors from before the first of these sweeps.
         let past = source.past()?.filter(|past| past.sweep.began < first.began);
         let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
         let seconds = (after.began - before.began).as_secs_f64();
@@ -95,7 +95,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     Ok((look, all))
 }
 
-/// The growth that the source states itself.
+/// Builds the interval from growth that the source itself states.
 fn from_growth(context: &Context<'_, '_>, look: &Look, growth: &CounterGrowth) -> Interval {
     let rates = rates_of_growth(look.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
@@ -104,7 +104,7 @@ fn from_growth(context: &Context<'_, '_>, look: &Look, growth: &CounterGrowth) -
     Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
 }
 
-/// Nobody asked for the time that a capture is too short for.
+/// Explains that the default interval is longer than the capture, because the operator gave none.
 pub(super) fn unasked(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
@@ -133,7 +133,7 @@ pub(super) fn sweep(
     Ok(swept)
 }
 
-/// Two readings that somebody wrote down, on the fabric of `--source`.
+/// Compares two files with counters, on the fabric of `--source`.
 fn from_files(
     context: &mut Context<'_, '_>,
     before: &Path,
@@ -159,7 +159,7 @@ fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Ve
     Ok(seen.counters)
 }
 
-/// What one interval came to, and the fabric as it was at its end: one that moved may have other ids.
+/// Verdict of one interval, with the fabric at its end, because a change of the fabric can change ids.
 struct Interval {
     look: Rc<Look>,
     watched: Watched,
@@ -167,18 +167,18 @@ struct Interval {
     news: Vec<News>,
 }
 
-/// When a sweep began.
+/// Time of a sweep.
 #[derive(Clone)]
 enum Moment {
-    /// By the clock of whoever recorded it, or by this computer's.
+    /// Time of the recording's clock, or of this machine's.
     Clock(String),
-    /// In a simulator that has a time of its own: seconds.
+    /// Seconds of a simulator's own time.
     Simulated(f64),
     Unknown,
 }
 
 impl Moment {
-    /// Of the sweep that was just read.
+    /// Time of the sweep that was just read.
     fn of(look: &Look, sweep: &Sweep) -> Self {
         match (&look.observation.time, &look.observation.reading) {
             (Some(time), _) => Self::Clock(time.clone()),
@@ -206,21 +206,21 @@ impl Moment {
     }
 }
 
-/// The two observations that a verdict is of.
+/// The two observations behind a verdict.
 enum Judged {
-    /// Two sweeps, and since when links are judged, where that is longer.
+    /// Two sweeps, and the begin of the time over which links are judged, if that is longer.
     Sweeps { from: Moment, to: Moment, since: Option<Since> },
     /// Two files.
     Files(String, String),
-    /// The growth that the source states, and whether it states the time too.
+    /// Growth that the source states, and whether it states the duration too.
     Growth { stated: bool },
 }
 
-/// Since when links are judged.
+/// Begin of the time over which links are judged.
 enum Since {
-    /// The first sweep of all that were asked for.
+    /// The first of the requested sweeps.
     First(Moment),
-    /// One that a recording has before these, and when it was.
+    /// An earlier sweep of a recording, with its time.
     Recorded(String),
 }
 
@@ -269,7 +269,7 @@ impl Judged {
         ("from", words)
     }
 
-    /// By a clock, where one is known: from when to when, and since when links are judged.
+    /// Times of both sweeps and of the begin for links, as far as a clock is known.
     fn clocks(&self) -> [Option<String>; 3] {
         match self {
             Self::Sweeps { from, to, since } => {
@@ -323,33 +323,33 @@ fn thresholds_object(thresholds: &Thresholds) -> Value {
     })
 }
 
-/// One interval in JSON. Its seconds are left out with the other times.
+/// JSON of an interval. `--no-times` leaves its seconds out too.
 #[derive(Serialize)]
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// When its two sweeps began, where a clock tells; its time is that of the second.
+    /// Times of the interval's begin and end, if a clock is known; `time` is that of the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    /// Since when links are judged, where that is longer.
+    /// Begin of the time over which links are judged, if that is longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     links_since: Option<String>,
     ports: usize,
     hotspots: Vec<Value>,
-    /// Adapters that wait, each with what it is.
+    /// Adapters that wait, each with its role.
     held_up: Vec<Value>,
-    /// Of these who contributes to a hot-spot or may, as its role says, and who is a victim for certain.
+    /// Those of them that contribute to a hot-spot or may do so, and the certain victims.
     contributors: Vec<Value>,
     victims: Vec<Value>,
     on_the_way: Vec<Value>,
-    /// Ports between switches that more hosts share than they can carry.
+    /// Ports between switches whose hosts can send more than the port carries.
     oversubscribed: Vec<Value>,
     links_too_narrow: bool,
-    /// Ports wait and send nothing.
+    /// Whether ports wait and send nothing.
     stands_still: bool,
     links: Vec<Value>,
     untold: Vec<String>,
@@ -415,7 +415,7 @@ fn waiting(look: &Look, at: &Waiting) -> Value {
     })
 }
 
-/// The GUID of the node that a port is on.
+/// GUID of the node of a port.
 fn guid_at(look: &Look, port: PortId) -> String {
     look.fabric().node(look.fabric().port(port).node).guid().to_string()
 }
@@ -426,7 +426,7 @@ fn leaf_object(look: &Look, leaf: &Oversubscribed) -> Value {
     with(with(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
-/// `alone`: no adapter is a hot-spot, so nobody contributes to one.
+/// `alone`: no adapter is a hot-spot, so there is no contributor.
 fn held_object(look: &Look, held: &Contributor, alone: bool) -> Value {
     let role = match held.role {
         Role::ContributorOrVictim if alone => "victim",

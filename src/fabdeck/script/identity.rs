@@ -1,4 +1,4 @@
-//! `sources --identity`: how a configuration names the fabric that may be written to.
+//! `sources --identity`: the configuration entry that names a fabric which may be written to.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     Ok(context.conclude(&look))
 }
 
-/// The default prefix tells nothing, for every fabric has it.
+/// The default prefix identifies nothing, because every fabric has it.
 fn prefix(look: &Look) -> Option<String> {
     let prefix = look.observation.reading.as_ref()?.subnet_prefix?;
     (prefix != DEFAULT_PREFIX).then(|| format!("0x{prefix:016x}"))
@@ -56,7 +56,7 @@ fn entry(look: &Look) -> String {
         head += "# PARTIAL: not everything answered, and what did not is missing below. Look again before this is used.\n";
     }
     let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # as you call it\n";
-    // Writing into a string cannot fail.
+    // Writing to a string cannot fail.
     if let Some(prefix) = prefix(look) {
         let _ = writeln!(entry, "subnet-prefix = \"{prefix}\"");
     }

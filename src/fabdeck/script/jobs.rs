@@ -1,4 +1,4 @@
-//! `jobs` and `show jobs`; the list of `--jobs` of other commands.
+//! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
 mod applying;
 mod asked;
@@ -38,8 +38,8 @@ use unnamed::{Said, own};
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
 
-/// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
-/// the file; Slurm knows of hosts that no fabric has, but a list of which nothing is there is the list of another one.
+/// Reads the jobs of `--jobs` as ports of their hosts. In a list by hand, an unknown host is a mistake. Slurm lists
+/// hosts that no fabric has, but a list without any known host belongs to another fabric.
 pub fn read(
     context: &Context<'_, '_>,
     look: &mut Look,
@@ -61,10 +61,10 @@ pub fn read(
     Ok(placed.jobs)
 }
 
-/// So many missing hosts are named, each with its line.
+/// Number of missing hosts that a message names with their lines.
 const MISSING_NAMED: usize = 100;
 
-/// Whether each host of a list by hand is one of the fabric; all that are not are named at once.
+/// Checks that the fabric has each host of a list by hand; the message names all missing ones.
 fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Result<(), Failure> {
     let mut missing: Vec<&JobLine> = Vec::new();
     for line in &list.lines {
@@ -99,7 +99,7 @@ fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Resul
     Err(Failure::new(Exit::BadInput, what))
 }
 
-/// Why a host of a list is none of the fabric.
+/// Reason why a host of a list is not found in the fabric.
 fn absence(look: &Look, placed: &Placed, line: &JobLine) -> String {
     match placed.ambiguous.get(&line.host) {
         Some(bearers) => format!("'{}' fits several hosts: {}", line.host, bearers.join(", ")),
@@ -110,7 +110,7 @@ fn absence(look: &Look, placed: &Placed, line: &JobLine) -> String {
     }
 }
 
-/// The jobs of a list on a fabric; what is not there is noted.
+/// Places the jobs of a list on a fabric and adds notes about missing hosts.
 pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
     let placed = Hosts::new(look.fabric(), &look.names).place(list);
     look.observation.notes.extend(placed.notes(place));
@@ -126,7 +126,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failu
     }
 }
 
-/// `show jobs`.
+/// Runs `show jobs`.
 pub fn rows(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
     tell(context, args, false)
 }
@@ -151,7 +151,7 @@ fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Resul
     Ok(context.conclude(&look))
 }
 
-/// `jobs channels`.
+/// Runs `jobs channels`.
 fn channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
     if args.rows.fields.as_deref() == Some(HELP) {
         context.write_fields(Browse::JobChannels)?;
@@ -171,7 +171,7 @@ fn channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Fa
     Ok(context.conclude(&look))
 }
 
-/// The jobs, of whoever is named; else those of the source itself.
+/// Jobs of the named source, otherwise of the fabric's source itself.
 fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
     if !from.is_named() {
         return own(context, from);
@@ -179,9 +179,9 @@ fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, P
     named(context, from)
 }
 
-/// The jobs of whoever is named.
+/// Jobs of the named source.
 fn named(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
-    // The list first: it is there or not within a time that is known.
+    // The list comes first, because it arrives or fails within a known time.
     let list = listed(context, from)?;
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
     context.assume(&mut look)?;
@@ -200,7 +200,7 @@ fn write(
     context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| said.fields(object, totals))
 }
 
-/// What stands beside the rows in JSON.
+/// Schema of what JSON has beside the rows.
 pub fn schema() -> Vec<(&'static str, Value)> {
     let any = || nullable(json!({ "type": "number" }));
     let counts = [

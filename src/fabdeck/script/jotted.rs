@@ -1,4 +1,4 @@
-//! Notes from standard input while something is recorded.
+//! Reads notes from standard input during a recording.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -7,26 +7,26 @@ use jiff::Timestamp;
 
 use fabdeck_files::capture::fits_note;
 
-/// Lines that wait for the next sweep at the most; whoever writes more waits too.
+/// Largest number of lines that wait for the next sweep; beyond it the writer of stdin waits.
 const WAITING: usize = 1024;
-/// Longer lines are no notes.
+/// Longer lines are not accepted as notes.
 const LINE: u64 = 64 * 1024;
 
-/// A line, and when it came, in milliseconds since 1970 began.
+/// A line with its time in milliseconds since 1970.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Jotted {
     Note(i64, String),
     TooLong,
 }
 
-/// Reads standard input until its end, on a thread of its own: nobody knows when somebody writes.
+/// Reads standard input to its end, in a thread of its own, because a line can arrive at any time.
 pub fn listen() -> Receiver<Jotted> {
     let (send, receive) = sync_channel(WAITING);
     std::thread::spawn(move || read(io::stdin().lock(), |line| send.send(line).is_ok()));
     receive
 }
 
-/// Gives every line that is not empty, until nobody takes them any more.
+/// Passes on every line that is not empty, until the receiver closes.
 fn read(mut input: impl BufRead, mut give: impl FnMut(Jotted) -> bool) {
     let mut line = Vec::new();
     loop {

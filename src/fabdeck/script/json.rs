@@ -1,4 +1,4 @@
-//! JSON, written as it comes: keys in the order of the calls, a row a line, nothing collected.
+//! Writes JSON as a stream: keys in the order of the calls, one row a line, nothing collected.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::output::NoteObject;
 use crate::session::{Listing, Selection, Value};
 use fabdeck_fabric::observe::{Notes, escape_json};
 
-/// What every object begins with.
+/// The first keys of every object.
 #[derive(Debug)]
 pub struct Head<'a> {
     /// NAME of `fabdeck.NAME/1`.
@@ -56,7 +56,7 @@ impl<'w> Object<'w> {
         Ok(())
     }
 
-    /// The fields of a value, a line each.
+    /// Writes the fields of a value, one a line.
     pub fn fields(&mut self, value: &impl Serialize) -> io::Result<()> {
         if let serde_json::Value::Object(fields) = serde_json::to_value(value)? {
             for (key, value) in &fields {
@@ -66,7 +66,7 @@ impl<'w> Object<'w> {
         Ok(())
     }
 
-    /// A list with an item a line.
+    /// Writes a list with one item a line.
     pub fn list<T: Serialize>(&mut self, key: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
         self.key(key)?;
         let mut lines = Lines::begin(self.out)?;
@@ -76,7 +76,7 @@ impl<'w> Object<'w> {
         lines.end()
     }
 
-    /// The chosen rows, each an object with the chosen fields.
+    /// Writes the selected rows, each an object with the selected fields.
     pub fn rows(&mut self, key: &str, listing: &dyn Listing, selection: &Selection) -> io::Result<()> {
         self.key(key)?;
         let mut keys = Vec::new();
@@ -138,7 +138,7 @@ impl<'w> Lines<'w> {
     }
 }
 
-/// Writes a value so that nothing in it acts on a terminal that shows it.
+/// Writes a value with all characters escaped that a terminal would obey.
 pub fn write_json<T: Serialize + ?Sized>(mut out: impl Write, value: &T) -> io::Result<()> {
     out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
 }

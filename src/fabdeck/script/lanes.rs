@@ -36,7 +36,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Fail
     }
 }
 
-/// A look with tables of lanes.
+/// Reads a snapshot with lane tables.
 fn looked(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Look), Failure> {
     let mut source = context.open(context.named_source()?)?;
     let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
@@ -44,7 +44,7 @@ fn looked(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Look), Fail
     Ok((source, look))
 }
 
-/// What is known of levels.
+/// Reads what is known of the service levels.
 fn levels(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -54,8 +54,8 @@ fn levels(
     levels::in_force(context, source, look, (shown.lanes_in_force, false))
 }
 
-/// What is on slow lanes by changes that stand. A recording is not the fabric that it was made of, and what is simulated here has
-/// seen no change.
+/// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
+/// changes, so both have none.
 fn in_force(context: &Context<'_, '_>, look: &Look) -> Result<Vec<Moved>, Failure> {
     let (source, outside) = (context.named_source()?, context.outside);
     if !is_live(source) || outside.is_own_simulator(source) {
@@ -66,7 +66,7 @@ fn in_force(context: &Context<'_, '_>, look: &Look) -> Result<Vec<Moved>, Failur
     Ok(moved_by(look.fabric(), &changing::in_force(means, source, changing::switches(look))?))
 }
 
-/// Of which hosts it is known whether an agent of theirs is subscribed: of those with flows that move or have moved.
+/// Asks whether each host with flows that move or have moved has a subscribed agent.
 fn agents(source: &mut dyn Source, look: &Look, moves: &Moves) -> Result<Agents, Failure> {
     let lids: Vec<Lid> = moves.hosts(look.fabric()).into_iter().collect();
     let told = source.agents(&lids)?;
@@ -95,7 +95,7 @@ fn state(context: &mut Context<'_, '_>, shown: &LanesShown) -> Result<Exit, Fail
     Ok(if wrong(&state) { Exit::Findings } else { concluded })
 }
 
-/// Whether tables are not as slow lanes need them, or that is not known.
+/// Whether tables differ from what slow lanes need, or cannot be judged.
 fn wrong(state: &LaneState) -> bool {
     state.refused.is_some() || state.differing().next().is_some()
 }
@@ -160,7 +160,7 @@ fn failure(error: UnmigratedPlan) -> Failure {
     }
 }
 
-/// The verdict over the last interval.
+/// Verdict of the last interval.
 fn watch(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -183,7 +183,7 @@ fn watch(
         before = after;
     }
     source.end_watch(&mut look.observation);
-    // Who came in the meantime has tables of lanes too.
+    // Nodes that appeared meanwhile need lane tables too.
     if moved {
         context.read_lanes(source, look, None)?;
     }
@@ -350,7 +350,7 @@ fn table_object(look: &Look, table: &LaneTable) -> Value {
     })
 }
 
-/// The JSON of both.
+/// JSON schema of both commands.
 pub fn schema(proposes: bool) -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let port = || vec![("name", text()), ("guid", super::schemas::guid()), ("lid", number())];

@@ -1,4 +1,4 @@
-//! The service levels of the paths in force, as far as somebody tells them: `--lanes`, `--lanes-in-force`.
+//! Service levels of the paths in force, as far as they are known: `--lanes`, `--lanes-in-force`.
 
 use crate::session::{Look, Sent};
 use fabdeck_fabric::observe::{PathLevels, Place};
@@ -8,7 +8,7 @@ use super::Failure;
 use super::asking::LaneChoice;
 use super::context::Context;
 
-/// So many questions take seconds; nobody who did not ask for more waits for more.
+/// Largest number of queries that are made without an option; it takes seconds.
 pub const UNASKED: u64 = 200_000;
 
 /// What is known of the lanes in force.
@@ -18,7 +18,7 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// What the choice says, with nobody asked.
+    /// Knowledge that follows from the choice, without queries.
     pub fn unasked(choice: Option<LaneChoice>) -> Self {
         Self { choice, records: None }
     }
@@ -33,7 +33,7 @@ impl InForce {
     }
 }
 
-/// A look with forwarding tables and with what the lanes in force can be told from.
+/// Reads a snapshot with forwarding tables and with the data about lanes in force.
 pub fn look(
     context: &mut Context<'_, '_>,
     wanted: Wanted,
@@ -46,15 +46,15 @@ pub fn look(
     Ok((look, in_force))
 }
 
-/// A look that asks nobody for lanes.
+/// Reads a snapshot without queries about lanes.
 pub fn look_only(context: &mut Context<'_, '_>, wanted: Wanted) -> Result<(Look, InForce), Failure> {
     let mut look = context.look_at(context.open(context.named_source()?)?, wanted)?;
     context.assume(&mut look)?;
     Ok((look, InForce::unasked(None)))
 }
 
-/// Adds to a look what the lanes in force can be told from: tables of lanes, and path records where the subnet manager
-/// gives any. Without having been asked for, they are asked for as long as that takes seconds.
+/// Adds the data about lanes in force to a snapshot: lane tables, and path records of the subnet manager. Without an
+/// option this is done only if it takes seconds.
 pub fn in_force(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -62,7 +62,7 @@ pub fn in_force(
     (choice, switches): (Option<LaneChoice>, bool),
 ) -> Result<InForce, Failure> {
     let mut found = InForce::unasked(choice);
-    // Assumed tables bring their own lanes, unless somebody wants to see them without.
+    // Assumed tables have their own lanes, unless the operator asks for service level 0 alone.
     let brought = look.routes.is_some() && choice != Some(LaneChoice::One);
     if brought || !look.observation.tables.has_forwarding() {
         return Ok(found);
@@ -87,8 +87,7 @@ pub fn in_force(
     Ok(found)
 }
 
-/// Reads tables of lanes where path records are not too many and tables are not either: one without the other says
-/// nothing.
+/// Reads lane tables if both they and the path records need few queries. Either is useless without the other.
 fn worth_asking(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -109,7 +108,7 @@ fn worth_asking(
     Ok(false)
 }
 
-/// Path records, where the subnet manager gives any.
+/// Reads path records, if the subnet manager has any.
 fn records(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -118,7 +117,7 @@ fn records(
 ) -> Result<Option<PathLevels>, Failure> {
     let why = match context.read_levels(source, look, wanted)? {
         LevelsRead::Read(read) => return Ok(Some(read)),
-        // Nobody expects files to answer.
+        // Files answer no queries, which needs no note.
         LevelsRead::NotLive if wanted.most.is_some() => return Ok(None),
         LevelsRead::NotLive => "the source is not live".to_owned(),
         LevelsRead::NoManager => "no subnet manager answers".to_owned(),

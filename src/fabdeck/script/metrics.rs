@@ -1,4 +1,5 @@
-//! `show counters --format prometheus`: counters, and with an interval rates, for node_exporter's textfile collector.
+//! `show counters --format prometheus`: counters, and with an interval rates, for the textfile collector of
+//! node_exporter.
 
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub fn run(
     Ok(context.conclude(&look))
 }
 
-/// Two sweeps; the counters are those of the second.
+/// Reads two sweeps; the counters are those of the second.
 fn twice(context: &mut Context<'_, '_>, interval: Duration) -> Result<(Look, Option<Rates>), Failure> {
     let mut source = context.open(context.named_source()?)?;
     let mut look = context.look_through(source.as_mut(), Wanted::default())?;

@@ -1,5 +1,5 @@
-//! The command line: arguments in, text or JSON and an exit code out. What is answered is decided in `session`; here
-//! it is only asked for and written.
+//! The command line: arguments in, text or JSON and an exit code out. `session` computes the answers; this module
+//! requests and prints them.
 
 mod adapters;
 mod agent;

@@ -1,4 +1,4 @@
-//! What changed while a fabric was watched, in JSON.
+//! Events of a fabric during a watch, as JSON.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use fabdeck_fabric::observe::{
     ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News,
 };
 
-/// One piece of news. Keys that say nothing about it are empty or null.
+/// JSON of one event. Keys that do not apply are empty or null.
 pub fn news_object(look: &Look, news: &News) -> Value {
     let (ends, node): (Vec<&End>, _) = match news {
         News::LinkDown { a, b }
@@ -45,7 +45,7 @@ pub fn news_object(look: &Look, news: &News) -> Value {
     })
 }
 
-/// What the subnet manager reported, as the trap says it.
+/// The report of the subnet manager, with the fields of its trap.
 fn trap(news: &News) -> Value {
     match news {
         News::Trap { number, issuer, producer, lid, port, guid, .. } => json!({
@@ -61,7 +61,7 @@ fn trap(news: &News) -> Value {
     }
 }
 
-/// How often a link fell.
+/// How often a link went down.
 fn flapped(news: &News) -> Value {
     match news {
         News::LinkFlapped { downed, recovered, .. } => json!({ "downed": downed, "recovered": recovered }),
@@ -69,7 +69,7 @@ fn flapped(news: &News) -> Value {
     }
 }
 
-/// Who was in charge, and who is.
+/// The old and the new master subnet manager.
 fn manager(look: &Look, news: &News) -> Value {
     let told = |told: &ManagerTold| {
         let manager = told.manager.as_ref();
@@ -87,7 +87,7 @@ fn manager(look: &Look, news: &News) -> Value {
     }
 }
 
-/// What of tables is not as it was; of each kind of table a list, of which one at most has something in it.
+/// Differences of tables. Each kind of table has a list, and at most one list is not empty.
 fn drift(news: &News) -> Value {
     let (mut blocks, mut first, mut groups, mut lanes, mut arbitration) =
         (&[][..], Vec::new(), Vec::new(), Vec::new(), Vec::new());

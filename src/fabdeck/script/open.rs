@@ -1,5 +1,5 @@
-//! What the command line gets from outside: fabrics, files and what this machine has. Tests bring an outside of
-//! their own; the real one is `Machine`.
+//! What the command line needs of the operating system: fabrics, files and adapters. Tests implement it themselves;
+//! `Machine` is the real implementation.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,57 +16,58 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_live::Right;
 use fabdeck_mad::access::{Actuator, ReadPort, Source, SourceError, Surveyor, Traffic};
 
-/// Whose change a guard keeps.
+/// The owner of the change that a guard holds.
 #[derive(Clone, Copy, Debug)]
 pub enum GuardOf<'a> {
-    /// This user's: what it says goes to a file.
+    /// This user's change; the output of the guard goes to this file.
     Own(&'a Path),
-    /// Another user's, as whom it runs; only root can start one. What it says is lost, and what it does stands in the trail.
+    /// Another user's change. The guard runs as that user, so only root can start it. Its output is lost; the audit
+    /// trail has its actions.
     Other(Owner),
 }
 
-/// The world behind the command line.
+/// Access of the command line to the operating system.
 pub trait Outside {
-    /// What `--source` names.
+    /// Opens the source that `--source` names.
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError>;
 
-    /// The port behind what `--source` names, and the M_Key of its own. Nothing but Gets goes out of it.
+    /// Opens the port of a source, with its M_Key. Only Get requests go out of it.
     fn port(&self, source: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError>;
 
-    /// Reads the live fabric that `--source` names part by part. Nothing but Gets goes out of it.
+    /// Opens a live source that is read part by part. Only Get requests go out of it.
     fn surveyor(&self, source: &str, reach: &Reach) -> Result<Box<dyn Surveyor>, SourceError>;
 
-    /// Who writes to what `--source` names, for whoever may.
+    /// Opens a source for writing, if `right` permits it.
     fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure>;
 
-    /// Whether what `--source` names lives in this process alone, and ends with it.
+    /// Whether the source exists in this process alone and ends with it.
     fn is_own_simulator(&self, source: &str) -> bool;
 
-    /// Starts this program once more, apart from this session. Gives what should be known of how it is kept apart.
+    /// Starts this program as a guard, separate from this session. Returns a remark about that separation.
     fn start_guard(&self, args: &[OsString], of: GuardOf<'_>) -> std::io::Result<Option<String>>;
 
-    /// What may end such a process beside its change, in words for whoever relies on it.
+    /// Warning about what can end a guard process besides the end of its change.
     fn guard_may_end_with(&self) -> Option<String>;
 
-    /// Where this user's state lies.
+    /// Folder of this user's state.
     fn user_state(&self) -> Option<PathBuf>;
 
-    /// Files that are one fabric together; `-` is stdin.
+    /// Opens files that are one fabric together; `-` is stdin.
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError>;
 
-    /// Forwarding tables from a file of their own, for a fabric that is known.
+    /// Reads forwarding tables from a file, for a known fabric.
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
 
-    /// A list of GUIDs.
+    /// Reads a list of GUIDs.
     fn guids(&self, file: &Path) -> Result<GuidFile, SourceError>;
 
-    /// Which hosts run which job.
+    /// Reads a list of hosts and their jobs.
     fn jobs(&self, file: &Path) -> Result<JobList, SourceError>;
 
-    /// Who sends to whom.
+    /// Reads a list of flows.
     fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError>;
 
-    /// Who may talk to whom on this fabric; `manager` is the subnet manager's port, where it is known.
+    /// Reads partitions of this fabric; `manager` is the subnet manager's port, if it is known.
     fn partitions(
         &self,
         file: &Path,
@@ -74,13 +75,13 @@ pub trait Outside {
         manager: Option<Guid>,
     ) -> Result<(Partitions, Notes), SourceError>;
 
-    /// A node-name-map.
+    /// Reads a node-name-map.
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError>;
 
-    /// A fabric by name, as `sim:NAME` without the `sim:`.
+    /// Generates a fabric by name, as in `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;
 
-    /// Runs the simulator that a source names behind a socket, until the process is asked to end.
+    /// Serves the simulator of a source behind a socket, until the process is asked to end.
     fn serve(
         &self,
         source: &str,
@@ -89,75 +90,75 @@ pub trait Outside {
         say: &mut dyn FnMut(String),
     ) -> Result<Served, SourceError>;
 
-    /// The names that `generate` knows.
+    /// Names of generated fabrics.
     fn catalogue(&self) -> Vec<CatalogueEntry>;
 
-    /// The keys that all these names understand.
+    /// Keys of all generated fabrics.
     fn common_keys(&self) -> Vec<CatalogueKey>;
 
-    /// The keys of the simulator, for these names as sources.
+    /// Keys of the simulator, which these names accept as sources.
     fn simulator_keys(&self) -> Vec<CatalogueKey>;
 
-    /// The formats that can be written.
+    /// Formats that can be written.
     fn writers(&self) -> &[Writer];
 
-    /// The files of known formats in the current folder.
+    /// Files of known formats in the current folder.
     fn captures(&self) -> Vec<Found>;
 
-    /// The adapters of this machine; an error where nobody can be asked for them.
+    /// The adapters of this machine; an error if they cannot be listed.
     fn adapters(&self) -> Result<Vec<Adapter>, SourceError>;
 
-    /// The wish to end, for what runs until then.
+    /// The stop flag of commands that run until they are asked to end.
     fn stop(&self) -> Stop;
 
-    /// Where the configuration would lie.
+    /// Path of the default configuration file.
     fn config_file(&self) -> Option<PathBuf>;
 }
 
-/// What came through a socket.
+/// Summary of a served simulator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Served {
-    /// Clients that had a place in the fabric.
+    /// Number of clients that were attached to the fabric.
     pub clients: u64,
-    /// Datagrams to clients that did not read them.
+    /// Number of datagrams to clients that did not read them.
     pub dropped: u64,
-    /// What clients sent.
+    /// Traffic from clients.
     pub traffic: Traffic,
-    /// The ratio of packets' time that was asked for and the one that was held, where they could not follow.
+    /// Requested and achieved ratio of packet time to real time, if the simulator fell behind.
     pub behind: Option<[u64; 2]>,
-    /// What is particular about the fabric.
+    /// Notes about the fabric.
     pub notes: Notes,
 }
 
-/// How a live fabric is reached: the flags that stand for every source, as far as they were given.
+/// Options for live sources, as far as flags give them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reach {
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
-    /// Where the M_Keys are; never the keys themselves.
+    /// File of the M_Keys; never the keys themselves.
     pub mkey_file: Option<PathBuf>,
-    /// Within which sweeps read everything again.
+    /// Period within which sweeps read everything again.
     pub drift_period: Option<Duration>,
     /// Whether sweeps subscribe to traps.
     pub traps: bool,
-    /// When: for captures alone.
+    /// Moment of a capture.
     pub at: Option<String>,
 }
 
-/// A kind of fabric that can be made by name.
+/// A kind of generated fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CatalogueEntry {
     pub name: String,
-    /// Its keys as they are typed (`k=10,n=3`); empty where it has none of its own.
+    /// Its keys as typed (`k=10,n=3`); empty if it has none of its own.
     pub keys: String,
     pub about: String,
 }
 
-/// A key that every name understands.
+/// A key that every name accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct CatalogueKey {
     pub name: &'static str,
-    /// What stands when it is left out.
+    /// The value without the key.
     pub default: &'static str,
     pub meaning: &'static str,
 }
@@ -165,24 +166,24 @@ pub struct CatalogueKey {
 /// A format that can be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// The word in `convert --to`.
+    /// Its id in `convert --to`.
     pub id: &'static str,
     pub title: &'static str,
-    /// Whether nodes and cables can be read back from it, so that `generate` may write it.
+    /// Whether it holds nodes and cables completely, so that `generate` may write it.
     pub topology: bool,
     pub write: fn(&Look, &WriteOptions) -> Result<Written, WriteError>,
 }
 
-/// What an operator may choose of a format.
+/// Options of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WriteOptions {
-    /// The adapter of each host, from 1 on, whose leaf counts.
+    /// Number of the adapter of each host whose leaf switch counts, from 1 on.
     pub rail: Option<u8>,
-    /// Cells of tables as they are, those too that a spreadsheet would take for formulas.
+    /// Whether table cells stay unescaped, even those that a spreadsheet would evaluate.
     pub raw_cells: bool,
 }
 
-/// A file's bytes, and what the format could not hold.
+/// Content of a file, with notes about what the format cannot hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Written {
     pub bytes: Vec<u8>,

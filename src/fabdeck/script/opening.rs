@@ -1,4 +1,4 @@
-//! What the console opens with: the source and everything that flags and configuration say of it.
+//! Options of the console: its source, and what flags and configuration say.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,39 +16,39 @@ use fabdeck_files::capture::capture_at;
 use fabdeck_live::{Unwritable, is_live};
 use fabdeck_routing::Engine;
 
-/// From one sweep of counters to the next, where nobody says.
+/// Default interval between two sweeps of counters.
 const WATCH: Duration = Duration::from_secs(5);
 
-/// What is kept of a watch, where nobody says.
+/// Default memory for the recording of a watch, in MiB.
 const PAST_MIB: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The source as the operator wrote it; of a folder with a capture and nothing else that capture.
+    /// The source as the operator wrote it; a folder that holds only a capture is replaced by that capture.
     pub source: String,
-    /// Whether anybody named it, or it is what opens where nobody does.
+    /// Whether the source was named, or is the default.
     pub named: bool,
-    /// Options with their files, as far as a command line that does the same has to have them. Of keys it is the file.
+    /// Options with their files that a command line with the same effect needs. Of M_Keys it is the file.
     pub options: Vec<(String, String)>,
     pub given: Given,
     /// Whether the session may write to its fabric.
     pub writing: Writing,
-    /// What happened before there was a screen to say it on.
+    /// Messages from before the first screen.
     pub told: Vec<String>,
     pub theme: ThemeChoice,
     pub ascii: bool,
-    /// Colours although the environment asks for none, or none although it has some.
+    /// Colours on or off against what the environment says.
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
     pub watch: WatchSettings,
-    /// Who knows which jobs run.
+    /// Source of the running jobs.
     pub jobs: JobSettings,
-    /// Data lanes that adapters are supposed to have, where the configuration says so.
+    /// Number of data lanes that is assumed of adapters, if configured.
     pub supposed_lanes: Option<u8>,
     pub no_times: bool,
-    /// Where to what happens is written.
+    /// File that receives the events of the session.
     pub record_events: Option<PathBuf>,
-    /// The engine whose tables are assumed where the source has none.
+    /// The engine whose tables are assumed if the source has none.
     pub assume: Option<&'static Engine>,
 }
 
@@ -62,7 +62,7 @@ impl Opening {
         };
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
         let named = context.source().unwrap_or(DEFAULT);
-        // A folder with a capture and nothing else is that capture.
+        // A folder that holds only a capture counts as that capture.
         let path = Some(Path::new(named)).filter(|_| names_a_path(named));
         let held = path.and_then(capture_at).map(|capture| capture.display().to_string());
         let source = held.unwrap_or_else(|| named.to_owned());

@@ -1,4 +1,4 @@
-//! Where words go: data to stdout, talk to stderr.
+//! The two output streams: data goes to stdout, messages to stderr.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use super::fit::Page;
 use super::paint::Paint;
 use super::table::write_table;
 
-/// How many notes are said unless more is asked for.
+/// Number of notes that are printed without `-v`.
 const NOTES_SHOWN: usize = 10;
 
-/// Talk is not wrapped in less than this, however narrow the terminal is.
+/// Messages are not wrapped at less than this width.
 pub const SHORTEST: usize = 24;
 
 /// What the process knows of its terminal.
@@ -23,25 +23,25 @@ pub struct Terminal {
     pub stdin: bool,
     pub stdout: bool,
     pub stderr: bool,
-    /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).
+    /// Whether the environment asks for no colours (`NO_COLOR`, or a terminal without them).
     pub no_color: bool,
-    /// How wide it is; `None` where nobody knows.
+    /// Width in columns; `None` if unknown.
     pub columns: Option<usize>,
-    /// Whether it shows more than ASCII.
+    /// Whether the terminal shows more than ASCII.
     pub utf8: bool,
-    /// Whether somebody sits before it: both stdin and stdout are terminals.
+    /// Whether stdin and stdout are both terminals, so that the console can start.
     pub console: bool,
     /// Where the log is, or why there is none.
     pub log: String,
 }
 
-/// Both streams, and how to write to them.
+/// Both streams and their formatting.
 pub struct Output<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
     pub paint: Paint,
     pub page: Page,
-    /// How wide talk may be, where it goes to a terminal.
+    /// Width of messages on a terminal.
     pub margin: Option<usize>,
     pub json: bool,
     pub verbose: bool,
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Output<'_> {
 }
 
 impl<'a> Output<'a> {
-    /// Talk. Nobody being there to listen is no reason to fail.
+    /// Prints a message; a write error is ignored.
     pub fn say(&mut self, line: &str) {
         const WHO: &str = "fabdeck: ";
         let line = escape_unprintable(line);
@@ -63,13 +63,13 @@ impl<'a> Output<'a> {
         let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
     }
 
-    /// Talk that begins with its own word; a command in it stands in one line, to be copied.
+    /// Prints a line that begins with its own label. It is never wrapped, so that a command in it can be copied.
     pub fn say_whole(&mut self, line: &str) {
         let _ = writeln!(self.err, "fabdeck: {}", escape_unprintable(line));
     }
 
-    /// The one way in which rows are painted: all of them where somebody named the fields or where nobody sits before
-    /// it, else those that fit, and a word on what is missing.
+    /// Prints rows as a table. All columns are printed if the fields are named or the output is no terminal.
+    /// Otherwise those that fit are printed, with a message about the missing ones.
     pub fn table(&mut self, listing: &dyn Listing, mut selection: Selection, named: bool) -> io::Result<()> {
         let page = self.page;
         let dull = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
@@ -85,14 +85,15 @@ impl<'a> Output<'a> {
         write_table(self.out, self.paint, page, listing, &selection)
     }
 
-    /// What has to be known before an answer is read. Also beside JSON, whose object has it among the notes.
+    /// Prints the warnings that a reader needs before the answer. They are printed with JSON too, whose object has
+    /// them among the notes.
     pub fn warn(&mut self, notes: &Notes) {
         for note in notes.grave() {
             self.say(&format!("WARNING: {note}"));
         }
     }
 
-    /// Notes as talk, but for those that were said before the answer; in JSON they are part of the object instead.
+    /// Prints the notes that were not printed as warnings; in JSON they are part of the object instead.
     pub fn say_notes(&mut self, notes: &Notes) {
         if self.json {
             return;
@@ -109,7 +110,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Stdout, for something that nothing else may come between. What is printed after that goes nowhere.
+    /// Hands out stdout for a stream that must stay unmixed. Later output to stdout is discarded.
     pub fn take_stdout(&mut self) -> &'a mut dyn Write {
         std::mem::replace(&mut self.out, Box::leak(Box::new(io::sink())))
     }
@@ -119,7 +120,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// A note as an object of JSON.
+/// A note as JSON object.
 #[derive(Debug, serde::Serialize)]
 pub struct NoteObject<'a> {
     code: &'a str,
@@ -136,7 +137,7 @@ impl<'a> From<&'a Note> for NoteObject<'a> {
     }
 }
 
-/// Says notes as a command in text would.
+/// Prints notes as a command without `--json` does.
 pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
     Output { out, err, paint: Paint::default(), page: Page::default(), margin: None, json: false, verbose }
         .say_notes(notes);

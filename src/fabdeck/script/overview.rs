@@ -1,11 +1,11 @@
-//! `fabdeck` without a command where nobody sits before a terminal: the fabric in numbers.
+//! `fabdeck` without a command and without a terminal: the fabric in numbers.
 
 use super::context::Context;
 use super::show::write_summary;
 use super::{Exit, Failure};
 use fabdeck_mad::access::Wanted;
 
-/// What the console opens when no source is named.
+/// Source of the console if none is named.
 pub const DEFAULT: &str = "sim:demo";
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {

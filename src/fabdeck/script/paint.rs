@@ -1,4 +1,4 @@
-//! Colour in text: little, and never the only sign of anything.
+//! Colours of text output: few, and never the only sign of a state.
 
 use crate::session::Value;
 use fabdeck_fabric::PortState;
@@ -11,7 +11,7 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// `terminal`: whether the stream is one that wants colour.
+    /// `terminal`: whether the stream is a terminal with colours.
     pub fn new(asked: Option<Color>, terminal: bool) -> Self {
         let on = match asked.unwrap_or(Color::Auto) {
             Color::Always => true,
@@ -25,7 +25,7 @@ impl Paint {
         self.wrap("1", text)
     }
 
-    /// A cell that is padded already.
+    /// Colours a cell that is already padded.
     pub fn cell(self, value: &Value<'_>, text: &str) -> String {
         match value {
             Value::Missing => self.wrap("2", text),

@@ -9,7 +9,7 @@ use fabdeck_fabric::{Faults, Lid};
 use fabdeck_mad::access::{Source, Wanted};
 use fabdeck_routing::Engine;
 
-/// A look with tables of lanes, and who of its hosts has an agent.
+/// Adds lane tables to a snapshot, and asks which of its hosts have an agent.
 pub fn agents(
     context: &mut Context<'_, '_>,
     look: &mut Look,
@@ -18,14 +18,14 @@ pub fn agents(
     let lids = leaving(look, faults).map_err(failure)?;
     let mut source = context.open(context.named_source()?)?;
     let source: &mut dyn Source = source.as_mut();
-    // Whoever asks for agents has to know the manager.
+    // Asking for agents needs the subnet manager, which this reading finds.
     context.look_through(source, Wanted::default())?;
     context.read_lanes(source, look, None)?;
     let told = source.agents(&lids)?;
     Ok(lids.into_iter().zip(told).collect())
 }
 
-/// Routes with an engine, of which one half of the LIDs is taken.
+/// Routes with an engine and keeps one half of the LIDs.
 pub fn routed(
     context: &mut Context<'_, '_>,
     (look, faults): (&Look, &Faults),

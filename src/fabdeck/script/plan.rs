@@ -18,7 +18,7 @@ use super::route::changes;
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-/// A longer file is no plan: one that rewrites every table of 43,904 hosts has less than half of it.
+/// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
 const PLAN_BYTES_MOST: u64 = 1 << 30;
 
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
@@ -34,7 +34,7 @@ pub fn read(file: &Path) -> Result<Plan, Failure> {
     read_with_text(file).map(|(plan, _)| plan)
 }
 
-/// With what the file says, for it to be kept as it was when it was judged.
+/// Reads a plan with its text, which is stored as it was judged.
 pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let name = file.display();
     let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
@@ -49,7 +49,7 @@ pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
 }
 
-/// Told by content; a file that cannot be read is none.
+/// Whether a file is a plan, by its content; an unreadable file is none.
 pub fn is_plan(path: &Path) -> bool {
     let mut first = [0];
     let opened = || std::fs::File::open(path);
@@ -62,12 +62,12 @@ pub fn is_plan(path: &Path) -> bool {
     read.is_ok() && text.contains("\"fabdeck.plan/")
 }
 
-/// Whether it was made with the lanes of the switches in hand, so that they are looked at again.
+/// Whether the plan was made with the switches' lane tables, which then have to be read again.
 pub fn knows_lanes(plan: &Plan) -> bool {
     plan.fingerprint.knows_lanes()
 }
 
-/// The tables and routes of a look as the plan leads them to be; refused where the plan is stale.
+/// Changes tables and routes of a snapshot to those after the plan; refuses a stale plan.
 pub fn lead(context: &mut Context<'_, '_>, look: &mut Look, plan: &Plan) -> Result<(), Failure> {
     assume_as(look, plan)?;
     refuse_stale(context, look, plan)?;
@@ -136,7 +136,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
 }
 
-/// For which jobs it was made, and what they would gain.
+/// The jobs for which the plan was made, and their gain.
 fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let Ok(JobGain { count, now, then }) = serde_json::from_value(plan.jobs.clone()) else {
         return Vec::new();
@@ -150,7 +150,7 @@ fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A plan for another fabric, or another state of it, says nothing about this one.
+/// Refuses a plan for another fabric or another state of it.
 fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
     let fit = fit(look, plan);
     let Some(stale) = fit.stale() else { return Ok(fit) };
@@ -160,14 +160,14 @@ fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Resu
     Err(Failure::new(Exit::Stale, what))
 }
 
-/// Says in one line what a plan's findings are.
+/// Prints the findings of a plan in one line.
 pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
     if !plan.findings.is_empty() {
         context.output.say(&format!("warning: the plan of {}: {}", plan.engine, plan.findings.join("; ")));
     }
 }
 
-/// A plan that was made on assumed tables is judged on the same.
+/// Assumes the same tables as the plan did.
 fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
     match &plan.assumed {
         Some(id) if !look.observation.tables.has_forwarding() => {
@@ -223,7 +223,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
     Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// How the lanes of the old paths were known when a plan was made, so that they are known the same way again.
+/// How the plan knew the lanes of the old paths, so that they are determined in the same way.
 fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
     match plan.transition.old_lanes.as_str() {
         "one" => Some(LaneChoice::One),
@@ -240,7 +240,7 @@ fn such_as(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
     names.iter().take(10).map(|name| ("  such as", name.clone()))
 }
 
-/// The lanes of a plan, and which switches they wait for.
+/// The lanes of a plan, and the switches that do not have them yet.
 fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
     let summary = plan.lanes.summary();
     match unmet {

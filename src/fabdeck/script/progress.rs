@@ -1,4 +1,4 @@
-//! What is said while a long look is under way: a line that renews itself while somebody watches.
+//! The line of progress during a long reading, which renews itself on a terminal.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,25 +11,25 @@ use super::fit::USUAL_WIDTH;
 use fabdeck_mad::access::{Progress, Watch};
 use fabdeck_routing::Pulse;
 
-/// A look that is quicker needs no line.
+/// A faster reading shows no line.
 const QUIET: Duration = Duration::from_millis(400);
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Takes a line away again. Nobody being there to look is no reason to fail.
+/// Clears the line; a write error is ignored.
 pub fn take_away(err: &mut dyn Write) {
     let _ = err.write_all(b"\r\x1b[K").and_then(|()| err.flush());
 }
 
-/// Puts a line where the one before it stands. One that its terminal wraps could not be taken away again, so as much of it
-/// is left out as it takes, from its end on: what comes first matters most.
+/// Replaces the line by another one. A wrapped line could not be cleared, so the end of a long line is dropped; its
+/// begin matters most.
 pub fn renew(err: &mut dyn Write, columns: Option<usize>, line: &str) {
-    // Some terminals wrap as soon as the last cell is taken.
+    // Some terminals wrap as soon as the last cell is written.
     let room = columns.unwrap_or(USUAL_WIDTH).saturating_sub(1);
     let line = format!("\r\x1b[K{}", fitting(line, room));
     let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
 }
 
-/// As many of the parts of a line as fit, and where not even the first does, its beginning.
+/// The first parts of a line that fit, or the begin of the first part.
 fn fitting(line: &str, room: usize) -> &str {
     let whole = line.match_indices("; ").map(|(at, _)| &line[..at]).chain([line]);
     let fits = whole.filter(|part| part.width() <= room).last();
@@ -53,12 +53,12 @@ impl<'w> Meter<'w> {
         Self { err, shown: false, watched, next: Instant::now() + QUIET, stop: None }
     }
 
-    /// Ends the look when somebody wants it to end, for a command that has something to put away then.
+    /// Makes the reading end when the stop flag is set, for commands with a cleanup.
     pub fn heeding(self, stop: Option<&Stop>) -> Self {
         Self { stop: stop.cloned(), ..self }
     }
 
-    /// Takes the line away again.
+    /// Clears the line.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             take_away(self.err);
@@ -88,7 +88,7 @@ impl Watch for Meter<'_> {
     }
 }
 
-/// Nobody watches how far an engine is, but somebody may want it to end.
+/// Reports no progress of an engine, but ends it when the stop flag is set.
 pub struct Heeding<'s>(pub Option<&'s Stop>);
 
 impl Pulse for Heeding<'_> {
@@ -99,7 +99,7 @@ impl Pulse for Heeding<'_> {
     }
 }
 
-/// How far an engine is, from whatever thread it says so. Routes are one stretch of work, their certificate another.
+/// Progress of an engine, reported from any thread. Routing counts separately from the certificate.
 #[derive(Default)]
 struct Share<'s> {
     done: AtomicUsize,
@@ -125,7 +125,7 @@ impl Share<'_> {
     }
 }
 
-/// Carries work out beside the line that tells of it.
+/// Runs work in another thread and shows its progress.
 pub fn engine_under_way<T: Send>(
     err: &mut dyn Write,
     (engine, stop): (&str, Option<&Stop>),

@@ -1,4 +1,4 @@
-//! What reading a live fabric took, and every question without an answer.
+//! Statistics of reading a live fabric, with every unanswered request.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::json::Object;
 use crate::session::{Look, counted};
 use fabdeck_fabric::observe::{Phase, Reading, Silence, route_text};
 
-/// A phase in JSON. Its seconds are left out with the other times.
+/// JSON of a phase. `--no-times` leaves its seconds out too.
 #[derive(Serialize)]
 struct PhaseObject {
     phase: &'static str,
@@ -51,7 +51,7 @@ impl<'a> SilenceObject<'a> {
     }
 }
 
-/// Adds the phases and the silence of a live look to its object; of a look at files both are empty.
+/// Adds the phases and the unanswered requests of a live reading to an object; both lists are empty for files.
 pub fn write_reading(object: &mut Object<'_>, look: &Look, times: bool) -> io::Result<()> {
     let none = Reading::default();
     let reading = look.observation.reading.as_ref().unwrap_or(&none);
@@ -71,7 +71,7 @@ pub fn write_reading(object: &mut Object<'_>, look: &Look, times: bool) -> io::R
     object.list("silence", reading.silent.iter().map(|silence| SilenceObject::new(look, silence)))
 }
 
-/// With -v: a line for each phase, and one for each question without an answer.
+/// Lines of `-v`: one for each phase, and one for each unanswered request.
 pub fn lines(look: &Look) -> Vec<String> {
     let Some(reading) = &look.observation.reading else { return Vec::new() };
     let mut lines = vec![format!("read from {}", reading.from)];
@@ -93,7 +93,7 @@ pub fn lines(look: &Look) -> Vec<String> {
     lines
 }
 
-/// One line for each node and kind of question; of several only the numbers differ (`PortInfo 7, 11, 13`).
+/// One line for each node and kind of request; numbers of the same kind share it (`PortInfo 7, 11, 13`).
 fn silence_lines(look: &Look, silent: &[Silence]) -> Vec<String> {
     let mut groups: Vec<(String, String, Vec<&str>)> = Vec::new();
     for silence in silent {
@@ -137,7 +137,7 @@ fn phase_line(phase: &Phase, simulated: bool) -> String {
     line
 }
 
-/// What stands before the numbers of a line and what behind them.
+/// The words before and after the numbers of a line.
 fn silence_words(look: &Look, silence: &Silence, what: &str) -> (String, String) {
     let object = SilenceObject::new(look, silence);
     let verb = if silence.refusal.is_some() { "refused" } else { "no answer" };

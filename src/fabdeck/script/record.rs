@@ -20,7 +20,7 @@ use fabdeck_files::capture::{Kept, RecordError, Rotation, Series, create};
 use fabdeck_files::capture_format::Header;
 use fabdeck_mad::access::{Progress, Source, SourceError, Wanted, Watch};
 
-/// Between two sweeps, where nobody says.
+/// Default interval between two sweeps.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure> {
@@ -67,7 +67,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let ended = run.record(context, source.as_mut(), &mut reel);
     let ended = match ended {
         Err(Stopped::Write(error)) => return Err(unwritten(&error)),
-        // What was seen is worth its end, whatever became of the source.
+        // The recording gets a proper end whatever happened to the source.
         other => other,
     };
     source.end_watch(&mut run.look.observation);
@@ -80,7 +80,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     }
 }
 
-/// What a simulator cannot be asked for whose time passes as fast as somebody asks for it.
+/// Refuses options that make no sense in a simulator whose time passes as fast as it is read.
 fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
     let what = match () {
         () if args.time.is_none() => "say how much of it with --for, as in --for 10m",
@@ -90,7 +90,7 @@ fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
     Err(Failure::usage(format!("FD-7961: in this simulator time passes as fast as it is asked for; {what}")))
 }
 
-/// Whoever asks for an hour and has it at once, with times that are still to come, wants to know why.
+/// Explains why an hour of recording is ready at once, with times in the future.
 fn say_simulated(context: &mut Context<'_, '_>) {
     if !context.output.json {
         context.output.say(
@@ -100,7 +100,7 @@ fn say_simulated(context: &mut Context<'_, '_>) {
     }
 }
 
-/// What cannot go together.
+/// Refuses options that exclude each other.
 fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
     let rolls = args.rotate_size.is_some() || args.rotate_every.is_some();
     let keys = context.reach().mkey_file;
@@ -150,13 +150,13 @@ fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) ->
     })
 }
 
-/// Why a recording came to no end of its own.
+/// Why a recording ended early.
 enum Stopped {
     Source(SourceError),
     Write(Unwritten),
 }
 
-/// Which time a sweep has: that of the machine, or in a simulator that of the first sweep and what was simulated since.
+/// Time of a sweep: that of the machine, or in a simulator the first sweep's plus the simulated time.
 struct Clock {
     simulated: bool,
     start: i64,
@@ -187,7 +187,8 @@ fn millis() -> i64 {
     Zoned::now().timestamp().as_millisecond()
 }
 
-/// When a recording begins. What is simulated begins at SOURCE_DATE_EPOCH where that is given: made again it is the same bytes.
+/// Begin of a recording. A simulated one begins at SOURCE_DATE_EPOCH if that is set, so that it can be reproduced
+/// byte for byte.
 fn begins(simulated: bool) -> i64 {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
     let seconds = seconds.and_then(|seconds| seconds.parse::<i64>().ok());
@@ -205,7 +206,7 @@ struct Run {
 }
 
 impl Run {
-    /// Sweeps until the time is over, or somebody wants it to end.
+    /// Sweeps until the duration is over or the stop flag is set.
     fn record(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -231,7 +232,8 @@ impl Run {
                 Err(SourceError::Cancelled) => return self.write_notes(context, reel),
                 Err(error) => return Err(Stopped::Source(error)),
             };
-            // A night of sweeps tells of every phase and every silence again; what is missing in a sweep says the same.
+            // Every sweep would add its phases and unanswered requests to a long recording; the sweep itself says
+            // what is missing.
             if let Some(reading) = &mut self.look.observation.reading {
                 reading.phases.truncate(told.0);
                 reading.silent.truncate(told.1);
@@ -267,13 +269,13 @@ impl Run {
             Ok(gone) => gone.iter().for_each(|path| {
                 context.output.say(&format!("{} is removed: --keep", path.display()));
             }),
-            // A night goes on; whoever looks at the disk finds out why.
+            // The recording goes on; the message explains the full disk.
             Err(error) => context.output.say(&format!("FD-7968: an old file cannot be removed: {error}")),
         }
         Ok(())
     }
 
-    /// Which jobs run, as far as that is known by now.
+    /// Adds the current list of jobs to the snapshot.
     fn hear(&mut self, context: &mut Context<'_, '_>, time: i64) {
         let Some(hearing) = &mut self.hearing else { return };
         let (jobs, said) = hearing.turn(self.clock.simulated.then_some(time));
@@ -281,7 +283,7 @@ impl Run {
         said.iter().for_each(|words| context.output.say(words));
     }
 
-    /// What came on stdin by now.
+    /// Adds the notes that arrived on stdin.
     fn write_notes(&self, context: &mut Context<'_, '_>, reel: &mut Reel<'_>) -> Result<(), Stopped> {
         for jotted in self.notes.iter().flat_map(Receiver::try_iter) {
             match jotted {
@@ -302,7 +304,7 @@ fn failed(reel: &Reel<'_>, error: RecordError) -> Unwritten {
     Unwritten { file: reel.files().last().cloned().unwrap_or_default(), error }
 }
 
-/// Waits for the next sweep, says how much there is, and ends when it is asked to.
+/// Waits for the next sweep, shows the size of the recording, and ends on the stop flag.
 struct Recording<'w> {
     meter: Meter<'w>,
     wish: &'w AtomicBool,
@@ -322,7 +324,7 @@ impl Watch for Recording<'_> {
 
 fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
     if error.error.kind() == std::io::ErrorKind::BrokenPipe {
-        // Whoever reads has seen enough.
+        // The reader of the pipe has seen enough.
         return Failure { exit: Exit::Done, message: None };
     }
     let kept = counted(error.kept.sweeps as usize, "sweep", "sweeps");

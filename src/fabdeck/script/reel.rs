@@ -1,4 +1,4 @@
-//! Where a recording goes: a file, one file after the other, or stdout.
+//! The output of a recording: a file, a series of files, or stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fabdeck_files::capture::{Kept, RecordError, Recorder, Rotation, Series, Sink};
 use fabdeck_files::capture_format::Header;
 
-/// Stdout, or a pipe: nothing that was written can be taken back.
+/// Stdout or a pipe, where written bytes cannot be removed.
 pub struct Stream<'o>(pub &'o mut dyn Write);
 
 impl Sink for Stream<'_> {
@@ -25,7 +25,7 @@ impl Sink for Stream<'_> {
     }
 }
 
-/// Files that follow each other.
+/// A series of files.
 #[derive(Debug)]
 pub struct Rolling {
     pub series: Series,
@@ -33,21 +33,21 @@ pub struct Rolling {
     pub keep: Option<usize>,
 }
 
-/// A write that failed, and the file that it was for.
+/// A failed write, with its file.
 #[derive(Debug)]
 pub struct Unwritten {
     pub file: String,
     pub error: RecordError,
 }
 
-/// A recorder, and the file that it writes now.
+/// A recorder with the file that it writes.
 pub struct Reel<'o> {
     recorder: Recorder<Box<dyn Sink + 'o>>,
     header: Header,
     rolling: Option<Rolling>,
-    /// All files so far, the one that is written last.
+    /// All files so far; the current one is the last.
     files: Vec<String>,
-    /// What the files before it hold.
+    /// Size of the files before the current one.
     done: Kept,
 }
 
@@ -60,13 +60,13 @@ impl<'o> Reel<'o> {
         Self::new(Box::new(file), header, path.display().to_string(), None)
     }
 
-    /// Or the file of another recording, where one writes files of the same names: each would count, and remove, those of
-    /// the other.
+    /// Begins a series of files. Returns the file of another recording if one uses the same names, because each would
+    /// count and delete the other's files.
     pub fn rolling(rolling: Rolling, header: Header) -> Result<Result<Self, PathBuf>, (String, io::Error)> {
         let (path, file) = next(&rolling.series)?;
         let failed = |error| (path.display().to_string(), error);
         if let Some(rival) = rolling.series.rival(&path).map_err(failed)? {
-            // Nothing was written to it yet.
+            // The file is still empty.
             let _ = std::fs::remove_file(&path);
             return Ok(Err(rival));
         }
@@ -86,12 +86,12 @@ impl<'o> Reel<'o> {
         &self.files
     }
 
-    /// Of all files together.
+    /// Size of all files together.
     pub fn kept(&self) -> Kept {
         sum(self.done, self.recorder.kept())
     }
 
-    /// Begins the next file if a sweep of this time is for another one; gives its name.
+    /// Begins the next file if a sweep of this time belongs there, and returns its name.
     pub fn turn(&mut self, time: i64) -> Result<Option<&str>, Unwritten> {
         let kept = self.recorder.kept();
         let Some(rolling) = self.rolling.as_ref().filter(|rolling| rolling.rotation.due(&kept, time)) else {
@@ -103,7 +103,7 @@ impl<'o> Reel<'o> {
         // A file ends with its last sweep.
         let ended = full.end(kept.to.unwrap_or(time));
         let ended = ended.map_err(|error| {
-            // It is empty, and what is said is why.
+            // The new file is empty, and the error says why.
             let _ = std::fs::remove_file(&path);
             Unwritten { file: self.files.last().cloned().unwrap_or_default(), error }
         })?;
@@ -112,7 +112,7 @@ impl<'o> Reel<'o> {
         Ok(self.files.last().map(String::as_str))
     }
 
-    /// Removes the oldest files, where that was asked for: once the newest has a sweep of its own.
+    /// Deletes the oldest files, if `--keep` limits them, once the newest has a sweep of its own.
     pub fn tidy(&self) -> io::Result<Vec<PathBuf>> {
         match &self.rolling {
             Some(Rolling { series, keep: Some(most), .. }) if self.recorder.kept().sweeps == 1 => {
@@ -126,7 +126,7 @@ impl<'o> Reel<'o> {
         Unwritten { file, error: RecordError { error, kept: self.kept() } }
     }
 
-    /// Ends the recording; gives what all files hold, and their names.
+    /// Ends the recording and returns the size and the names of all files.
     pub fn end(self, time: i64) -> Result<(Kept, Vec<String>), Unwritten> {
         let file = self.files.last().cloned().unwrap_or_default();
         let last = self.recorder.end(time).map_err(|error| Unwritten { file, error })?;

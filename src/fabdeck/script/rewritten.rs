@@ -1,4 +1,4 @@
-//! `capture cut`, `capture anonymize`, `capture note`: captures made of captures.
+//! `capture cut`, `capture anonymize` and `capture note`: captures made from captures.
 
 use std::io;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub fn anonymize(
     report(context, "capture-anonymize", file, &made.output, &written)
 }
 
-/// The capture is written anew beside itself, and takes its own place once all of it is there.
+/// Adds a note: writes the capture again beside itself, and replaces it once the copy is complete.
 pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Exit, Failure> {
     context.refuse_filter("capture note")?;
     let text = text.trim();
@@ -85,7 +85,7 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
     let written = make(&made.output, true, |sink| {
         let written = rewrite(&mut moments, &stretch, changes, sink).map_err(|e| failed(file, e))?;
         match written.damage.first() {
-            // Nothing takes its place then.
+            // A damaged capture is not replaced.
             Some(damage) => {
                 Err(Failure::new(Exit::BadInput, format!("FD-7969: {name} is damaged: {damage}")))
             }
@@ -95,7 +95,7 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
     report(context, "capture-note", file, file, &written)
 }
 
-/// The stretch that was asked for.
+/// The requested stretch of a capture.
 pub fn within(moments: &Moments<FileBytes>, asked: &StretchArgs) -> Result<Stretch, SourceError> {
     let time = |text: &Option<String>| text.as_deref().map(At::parse).transpose();
     Stretch::between(moments, time(&asked.from)?, time(&asked.to)?)
@@ -118,7 +118,7 @@ fn write(
     })
 }
 
-/// Two things cannot both be printed.
+/// Refuses `--json` with output to stdout.
 pub fn refuse_both(context: &Context<'_, '_>) -> Result<(), Failure> {
     match context.output.json {
         true => Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out")),
@@ -178,7 +178,7 @@ fn report(
     Ok(say_damage(context, &notes))
 }
 
-/// What could not be read, as notes.
+/// Notes about unreadable parts.
 pub fn damage_notes(name: &str, damage: &[String]) -> Notes {
     let mut notes = Notes::new();
     for what in damage {

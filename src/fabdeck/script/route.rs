@@ -1,4 +1,4 @@
-//! `route`: routes of one engine, certified, and a plan to get there.
+//! `route`: computes and certifies the routes of one engine, and writes a plan for them.
 
 use crate::session::{
     Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
@@ -25,7 +25,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
              `check --partitions` of the tables",
         ));
     }
-    // Before anything is computed: an engine may take minutes.
+    // The check comes before the engine, which may take minutes.
     target::refuse_unless_forced(&args.output, args.force)?;
     let engine = whatif::engine_named(&args.engine)?;
     let half = match (args.phases, args.high_lids) {
@@ -74,14 +74,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// What an engine came to, as a plan.
+/// Result of an engine, as a plan.
 pub struct Routed {
     pub plan: Plan,
     pub proposal: Proposal,
     pub row: EngineRow,
 }
 
-/// Routes with an engine and holds what comes of it against the fabric.
+/// Runs an engine and compares its routes with the fabric.
 pub fn routed(
     context: &mut Context<'_, '_>,
     look: &Look,
@@ -102,7 +102,7 @@ pub fn routed(
     Ok(Routed { plan, proposal, row })
 }
 
-/// Who makes a plan and when, as far as that is to be told.
+/// Author and time of a plan, unless `--no-times` leaves them out.
 pub fn made(context: &Context<'_, '_>) -> Made {
     let times = !context.globals.no_times;
     Made {
@@ -119,7 +119,7 @@ fn unwritten(error: UnwrittenPlan) -> Failure {
     Failure::new(exit_of(&error), error.to_string())
 }
 
-/// How a command ends that cannot write its plan.
+/// Exit code for a plan that cannot be written.
 pub fn exit_of(error: &UnwrittenPlan) -> Exit {
     if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed }
 }
@@ -169,7 +169,7 @@ fn write(
     Ok(())
 }
 
-/// What a plan would write, in a sentence.
+/// The writes of a plan, in one sentence.
 pub fn changes(plan: &Plan) -> String {
     let (blocks, safe) = (plan.writes.len(), plan.transition.word());
     let lanes = match plan.impact["changed_lanes"].as_u64() {

@@ -1,4 +1,4 @@
-//! Writes a listing as the operator asked for it.
+//! Prints a listing with the operator's filters, fields and order.
 
 use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection, counted};
 
@@ -7,7 +7,7 @@ use super::args::RowArgs;
 use super::context::Context;
 use super::json::Object;
 
-/// The word in `--fields` that asks for the list of fields.
+/// Value of `--fields` that asks for the list of fields.
 pub const HELP: &str = "help";
 
 impl Context<'_, '_> {
@@ -21,7 +21,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Rows as a table, or as an object of this schema to which `more` may add.
+    /// Prints rows as a table, or as an object of this schema to which `more` may add.
     pub fn write_rows(
         &mut self,
         schema: &str,
@@ -42,11 +42,11 @@ impl Context<'_, '_> {
             self.output.say(&emptiness(listing, &selection, query));
             return Ok(());
         }
-        // What was asked for by name is shown, whatever it holds.
+        // Fields that the operator named are shown whatever they hold.
         Ok(self.output.table(listing, selection, query.fields.is_some())?)
     }
 
-    /// The list of fields of a view.
+    /// Prints the fields of a view.
     pub fn write_fields(&mut self, view: Browse) -> Result<(), Failure> {
         let fields = Fields(view.columns());
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
@@ -66,7 +66,7 @@ impl Context<'_, '_> {
     }
 }
 
-/// Signs that only a regular expression would mean.
+/// Characters that mean something only in a regular expression.
 const PATTERN_SIGNS: &[char] = &['^', '$', '*', '\\', '|', '?', '+'];
 
 fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> String {
@@ -88,7 +88,7 @@ fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> Str
 struct Fields(Vec<&'static Column>);
 
 mod about {
-    //! The fields of a field.
+    //! The columns that describe a field.
     use crate::session::{Column, Kind};
     use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! From arguments to an exit code.
+//! Runs a command line: from arguments to an exit code.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -23,18 +23,18 @@ use super::{
 };
 use crate::session::Service;
 
-/// Columns of help that goes to a file or a pipe.
+/// Width of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
 
-/// What a command line came to.
+/// Outcome of a command line.
 #[derive(Debug)]
 pub enum Ended {
     Exit(Exit),
-    /// Somebody sits before a terminal and gave no command.
+    /// The console starts, because there is a terminal and no command.
     Console(Box<Opening>),
 }
 
-/// Carries out one command line (the program's name first).
+/// Runs one command line, whose first argument is the program's name.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
     outside: &dyn Outside,
@@ -43,7 +43,7 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Ended {
     let line = command_line();
-    // What is not read on a terminal is wrapped the same everywhere.
+    // Help for a file or a pipe has the same width everywhere.
     let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
     let args: Vec<OsString> = args.into_iter().collect();
     let parsed = parse(line, &args);
@@ -83,7 +83,7 @@ pub fn run(
     }
     let prepared =
         match prepared.and_then(|()| if console { Opening::of(&context).map(Some) } else { Ok(None) }) {
-            // Its screen has room for what is to be told; the terminal before it would lose it.
+            // The console shows these messages itself, because its screen hides what was printed before.
             Ok(Some(opening)) => return Ended::Console(Box::new(Opening { told: taken_over, ..opening })),
             Ok(None) => refuse_events(&cli.globals),
             Err(failure) => Err(failure),
@@ -114,7 +114,7 @@ fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal
     Ok(())
 }
 
-/// What is wrong with the rights of a file of M_Keys. One that is not there is told where it is read.
+/// Warning about a file of M_Keys that other users can read. A missing file is reported when it is read.
 fn readable_by_others(file: &Path) -> Option<String> {
     let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.permissions().mode();
     let name = file.display();
@@ -126,7 +126,7 @@ fn readable_by_others(file: &Path) -> Option<String> {
     })
 }
 
-/// Sizes the pool that everything is computed in. A pool that stands already stays: answers do not depend on it.
+/// Sets the size of the thread pool. An existing pool stays, because no answer depends on the size.
 fn compute_with(threads: usize) -> Result<(), Failure> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     let refused = built.err().filter(|error| error.source().is_some());
@@ -173,7 +173,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
     }
 }
 
-/// A command has no keys that could be had again.
+/// Refuses `--record-events` with a command, which has no events to record.
 fn refuse_events(globals: &Globals) -> Result<(), Failure> {
     let refused = || {
         Failure::usage(
@@ -183,7 +183,7 @@ fn refuse_events(globals: &Globals) -> Result<(), Failure> {
     globals.record_events.as_ref().map_or(Ok(()), |_| Err(refused()))
 }
 
-/// A command that looks once would subscribe to nothing.
+/// Refuses `--traps` with a command that reads only once.
 fn refuse_traps(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
     match action {
         None | Some(Action::Hotspots(_) | Action::Record(_)) => Ok(()),
@@ -194,7 +194,7 @@ fn refuse_traps(globals: &Globals, action: Option<&Action>) -> Result<(), Failur
     }
 }
 
-/// Where no forwarding tables are followed, `--assume` would be silently without effect.
+/// Refuses `--assume` with a command that follows no forwarding tables, which would otherwise ignore it silently.
 fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
     use super::args::Show;
     let Some(id) = &globals.assume else { return Ok(()) };
@@ -213,7 +213,7 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
     }
 }
 
-/// Where no capture is looked at, `--at` would be silently without effect.
+/// Refuses `--at` with a command that reads no capture, which would otherwise ignore it silently.
 fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
     let looks = match action {
         None | Some(Action::Show(_) | Action::Trace(_) | Action::Check(_) | Action::Hotspots(_)) => true,
@@ -239,8 +239,8 @@ pub(super) fn nothing_assumed() -> Failure {
     )
 }
 
-/// Help and version are answers; everything else that clap says is a usage error, whose code is 64 and not clap's 2.
-/// A word that is no command and that is there as a file or a folder is the source: `fabdeck x.fdcap` opens it.
+/// Parses the arguments. Every error of clap except help and version is a usage error, with code 64 instead of clap's
+/// 2. An unknown command that exists as a file or folder is the source: `fabdeck x.fdcap` opens it.
 fn parse(line: clap::Command, args: &[OsString]) -> Result<Cli, clap::Error> {
     let read = |args: &[OsString]| {
         let matches = line.clone().try_get_matches_from(args);
@@ -260,7 +260,7 @@ fn parse(line: clap::Command, args: &[OsString]) -> Result<Cli, clap::Error> {
     read(&args)
 }
 
-/// The word that stands where a command is expected.
+/// The word in the place of a command.
 fn unknown_word(refused: &clap::Error) -> Option<&str> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let wanted = refused.kind() == ErrorKind::InvalidSubcommand;
@@ -270,7 +270,7 @@ fn unknown_word(refused: &clap::Error) -> Option<&str> {
     }
 }
 
-/// The command that an unknown word was given to.
+/// The command before an unknown word.
 fn command_before<'a>(args: &'a [OsString], word: &str) -> Option<&'a str> {
     let line = command_line();
     let before = args.iter().skip(1).filter_map(|arg| arg.to_str()).take_while(|arg| *arg != word);
@@ -290,7 +290,7 @@ fn say_refusal<'w>(
     let (stream, colour) = if answer { (out, terminal.stdout) } else { (err, terminal.stderr) };
     let text = refused.render();
     let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
-    // Whoever closed the stream does not want to read it.
+    // A closed stream is ignored.
     let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
     if let Some(word) = unknown_word(refused) {
         let hint = match command_before(args, word) {

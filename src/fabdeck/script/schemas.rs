@@ -1,4 +1,4 @@
-//! JSON schemas of everything that `--json` prints, made from the field table and the tables below.
+//! JSON schemas of everything that `--json` prints, made from the field table and from the tables below.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut add = |id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>| {
         let schema = object(id, title, looked, properties);
-        // A value of this kind always has a text.
+        // Formatting this kind of value cannot fail.
         all.insert(format!("{id}.json"), format!("{schema:#}\n"));
     };
     for view in Browse::ALL {
@@ -87,7 +87,7 @@ fn identity() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A line for each event: what stands in it beside these is the event's own.
+/// Schema of an event in a line; each event has further keys of its own.
 fn events(id: &str) -> String {
     let line = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -99,7 +99,7 @@ fn events(id: &str) -> String {
     format!("{line:#}\n")
 }
 
-/// A whole answer. Readers must bear keys that are added later, so the object is open.
+/// Schema of a whole answer. The object is open, because later versions may add keys.
 fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -> Value {
     let mut known = Map::new();
     known.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
@@ -129,7 +129,7 @@ pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
     json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
 }
 
-/// As `closed`, with more keys that may be left out: numbers, of any kind.
+/// Like `closed`, with optional numeric keys.
 fn grown(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     let mut schema = closed(properties);
     if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -138,7 +138,7 @@ fn grown(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     schema
 }
 
-/// `--fields` may leave keys out, so none is required.
+/// Schema of a row; no key is required, because `--fields` may leave keys out.
 fn row(columns: &[&Column], open_ended: bool) -> Value {
     let known: Map<String, Value> =
         columns.iter().map(|column| (column.id.to_string(), cell(column))).collect();
@@ -184,7 +184,7 @@ pub(super) fn list(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-/// The same, or null.
+/// The same schema, or null.
 pub(super) fn nullable(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
@@ -236,7 +236,7 @@ fn simulated() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What traffic came to.
+/// Schema of a traffic simulation.
 fn throughput() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let host = || list(closed(vec![("host", text()), ("received_gbps", any()), ("sent_gbps", any())]));
@@ -281,7 +281,7 @@ fn throughput() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// Sweeps, each judged against the one before it.
+/// Schema of sweeps, each judged against the one before.
 fn hotspots() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let names = || list(text());
@@ -342,7 +342,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     vec![("thresholds", thresholds), ("sweeps", list(sweep))]
 }
 
-/// What changed between two sweeps.
+/// Schema of an event between two sweeps.
 fn news() -> Value {
     let entry = closed(vec![("lid", number()), ("before", nullable(number())), ("now", nullable(number()))]);
     let ports = || list(number());
@@ -391,7 +391,7 @@ fn news() -> Value {
     ])
 }
 
-/// What `check` says of jobs.
+/// Schema of the jobs in `check`.
 fn jobs_of_check() -> Value {
     let any = || json!({ "type": "number" });
     let used = || {
@@ -409,7 +409,7 @@ fn jobs_of_check() -> Value {
     closed([jobs, means, used()].concat())
 }
 
-/// A certificate.
+/// Schema of a certificate.
 fn check() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let counts = |keys: &[&'static str]| closed(keys.iter().map(|key| (*key, number())).collect());
@@ -519,7 +519,7 @@ fn plan_check() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What answers now and is cut off by a plan.
+/// Schema of nodes that answer now and are cut off by a plan.
 fn cut_off() -> Value {
     let named = ["switches", "hosts", "aggregation_nodes"].map(|key| (key, list(text())));
     closed(named.into_iter().chain([("pairs", number())]).collect())
@@ -640,7 +640,7 @@ fn recorded() -> Vec<(&'static str, Value)> {
     vec![("file", text()), ("files", list(text())), ("sweeps", number())]
 }
 
-/// A capture made of another one.
+/// Schema of a capture made from another one.
 fn rewritten() -> Vec<(&'static str, Value)> {
     vec![("file", text()), ("sweeps", number()), ("unreadable", number())]
 }

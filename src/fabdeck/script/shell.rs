@@ -62,7 +62,7 @@ pub fn man(context: &mut Context<'_, '_>, dir: Option<&Path>) -> Result<Exit, Fa
 fn pages_below(command: &clap::Command, name: &str, pages: &mut Vec<Page>) -> io::Result<()> {
     for sub in command.get_subcommands() {
         let name = format!("{name}-{}", sub.get_name());
-        // A page names the whole command line, which clap only knows of the command it was built from.
+        // A page shows the whole command line; clap knows that only for the root command.
         let titled = sub.clone().name(name.clone()).bin_name(name.replace('-', " "));
         pages.push(page(&name, &titled)?);
         pages_below(sub, &name, pages)?;

@@ -62,10 +62,10 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
     Ok(context.conclude(&look))
 }
 
-/// What a view shows besides nodes, ports and links.
+/// Parts of the fabric that a view needs besides nodes, ports and links.
 fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
-    // Multicast tables are many datagrams for one column. Whoever filters or sorts by it needs them as well: without
-    // them every row would be left out as if it had no groups.
+    // Multicast tables cost many datagrams for one column. A filter or an order by that column needs them too,
+    // because without them every row would seem to have no groups.
     let links = |word| view == Browse::Links && names(rows, filters, word);
     Wanted {
         tables: matches!(view, Browse::Tables | Browse::Entries | Browse::Users) || links("efi"),
@@ -76,12 +76,12 @@ fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
     }
 }
 
-/// Whether somebody asks for, sorts or filters by a field.
+/// Whether the rows show, sort or filter by a field.
 fn names(rows: &RowArgs, filters: &[String], field: &str) -> bool {
     [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
 }
 
-/// Links with the paths over each, which takes a walk over all tables.
+/// Links with the number of paths over each, which needs a walk over all tables.
 fn links_with_paths(look: &Look) -> Result<Box<dyn Listing + '_>, Failure> {
     Ok(Box::new(links(look, Some(indexed(look)?.paths()))))
 }
@@ -147,14 +147,14 @@ fn fabric(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     Ok(context.conclude(&look))
 }
 
-/// The subnet manager in JSON.
+/// JSON of the subnet manager.
 #[derive(serde::Serialize)]
 struct Manager<'a> {
     guid: String,
     state: Option<&'a str>,
 }
 
-/// The numbers of a fabric, as pairs or as an object.
+/// Prints the numbers of a fabric, as pairs or as an object.
 pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), Failure> {
     let summary = Summary::of(look);
     let manager = look.observation.subnet_manager.as_ref();

@@ -62,7 +62,7 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
     Ok(())
 }
 
-/// What clients sent, by the names that the specification has for methods.
+/// Numbers of datagrams from clients, by the names of methods in the specification.
 fn by_method(traffic: &Traffic) -> BTreeMap<String, u64> {
     let name = |method: u8| match Method(method) {
         Method::GET => "Get".to_owned(),

@@ -26,10 +26,10 @@ impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
     }
 }
 
-/// What a machine and a folder have.
+/// Sources of this machine and of the current folder.
 struct Sources {
     adapters: Vec<Adapter>,
-    /// Why there is no list of them.
+    /// Why the adapters could not be listed.
     adapters_error: Option<String>,
     catalogue: Vec<CatalogueEntry>,
     common_keys: Vec<CatalogueKey>,
@@ -126,7 +126,7 @@ fn write_keys(out: &mut dyn Write, page: Page, title: &str, keys: &[CatalogueKey
     Ok(())
 }
 
-/// A sentence beside a name, below itself where the terminal is not wide enough.
+/// Prints a sentence beside a name, wrapped on a narrow terminal.
 fn write_beside(out: &mut dyn Write, page: Page, name: &str, text: &str) -> io::Result<()> {
     let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(name.width()).max(SHORTEST));
     let lines = if text.width() > room { wrap(text, room) } else { vec![text.to_owned()] };

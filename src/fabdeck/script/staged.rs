@@ -1,4 +1,4 @@
-//! The staged way of a plan that is not safe while traffic flows, as commands that can be typed as they stand.
+//! The staged transition of a plan that is unsafe under traffic, as commands that can be pasted.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use super::asking::{LanesByChoice, RoutePlanArgs};
 use super::target;
 use fabdeck_change::{Staged, TransitionReport};
 
-/// By which the id stands that `apply` says.
+/// Stands for the id that `apply` prints.
 const ID: &str = "ID";
 
-/// Puts the commands of a plan's staged way beside the name of its engine, where there is one.
+/// Adds the commands of a plan's staged transition, if it has one.
 pub fn fill(transition: &mut TransitionReport, globals: &Globals, args: &RoutePlanArgs) {
     if let Some(Staged { through: Some(through), commands, .. }) = &mut transition.staged {
         *commands = told(globals, args, through);
@@ -31,13 +31,13 @@ fn told(globals: &Globals, args: &RoutePlanArgs, through: &str) -> Vec<String> {
             line(globals, false, words(&["confirm", ID])),
         ]
     };
-    // On the way nothing but tables is written, so there is one lane.
+    // The first step writes only tables, so it uses one lane.
     let before = leg(through, &first, [shared(args), words(&["--lanes", "1"])].concat());
     let after = leg(&args.engine, &second, [shared(args), own(args)].concat());
     before.into_iter().chain(after).collect()
 }
 
-/// A command with what was said before it, as far as it needs that.
+/// A command with the global options that it needs.
 fn line(globals: &Globals, looks: bool, command: Vec<String>) -> String {
     let mut all = words(&["fabdeck"]);
     let mut flag = |name: &str, value: Option<String>| {
@@ -57,7 +57,7 @@ fn line(globals: &Globals, looks: bool, command: Vec<String>) -> String {
     all.join(" ")
 }
 
-/// What is asked of both engines: what is marked, and how the way is judged.
+/// Arguments that both engines get: marks, and options of the certificate.
 fn shared(args: &RoutePlanArgs) -> Vec<String> {
     let mut all: Vec<String> =
         args.fail.fail.iter().flat_map(|element| ["--fail".to_owned(), sheltered(element)]).collect();
@@ -73,7 +73,7 @@ fn shared(args: &RoutePlanArgs) -> Vec<String> {
     all
 }
 
-/// What the engine of the plan alone was asked for.
+/// Arguments for the plan's own engine.
 fn own(args: &RoutePlanArgs) -> Vec<String> {
     let files = [
         ("--roots", &args.route.roots),
@@ -92,7 +92,7 @@ fn own(args: &RoutePlanArgs) -> Vec<String> {
     lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).collect()
 }
 
-/// `nue.plan` and `nue-first.plan`.
+/// Name of a plan for a stage: `nue-first.plan` beside `nue.plan`.
 fn beside(plan: &Path, which: &str) -> PathBuf {
     let plan = if target::is_stdout(plan) { Path::new("staged.plan") } else { plan };
     let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
@@ -108,7 +108,7 @@ fn quoted(path: &Path) -> String {
     sheltered(&path.to_string_lossy())
 }
 
-/// As a shell takes it for one word.
+/// Quotes a word for a shell.
 fn sheltered(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./:,=@%+".contains(sign);
     match !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! How a signal reaches a command that would otherwise run for ever.
+//! The flag by which a signal ends a command that would otherwise run forever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fabdeck_mad::access::{Progress, Watch};
 
-/// A wish of the process that its command ends. Commands that end by themselves do not look at it.
+/// The stop flag of the process. Commands that end by themselves do not check it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Flags>);
 
@@ -14,7 +14,7 @@ pub struct Stop(Arc<Flags>);
 struct Flags {
     asked: AtomicBool,
     heeded: AtomicBool,
-    /// Milliseconds that whoever heeds it needs; 0: the usual.
+    /// Milliseconds that the cleanup needs; 0 means the default.
     farewell: AtomicU64,
 }
 
@@ -23,7 +23,7 @@ impl Stop {
         self.0.asked.store(true, Ordering::SeqCst);
     }
 
-    /// Whether a command looks at the wish, and so has something to do before the process ends.
+    /// Whether a command checks the flag, and so has a cleanup before the process ends.
     pub fn is_heeded(&self) -> bool {
         self.0.heeded.load(Ordering::SeqCst)
     }
@@ -32,26 +32,26 @@ impl Stop {
         self.0.asked.load(Ordering::SeqCst)
     }
 
-    /// Heeded by a command that has more to put away than fits into the usual time: it takes a change back.
+    /// Checks the flag from now on, for a command whose cleanup needs more than the default time, such as a rollback.
     pub fn heed_within(&self, farewell: Duration) {
         self.0.heeded.store(true, Ordering::SeqCst);
         self.0.farewell.store(u64::try_from(farewell.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
 
-    /// How long whoever heeds it may take, where that is not the usual time.
+    /// Time for the cleanup, if it is not the default.
     pub fn farewell(&self) -> Option<Duration> {
         let asked = self.0.farewell.load(Ordering::SeqCst);
         (asked > 0).then(|| Duration::from_millis(asked))
     }
 
-    /// The wish, for a command that looks at it from here on.
+    /// Checks the flag from now on, and returns it.
     pub fn heed(&self) -> &AtomicBool {
         self.0.heeded.store(true, Ordering::SeqCst);
         &self.0.asked
     }
 }
 
-/// Ends a look when somebody wants its command to end.
+/// A watch that ends a reading when the stop flag is set.
 #[derive(Debug)]
 pub struct Ending<'s>(pub &'s Stop);
 

@@ -1,4 +1,4 @@
-//! Rows as aligned text. Two passes over the cells take no memory, however many rows there are.
+//! Prints rows as aligned text. It passes twice over the cells and needs no memory for them.
 
 use std::io::{self, Write};
 
@@ -11,13 +11,13 @@ use fabdeck_fabric::observe::escape_unprintable;
 
 pub const GAP: &str = "  ";
 
-/// What a command to type begins with.
+/// Prefix of a command that can be copied.
 const COMMAND: &str = "fabdeck ";
 
-/// Values are not wrapped in less than this, however narrow the terminal is.
+/// Values are not wrapped at less than this width.
 const SHORTEST: usize = 24;
 
-/// Writes titles and rows.
+/// Prints titles and rows.
 pub fn write_table(
     out: &mut dyn Write,
     paint: Paint,
@@ -60,7 +60,7 @@ pub fn write_table(
     Ok(())
 }
 
-/// How much room each column takes when nothing is cut.
+/// Width of each column if nothing is cut.
 pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
     let mut widths: Vec<usize> =
         selection.columns.iter().map(|at| title(listing.column(*at)).width()).collect();
@@ -72,7 +72,7 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
     widths
 }
 
-/// What stands before the sentence of a row.
+/// Width of what stands before the sentence of a row.
 fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
     let before = columns.iter().take_while(|column| column.id != PROSE).zip(widths);
     before.map(|(_, width)| width + GAP.len()).sum()
@@ -95,7 +95,7 @@ fn aligned(text: &str, width: usize, right: bool) -> String {
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// Names and values as two aligned columns, values of several lines on a terminal that is not wide enough.
+/// Prints names and values as two aligned columns; long values wrap on a narrow terminal.
 pub fn write_pairs(
     out: &mut dyn Write,
     (paint, page): (Paint, Page),
@@ -105,7 +105,7 @@ pub fn write_pairs(
     let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
     for (name, value) in pairs {
         let value = escape_unprintable(value);
-        // A command is copied from the screen, and breaks where a line of it ends.
+        // A command stays on one line, because a line break would break the copied command.
         let wraps = value.width() > room && !value.starts_with(COMMAND);
         let lines = if wraps { wrap(&value, room) } else { vec![value.into_owned()] };
         for (at, line) in lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where a file is written to. A file appears whole or not at all, and `-` is stdout.
+//! Writes output files. A file appears complete or not at all, and `-` is stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes the bytes to a file, or to stdout.
+/// Writes bytes to a file or to stdout.
 pub fn write(output: &mut Output<'_>, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if is_stdout(path) {
         return Ok(output.out.write_all(bytes)?);
@@ -20,14 +20,14 @@ pub fn write(output: &mut Output<'_>, path: &Path, bytes: &[u8]) -> Result<(), F
     put(path, bytes).map_err(|error| Failure::writing(&path.display().to_string(), &error))
 }
 
-/// Writes a file that is not there yet: what somebody made is not written over by a slip. A file without content, as
-/// `mktemp` makes it, holds nothing to lose; a device or a named pipe is no file.
+/// Writes a new file and never replaces existing content by mistake. An empty file, as `mktemp` creates it, may be
+/// replaced. A device or a named pipe is written to.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     refuse_taken(path)?;
     put(path, bytes).map_err(|error| Failure::writing(&path.display().to_string(), &error))
 }
 
-/// Refuses a name under which something stands.
+/// Refuses the name of a folder, or of a file with content.
 pub fn refuse_taken(path: &Path) -> Result<(), Failure> {
     let taken = std::fs::metadata(path).is_ok_and(|held| held.is_dir() || (held.is_file() && held.len() > 0));
     if is_stdout(path) || !taken {
@@ -38,7 +38,7 @@ pub fn refuse_taken(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, what))
 }
 
-/// The same where `--force` may write over what is there.
+/// Does the same, unless `--force` permits to overwrite.
 pub fn refuse_unless_forced(path: &Path, force: bool) -> Result<(), Failure> {
     let forced = |failure: Failure| Failure {
         message: failure.message.map(|what| format!("{what}, or write over it with --force")),
@@ -47,7 +47,7 @@ pub fn refuse_unless_forced(path: &Path, force: bool) -> Result<(), Failure> {
     if force { Ok(()) } else { refuse_taken(path).map_err(forced) }
 }
 
-/// Writes a file piece by piece; it appears whole or not at all. What is there stays, unless it may be written over.
+/// Writes a file piece by piece; it appears complete or not at all. An existing file is kept without `force`.
 pub fn make<R>(
     path: &Path,
     force: bool,
@@ -79,7 +79,7 @@ fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
             let mut file = std::fs::OpenOptions::new().write(true).open(path)?;
             file.write_all(bytes)
         }
-        // A link stays a link, and the file keeps its rights.
+        // A symbolic link stays, and the file keeps its permissions.
         Ok(known) => replace(&path.canonicalize()?, bytes, Some(known.permissions())),
         Err(_) => replace(path, bytes, None),
     }
@@ -89,7 +89,7 @@ fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
     let (beside, file) = begin_beside(path)?;
     let written = fill(file, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
-        // What failed is said; a remainder that cannot be removed either adds nothing to it.
+        // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
         let _ = std::fs::remove_file(&beside);
     }
     written
@@ -100,10 +100,10 @@ fn fill(mut file: File, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
     rights.map_or(Ok(()), |rights| file.set_permissions(rights))
 }
 
-/// A new file in the same folder, so that the rename stays on one file system. Others can guess its name: what stands
-/// there already, were it a link to somewhere else, is not written to.
+/// Creates a temporary file in the same folder, so that the rename stays on one file system. Other users can guess
+/// its name, so an existing file or link of that name is never written to.
 pub fn begin_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    /// Names that are tried: those of runs that were killed may be left.
+    /// Number of names that are tried, because killed runs may have left files.
     const TURNS: u32 = 100;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     for turn in 0..TURNS {

@@ -1,18 +1,18 @@
-//! Which theme a fabric is drawn in: the one asked for, the one tied to its source, or the usual one.
+//! Chooses the theme of a fabric: from `--theme`, from its source, or the default.
 
 use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThemeChoice {
-    /// By `--theme`.
+    /// Value of `--theme`.
     pub asked: Option<String>,
-    /// By `[themes]` of the configuration.
+    /// Entries of `[themes]` in the configuration.
     pub tied: BTreeMap<String, String>,
     pub usual: Option<String>,
 }
 
 impl ThemeChoice {
-    /// The name of a theme; `None` leaves it to the terminal. The longest name of a source that fits counts.
+    /// Name of the theme; `None` leaves the choice to the terminal. The longest fitting name of a source wins.
     pub fn of(&self, source: &str) -> Option<&str> {
         let fits = self.tied.iter().filter(|(name, _)| names(name, source));
         let longest = fits.max_by_key(|(name, _)| name.len()).map(|(_, theme)| theme);
@@ -20,8 +20,8 @@ impl ThemeChoice {
     }
 }
 
-/// Whether a source is called so. An adapter goes by `umad:mlx5_0`, `umad:mlx5_0:1` or its own name, and `mlx5_1` is not
-/// `mlx5_10`; other sources by how they begin.
+/// Whether a name in the configuration fits a source. An adapter is named by `umad:mlx5_0`, `umad:mlx5_0:1` or its
+/// own name, and `mlx5_1` is not `mlx5_10`. Other sources are named by their beginning.
 fn names(name: &str, source: &str) -> bool {
     let Some(device) = source.strip_prefix("umad") else { return source.starts_with(name) };
     let part = |whole: &str, name: &str| {

@@ -30,7 +30,7 @@ impl End {
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
     let mut source = context.open(context.named_source()?)?;
     let plan = args.tables.as_deref().filter(|file| plan::is_plan(file)).map(plan::read).transpose()?;
-    // Whether there is something to assume, or a plan is stale, shows when all tables were asked for.
+    // Assuming tables, and judging a plan as stale, need all tables.
     let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
     let lanes = plan.as_ref().is_some_and(plan::knows_lanes);
     let wanted = Wanted { tables: whole, lanes, ..Wanted::default() };

@@ -28,7 +28,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let args = &args.traffic;
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (look, in_force) = match args.engine {
-        // Whatever lanes are in force do not count.
+        // The engine's routes have their own lanes, so those in force do not count.
         Some(_) => levels::look_only(context, wanted)?,
         None => levels::look(context, wanted, (args.lanes_in_force, false))?,
     };
@@ -85,7 +85,7 @@ fn asked(
     Ok(TrafficAsked { pattern, settings, for_ns, until_steady, rows })
 }
 
-/// The flows of a file. An end that the fabric does not have is a mistake in the file.
+/// Reads the flows of a file. An unknown end is a mistake in the file.
 fn flows(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Flow>, Failure> {
     let mut flows = Vec::new();
     for line in context.outside.flows(file).map_err(Failure::of_list)? {

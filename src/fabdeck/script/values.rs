@@ -1,4 +1,4 @@
-//! Numbers, times and sizes as they are written on the command line.
+//! Parses numbers, times and sizes of the command line.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub fn retries(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "write a whole number from 0 to 100".to_owned())
 }
 
-/// More than any machine has cores for are a slip of the finger.
+/// A larger number than any machine has cores is a typing error.
 pub fn threads(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
@@ -17,32 +17,32 @@ pub fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
 }
 
-/// A share of a hundred.
+/// A percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
     let number = number.filter(|number: &f64| (0.0..=100.0).contains(number));
     number.ok_or_else(|| "write a number from 0 to 100".to_owned())
 }
 
-/// The time between two files; they may lie months apart.
+/// The time between two files, which may be months.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
     number.ok_or_else(|| "write a number of seconds above 0".to_owned())
 }
 
-/// How long a change waits to be confirmed: long enough to look, and no longer than a day.
+/// The time that a change waits for confirmation, between 30 s and a day.
 pub fn window(text: &str) -> Result<Duration, String> {
     let time = long_duration(text)?;
     let fits = (Duration::from_secs(30)..=Duration::from_secs(86_400)).contains(&time);
     fits.then_some(time).ok_or_else(|| "it has to be 30s to 24h".to_owned())
 }
 
-/// A time with its unit, an hour at most; a number alone counts seconds.
+/// A time of at most an hour with its unit; without a unit it counts seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     time(text, Duration::from_secs(3600), "it has to be an hour at most")
 }
 
-/// The same, a year at most.
+/// A time of at most a year.
 pub fn long_duration(text: &str) -> Result<Duration, String> {
     time(text, Duration::from_secs(366 * 86_400), "it has to be a year at most")
 }
@@ -61,7 +61,7 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    // Below a nanosecond it is nothing too, and below nothing as well; what no clock can hold is longer than any limit.
+    // A time below a nanosecond counts as zero; a time that exceeds every clock is too long.
     if number < 0.0 {
         return Err("it has to be longer than nothing".to_owned());
     }
@@ -73,7 +73,7 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
     }
 }
 
-/// A number of bytes with its unit; a number alone counts bytes.
+/// A number of bytes with its unit; without a unit it counts bytes.
 pub fn bytes(text: &str) -> Result<u64, String> {
     const LEAST: f64 = 1e3;
     const MOST: f64 = 1e15;
@@ -96,7 +96,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Simulated time, in nanoseconds.
+/// Simulated time in nanoseconds.
 pub fn moment(text: &str) -> Result<u64, String> {
     const LONGEST: f64 = 1e9;
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

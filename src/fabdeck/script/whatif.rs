@@ -31,7 +31,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     }
     let engines = engines(&args.engine)?;
     let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
-    // Whoever waits for paths wants the costs of a failure at once: lanes take many times longer to read than tables.
+    // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
+    // once.
     let (mut look, in_force) = match args.route.lanes_in_force {
         None => levels::look_only(context, wanted)?,
         choice => levels::look(context, wanted, (choice, args.route.switches))?,
@@ -66,15 +67,16 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
 }
 
-/// The engines that were named, or all.
+/// The named engines, or all.
 fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
     if named.is_empty() {
         return Ok(ENGINES.iter().collect());
     }
-    // A comma too many names nothing; a name that is nothing, as of a variable that nobody set, is a mistake.
+    // An empty item after a comma is ignored; a list of nothing but empty items, as from an unset variable, is a
+    // mistake.
     let mut ids: Vec<&str> = Vec::new();
     for id in named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()) {
-        // Once is enough of each.
+        // A repeated name counts once.
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -85,7 +87,7 @@ fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
     }
 }
 
-/// The engine of a name.
+/// Finds an engine by its name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
     engine(id).ok_or_else(|| {
         let known = || ENGINES.iter().map(|engine| engine.id);
@@ -95,13 +97,13 @@ pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
     })
 }
 
-/// What is marked as failed.
+/// The elements that are marked as failed.
 pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Result<Faults, Failure> {
     let mut faults = context.among_answers(look, marks(look, &args.fail))?;
     let fabric = look.fabric();
     for marked in faults.iter() {
         let Resolved::Port(port) = marked else { continue };
-        // A switch is reached by its port 0 without a cable.
+        // Port 0 of a switch needs no cable.
         if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
             let name = look.port_name(port);
             context.output.say(&format!("port:{name} has no cable, so its failure takes nothing"));
@@ -116,7 +118,7 @@ pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Re
     Ok(faults)
 }
 
-/// What engines are asked for.
+/// Options of the engines.
 pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> Result<Request, Failure> {
     let mut list = |file: &Option<std::path::PathBuf>| match file {
         Some(file) => guids(context, look, file),
@@ -143,7 +145,8 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
     Ok(request.with_lanes(args.lanes, context.config.supposed_lanes))
 }
 
-/// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
+/// Reads a list of nodes. A node that the fabric does not have is a mistake, because no engine should silently ignore
+/// it.
 fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<Guid>, Failure> {
     let read = context.outside.guids(file).map_err(Failure::of_list)?;
     let wrong = |line: Option<u64>, what: &str| {
@@ -213,7 +216,7 @@ fn write(
         let selection = Query::default().select(&table, crate::session::Columns::Shown)?;
         context.output.table(&table, selection, false)?;
     }
-    // Engines that close the same circle are told together.
+    // Engines with the same credit loop are printed together.
     for (at, row) in rows.iter().enumerate() {
         if rows[..at].iter().all(|earlier| earlier.transition != row.transition) {
             let alike = rows.iter().filter(|other| other.transition == row.transition);
@@ -221,7 +224,7 @@ fn write(
         }
     }
     for row in comparison.rows() {
-        // Whose routes they are is no detail, nor that they are worse than others would be.
+        // Remarks about another engine's routes and about worse routes are always shown.
         let shown = |remark: &&String| {
             context.output.verbose || remark.starts_with(UPDN_ROUTES) || remark.starts_with(DEGRADED)
         };
@@ -229,7 +232,7 @@ fn write(
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
     }
-    // What several engines were asked in vain is one line.
+    // Options that several engines ignored share a line.
     let mut in_vain: Vec<(&[&str], Vec<&str>)> = Vec::new();
     for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
         match in_vain.iter_mut().find(|(options, _)| *options == row.not_used) {
@@ -289,14 +292,14 @@ fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Co
     )
 }
 
-/// What stands in place of the cost of a fabric without tables in force.
+/// Message in place of the costs if there are no tables in force.
 fn no_tables_words() -> String {
     format!(
         "{NO_TABLES}, so what is lost until the fabric is rerouted is not known; --assume ENGINE supposes some"
     )
 }
 
-/// The keys of the cost, in their order; all of them null where there are no tables in force.
+/// Keys of the costs, in their order; all are null without tables in force.
 const COST_KEYS: [&str; 15] = [
     "pairs",
     "lost_until_reroute",
@@ -315,7 +318,7 @@ const COST_KEYS: [&str; 15] = [
     "expected",
 ];
 
-/// What is lost, and what would be expected of random links.
+/// Lost pairs, and the loss that random links would cause.
 fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
     let Cost { lost, expected, several_lids, .. } = cost;
     let mut lines = vec![("lost", cost.lost_words())];
@@ -335,7 +338,7 @@ fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str,
     lines
 }
 
-/// Why more may be lost than is counted, and what had no path before.
+/// Why more pairs may be lost than are counted, and which had no path before.
 fn not_counted(cost: &Cost) -> Option<String> {
     let unread = match cost.unread_tables {
         0 => None,
@@ -354,13 +357,13 @@ fn not_counted(cost: &Cost) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// What was asked of engines in vain.
+/// Message about options that engines ignored.
 pub fn no_use(engines: &str, options: &[&str]) -> String {
     let has = if engines.contains(',') { "have" } else { "has" };
     format!("{engines}: {has} no use for {}", options.join(", "))
 }
 
-/// What each mark takes alone, where there are several.
+/// The loss of each mark alone, if there are several.
 fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
     const SHOWN: usize = 4;
     if failed.len() < 2 {
@@ -381,7 +384,7 @@ fn partly_named(look: &Look, lost: &Lost) -> Vec<String> {
     lost.partial_ports.iter().map(|port| look.port_told_apart(*port)).collect()
 }
 
-/// `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
+/// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
 fn partly_line(look: &Look, lost: &Lost) -> String {
     let such_as = match lost.partial {
         0 => String::new(),
@@ -390,7 +393,7 @@ fn partly_line(look: &Look, lost: &Lost) -> String {
     format!("{} pairs keep some LIDs only{such_as}; {} paths to a LID are lost", lost.partial, lost.lids)
 }
 
-/// Which packets can wait for each other while the tables of engines take the place of the old ones.
+/// Prints which packets can wait for each other while the tables of these engines replace the old ones.
 fn write_transition<'r>(
     context: &mut Context<'_, '_>,
     row: &EngineRow,
