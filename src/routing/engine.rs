@@ -16,7 +16,7 @@ pub struct Request {
     /// The largest number of virtual lanes to use.
     pub lanes: u8,
     /// The assumed number of data lanes of adapters whose ports do not state it; `None` where the operator set the
-    /// number of lanes. Engines ignore it: the caller lowers `lanes` by it.
+    /// number of lanes. Engines ignore it: the caller limits `lanes` to it.
     pub supposed_lanes: Option<u8>,
     /// The switches to use as roots; empty for those that the engine finds.
     pub roots: Vec<Guid>,
@@ -132,7 +132,7 @@ pub struct Promise {
     pub deadlock_free: bool,
     /// Whether the paths from and to switches have no credit loop either.
     pub deadlock_free_switches: bool,
-    /// Whether all paths are shortest.
+    /// Whether all paths between adapters are shortest.
     pub shortest: bool,
 }
 
