@@ -19,7 +19,7 @@ pub struct SaHeader {
     pub rmpp_status: u8,
     pub segment: U32,
     pub payload_length: U32,
-    /// Never shown and never kept.
+    /// Never shown and never stored.
     pub sm_key: U64,
     /// Distance of records in a table, in units of eight bytes.
     pub attribute_offset: U16,
@@ -27,7 +27,7 @@ pub struct SaHeader {
     pub component_mask: U64,
 }
 
-/// Never shows the key.
+/// Leaves out the key.
 impl std::fmt::Debug for SaHeader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SaHeader")
@@ -99,14 +99,14 @@ pub struct InformInfo {
 }
 
 impl InformInfo {
-    /// Every generic trap, of everybody, to queue pair 1 of who asks; or the end of that.
+    /// Subscribes queue pair 1 of the sender to all generic traps of all devices, or ends that subscription.
     pub fn of_all(subscribe: bool) -> Self {
         Self::of_trap(Self::ALL, subscribe)
     }
 
     /// The same for traps of one number.
     pub fn of_trap(number: u16, subscribe: bool) -> Self {
-        /// Answers to reports come within a second or so: 4.096 us times 2^18.
+        /// Reports are acknowledged within about a second: 4.096 us times 2^18.
         const RESPONSE_TIME: u32 = 18;
         Self {
             gid: [0; 16],
@@ -127,7 +127,7 @@ impl InformInfo {
         self.qpn_response_time.get() >> 8
     }
 
-    /// Whether somebody asked for a trap.
+    /// Whether the subscription includes a trap.
     pub fn wants(&self, number: u16) -> bool {
         let asked = self.trap_number.get();
         self.is_generic == 1 && (asked == Self::ALL || asked == number)
@@ -136,7 +136,7 @@ impl InformInfo {
     const ALL: u16 = 0xFFFF;
 }
 
-/// A subscription as the manager keeps it.
+/// A subscription, as the manager stores it.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct InformInfoRecord {
@@ -150,17 +150,17 @@ pub struct InformInfoRecord {
 
 impl InformInfoRecord {
     pub const SUBSCRIBER_GID: u64 = 1;
-    /// Of them one packet has room for so many.
+    /// Number of records that fit in one packet.
     pub const IN_A_PACKET: usize = (super::MAD_SIZE - RECORD_AT) / size_of::<Self>();
 
-    /// Those of a subscriber that a packet holds.
+    /// The records of a subscriber in a packet.
     pub fn held_by(mad: &Mad, gid: &[u8; 16]) -> Vec<Self> {
         let records = mad.record::<[Self; Self::IN_A_PACKET]>();
         records.iter().copied().take_while(|record| record.subscriber_gid == *gid).collect()
     }
 }
 
-/// A service that somebody offers (IBA 15.2.5.14): everybody may look it up, and it ends with its lease.
+/// A service that a port offers (IBA 15.2.5.14): any port may look it up, and it ends with its lease.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct ServiceRecord {
@@ -169,7 +169,7 @@ pub struct ServiceRecord {
     pub service_gid: [u8; 16],
     pub partition_key: U16,
     pub reserved: U16,
-    /// Seconds.
+    /// In seconds.
     pub lease: U32,
     pub key: [u8; 16],
     pub name: [u8; 64],
@@ -185,7 +185,7 @@ impl ServiceRecord {
     pub const PARTITION_KEY: u64 = 1 << 2;
     pub const LEASE: u64 = 1 << 4;
     pub const NAME: u64 = 1 << 6;
-    /// All of what services say of themselves.
+    /// Component mask of all data fields.
     pub const DATA: u64 = ((1 << 30) - 1) << 7;
 }
 

@@ -3,16 +3,16 @@
 use super::performance::{PortCounters, PortCountersExtended};
 use fabdeck_fabric::observe::Counter;
 
-/// An attribute of counters, read and filled counter by counter.
+/// An attribute that holds counters, read and filled counter by counter.
 pub trait CounterBlock {
-    /// Every counter that the attribute has room for.
+    /// All counters of the attribute, with their values.
     fn values(&self) -> Vec<(Counter, u64)>;
 
-    /// Puts a value in; what a narrow field cannot hold sticks at its maximum. False for a counter without a field.
+    /// Stores a value; a narrow field saturates at its maximum. False for a counter without a field.
     fn put(&mut self, counter: &Counter, value: u64) -> bool;
 }
 
-/// Fields with their counters: of one byte, or of network words.
+/// Maps fields to counters: fields of one byte, or of network words.
 macro_rules! block {
     ($block:ty: $(byte $bfield:ident = $bcounter:ident,)* $(word $wide:ty: $wfield:ident = $wcounter:ident,)*) => {
         fn plain_values(block: &$block) -> Vec<(Counter, u64)> {

@@ -16,8 +16,8 @@ impl Class {
     pub const SUBNET_DIRECTED: Class = Class(0x81);
     pub const SUBNET_ADMINISTRATION: Class = Class(0x03);
     pub const PERFORMANCE: Class = Class(0x04);
-    /// fabdeck's own, between whoever moves flows and the agents of hosts: in the range that is for vendors, and neither of
-    /// the two classes in it that adapters answer themselves.
+    /// fabdeck's own class, between senders of notices and the agents of hosts. It is in the range for vendors, and
+    /// not one of the two classes there that adapters answer themselves.
     pub const HOSTS: Class = Class(0x0D);
 
     /// Version of the class's own format: SA has version 2.
@@ -37,7 +37,7 @@ impl Method {
     pub const TRAP: Method = Method(0x05);
     pub const REPORT: Method = Method(0x06);
     pub const TRAP_REPRESS: Method = Method(0x07);
-    /// Of subnet administration: takes a record away.
+    /// Deletes a record of subnet administration.
     pub const DELETE: Method = Method(0x15);
     pub const GET_TABLE: Method = Method(0x12);
     pub const GET_RESPONSE: Method = Method(0x81);
@@ -63,7 +63,7 @@ pub mod attribute {
     pub const LINEAR_FORWARDING: u16 = 0x0019;
     pub const MULTICAST_FORWARDING: u16 = 0x001B;
     pub const SM_INFO: u16 = 0x0020;
-    /// Of NVIDIA: what a device can do, and whether a switch chooses ports by itself.
+    /// Attributes of NVIDIA: capabilities of a device, and adaptive routing of a switch.
     pub const GENERAL_INFO: u16 = 0xFF17;
     pub const ADAPTIVE_ROUTING_INFO: u16 = 0xFF20;
 
@@ -76,7 +76,7 @@ pub mod attribute {
     pub const PATH_RECORD: u16 = 0x0035;
     pub const INFORM_INFO_RECORD: u16 = 0x00F3;
 
-    /// Of the class for hosts: how far one follows, and, in simulators, its flows.
+    /// Attributes of the class for hosts: the status of a notice, and in simulators the flows of a host.
     pub const FOLLOW: u16 = 0x0010;
     pub const HOST_FLOWS: u16 = 0x0011;
 }
@@ -100,12 +100,12 @@ impl Status {
         self.0 == 0
     }
 
-    /// The device has no such class, method or attribute: it says so once and for all.
+    /// Whether the device does not support the class, method or attribute, so that a retry is useless.
     pub fn is_unsupported(self) -> bool {
         matches!(self.reason(), 1..=3)
     }
 
-    /// It has the attribute, and a field or the modifier is not one that it knows.
+    /// Whether the device has the attribute, but does not accept a field or the modifier.
     pub fn is_invalid_field(self) -> bool {
         self.reason() == 7
     }
@@ -193,8 +193,8 @@ impl Mad {
         Status::of(self.class(), self.header().status.get())
     }
 
-    /// The bytes from `offset` on as a wire structure. Every structure here fits behind the offset it is used with;
-    /// `layout` in the tests walks all of them.
+    /// The bytes from `offset` on as a wire structure. All structures here fit behind the offset that they are used
+    /// with; `layout` in the tests checks each.
     #[allow(clippy::expect_used, reason = "offset + size <= 256 for each structure of this module")]
     pub(super) fn view<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, offset: usize) -> &T {
         T::ref_from_prefix(&self.0[offset..]).expect("structure fits in the datagram").0
@@ -209,7 +209,7 @@ impl Mad {
     }
 }
 
-/// The key field is never shown.
+/// Leaves out the key field.
 impl fmt::Debug for Mad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mad").field("header", self.header()).finish_non_exhaustive()

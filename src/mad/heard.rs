@@ -1,14 +1,15 @@
-//! What a host remembers of notices, and what it does about the next one and answers by that: one rule for agents on hosts
-//! and for those that are part of a simulated fabric.
+//! Filter of notices on a host: which notices it has received, what to do about the next one, and how to answer
+//! questions about one. Agents on hosts and hosts of a simulated fabric share these rules.
 //!
-//! Notices about the same LID, and those about all of them, are of one flow, and only the one that was heard last counts:
+//! Notices about the same LID belong to one flow, as do notices about all LIDs. Only the last received notice of a
+//! flow counts:
 //!
-//! - one that was not heard before is followed, and one that comes again is not, unless it failed or was dropped;
-//! - one behind another of its change comes late, and so does one that was heard before a notice of another change;
-//! - whoever asks for one that is not the last of its flow hears that another took its place;
-//! - nothing is remembered for longer than ten minutes after it came last or was done.
+//! - The host follows a notice that is new. It does not follow a repeated one, unless that failed or was dropped.
+//! - A notice is late if a later round of its change came before it, or a notice of another change came after it.
+//! - A question about a notice that is not the last of its flow is answered with "superseded".
+//! - The filter forgets a notice ten minutes after it last came or was done.
 //!
-//! What cannot be seen: that a notice which was never heard is of a change before the one that was heard last.
+//! The filter cannot detect that a new notice belongs to a change older than that of the last received one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,21 +22,21 @@ use super::standing::{NoticeKey, Standing};
 /// What a host has to do about a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coming {
-    /// It is for other hosts.
+    /// The notice is for other hosts.
     NotMeant,
-    /// To be followed.
+    /// The host should follow the notice.
     New,
-    /// It came before.
+    /// The notice came before.
     Known,
-    /// A newer one of its flow came before.
+    /// A newer notice of its flow came before.
     Late,
 }
 
-/// Where a notice stands among those of its flow that were heard.
+/// The place of a notice among the received notices of its flow.
 enum Place {
-    /// It was not heard.
+    /// The notice has not been received.
     Ahead,
-    /// Its number was heard last.
+    /// The notice with this number was received last.
     Last,
     Behind,
 }
@@ -44,13 +45,13 @@ enum Place {
 struct Remembered {
     standing: Standing,
     moved: u16,
-    /// Those that were heard later have a higher one.
+    /// Order of receipt: later notices have a higher number.
     order: u64,
-    /// From then on it is not remembered.
+    /// The filter forgets the notice at this time.
     until: Duration,
 }
 
-/// The notices that one host heard.
+/// The notices that one host received.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
     known: BTreeMap<NoticeKey, Remembered>,
@@ -60,10 +61,11 @@ pub struct Heard {
 impl Heard {
     /// How long a notice is remembered.
     pub const KNOWN_FOR: Duration = Duration::from_secs(600);
-    /// And how many.
+    /// Most notices that are remembered.
     pub const KNOWN_MOST: usize = 1024;
 
-    /// What the host at a LID has to do about a notice that comes. That it is followed has to be said by `hear`.
+    /// Returns what the host at a LID has to do about a notice that arrives. Receipt is recorded separately, by
+    /// `hear`.
     pub fn comes(&mut self, told: &Repath, own: Option<Lid>, now: Duration) -> Coming {
         if own.is_none_or(|own| !told.names(own)) {
             return Coming::NotMeant;
@@ -82,19 +84,19 @@ impl Heard {
         }
     }
 
-    /// A notice is the last of its flow from now on.
+    /// Records a notice as the last of its flow.
     pub fn hear(&mut self, told: &Repath, standing: Standing, moved: u16, now: Duration) {
         self.remember(told.key(), (standing, moved), now, now + Self::KNOWN_FOR);
     }
 
-    /// What came of one that was heard. Which was heard last stays as it is.
+    /// Records the result of a received notice. The order of receipt does not change.
     pub fn conclude(&mut self, told: &Repath, standing: Standing, moved: u16, now: Duration) {
         if let Some(known) = self.known.get_mut(&told.key()) {
             (known.standing, known.moved, known.until) = (standing, moved, now + Self::KNOWN_FOR);
         }
     }
 
-    /// What was written down so long ago is known again, as the last of its flow; nothing where that is too long.
+    /// Restores a notice from disk as the last of its flow, unless it is too old.
     pub fn recall(&mut self, key: NoticeKey, came: (Standing, u16), age: Duration, now: Duration) {
         if let Some(left) = Self::KNOWN_FOR.checked_sub(age).filter(|left| !left.is_zero()) {
             self.remember(key, came, now, now + left);
@@ -117,7 +119,7 @@ impl Heard {
         self.next += 1;
     }
 
-    /// How far the host is with the notice that somebody asks about.
+    /// How far the host has followed the notice in a question.
     pub fn standing(&self, asked: NoticeKey, now: Duration) -> (Standing, u16) {
         match self.place(&asked, now) {
             Place::Ahead => (Standing::Unheard, 0),
@@ -129,7 +131,7 @@ impl Heard {
         }
     }
 
-    /// Where a notice stands among those of its flow.
+    /// The place of a notice among those of its flow.
     fn place(&self, (number, hot_spot, ..): &NoticeKey, now: Duration) -> Place {
         let of_flow = |key: &NoticeKey| key.1 == *hot_spot;
         let of_change = |key: &NoticeKey| of_flow(key) && Repath::are_of_one_change(key.0, *number);
@@ -140,7 +142,7 @@ impl Heard {
         }
     }
 
-    /// The number of the one that was heard last, among some.
+    /// The number of the last received notice among those that a predicate selects.
     fn latest(&self, now: Duration, among: impl Fn(&NoticeKey) -> bool) -> Option<u32> {
         let fresh = self.known.iter().filter(|(key, known)| known.until > now && among(key));
         fresh.max_by_key(|(_, known)| known.order).map(|(key, _)| key.0)
@@ -159,7 +161,7 @@ mod tests {
         Repath { hot_spot: Lid::new(hot_spot), level, back, number, hosts: Vec::new() }
     }
 
-    /// As an agent does it that follows at once.
+    /// Acts as an agent that follows a notice at once.
     fn comes(heard: &mut Heard, told: &Repath, now: Duration) -> Coming {
         let coming = heard.comes(told, Lid::new(4), now);
         if coming == Coming::New {
@@ -183,7 +185,7 @@ mod tests {
             Coming::NotMeant
         );
         assert_eq!([zero, MINUTE].map(|now| comes(&mut heard, &told, now)), [Coming::New, Coming::Known]);
-        // From when it came last.
+        // Ten minutes count from the last arrival.
         assert_eq!(heard.standing(told.key(), MINUTE * 10), (Standing::Followed, 3));
         assert_eq!(heard.standing(told.key(), MINUTE * 11), (Standing::Unheard, 0));
         assert_eq!(heard.comes(&told, Lid::new(4), MINUTE * 11), Coming::New);
@@ -221,7 +223,7 @@ mod tests {
             assert_eq!(comes(&mut heard, &other, MINUTE), Coming::New);
             assert_eq!([&first, &second].map(|told| comes(&mut heard, told, MINUTE)), [Coming::Late; 2]);
             assert_eq!(stands(&heard, &second, MINUTE), Standing::Superseded);
-            // Told once more, as a rollback may be, it has another number.
+            // A repeated notice, as a rollback may send it, has another number.
             let again = of(spot, 35, true);
             assert_eq!(stands(&heard, &again, MINUTE), Standing::Unheard);
             assert_eq!(comes(&mut heard, &again, MINUTE), Coming::New);
@@ -230,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Rounds are counted to 256: what was heard as many rounds ago is no answer.
+    /// The round of a notice is its number modulo 256: a notice of 256 rounds ago must not answer for a new one.
     #[test]
     fn the_same_number_of_rounds_ago_is_another_notice() {
         let mut heard = Heard::default();

@@ -1,7 +1,7 @@
-//! The flows of a simulated host: a private question that simulators alone understand, from a client that sits at that host.
+//! The flows of a simulated host: a private request that only simulators understand, from a client at that host.
 //!
-//! On a machine the host's own software knows which connections lead where; over a simulated fabric nobody has software at
-//! its hosts, so the simulator tells, and moves them (Algorithm 2 of dFtree's paper).
+//! On a real machine the host's own software knows its connections. A simulated host runs no software, so the
+//! simulator lists its flows and moves them (Algorithm 2 of dFtree's paper).
 //!
 //! ```text
 //! Get  modifier: the first flow that is wanted
@@ -37,15 +37,15 @@ pub struct HostFlows {
 }
 
 impl HostFlows {
-    /// Flows in one answer.
+    /// Most flows in one answer.
     pub const MOST: usize = 57;
 
-    /// Those that are in this answer.
+    /// The flows that are in this answer.
     pub fn listed(&self) -> &[HostFlow] {
         &self.flows[..usize::from(self.here.get()).min(Self::MOST)]
     }
 
-    /// What stands in an answer from the first that is wanted on.
+    /// The answer to a request that begins at flow `first`.
     pub fn page(all: &[(u16, u8)], first: usize) -> Self {
         let none = HostFlow { lid: 0.into(), level: 0, reserved: 0 };
         let count = |many: usize| u16::try_from(many).unwrap_or(u16::MAX).into();
@@ -59,7 +59,7 @@ impl HostFlows {
     }
 }
 
-/// From now on the flows to a LID are on this level.
+/// Moves the flows to a LID to this level.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct FlowLevel {
@@ -70,7 +70,7 @@ pub struct FlowLevel {
 }
 
 impl FlowLevel {
-    /// All flows go to high LIDs, or to base LIDs.
+    /// All flows move to high LIDs, or to base LIDs.
     pub const HIGH: u8 = 1;
     pub const BASE: u8 = 2;
 }
@@ -86,7 +86,7 @@ impl Mad {
         mad
     }
 
-    /// All flows go to the other half of the LIDs of the ports that they go to.
+    /// Moves all flows to the high or base LIDs of the ports that they go to.
     pub fn turn_flows(high: bool, level: u8) -> Self {
         let mut mad = Self::move_flows(0, level);
         mad.flow_level_mut().half = if high { FlowLevel::HIGH } else { FlowLevel::BASE };

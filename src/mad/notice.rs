@@ -38,7 +38,7 @@ impl Notice {
         self.generic_type & 0x80 != 0
     }
 
-    /// A generic one, as the port at a LID issues it.
+    /// A generic notice, as the port at a LID issues it.
     pub fn generic(kind: u8, producer: u32, number: u16, issuer_lid: u16) -> Self {
         let [_, producer_type @ ..] = producer.to_be_bytes();
         Self {
@@ -57,7 +57,7 @@ impl Notice {
         u32::from_be_bytes([0, a, b, c])
     }
 
-    /// The LID that a notice is about, where the trap has one in its details.
+    /// The LID that the notice is about, where the trap has one in its details.
     pub fn about_lid(&self) -> Option<u16> {
         let at = match self.trap_number.get() {
             trap::LINK_STATE_CHANGE => 0,
@@ -67,12 +67,12 @@ impl Notice {
         Some(u16::from_be_bytes([self.details[at], self.details[at + 1]]))
     }
 
-    /// The port at that LID, where the trap has one: what is wrong with its link.
+    /// The port whose link has the problem, for traps 129 to 131.
     pub fn about_port(&self) -> Option<u8> {
         matches!(self.trap_number.get(), 129..=131).then_some(self.details[4])
     }
 
-    /// The GUID of the port that came or went, out of its GID.
+    /// The GUID of the port that came or went, from its GID.
     pub fn about_guid(&self) -> Option<u64> {
         let told = matches!(self.trap_number.get(), trap::GID_IN_SERVICE | trap::GID_OUT_OF_SERVICE);
         let guid = self.details.get(Self::GID_AT + 8..Self::GID_AT + 16)?;
@@ -87,9 +87,9 @@ impl Notice {
         self.details[Self::GID_AT..Self::GID_AT + 16].copy_from_slice(gid);
     }
 
-    /// Behind reserved bytes, of traps 64 to 67.
+    /// Offset of the GID in traps 64 to 67, behind reserved bytes.
     const GID_AT: usize = 6;
-    /// Who produces traps (IBA 13.4.8.2), and of what type they are.
+    /// Producer types of traps, and types of notices (IBA 13.4.8.2).
     pub const SWITCH: u32 = 2;
     pub const MANAGER: u32 = 4;
     pub const URGENT: u8 = 1;
@@ -97,14 +97,14 @@ impl Notice {
 }
 
 impl Smp {
-    /// A trap as a port sends it to its manager. The GID of who issues it has no room in it.
+    /// A trap as a port sends it to its manager. An SMP has no room for the GID of the issuer.
     pub fn trap(notice: &Notice) -> Self {
         let mut smp = Self::by_lid(Method::TRAP, attribute::NOTICE, 0);
         smp.data_mut::<[u8; SMP_DATA]>().copy_from_slice(&notice.as_bytes()[..SMP_DATA]);
         smp
     }
 
-    /// What a trap tells.
+    /// The notice that a trap carries.
     pub fn notice(&self) -> Notice {
         let mut notice = Notice::generic(0, 0, 0, 0);
         notice.as_mut_bytes()[..SMP_DATA].copy_from_slice(self.data::<[u8; SMP_DATA]>());

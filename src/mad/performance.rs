@@ -7,7 +7,7 @@ use super::header::{Class, Mad, Method};
 
 const DATA_AT: usize = 64;
 
-/// What a class can do and how fast it answers; SA has the same attribute.
+/// What a class can do and how fast it answers; subnet administration has the same attribute.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct ClassPortInfo {
@@ -34,12 +34,13 @@ impl ClassPortInfo {
         self.has(Self::EXTENDED_WIDTH | Self::EXTENDED_WIDTH_NO_IETF)
     }
 
-    /// Packets counted apart for one and for many receivers.
+    /// Whether unicast and multicast packets are counted separately.
     pub fn counts_by_cast(&self) -> bool {
         self.has(Self::EXTENDED_WIDTH)
     }
 
-    /// Errors and waiting counted in 64 bits too (CapabilityMask2, above the five bits of the response time).
+    /// Whether errors and waiting have 64-bit counters too (CapabilityMask2, above the five bits of the response
+    /// time).
     pub fn additional_extended(&self) -> bool {
         self.capability_mask2_response.get() >> 5 & 2 != 0
     }
@@ -111,7 +112,7 @@ pub struct PortCountersExtended {
     pub qp1_dropped: U64,
 }
 
-/// The head of PortSamplesControl: it tells the length of a tick, in which PortXmitWait counts.
+/// The head of PortSamplesControl, which holds the length of a tick: the unit of PortXmitWait.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct PortSamplesControl {

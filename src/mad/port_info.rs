@@ -8,7 +8,7 @@ use fabdeck_fabric::{Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortState};
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortInfo {
-    /// Never shown and never kept.
+    /// Never shown and never stored.
     pub m_key: U64,
     pub subnet_prefix: U64,
     pub base_lid: U16,
@@ -56,16 +56,16 @@ pub struct PortInfo {
 /// How a port guards its M_Key (IBA 14.2.4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProtectBits {
-    /// 0: a Get answers whoever asks and shows the key.
+    /// 0: a Get without the key is answered and shows the key.
     Open,
-    /// 1: a Get answers whoever asks, the key reads as zero.
+    /// 1: a Get without the key is answered, and the key reads as zero.
     HideKey,
-    /// 2 and 3: without the key no Get is answered either.
+    /// 2 and 3: a Get without the key is not answered.
     Silent,
 }
 
 impl PortInfo {
-    /// IsSM: a subnet manager runs there, in charge or not.
+    /// IsSM: a subnet manager runs at this port, as master or not.
     pub fn has_manager(&self) -> bool {
         self.capability_mask.get() & 1 << 1 != 0
     }
@@ -106,7 +106,7 @@ impl PortInfo {
             .max_by_key(|w| w.lanes())
     }
 
-    /// The speed in use. FDR10 reads as QDR here: it is told by a vendor's attribute.
+    /// The speed in use. FDR10 reads as QDR here, because only a vendor's attribute has it.
     pub fn speed(&self) -> Option<LinkSpeed> {
         extended(self.speed_ext_active_supported >> 4).or_else(|| basic(self.speed_active_enabled >> 4))
     }
@@ -115,7 +115,7 @@ impl PortInfo {
         extended(self.speed_ext_active_supported & 0xF).or_else(|| basic(self.speed_supported_state >> 4))
     }
 
-    /// How many data lanes are in operation.
+    /// Number of data lanes in operation.
     pub fn operational_lanes(&self) -> Option<u8> {
         lanes(self.operational_lanes_enforce >> 4)
     }
@@ -136,11 +136,11 @@ impl PortInfo {
     }
 }
 
-/// Encoding, for whoever answers.
+/// Encoding, for devices that answer: the simulator.
 impl PortInfo {
     pub fn set_states(&mut self, state: PortState, physical: PhysicalState) {
         self.speed_supported_state = (self.speed_supported_state & 0xF0) | state.code();
-        // Polling is what a port comes back to when its link goes down.
+        // The port returns to polling when its link goes down.
         self.physical_down_default = physical.code() << 4 | PhysicalState::Polling.code();
     }
 
@@ -151,7 +151,8 @@ impl PortInfo {
         self.width_active = active.code();
     }
 
-    /// FDR10 cannot be said here, it goes out as QDR; XDR has no field in this version of PortInfo, it goes out as NDR.
+    /// PortInfo cannot express FDR10, which is encoded as QDR; this version has no field for XDR, which is encoded as
+    /// NDR.
     pub fn set_speed(&mut self, active: LinkSpeed, best: LinkSpeed) {
         let (basic_best, extended_best) = codes(best);
         let (basic_active, extended_active) = codes(active);
@@ -211,7 +212,7 @@ fn extended(bits: u8) -> Option<LinkSpeed> {
     }
 }
 
-/// A speed as bits of the SDR to QDR fields and of the extended ones. A link at an extended speed says QDR in the
+/// A speed as bits of the SDR to QDR fields and of the extended ones. A link at an extended speed has QDR in the
 /// fields that older software reads.
 fn codes(speed: LinkSpeed) -> (u8, u8) {
     match speed {
@@ -225,7 +226,7 @@ fn codes(speed: LinkSpeed) -> (u8, u8) {
     }
 }
 
-/// The code of the most lanes that are no more than asked for.
+/// The code of the largest lane count that is at most this count.
 fn lanes_code(count: u8) -> u8 {
     (1..=5).rev().find(|code| lanes(*code).is_some_and(|lanes| lanes <= count)).unwrap_or(1)
 }

@@ -1,8 +1,8 @@
-//! dFtree's notices (section III-C of its paper): which flows leave the fast lane, and which go back to it. And those of
-//! updates in five phases (dissertation 5.2.3): all flows leave the base LIDs, and come back to them.
+//! The notices of dFtree (section III-C of its paper): which flows leave the fast lane, and which return to it.
+//! Updates in five phases (dissertation 5.2.3) use them too: all flows leave the base LIDs, and return to them.
 //!
-//! The paper sends them as private traps. Here they are generic traps of the manager's class, so that a stock subnet manager
-//! passes them on to whoever subscribed:
+//! The paper sends private traps. fabdeck sends generic traps of the manager's class, which a stock subnet manager
+//! forwards to subscribers:
 //!
 //! ```text
 //! details  0  1  LID of the hot-spot; 0: flows to all LIDs are meant, and it is base LIDs that they leave or come back to
@@ -12,37 +12,37 @@
 //!          8 ..  the LIDs of the hosts that are named, 23 at the most
 //! ```
 //!
-//! Trap 68 says that paths are not to be used, and 69 that they are again: off to the slow lane is 69 and back is 68, off to
-//! high LIDs is 68 and back to base LIDs is 69. The last byte of the number count how often a change told its hosts
-//! something, so that a notice which comes late is known as such. The others are of the change, and are so many that two changes
-//! hardly ever have the same: whoever took a new one for one of before would answer that it has followed and not move.
+//! Trap 68 says that paths are not to be used, and 69 that they are again. So a move to the slow lane is 69 and the
+//! return 68; a move to high LIDs is 68 and the return to base LIDs 69. The last byte of the number counts the rounds
+//! of notices of a change, which identifies a late notice. The other bytes identify the change, and two changes hardly
+//! ever share them. A host that took a new change for an old one would answer "followed" and not move.
 
 use fabdeck_fabric::{Lid, ServiceLevel};
 
 use super::notice::{Notice, trap};
 
-/// What hosts are told: flows to a LID are on another service level from now on.
+/// A notice to hosts: flows to a LID are on another service level from now on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Repath {
-    /// `None`: flows to all LIDs go to the high ones of the same ports.
+    /// `None`: flows to all LIDs move to the high LIDs of the same ports.
     pub hot_spot: Option<Lid>,
     pub level: ServiceLevel,
-    /// Back to the fast lane, or to base LIDs.
+    /// Whether flows return to the fast lane, or to base LIDs.
     pub back: bool,
-    /// Told apart by it from others that are under way.
+    /// Identifies the change and the round of the notice.
     pub number: u32,
-    /// Nobody: every host with flows to that LID is meant.
+    /// The hosts that the notice names; empty: all hosts with flows to that LID.
     pub hosts: Vec<Lid>,
 }
 
 impl Repath {
-    /// Hosts that one notice can name.
+    /// Most hosts that one notice can name.
     pub const HOSTS_MOST: usize = 23;
     const HOSTS_AT: usize = 8;
-    /// Times that a change can tell apart.
+    /// Number of rounds of one change that numbers distinguish.
     const ROUNDS: u32 = 256;
 
-    /// The number of the notices of this round of a change.
+    /// The number of the notices of one round of a change.
     pub fn number_of(change: u32, round: u64) -> u32 {
         change & !(Self::ROUNDS - 1) | (round % u64::from(Self::ROUNDS)) as u32
     }
@@ -52,24 +52,24 @@ impl Repath {
         one / Self::ROUNDS == other / Self::ROUNDS
     }
 
-    /// Whether a number is of a round before another of its change.
+    /// Whether a number belongs to an earlier round of the same change.
     pub fn comes_behind(number: u32, latest: u32) -> bool {
         let ahead = latest.wrapping_sub(number) % Self::ROUNDS;
         Self::are_of_one_change(number, latest) && (1..Self::ROUNDS / 2).contains(&ahead)
     }
 
-    /// Whether two notices are of one flow: where both mean a host, it is the later one that counts. Those of one number are
-    /// for flows of several levels.
+    /// Whether a notice replaces an earlier one: both are of the same flow. Notices with the same number are for flows
+    /// of several levels.
     pub fn supersedes(&self, before: &Self) -> bool {
         self.about() == before.about() && self.number != before.number
     }
 
-    /// The LID of the hot-spot as it goes over the wire; 0: all.
+    /// The LID of the hot-spot in wire format; 0 for all LIDs.
     pub fn about(&self) -> u16 {
         self.hot_spot.map_or(0, Lid::value)
     }
 
-    /// As the port at a LID issues it; hosts beyond the most that it can name are left out.
+    /// The notice that the port at a LID issues; hosts beyond the 23 that fit are left out.
     pub fn notice(&self, issuer: u16) -> Notice {
         let number = if self.back == self.hot_spot.is_some() { trap::UNPATH } else { trap::REPATH };
         let mut notice = Notice::generic(Notice::INFORMATIONAL, Notice::MANAGER, number, issuer);
@@ -83,7 +83,7 @@ impl Repath {
         notice
     }
 
-    /// What a notice says; `None` for one of another number, and for one that says what cannot be.
+    /// Reads a notice; `None` for one with another trap number or with invalid content.
     pub fn of(notice: &Notice) -> Option<Self> {
         let number = notice.trap_number.get();
         let known = matches!(number, trap::REPATH | trap::UNPATH) && notice.is_generic();
@@ -103,12 +103,13 @@ impl Repath {
         })
     }
 
-    /// Whether a host at this LID is meant, as far as the notice itself says.
+    /// Whether the notice is for the host at this LID, as far as its list of hosts says.
     pub fn names(&self, host: Lid) -> bool {
         self.hosts.is_empty() || self.hosts.contains(&host)
     }
 
-    /// Whether a host moves its flows: it is meant, and has some to the hot-spot, or does not know what it has.
+    /// Whether a host moves its flows: the notice is for it, and it has flows to the hot-spot or does not know its
+    /// flows.
     pub fn asks(&self, host: Lid, has_flows: Option<bool>) -> bool {
         self.names(host) && has_flows != Some(false)
     }

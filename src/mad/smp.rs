@@ -36,14 +36,14 @@ pub struct RouteError(pub usize);
 pub struct Smp(pub Mad);
 
 impl Smp {
-    /// A packet that goes out through `route`, port by port, from the local port on.
+    /// A packet that leaves through the ports of `route`, from the local port on.
     pub fn directed(method: Method, attribute: u16, modifier: u32, route: &[u8]) -> Result<Self, RouteError> {
         if route.len() > HOPS_MAX {
             return Err(RouteError(route.len()));
         }
         let mut smp = Self(Mad::new(Class::SUBNET_DIRECTED, method, attribute, modifier));
         let routing: &mut Routing = smp.0.view_mut(HEADER_AT);
-        // The permissive LID at both ends: no part of the way is LID-routed.
+        // The permissive LID at both ends: no part of the route is LID-routed.
         (routing.from_lid, routing.to_lid) = (0xFFFF.into(), 0xFFFF.into());
         smp.0.0[HOPS_AT + 1] = route.len() as u8;
         smp.0.0[INITIAL_AT + 1..INITIAL_AT + 1 + route.len()].copy_from_slice(route);
@@ -70,13 +70,13 @@ impl Smp {
         self.0.0[HOPS_AT + 1]
     }
 
-    /// The egress ports of the way out; `None` when the packet claims more hops than there are.
+    /// The egress ports of the outbound route; `None` when the packet claims more hops than the format allows.
     pub fn route(&self) -> Option<&[u8]> {
         let hops = usize::from(self.hop_count());
         (hops <= HOPS_MAX).then(|| &self.0.0[INITIAL_AT + 1..INITIAL_AT + 1 + hops])
     }
 
-    /// The ingress ports that the way back goes through.
+    /// The ingress ports that the return route uses.
     pub fn return_path(&self) -> &[u8; 64] {
         self.0.view(RETURN_AT)
     }
@@ -93,7 +93,7 @@ impl Smp {
         self.0.view_mut::<Routing>(HEADER_AT).m_key = key.into();
     }
 
-    /// The attribute, as one of the structures of this room.
+    /// The attribute, as one of the structures of this crate.
     pub fn data<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self) -> &T {
         const { assert!(size_of::<T>() <= SMP_DATA) };
         self.0.view(DATA_AT)
@@ -105,7 +105,7 @@ impl Smp {
     }
 }
 
-/// Never shows the key.
+/// Leaves out the key.
 impl fmt::Debug for Smp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Smp")

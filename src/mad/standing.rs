@@ -1,8 +1,8 @@
-//! How far a host has followed a notice: asked of its agent, in a vendor's class of its own (IBA 16.5; not one that adapters
-//! take for themselves).
+//! How far a host has followed a notice: a request to its agent, in a vendor class (IBA 16.5) that adapters do not
+//! answer themselves.
 //!
-//! Answers that nobody asked for would come to whoever passes for a manager alone, or to nobody; so the one who told asks
-//! the host for each notice, and the answer finds its way by the transaction:
+//! An unsolicited answer would reach only the port that acts as a manager, or no port. So the sender of the notices
+//! asks the host about each notice, and the transaction id matches the answer to the request:
 //!
 //! ```text
 //! 24  0 ..  number of the notice (4)  both ways
@@ -24,20 +24,20 @@ const AT: usize = 24;
 /// How far a host has followed a notice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Standing {
-    /// No such notice came, as far as it is remembered.
+    /// The host remembers no such notice.
     Unheard,
     UnderWay,
-    /// Its flows moved.
+    /// The host's flows moved.
     Followed,
-    /// It has no flows to the hot-spot, or is not meant.
+    /// The host has no flows to the hot-spot, or the notice is not for it.
     Nothing,
-    /// Its hook failed, or took too long.
+    /// The host's hook failed or timed out.
     Failed,
-    /// It only says what it would do.
+    /// The agent rehearses: it only reports what it would do.
     Rehearsed,
-    /// Too many came at once: it was dropped.
+    /// Too many notices came at once, and this one was dropped.
     Dropped,
-    /// A newer notice about the same LID took its place.
+    /// A newer notice about the same LID replaced this one.
     Superseded,
 }
 
@@ -61,22 +61,22 @@ impl Standing {
         self as u8
     }
 
-    /// Whether it stays as it is.
+    /// Whether the status will not change any more.
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Unheard | Self::UnderWay)
     }
 
-    /// Whether the host is where the notice wants it.
+    /// Whether the host's flows are as the notice wants them.
     pub fn follows(self) -> bool {
         matches!(self, Self::Followed | Self::Nothing)
     }
 }
 
-/// What tells one notice from another: its number, the LID of the hot-spot, whether it leads back, and the
-/// service level, as a change may put flows of several levels on as many others.
+/// What identifies a notice: its number, the LID of the hot-spot, whether it leads back, and the service level. The
+/// level is part of it because a change may move flows of several levels.
 pub type NoticeKey = (u32, u16, bool, u8);
 
-/// One question, and its answer.
+/// A request for the status of a notice, and its answer.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Follow {
@@ -100,12 +100,12 @@ impl Follow {
         }
     }
 
-    /// Which notice is meant.
+    /// The key of the notice in question.
     pub fn key(&self) -> NoticeKey {
         (self.number.get(), self.hot_spot.get(), self.back != 0, self.level)
     }
 
-    /// The same as an answer.
+    /// The same, filled in as an answer.
     pub fn answered(mut self, standing: Standing, moved: usize) -> Self {
         self.standing = standing.code();
         self.moved = u16::try_from(moved).unwrap_or(u16::MAX).into();
@@ -114,21 +114,21 @@ impl Follow {
 }
 
 impl Repath {
-    /// By which it is known again: a report of it may come several times.
+    /// The key of the notice, by which a repeated report of it is recognized.
     pub fn key(&self) -> NoticeKey {
         (self.number, self.about(), self.back, self.level.value())
     }
 }
 
 impl Mad {
-    /// Asks an agent how far it is.
+    /// A request to an agent for the status of a notice.
     pub fn follow(asked: Follow) -> Self {
         let mut mad = Self::new(Class::HOSTS, Method::GET, attribute::FOLLOW, 0);
         *mad.view_mut(AT) = asked;
         mad
     }
 
-    /// What is asked, or answered.
+    /// The body of the request or answer.
     pub fn follows(&self) -> &Follow {
         self.view(AT)
     }

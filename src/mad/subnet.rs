@@ -13,7 +13,7 @@ pub struct NodeDescription {
 }
 
 impl NodeDescription {
-    /// Cut at a character boundary when longer than 64 bytes.
+    /// Cuts text that is longer than 64 bytes at a character boundary.
     pub fn new(description: &str) -> Self {
         let mut end = description.len().min(64);
         while !description.is_char_boundary(end) {
@@ -113,7 +113,7 @@ impl SwitchInfo {
 #[repr(C)]
 pub struct SmInfo {
     pub guid: U64,
-    /// Never shown and never kept.
+    /// Never shown and never stored.
     pub sm_key: U64,
     pub activity: U32,
     /// Priority in the upper four bits, state in the lower.
@@ -169,7 +169,7 @@ impl MftBlock {
     }
 }
 
-/// Service level to lane, two levels a byte, the even one in the upper half.
+/// SL2VL table: two service levels a byte, the even one in the upper half.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct SlToVl {

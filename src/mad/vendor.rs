@@ -1,12 +1,12 @@
-//! Attributes of subnet management that switches of NVIDIA know besides those of the specification.
+//! Attributes of subnet management that NVIDIA's switches have besides those of the specification.
 
 use zerocopy::network_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Mellanox, Voltaire and Bull: of other vendors nothing says that these attributes mean the same.
+/// Mellanox, Voltaire and Bull. On devices of other vendors these attributes may mean something else.
 const VENDORS: [u32; 3] = [0x00_02C9, 0x00_08F1, 0x00_119F];
 
-/// Whether devices of a vendor may be asked for these attributes.
+/// Whether devices of a vendor support these attributes.
 pub fn has_vendor_attributes(vendor: u32) -> bool {
     VENDORS.contains(&vendor)
 }
@@ -23,7 +23,7 @@ pub struct GeneralInfo {
 impl GeneralInfo {
     /// The modifier that asks for capabilities; others ask for hardware, firmware and software.
     pub const CAPABILITIES: u32 = 4;
-    /// Adaptive routing with the old form of its tables, and with the one that subnet managers use.
+    /// Bits for adaptive routing with the old form of its tables, and with the form that subnet managers use.
     pub const ADAPTIVE_ROUTING_OLD: usize = 1;
     pub const ADAPTIVE_ROUTING: usize = 2;
 
@@ -55,7 +55,7 @@ pub struct AdaptiveRoutingInfo {
     pub directions: u8,
     /// Group copy (4 bits), sub-groups in use less one (4).
     pub sub_groups: u8,
-    /// Bit 0: adaptive routing is on; bit 4: fast recovery (SHIELD) is on; the others tell what is supported.
+    /// Bit 0: adaptive routing is on; bit 4: fast recovery (SHIELD) is on; the other bits say what is supported.
     pub state: u8,
     /// String width (4 bits), group tables (4), top group (12), group capacity (12).
     pub groups: U32,
@@ -81,13 +81,13 @@ impl AdaptiveRoutingInfo {
     const FAST_RECOVERY: u8 = 1 << 4;
     const HASH_FORWARDING: u8 = 1 << 6 | 1 << 7;
 
-    /// On or off, and nothing else.
+    /// A state with adaptive routing on or off and all else zero.
     pub fn of(on: bool) -> Self {
         Self { state: if on { Self::ADAPTIVE } else { 0 }, ..Self::default() }
     }
 
-    /// Whether packets may leave by other ports than the forwarding table says: the switch picks among a group of ports
-    /// by load, by a hash, or where the port of the table is down (SHIELD).
+    /// Whether packets may leave through other ports than the forwarding table says. The switch then chooses among a
+    /// group of ports by load or by a hash, or because the port of the table is down (SHIELD).
     pub fn is_on(&self) -> bool {
         self.state & (Self::ADAPTIVE | Self::FAST_RECOVERY) != 0
             || self.hash_state & Self::HASH_FORWARDING != 0

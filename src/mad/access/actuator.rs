@@ -1,4 +1,4 @@
-//! Who reads a fabric part by part, and who changes it so: only a port that writes makes an actuator.
+//! Traits that read and write a fabric attribute by attribute. Only a port that may write makes an actuator.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,19 +12,19 @@ use crate::Repath;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, NodeId, NodeKind, ServiceLevel};
 
-/// What of a switch, or of an adapter, one datagram sets.
+/// The attribute of a switch or adapter that one datagram sets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Part {
     /// 64 entries of the forwarding table, by the number of the block.
     #[serde(rename = "block")]
     Block(u16),
-    /// The last LID that the forwarding table is used for: two bytes.
+    /// The last LID that the forwarding table holds (LinearFDBTop): two bytes.
     #[serde(rename = "linear_top")]
     LinearTop(()),
-    /// The lanes of packets from one port to another.
+    /// The SL2VL table of packets that enter at the first port and leave at the second.
     #[serde(rename = "sl2vl")]
     Lanes([u8; 2]),
-    /// 32 turns of a port's arbitration: the port, and 1 or 2 for low priority, 3 or 4 for high.
+    /// 32 entries of a port's arbitration table: the port, and block 1 or 2 for low priority, 3 or 4 for high.
     #[serde(rename = "arbitration")]
     Arbitration([u8; 2]),
     /// Whether a port may have a link: one byte, 0 or 1.
@@ -33,7 +33,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// How many bytes it has.
+    /// Number of bytes of the attribute.
     pub fn length(self) -> usize {
         match self {
             Self::Block(_) => BLOCK_LIDS.into(),
@@ -60,7 +60,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Who holds a part. A switch and an adapter may have one GUID.
+/// The device that holds an attribute. A switch and an adapter may have the same GUID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Device {
     Switch(Guid),
@@ -68,7 +68,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// Whatever is no switch has the parts of an adapter.
+    /// Every node that is no switch counts as an adapter.
     pub fn of(kind: NodeKind, guid: Guid) -> Self {
         if kind == NodeKind::Switch { Self::Switch(guid) } else { Self::Adapter(guid) }
     }
@@ -85,12 +85,12 @@ impl Device {
         }
     }
 
-    /// The node that it is in a fabric that has it.
+    /// The node of this device in a fabric.
     pub fn node(self, fabric: &Fabric) -> Option<NodeId> {
         fabric.node_of(self.kind(), self.guid())
     }
 
-    /// As plans have it: kind and GUID.
+    /// The key of the device in plans: kind and GUID.
     pub fn key(self) -> String {
         format!("{} {}", self.kind().word(), self.guid())
     }
@@ -105,10 +105,10 @@ impl fmt::Display for Device {
     }
 }
 
-/// Where a datagram has to arrive: at an adapter at this very port, at a switch at any, which is 0 here.
+/// The port at which a datagram has to arrive: this very port of an adapter; any port of a switch, written as 0.
 pub type DevicePort = (Device, u8);
 
-/// A part of a switch, or of an adapter.
+/// An attribute of a switch or adapter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot {
     pub at: Device,
@@ -116,7 +116,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// A port of an adapter tells and takes only what is its own.
+    /// The port where datagrams for this attribute have to arrive: a port of an adapter answers for its own attributes
+    /// alone.
     pub fn arrival(&self) -> DevicePort {
         let port = match (self.at, self.part) {
             (Device::Switch(_), _) => 0,
@@ -133,16 +134,16 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Why something was not written, or not read.
+/// Why an attribute was not written or not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The device did not answer: whether it was written is not known.
+    /// The device did not answer: whether the attribute was written is not known.
     #[error("{0}")]
     Silent(String),
-    /// The device refused, or cannot be asked: it was not written.
+    /// The device refused or cannot be asked: the attribute was not written.
     #[error("{0}")]
     Refused(String),
-    /// The port that everything goes through is gone.
+    /// The local port, which all datagrams go through, is gone.
     #[error("{0}")]
     Gone(String),
     /// The device answered the Set, and its answer holds other bytes than were sent.
@@ -150,36 +151,38 @@ pub enum WriteError {
     Altered { what: String, holds: Vec<u8> },
 }
 
-/// Reads a fabric part by part, now and again.
+/// Reads a fabric attribute by attribute, any number of times.
 pub trait Surveyor {
-    /// A look at the whole fabric; ways to switches and adapters are those that it found.
+    /// Reads the whole fabric. Later reads use the routes to switches and adapters that this reading found.
     fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
 
-    /// From now on no way leads over these ports of switches. Who cannot be reached then?
+    /// Plans no route over these ports of switches from now on, and returns the device ports that cannot be reached
+    /// then.
     fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort>;
 
-    /// What stands there now, in the order of the slots; many are asked at once.
+    /// Reads the current values, in the order of the slots; many requests are under way at once.
     fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>>;
 
-    /// The service levels that the subnet manager of the last look gives from the first LID of each pair to the second;
-    /// `None` where it gave none.
+    /// The service levels that the subnet manager of the last snapshot gives from the first LID of each pair to the
+    /// second. `None` where it gave none.
     fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
         vec![None; pairs.len()]
     }
 
-    /// The change that some machine has registered with the subnet manager of the last look.
+    /// The change that a machine has registered with the subnet manager of the last snapshot.
     fn registered(&mut self) -> Registered {
         Registered::NotKept("this road asks no subnet manager".to_owned())
     }
 }
 
-/// Writes a fabric part by part.
+/// Writes a fabric attribute by attribute.
 pub trait Actuator: Surveyor {
-    /// Sets one.
+    /// Sets one attribute.
     fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError>;
 
-    /// Tells hosts through the subnet manager which flows to move, and waits no longer than `patience` for the answers of
-    /// these; who answered. Where it could not be said to the manager, nobody heard of it.
+    /// Sends notices to hosts through the subnet manager: which flows to move. Waits a limited time for the answers of
+    /// the hosts listed, and returns those that answered. An error means that the manager did not take the notices, so
+    /// no host received them.
     fn notify(
         &mut self,
         notices: &[Repath],
@@ -190,14 +193,14 @@ pub trait Actuator: Surveyor {
         Err(WriteError::Refused("this road sends no notices".to_owned()))
     }
 
-    /// Registers a change, or renews what was registered of it. This and its end are the only things that are written
-    /// beside a plan.
+    /// Registers a change, or renews its registration. Registering and unregistering are the only writes outside a
+    /// plan.
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
         let _ = registration;
         Err(WriteError::Refused("this road asks no subnet manager".to_owned()))
     }
 
-    /// Ends what was registered of a change, through whatever port.
+    /// Ends the registration of a change, whichever port it was registered through.
     fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
         let _ = registration;
         Ok(())

@@ -1,4 +1,4 @@
-//! Traits between what reads a fabric and everything above it, and the rights that go with them.
+//! Traits between sources of a fabric and the code above them, and the tokens that grant rights.
 
 mod actuator;
 mod port;

@@ -1,5 +1,5 @@
-//! The narrow door to a fabric: datagrams out, datagrams in, and the clock that goes with them. Adapters, the simulator
-//! and the socket to a simulator implement it; everything above is the same code for all three.
+//! The only way to a fabric: datagrams out, datagrams in, and a clock. Adapters, the simulator and the socket to a
+//! simulator implement it; the code above is the same for all three.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ pub struct Address {
 impl Address {
     const PERMISSIVE: u16 = 0xFFFF;
 
-    /// The way is in the packet.
+    /// The address of a directed route: the packet itself holds the route.
     pub fn directed() -> Self {
         Self { lid: Self::PERMISSIVE, queue_pair: 0, service_level: 0 }
     }
 
-    /// A class's agent at a LID.
+    /// The agent of a class at a LID.
     pub fn of(lid: Lid, class: Class) -> Self {
         let queue_pair = u32::from(!matches!(class, Class::SUBNET_LID | Class::SUBNET_DIRECTED));
         Self { lid: lid.value(), queue_pair, service_level: 0 }
@@ -41,7 +41,7 @@ pub struct Parcel {
     pub address: Address,
 }
 
-/// What comes in.
+/// What a port receives.
 #[allow(
     clippy::large_enum_variant,
     reason = "nearly every arrival is a datagram, which a box would only copy twice"
@@ -49,64 +49,64 @@ pub struct Parcel {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arrival {
     Mad(Parcel),
-    /// The port itself gave up waiting for the answer to a request: the transaction's lower 32 bits.
+    /// The port itself timed out waiting for the answer to a request: the lower 32 bits of the transaction id.
     Unanswered(u32),
 }
 
-/// The end of the cable that a port sits on.
+/// The local port that datagrams leave through.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalPort {
-    /// As an operator names it: `mlx5_0 port 1`, `node01 port 1`.
+    /// The name that operators use: `mlx5_0 port 1`, `node01 port 1`.
     pub name: String,
     pub number: PortNum,
     pub guid: Option<Guid>,
     pub lid: Option<Lid>,
-    /// The LID of the master subnet manager, as the port was told.
+    /// The LID of the master subnet manager, from the port's PortInfo.
     pub manager_lid: Option<Lid>,
-    /// A fabric that is only played. Writing to it is opted in.
+    /// Whether the fabric is simulated. Writes to a simulated fabric need no entry in the configuration.
     pub simulated: bool,
 }
 
-/// Why a port does not do what it should.
+/// Why a port failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
     #[error(
         "FD-4001: method 0x{:02x} of attribute 0x{attribute:04x} writes to the fabric, and this port only reads", method.0
     )]
     ReadOnly { method: Method, attribute: u16 },
-    /// The adapter or the simulator is gone, or the system refuses.
+    /// The adapter or the simulator is gone, or the system refuses access.
     #[error("{code}: {what}; {hint}")]
     Gone { code: &'static str, what: String, hint: String },
 }
 
-/// Time since a moment of its own: virtual in the simulator, of the machine elsewhere.
+/// Time since a moment of the clock's own: virtual time in the simulator, the machine's time elsewhere.
 pub trait Clock {
     fn now(&self) -> Duration;
 
-    /// Whether time passes only while somebody waits for it.
+    /// Whether time passes only while a caller waits for it.
     fn is_virtual(&self) -> bool {
         false
     }
 }
 
-/// Sends and receives datagrams; many may be on their way at once. Transactions are known by their lower 32 bits, for
-/// a kernel puts a number of its own into the upper ones.
+/// Sends and receives datagrams; many may be under way at once. The lower 32 bits identify a transaction, because a
+/// kernel overwrites the upper ones.
 pub trait MadPort: Clock {
     fn local(&self) -> &LocalPort;
 
-    /// `patience` is how long an answer may take; a port with time-outs of its own uses it.
+    /// The longest time that an answer may take; a port with timeouts of its own uses it.
     fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError>;
 
-    /// The next arrival; `None` when the clock has come to `until` without any.
+    /// The next arrival; `None` when the clock reaches `until` without one.
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError>;
 
-    /// From now on reports of subnet administration come in too. A kernel has to be told that; elsewhere they come
-    /// anyway.
+    /// Receives reports of subnet administration from now on. A kernel port has to register for them; other ports
+    /// receive them anyway.
     fn take_reports(&mut self) -> Result<(), PortError> {
         Ok(())
     }
 
-    /// From now on what others ask of this host's agent comes in too.
+    /// Receives requests to this host's agent from now on.
     fn take_questions(&mut self) -> Result<(), PortError> {
         Ok(())
     }

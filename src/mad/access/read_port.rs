@@ -1,4 +1,4 @@
-//! How a port is handed out: for reading, until a token says otherwise.
+//! Wraps a port so that it only reads, until a token allows more.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,20 +8,20 @@ use super::port::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
 use super::token::{AgentToken, InformToken, TokenError, WriteToken};
 use crate::{Class, Method, attribute};
 
-/// What went through a port, by method, and what it refused.
+/// Number of datagrams that a port sent, by method, and number that it refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     pub sent: BTreeMap<u8, u64>,
     pub refused: u64,
-    /// Of what was sent: InformInfo that subscribes to traps or ends that, and answers to reports. Ports for reading let
-    /// them pass with an `InformToken` alone.
+    /// InformInfo datagrams among those sent, which subscribe to traps or end a subscription. This field and the next
+    /// one count what a read port lets pass with an `InformToken`.
     pub informs: u64,
     pub reports_answered: u64,
-    /// Answers of an agent to who asks how far it is, and flows of a simulated host that it moved: an `AgentToken` lets them
-    /// pass.
+    /// Answers of an agent that say how far it has followed a notice, and moves of flows of a simulated host. A read
+    /// port lets them pass with an `AgentToken`.
     pub follows_answered: u64,
     pub flow_sets: u64,
-    /// Registrations of changes with the subnet manager, their renewals and their ends.
+    /// Registrations of changes with the subnet manager, with renewals and ends.
     pub registrations: u64,
 }
 
@@ -30,7 +30,7 @@ impl Traffic {
         self.sent.values().sum()
     }
 
-    /// Everything sent that is not a Get of one attribute or of a table, and has nothing to do with being told of traps.
+    /// Number of datagrams sent that are no Get or GetTable and that no other field here counts.
     pub fn writes(&self) -> u64 {
         let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
         let passed = self.informs + self.reports_answered + self.follows_answered + self.flow_sets;
@@ -43,12 +43,12 @@ impl Traffic {
     }
 }
 
-/// The methods that change nothing anywhere. Everything else (Set, Delete, TrapRepress, Send) counts as a write.
+/// Whether a method changes nothing on any device. All other methods (Set, Delete, TrapRepress, Send) count as writes.
 fn reads(method: Method) -> bool {
     matches!(method, Method::GET | Method::GET_TABLE)
 }
 
-/// What being told of traps takes: subscribing to them, or ending that, and saying that a report came.
+/// The method, if a datagram subscribes to traps, ends a subscription or acknowledges a report.
 fn informs(parcel: &Parcel) -> Option<Method> {
     let attribute = parcel.mad.header().attribute.get();
     let administration = parcel.mad.class() == Class::SUBNET_ADMINISTRATION && parcel.address.queue_pair == 1;
@@ -59,7 +59,7 @@ fn informs(parcel: &Parcel) -> Option<Method> {
     }
 }
 
-/// What tells other machines of a change, or that it is over.
+/// Whether a datagram registers a change for other machines, or ends a registration.
 fn registers(parcel: &Parcel) -> bool {
     let (mad, queue_pair) = (&parcel.mad, parcel.address.queue_pair);
     let of_services = mad.class() == Class::SUBNET_ADMINISTRATION && queue_pair == 1;
@@ -69,7 +69,7 @@ fn registers(parcel: &Parcel) -> bool {
         && matches!(mad.method(), Method::SET | Method::DELETE)
 }
 
-/// What an agent sends beside that: how far it is, and, where it sits at a simulated host, what moves the flows there.
+/// The method, if a datagram is an agent's own: its answers, and at a simulated host the moves of the host's flows.
 fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
     let (method, attribute) = (parcel.mad.method(), parcel.mad.header().attribute.get());
     let own = local.simulated && local.lid.is_some_and(|lid| lid.value() == parcel.address.lid);
@@ -85,9 +85,9 @@ fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
 pub struct ReadPort {
     port: Box<dyn MadPort + Send>,
     traffic: Traffic,
-    /// Whether somebody may be told of traps through it.
+    /// Set when subscriptions to traps may pass.
     informed: Option<InformToken>,
-    /// Whether a host's agent speaks through it.
+    /// Set when datagrams of a host's agent may pass.
     agent: Option<AgentToken>,
 }
 
@@ -100,24 +100,24 @@ impl ReadPort {
         &self.traffic
     }
 
-    /// From now on subscriptions to traps pass, and answers to reports, and nothing else that is no Get.
+    /// Lets subscriptions to traps and answers to reports pass from now on.
     pub fn admit_informs(&mut self, token: InformToken) {
         self.informed = Some(token);
     }
 
-    /// From now on what a host's agent sends passes too.
+    /// Lets the datagrams of a host's agent pass from now on, subscriptions and answers to reports included.
     pub fn admit_agent(&mut self, token: AgentToken) {
         self.agent = Some(token);
     }
 
-    /// The port that writes, for a token that is meant for this port.
+    /// The port that writes, if the token is for this port.
     pub fn unlock(self, token: &WriteToken) -> Result<WritePort, TokenError> {
         token.opens(self.port.local())?;
         Ok(WritePort { port: self.port, traffic: self.traffic })
     }
 }
 
-/// A port that sends whatever it is given. It can only be had for a token.
+/// A port that sends every datagram. Only a token makes one.
 pub struct WritePort {
     port: Box<dyn MadPort + Send>,
     traffic: Traffic,
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!((port.traffic().total(), port.traffic().writes(), port.traffic().refused), (2, 0, 254));
     }
 
-    /// With the right to be told of traps two kinds of datagrams pass beside Gets, to queue pair 1 and of this class only.
+    /// With an `InformToken` two kinds of datagrams pass besides Gets, to queue pair 1 and of this class only.
     #[test]
     fn who_may_be_told_of_traps_may_write_nothing_else() {
         let mut port = port(false);
@@ -310,7 +310,8 @@ mod tests {
         assert_eq!((traffic.informs, traffic.reports_answered, traffic.writes()), (1, 1, 0));
     }
 
-    /// An agent's door is as narrow: of the class for hosts one answer, and over a simulated port one Set to itself.
+    /// With an `AgentToken` one answer of the class for hosts passes, and over a simulated port one Set to the port
+    /// itself.
     #[test]
     fn an_agent_may_write_nothing_but_its_own() {
         for simulated in [false, true] {

@@ -1,32 +1,32 @@
-//! What machines tell each other of changes: whoever has one pending registers it with the subnet manager, where every
-//! machine of the fabric finds it.
+//! Registrations of changes: a machine with a pending change registers it with the subnet manager, where all machines
+//! of the fabric find it.
 
 use std::time::Duration;
 
-/// A pending change, as every machine of the fabric can see it.
+/// A pending change, as all machines of the fabric see it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Registration {
     /// The id of the change.
     pub change: String,
     /// The machine that its guard runs on.
     pub host: String,
-    /// The GID of the port that it was registered through; none: that of whoever registers it.
+    /// The GID of the port that the change was registered through; `None`: that of the port that registers it now.
     pub port: Option<[u8; 16]>,
-    /// Counts the guards that the change had.
+    /// Number of guards that the change has had.
     pub epoch: u64,
-    /// Grows as long as the guard lives.
+    /// Counts up as long as the guard lives.
     pub beat: u32,
-    /// How long it stays without its guard.
+    /// How long the registration stays without its guard.
     pub lease: Duration,
 }
 
-/// What is registered of a fabric.
+/// What a fabric has registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Registered {
     Nothing,
     One(Registration),
-    /// Of more than one machine: they came at the same moment.
+    /// Changes of more than one machine, which registered at the same moment.
     Several,
-    /// Nobody keeps registrations, for this reason.
+    /// No subnet manager keeps registrations, for this reason.
     NotKept(String),
 }

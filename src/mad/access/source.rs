@@ -1,4 +1,4 @@
-//! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
+//! Sources of a fabric. They only read: writing is another trait, so code that writes to a capture does not compile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use super::port::PortError;
 /// Why a source could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// The source's own words are wrong (`sim:nothing`): usage.
+    /// The name of the source is wrong (`sim:nothing`): a usage error.
     #[error("{code}: {what}; {hint}")]
     Name { code: &'static str, what: String, hint: String },
-    /// A file is damaged or not of a known format.
+    /// A file is damaged, or its format is not known.
     #[error("{place}: {code}: {what}; {hint}")]
     Input { code: &'static str, place: Place, what: String, hint: String },
-    /// It cannot be reached (no such file, no permission, no answer).
+    /// The source cannot be reached (no such file, no permission, no answer).
     #[error("{code}: {what}; {hint}")]
     Unreachable { code: &'static str, what: String, hint: String },
-    /// Whoever waited wanted it to end.
+    /// The caller cancelled the reading.
     #[error("FD-5010: the look was cancelled")]
     Cancelled,
 }
@@ -38,13 +38,12 @@ impl From<PortError> for SourceError {
     }
 }
 
-/// What a look should bring besides nodes, ports, links and the subnet manager. A source that has it at hand anyway may
-/// bring more.
+/// What to read besides nodes, ports, links and the subnet manager. A source that has more at hand may return more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// Forwarding tables, and whether switches choose ports by themselves.
+    /// Forwarding tables, and whether switches route adaptively.
     pub tables: bool,
-    /// Whether switches choose ports by themselves, where the tables that are judged come from elsewhere.
+    /// Whether switches route adaptively, where the tables to judge come from elsewhere.
     pub adaptive: bool,
     /// Multicast forwarding tables.
     pub multicast: bool,
@@ -54,65 +53,66 @@ pub struct Wanted {
     pub counters: bool,
 }
 
-/// What path records are wanted for.
+/// Which path records to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LevelsWanted {
-    /// Every source, instead of two of each switch.
+    /// From all sources, instead of two at each switch.
     pub every: bool,
     /// Switches as sources and destinations too.
     pub switches: bool,
-    /// Nothing is asked where it would take more questions.
+    /// The most requests: a reading that needs more sends none.
     pub most: Option<u64>,
 }
 
-/// What became of asking for tables of lanes.
+/// The result of reading the tables of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LanesRead {
-    /// They are there, as far as anybody answered.
+    /// The tables were read from all devices that answered.
     Read,
-    /// It would take so many questions.
+    /// The reading needs this many requests, more than allowed.
     TooMany(u64),
 }
 
-/// What became of asking for path records.
+/// The result of reading path records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LevelsRead {
-    /// Nobody can be asked: the source is not live.
+    /// The source is not live, so there is no manager to ask.
     NotLive,
     NoManager,
-    /// It would take so many questions.
+    /// The reading needs this many requests, more than allowed.
     TooMany(u64),
-    /// Not one answer told a path.
+    /// No answer held a path.
     Silent,
     Read(PathLevels),
 }
 
-/// How far a long look is.
+/// The progress of a long reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// The phase as `Reading` names it.
+    /// The phase, as `Reading` names it.
     pub phase: &'static str,
-    /// Questions that are settled.
+    /// Number of requests that are settled.
     pub done: u64,
-    /// Questions known so far, those settled included.
+    /// Number of requests known so far, settled ones included.
     pub known: u64,
 }
 
-/// Somebody who waits for a look.
+/// Observer of a reading, for the caller that waits for it.
 pub trait Watch {
     /// Called often; it must be quick.
     fn progress(&mut self, progress: Progress);
 
-    /// The fabric is known; what else was wanted is still to be read. Only of sources where that takes its time.
+    /// Reports the fabric as soon as it is known, before the rest is read. Only sources where the rest takes time call
+    /// it.
     fn sighted(&mut self, _fabric: &Fabric) {}
 
-    /// Whether the look should end now.
+    /// Whether the reading should end now.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// Waits in silence.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -123,21 +123,21 @@ impl Watch for Unwatched {
 /// A sweep that was recorded long before others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Past {
-    /// When it began, by the clock of whoever recorded it.
+    /// Start of the sweep, by the clock of the recording machine.
     pub time: String,
     pub sweep: Arc<Sweep>,
 }
 
-/// Something that can be looked at: a live fabric, the simulator, a capture, files.
+/// A source of a fabric: a live fabric, the simulator, a capture, files.
 pub trait Source {
-    /// How the source is called in headers and JSON, as the operator wrote it.
+    /// The name of the source in headers and JSON, as the operator wrote it.
     fn describe(&self) -> &str;
 
-    /// One look.
+    /// Reads the fabric once.
     fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
 
-    /// Adds what every switch does with these LIDs to the last look, where it came without tables. A source that
-    /// brings its tables with every look has nothing to add.
+    /// Adds the entries of all switches for these LIDs to the last snapshot, if it came without tables. A source that
+    /// returns its tables with each snapshot has nothing to add.
     fn read_toward(
         &mut self,
         _look: &mut Observation,
@@ -147,8 +147,8 @@ pub trait Source {
         Ok(())
     }
 
-    /// Adds SL2VL and arbitration tables to the last look, where it came without; nothing is asked where it would take
-    /// more questions than `most`. A source that brings them with every look has nothing to add.
+    /// Adds SL2VL and arbitration tables to the last snapshot, if it came without. A reading that needs more requests
+    /// than allowed sends none. A source that returns them with each snapshot has nothing to add.
     fn read_lanes(
         &mut self,
         _look: &mut Observation,
@@ -158,7 +158,7 @@ pub trait Source {
         Ok(LanesRead::Read)
     }
 
-    /// Asks the subnet manager for the service levels of paths in the last look.
+    /// Asks the subnet manager for the service levels of paths in the last snapshot.
     fn read_levels(
         &mut self,
         _look: &mut Observation,
@@ -168,27 +168,27 @@ pub trait Source {
         Ok(LevelsRead::NotLive)
     }
 
-    /// Of each LID, whether an agent there is subscribed to what dFtree tells hosts; `None` where nobody can say that.
+    /// Whether an agent at each LID subscribes to the notices of dFtree; `None` where the source cannot know.
     fn agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
         Ok(vec![None; lids.len()])
     }
 
-    /// Nobody sweeps any more: what only watching needs is given back. Whoever drops a source need not call it.
+    /// Releases what only sweeps need, when the sweeps are over. Dropping the source does the same.
     fn end_watch(&mut self, _look: &mut Observation) {}
 
-    /// Goes back in time, for so much to lie between the next sweep and the last look. A source that lives has no past,
-    /// and its sweeps begin now.
+    /// Goes back in time, so that the next sweep and the last snapshot are this far apart. A live source has no past:
+    /// its sweeps begin now.
     fn go_back(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {
         Ok(())
     }
 
-    /// What errors are told since at the last sweep, where more was recorded than whoever sweeps has seen.
+    /// The earlier sweep that errors are counted from, if more was recorded than the caller's sweeps.
     fn past(&mut self) -> Result<Option<Past>, SourceError> {
         Ok(None)
     }
 
-    /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source, and what
-    /// may have changed; the look has the fabric and the tables as they are afterwards. A file has one reading only.
+    /// Reads the counters of all ports of the last snapshot again, and the tables that may have changed. Waits for the
+    /// given time of the source's clock. Updates the snapshot's fabric and tables. A file has one reading only.
     fn sweep(
         &mut self,
         _look: &mut Observation,

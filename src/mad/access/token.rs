@@ -1,41 +1,42 @@
-//! The right to write to a fabric. It is asked for with a flag and given for a fabric that the configuration names by
-//! its switches; no other way leads to a value of this type.
+//! The right to write to a fabric. A flag asks for it, and the configuration must name the fabric by its switches;
+//! nothing else makes a token for a real fabric.
 
 use std::collections::BTreeSet;
 
 use super::port::LocalPort;
 use fabdeck_fabric::Guid;
 
-/// The subnet prefix that every fabric has unless somebody changed it, which therefore tells nothing.
+/// The default subnet prefix. Most fabrics have it, so it identifies none.
 pub const DEFAULT_PREFIX: u64 = 0xFE80_0000_0000_0000;
 
-/// How a configuration names a fabric that may be written to.
+/// How the configuration identifies a fabric that may be written to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     pub name: String,
     /// The GUIDs of its switches.
     pub switches: Vec<Guid>,
-    /// Its subnet prefix, where it is not the default.
+    /// The subnet prefix, where it is not the default.
     pub subnet_prefix: Option<u64>,
-    /// The GUIDs of the ports that its subnet managers run on, standbys included; none: whoever manages it.
+    /// The GUIDs of the ports that its subnet managers run on, standbys included; empty: any manager.
     pub managers: Vec<Guid>,
 }
 
-/// A fabric as it was seen.
+/// The identity of a fabric, as a reading found it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     pub switches: BTreeSet<Guid>,
     pub subnet_prefix: Option<u64>,
     pub manager: Option<Guid>,
-    /// The port that it was seen from; the right to write holds for that port alone.
+    /// The port that the reading went through; the right to write holds for that port alone.
     pub port: Option<Guid>,
 }
 
 impl Identity {
-    /// How many of the switches have to be there, of how many: nine in ten, for some may be down just when it matters.
+    /// The share of the switches that must be present: nine in ten, because some may be down just when a write is
+    /// urgent.
     const SHARE: (usize, usize) = (9, 10);
 
-    /// How many of its switches are among those seen.
+    /// Number of the identity's switches among those found.
     pub fn present(&self, seen: &BTreeSet<Guid>) -> usize {
         self.switches.iter().collect::<BTreeSet<_>>().into_iter().filter(|guid| seen.contains(guid)).count()
     }
@@ -51,7 +52,7 @@ impl Identity {
     }
 }
 
-/// Why nothing may be written.
+/// Why writing is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error("FD-4101: writing was not asked for; --allow-write asks for it")]
@@ -71,8 +72,8 @@ pub enum TokenError {
     OtherFabric { known: usize },
 }
 
-/// The right to be told of traps: it opens a port for nothing but InformInfo to subnet administration and answers to
-/// its reports. It is asked for with `--traps`; what writes to the fabric stays shut.
+/// The right to subscribe to traps: it allows InformInfo to subnet administration and answers to its reports, and no
+/// other write. `--traps` asks for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InformToken(());
 
@@ -82,8 +83,8 @@ impl InformToken {
     }
 }
 
-/// The right of a host's agent: to be told of traps, to say how far it is to whoever asks, and over a simulated port to
-/// move the flows of its own host. `fabdeck agent` alone makes it; what writes to the fabric stays shut.
+/// The right of a host's agent. It may subscribe to traps, answer how far it has followed a notice, and over a
+/// simulated port move the flows of its own host. It may not write anything else; only `fabdeck agent` makes one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AgentToken(());
 
@@ -104,12 +105,13 @@ enum Scope {
 }
 
 impl WriteToken {
-    /// For the simulator, where nothing can break. It opens no other port.
+    /// The right to write to the simulator, where nothing can break. It fits no other port.
     pub fn simulation() -> Self {
         Self(Scope::Simulation)
     }
 
-    /// For a real fabric: asked for, and known by its switches.
+    /// The right to write to a real fabric, if the caller asked for it and the configuration names the fabric by its
+    /// switches.
     pub fn grant(asked: bool, opted_in: &[Identity], seen: &Seen) -> Result<Self, TokenError> {
         if !asked {
             return Err(TokenError::NotAsked);
@@ -128,10 +130,10 @@ impl WriteToken {
         Err(TokenError::NotOptedIn { known: opted_in.len(), best })
     }
 
-    /// For whoever keeps a change that was begun. Leave was given then, and the fabric may be another one since in all that a
-    /// configuration names it by: a third of it dark, another manager in charge, the entry gone. Going back must not fail on
-    /// that. Nothing is written but the parts of the plan, and each is compared with what the change left there first, so one
-    /// switch of the fabric is enough to know it by.
+    /// The right to roll back or finish a change that was begun. The right was granted at the beginning; since then a
+    /// third of the switches may be down, another manager in charge, or the entry in the configuration gone. A
+    /// rollback must not fail on that. It writes only the parts of the plan, after comparing each with what the change
+    /// wrote. So one switch of the fabric is enough to identify it.
     pub fn take_back(begun: &BTreeSet<Guid>, seen: &Seen) -> Result<Self, TokenError> {
         if begun.is_disjoint(&seen.switches) {
             return Err(TokenError::OtherFabric { known: begun.len() });
@@ -139,7 +141,7 @@ impl WriteToken {
         Ok(Self(Scope::Fabric { name: "the fabric of the change".to_owned(), port: seen.port }))
     }
 
-    /// Whether it opens a port.
+    /// Whether the token fits a port.
     pub fn opens(&self, local: &LocalPort) -> Result<(), TokenError> {
         match &self.0 {
             Scope::Simulation if local.simulated => Ok(()),
@@ -151,7 +153,7 @@ impl WriteToken {
         }
     }
 
-    /// The fabric that it was given for.
+    /// The name of the fabric that the token was granted for.
     pub fn fabric(&self) -> Option<&str> {
         match &self.0 {
             Scope::Simulation => None,
