@@ -1,4 +1,4 @@
-//! Tables and LIDs from files meet a fabric: matched by GUID, and checked for being of the same time.
+//! Matches tables and LIDs of files with a fabric by GUID, and checks whether both are of the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,9 @@ use super::opensm::CUT_SECTION;
 
 /// Tables of a node that the fabric does not have.
 const UNKNOWN_NODE: &str = "FN-341";
-/// A LID that the file gives to another port than the fabric: one of the two is of another time.
+/// A LID that belongs to another port in the file than in the fabric: one of the two is of another time.
 const OTHER_OWNER: &str = "FN-342";
-/// A fabric without LIDs: nothing tells which port a LID of the tables means.
+/// A fabric without LIDs: the LIDs of the tables identify no ports.
 const NO_LIDS: &str = "FN-343";
 /// A switch without a table.
 const NO_TABLE: &str = "FN-344";
@@ -30,7 +30,7 @@ const OTHER_LID: &str = "FN-347";
 const UNKNOWN_PORT: &str = "FN-348";
 
 impl TableFile {
-    /// Puts the tables of this file to the nodes of a fabric; what was there is replaced.
+    /// Adds the tables of this file to the nodes of a fabric, and replaces earlier tables.
     pub fn apply_to(&self, fabric: &Fabric, tables: &mut Tables, notes: &mut Notes) {
         let mut served = FxHashSet::default();
         for section in &self.sections {
@@ -49,14 +49,14 @@ impl TableFile {
         self.check_complete(fabric, &served, notes);
     }
 
-    /// Whether a forwarding table is of no node of the fabric.
+    /// Whether the file has a forwarding table of a node that is not in the fabric.
     pub fn has_strangers(&self, fabric: &Fabric) -> bool {
         self.sections
             .iter()
             .any(|section| section.tables.lft.is_some() && Target::find(fabric, section).is_none())
     }
 
-    /// Of the only table of a file the LIDs that the fabric has beyond its end were not read.
+    /// Marks the LIDs beyond the end of a file's only table as unread, if the fabric has such LIDs.
     fn check_end(&self, fabric: &Fabric, section: &TableSection, held: &mut NodeTables, notes: &mut Notes) {
         let Some((last, top)) = self.open_end.zip(fabric.top_lid()).filter(|(last, top)| last < top) else {
             return;
@@ -96,7 +96,7 @@ impl TableFile {
         }
     }
 
-    /// A dump of tables has one for each switch, if nothing is missing.
+    /// Notes switches without a table: a complete dump has one for each switch.
     fn check_complete(&self, fabric: &Fabric, served: &FxHashSet<NodeId>, notes: &mut Notes) {
         let whole = |section: &TableSection| section.tables.lft.is_some() || !section.tables.sl2vl.is_empty();
         if !self.sections.iter().any(whole) {
@@ -110,7 +110,7 @@ impl TableFile {
     }
 }
 
-/// The node that a section is about; lanes of an adapter stand under its port's GUID.
+/// The node of a section; lanes of an adapter are listed under its port's GUID.
 struct Target {
     node: NodeId,
     port: Option<PortNum>,
@@ -147,7 +147,8 @@ fn owner_node(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
     fabric.port_by_guid(guid).map(|port| fabric.port(port).node).or_else(|| fabric.node_by_guid(guid))
 }
 
-/// Whether a GUID of a file means this port. Files may name the node, and not every dump tells GUIDs of ports.
+/// Whether a GUID in a file identifies this port. Files may name the node instead, and not all dumps have GUIDs of
+/// ports.
 fn is_of(fabric: &Fabric, port: PortId, guid: Guid) -> bool {
     let port = fabric.port(port);
     match port.facts.guid {
@@ -211,7 +212,7 @@ fn merge(fabric: &Fabric, target: &Target, section: &TableSection, held: &mut No
 }
 
 impl LidFile {
-    /// The fabric with the LIDs of this file where it has none of its own. A LID that is taken stays where it is.
+    /// The fabric with LIDs of this file for ports that have none. A LID that another port has is not given again.
     pub fn give_lids(&self, file: &str, fabric: &Fabric, notes: &mut Notes) -> Fabric {
         let mut wanted: BTreeMap<PortId, (Lid, Lmc)> = BTreeMap::new();
         let mut switches: BTreeMap<NodeId, (Lid, Lmc)> = BTreeMap::new();
@@ -246,7 +247,7 @@ impl LidFile {
     }
 }
 
-/// Who has a GUID of guid2lid: a switch (by the GUID of its port 0) or a port of another node.
+/// The owner of a GUID in guid2lid: a switch (by the GUID of its port 0) or a port of another node.
 #[derive(Clone, Copy)]
 enum Owner {
     Switch(NodeId),
@@ -285,7 +286,7 @@ fn rebuild(
     let mut builder = FabricBuilder::new();
     let mut keys = Vec::new();
     for (id, node) in fabric.nodes() {
-        // Nodes of a fabric differ in kind or GUID, so none is known already.
+        // Nodes of a fabric differ in kind or GUID, so the builder never knows one already.
         let key = builder.add_node(node.facts.clone()).unwrap_or_else(|known| known);
         for (port, known) in fabric.ports_of(id) {
             let facts = builder.port(key, known.number);
@@ -302,7 +303,7 @@ fn rebuild(
     }
     for (link, _) in fabric.links() {
         let [a, b] = fabric.ends(link).map(|(node, number)| (keys[node.index()], number));
-        // The cables come from a fabric, where each port has one peer: they cannot contradict.
+        // The cables come from a fabric, where each port has one peer, so they cannot contradict.
         let _ = builder.connect(a, b);
     }
     builder.finish()

@@ -1,4 +1,4 @@
-//! What a file can hold, whatever its format.
+//! The content of a file, independent of its format.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use fabdeck_fabric::observe::{
 };
 use fabdeck_fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
 
-/// A file, read.
+/// The content of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A whole look.
+    /// A whole snapshot.
     Observation(Box<Observation>),
     Topology(Box<TopologyFile>),
     Tables(TableFile),
@@ -53,29 +53,30 @@ impl Content {
     }
 }
 
-/// Nodes and cables, and whatever else the format says of them.
+/// Nodes and cables, and the other facts that the format has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TopologyFile {
     pub fabric: Fabric,
-    /// The time of the dump in the file's own words.
+    /// The time of the dump, as the file writes it.
     pub time: Option<String>,
     pub subnet_manager: Option<SubnetManager>,
     pub counters: Vec<CounterSample>,
     pub growth: Option<CounterGrowth>,
-    /// Whether switches choose among ports by themselves.
+    /// Whether switches route adaptively.
     pub adaptive: Option<Adaptive>,
-    /// Nodes that stand for two, in the order of the file.
+    /// Nodes that stand for two nodes with the same GUID, in the order of the file.
     pub merged: Vec<Merged>,
     pub notes: Notes,
 }
 
 /// Notes of topologies that end early: within a line, a record or a table, or before the other end of a cable.
 const ENDS_EARLY: [&str; 6] = ["FN-203", "FN-215", "FN-219", "FN-227", "FN-301", "FN-321"];
-/// Nodes that only their peers name.
+/// The note of nodes that only their peers name.
 const NO_RECORD: &str = "FN-206";
 
-/// Whether nodes or cables of a topology were not read, by its partial notes as (code, text). A dump lists every switch and
-/// has adapters behind them; ibdiagnet's file has other tables behind those of the topology.
+/// Whether nodes or cables of a topology were not read, judged by its partial notes as (code, text). A dump lists all
+/// switches, so one without a record was cut off; so were the adapters if none has a record. In ibdiagnet's file only
+/// cuts in the topology's own tables count.
 pub fn ends_early<'a>(fabric: &Fabric, mut notes: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
     let of_cables = |text: &str| {
         text.split([' ', ';']).any(|word| matches!(word, "NODES" | "SWITCHES" | "PORTS" | "LINKS"))
@@ -95,7 +96,7 @@ pub fn ends_early<'a>(fabric: &Fabric, mut notes: impl Iterator<Item = (&'a str,
 }
 
 impl TopologyFile {
-    /// Whether nodes or cables at its end were not read.
+    /// Whether nodes or cables at the end of the file were not read.
     pub fn is_cut(&self) -> bool {
         let partial = self.notes.iter().filter(|note| note.partial);
         ends_early(&self.fabric, partial.map(|note| (note.code, note.text.as_str())))
@@ -109,7 +110,7 @@ pub struct PolicyFile {
     pub notes: Notes,
 }
 
-/// Two nodes of one GUID, which became one.
+/// Two nodes with the same GUID, merged into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     pub guid: Guid,
@@ -117,13 +118,13 @@ pub struct Merged {
     pub names: [String; 2],
 }
 
-/// Tables of nodes named by GUID; they mean something only together with a fabric.
+/// Tables of nodes named by GUID; they need a fabric to be used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableFile {
     pub sections: Vec<TableSection>,
-    /// Which port the file says owns a LID (the first statement counts).
+    /// The port that owns each LID by the file; the first statement counts.
     pub owners: BTreeMap<Lid, Guid>,
-    /// The LID with which the only table ends, where nothing says that the table is whole.
+    /// The last LID of the file's only table, if the file does not show that the table is whole.
     pub open_end: Option<Lid>,
     pub notes: Notes,
 }
@@ -169,18 +170,18 @@ pub struct LidFile {
     pub notes: Notes,
 }
 
-/// Who belongs to which partition, as OpenSM's partitions.conf says it: the later statement counts.
+/// Members of partitions, from OpenSM's partitions.conf; of several statements about a port the last counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PartitionFile {
     pub statements: Vec<PartitionStatement>,
     pub notes: Notes,
 }
 
-/// The members of one definition; several may speak of one partition.
+/// The members of one definition; several definitions may name the same partition.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PartitionStatement {
     pub name: String,
-    /// Without the bit of membership; given by OpenSM's rule where the file has none.
+    /// The P_Key without the membership bit; derived by OpenSM's rule where the file has none.
     pub key: u16,
     pub members: Vec<PartitionMember>,
 }
@@ -188,12 +189,12 @@ pub struct PartitionStatement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartitionMember {
     pub who: PartitionPorts,
-    /// Full, or full and limited at once.
+    /// Full membership, or full and limited at once (`both`).
     pub full: bool,
     pub line: u64,
 }
 
-/// What a word of a list of members stands for.
+/// The ports that a word in a list of members stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartitionPorts {
     All,

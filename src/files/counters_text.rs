@@ -1,22 +1,22 @@
-//! What the texts about counters share: how a value is read, and lines that are no counters.
+//! Shared parts of texts with counters: reading of values, and of lines that are no counters.
 
 use super::text::Input;
 use fabdeck_fabric::PortNum;
 use fabdeck_fabric::observe::{Counter, CounterValues, Notes};
 
-/// A cell of a counter, understood.
+/// The value of a counter, as a text has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reading {
     Plain(u64),
-    /// The counter stands at its maximum: more happened than it says.
+    /// The counter is at its maximum, so the true number may be higher.
     Saturated(u64),
-    /// A tool computed a difference that went below zero; the value is what it printed.
+    /// A difference that went below zero in the tool; the value is as printed.
     Wrapped(u64),
-    /// More than the counter's field can hold.
+    /// The value exceeds the counter's field.
     TooWide(u64),
-    /// All ones, or all ones but the last: the tool's way to say that there is no value.
+    /// All ones, or all ones but the last: the tool's mark for "no value".
     Sentinel,
-    /// `N/A` or nothing.
+    /// `N/A` or an empty cell.
     Absent,
     Unreadable,
 }
@@ -39,7 +39,7 @@ impl Reading {
         }
     }
 
-    /// The value to keep: `Some(None)` is a counter without a value, `None` one that could not be read.
+    /// The value to store: `Some(None)` is a counter without a value, `None` one that could not be read.
     pub(super) fn value(self) -> Option<Option<u64>> {
         match self {
             Self::Plain(value) | Self::Saturated(value) | Self::Wrapped(value) | Self::TooWide(value) => {
@@ -50,7 +50,7 @@ impl Reading {
         }
     }
 
-    /// Notes what was not plain.
+    /// Adds a note unless the value is plain.
     pub(super) fn note(self, counter: &Counter, input: &Input<'_>, line: u64, notes: &mut Notes) {
         let place = || input.place(line);
         match self {
@@ -70,7 +70,7 @@ impl Reading {
             Self::TooWide(value) => notes.add("FN-405", place(), || {
                 format!("{counter} is {value}, more than its field holds; kept as it stands")
             }),
-            // A vendor's counter may be a fraction or a text: nothing that we read is missing then.
+            // A vendor's counter may be a fraction or a text; no known counter is missing then.
             Self::Unreadable if counter.bits().is_none() => notes
                 .add("FN-406", place(), || format!("the value of {counter} is no whole number; left out")),
             Self::Unreadable => notes.add_partial("FN-406", place(), || {
@@ -80,10 +80,10 @@ impl Reading {
     }
 }
 
-/// No attribute has more counters; a sample takes no more.
+/// Most counters of a sample; no attribute has more.
 const COUNTER_LIMIT: usize = 512;
 
-/// Reads a value into a sample and notes what was not plain.
+/// Reads a value into a sample, and adds a note unless the value is plain.
 pub(super) fn read_value(
     values: &mut CounterValues,
     counter: Counter,
@@ -108,12 +108,12 @@ pub(super) fn read_value(
     }
 }
 
-/// The ways of tools to say that a cell has no value.
+/// Whether a text is one of the tools' marks for a missing value.
 pub(super) fn is_absent(text: &str) -> bool {
     ["", "N/A", "NA", "-", "ERR", "null"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Decimal, hexadecimal after `0x`, or a negative number as its two's complement.
+/// Reads a decimal number, a hexadecimal one after `0x`, or a negative one as its two's complement.
 pub(super) fn number(text: &str) -> Option<u64> {
     let digits = |text: &str, radix| {
         let plain = text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -128,7 +128,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// A port in a heading: a number, or `ALL` (255) for all ports of the node together.
+/// Reads a port in a heading: a number, or `ALL` (255) for the sum over all ports of the node.
 pub(super) fn port(text: &str) -> Option<Option<PortNum>> {
     if text.eq_ignore_ascii_case("ALL") || text == "255" {
         return Some(None);
@@ -136,7 +136,8 @@ pub(super) fn port(text: &str) -> Option<Option<PortNum>> {
     text.parse::<u32>().ok().and_then(PortNum::new).map(Some)
 }
 
-/// A line that is neither heading nor counter: a tool's complaint makes the reading partial, noise does not.
+/// Adds a note on a line that is neither heading nor counter. A tool's error makes the reading partial; other text
+/// does not.
 pub(super) fn note_stray(text: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
     const COMPLAINTS: &[&str] = &["ibwarn", "ibpanic", "iberror", "ibdebug", "query failed", "failed:"];
     let shown = || text.trim().chars().take(80).collect::<String>();
@@ -147,7 +148,7 @@ pub(super) fn note_stray(text: &str, input: &Input<'_>, line: u64, notes: &mut N
     }
 }
 
-/// The last line has no line end: nobody can tell a whole number from the beginning of one.
+/// Notes a last line without a line end, whose number may be cut.
 pub(super) fn note_unended(input: &Input<'_>, line: u64, notes: &mut Notes) {
     notes.add_partial("FN-408", input.place(line), || {
         "the file ends within this line, so the line is not used; the file may be cut".to_owned()

@@ -1,14 +1,13 @@
-//! Comma-separated rows (RFC 4180), and what tools that never heard of it print: blanks before a quote, quotes
-//! within quotes.
+//! Comma-separated rows (RFC 4180), and deviations of tools: blanks before a quote, quotes within quotes.
 
 use std::borrow::Cow;
 
-/// A quoted cell has no end.
+/// A quoted cell without an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a quoted cell has no closing quote")]
 pub struct Unclosed;
 
-/// Writes one row and its line end. Cells are quoted where a reader would see something else in them.
+/// Writes one row with its line end. Quotes a cell if it could be misread otherwise.
 pub fn write_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     let start = out.len();
     for (at, cell) in cells.enumerate() {
@@ -18,7 +17,7 @@ pub fn write_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
         write_cell(out, cell);
     }
     if out.len() == start {
-        // A row of one empty cell is not an empty line.
+        // A row of one empty cell must not become an empty line.
         out.push_str("\"\"");
     }
     out.push('\n');
@@ -41,8 +40,8 @@ fn write_cell(out: &mut String, cell: &str) {
     out.push('"');
 }
 
-/// Splits one row (without its line end) into `cells`, which is emptied first. A cell without quotes is kept with
-/// its blanks; a quote within a quoted cell that ends no cell is kept as it stands.
+/// Splits one row (without its line end) into `cells`, which is emptied first. A cell without quotes keeps its blanks.
+/// A quote inside a quoted cell is kept unless it ends the cell.
 pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), Unclosed> {
     cells.clear();
     let mut rest = row;
@@ -63,9 +62,9 @@ pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), U
     }
 }
 
-/// The cell after its opening quote, and what follows the cell (nothing, or a comma and more).
+/// Reads a cell after its opening quote; returns the cell and the rest (empty, or a comma and more).
 fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), Unclosed> {
-    // Only filled once the cell is no plain piece of the row.
+    // Used only if the cell is not a plain piece of the row.
     let mut owned = String::new();
     let mut from = 0;
     let mut search = 0;

@@ -1,8 +1,8 @@
-//! What is wrong with a file, where, and what to do.
+//! Errors of files: what is wrong, where, and what to do.
 
 use fabdeck_fabric::observe::Place;
 
-/// A file that cannot be read, with the place of the first offence.
+/// A file that cannot be read, with the place of the first error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {code}: {what}; {hint}")]
 pub struct FileError {

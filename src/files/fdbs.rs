@@ -1,5 +1,5 @@
-//! The routes as OpenSM prints them for people and for ibdm (`opensm.fdbs`, `osm.fdbs`, `ibdiagnet.fdbs`), and the
-//! multicast tables of `opensm.mcfdbs`. Nothing in these files says where a table ends.
+//! Routes as OpenSM prints them for people and for ibdm (`opensm.fdbs`, `osm.fdbs`, `ibdiagnet.fdbs`), and the
+//! multicast tables of `opensm.mcfdbs`. These files do not mark the end of a table.
 
 mod hops;
 mod write;
@@ -42,7 +42,8 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
     reader.finish()
 }
 
-/// A row up to its last column: `0x0001 : 001  : 01   : yes`, `0x000D : UNREACHABLE`.
+/// Whether a last line without a newline is complete, up to its last column: `0x0001 : 001  : 01   : yes`, `0x000D :
+/// UNREACHABLE`.
 fn is_whole(line: &str) -> bool {
     let last = line.rsplit(':').next().unwrap_or("").trim();
     line.trim_start().starts_with("0x")
@@ -52,7 +53,7 @@ fn is_whole(line: &str) -> bool {
 enum Rows {
     Unicast(Lft),
     Multicast(Mft),
-    /// `Switch 0x...` alone says neither.
+    /// `Switch 0x...` alone starts either kind of table.
     Unknown,
 }
 
@@ -68,7 +69,7 @@ struct Reader<'a> {
     input: Input<'a>,
     file: TableFile,
     open: Option<Open>,
-    /// The highest LID that a table before this one ends with: OpenSM ends all of them alike.
+    /// The highest last LID of the tables so far: OpenSM ends all tables at the same LID.
     longest: u16,
     guard: SparseGuard,
 }
@@ -219,7 +220,7 @@ impl Reader<'_> {
     }
 }
 
-/// `0xC000 : 0x001  0x003 `
+/// Reads `0xC000 : 0x001  0x003 `.
 fn multicast_row(
     table: &mut Mft,
     lid_word: &str,

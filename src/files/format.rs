@@ -1,4 +1,5 @@
-//! The formats, each described once: detection, reading, the list in the docs and the fuzz targets follow from it.
+//! The formats, each described once: detection, reading, the list in the docs and the fuzz targets use this
+//! description.
 
 use super::content::Content;
 use super::error::FileError;
@@ -11,15 +12,15 @@ use super::{
 /// One format that can be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// The word in `convert --to`, in messages and the name of the fuzz target.
+    /// The name in `convert --to`, in messages and of the fuzz target.
     pub id: &'static str,
     pub title: &'static str,
-    /// Whether the beginning of a file (up to 8 KiB, mark of byte order removed) speaks this format.
+    /// Whether the beginning of a file (up to 8 KiB, byte order mark removed) is of this format.
     pub looks_like: fn(&str) -> bool,
     pub read: fn(Input<'_>) -> Result<Content, Box<FileError>>,
 }
 
-/// A format whose module has the usual three: `ID`, `looks_like` and `read`.
+/// A format whose module has the usual three items: `ID`, `looks_like` and `read`.
 macro_rules! format {
     ($module:ident, $title:literal, $content:expr) => {
         Format {
@@ -31,8 +32,8 @@ macro_rules! format {
     };
 }
 
-/// Asked in this order, so a format with a telling beginning stands before one that accepts much. Topologies stand
-/// in the order of what they tell: a folder's fabric is that of the first.
+/// Formats in the order of detection: one with a distinctive beginning stands before one that accepts much. Topologies
+/// are sorted by how much they tell: in a folder with several, the first one gives the fabric.
 pub const FORMATS: &[Format] = &[
     format!(capture_format, "capture of fabdeck (record)", |seen| Content::Observation(Box::new(seen))),
     format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
@@ -59,7 +60,7 @@ pub const FORMATS: &[Format] = &[
     format!(guids, "list of GUIDs", Content::Guids),
 ];
 
-/// The format of a file by its content.
+/// Detects the format of a file by its content.
 pub fn detect(bytes: &[u8]) -> Option<&'static Format> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(8 * 1024)]);

@@ -1,5 +1,5 @@
-//! What ibqueryerrors prints: ports with errors beyond a threshold, or the data counters of all ports. It says
-//! nothing of what is zero. Several outputs may follow each other in one file.
+//! Output of ibqueryerrors: ports with errors beyond a threshold, or the data counters of all ports. The tool leaves
+//! out counters that are zero. A file may hold several outputs.
 //!
 //! ```text
 //! Errors for 0x200003 "leaf3"
@@ -52,13 +52,14 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     Ok(file)
 }
 
-/// A record up to its last bracket, or the last line of the summary.
+/// Whether a last line without a newline is complete: a record up to its last bracket, or the last line of the
+/// summary.
 fn is_whole(line: &str) -> bool {
     let text = line.trim();
     record(text).is_some_and(|_| text.ends_with(']')) || text.starts_with("## Suppressed:")
 }
 
-/// How far the current output got. The tool always ends with the list of what it suppressed.
+/// How far the current output got. The tool always ends with the list of suppressed counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Nothing,
@@ -67,7 +68,7 @@ enum End {
     Whole,
 }
 
-/// A line of one port: GUID, port and the text of the counters.
+/// Splits a line of one port into GUID, port and the text of the counters.
 fn record(text: &str) -> Option<(&str, &str, &str)> {
     let rest = text.trim().strip_prefix("GUID ")?;
     let (guid, rest) = rest.trim_start().split_once(' ')?;
@@ -143,8 +144,8 @@ impl Reader<'_> {
     }
 }
 
-/// `[NAME == VALUE]` or `[NAME == VALUE (1.5KB)]`, and what follows it. A value that is repeated in a handy unit
-/// comes from PortCountersExtended: the tool asks for that attribute wherever the device has it.
+/// Reads `[NAME == VALUE]` or `[NAME == VALUE (1.5KB)]`; returns the rest too. A value repeated in a handy unit comes
+/// from PortCountersExtended, which the tool reads if the device has it.
 fn counter(text: &str) -> Option<(Counter, &str, &str)> {
     let (inside, after) = text.strip_prefix('[')?.split_once(']')?;
     let (name, value) = inside.split_once("==")?;

@@ -1,6 +1,6 @@
-//! Virtual lanes as PortInfo counts them.
+//! Number of virtual lanes, as PortInfo encodes it.
 
-/// How many data lanes a code of VLCap or OpVLs stands for (IBA 14.2.5.6).
+/// Number of data lanes for a code of VLCap or OperationalVLs (IBA 14.2.5.6).
 pub(super) fn lane_count(code: u64) -> Option<u8> {
     match code {
         1 => Some(1),

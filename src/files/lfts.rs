@@ -1,6 +1,6 @@
 //! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`), and as `dump_lfts`, `dump_fts` and `ibroute` print
-//! them: a heading for each switch, a line for each LID, a line that counts them. `dump_fts -M` and `ibroute -M`
-//! print multicast tables in the same manner.
+//! them. Each switch has a heading, a line for each LID, and a line with their number. `dump_fts -M` and `ibroute -M`
+//! print multicast tables in the same form.
 
 mod multicast;
 mod write;
@@ -22,7 +22,7 @@ pub use write::write;
 
 pub const ID: &str = "lfts";
 
-/// How many LIDs one MAD carries.
+/// Number of LIDs in one MAD.
 const LIDS_PER_BLOCK: usize = 64;
 
 pub fn looks_like(head: &str) -> bool {
@@ -40,7 +40,7 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
     reader.finish()
 }
 
-/// What the rows of the section in hand say.
+/// The rows of the current section.
 enum Rows {
     Unicast(Lft),
     Multicast(Multicast),
@@ -53,17 +53,17 @@ struct Open {
     count: u64,
     /// One past the highest LID with an entry.
     reach: usize,
-    /// The LID of the last row, and the last one that the heading promises.
+    /// The LID of the last row, and the last LID in the heading.
     last: Option<Lid>,
     range_end: Option<Lid>,
-    /// The highest LID of the heading, where OpenSM wrote it: it counts LIDs up to the highest, routed or not.
+    /// The highest LID of the heading, if OpenSM wrote it: OpenSM counts LIDs up to the highest, routed or not.
     top: Option<u32>,
-    /// A LID that the tools do not print although their heading promises it.
+    /// A LID that the tools do not print although their heading includes it.
     promised: Option<Lid>,
     ended: Option<u32>,
 }
 
-/// A block that the tool could not read; it prints the block before it instead.
+/// A block that the tool could not read; it prints the previous block instead.
 struct Unread {
     node: Guid,
     block: u32,
@@ -75,7 +75,8 @@ struct Reader<'a> {
     input: Input<'a>,
     file: TableFile,
     open: Option<Open>,
-    /// By LID, 0 where nobody said; a file of a full subnet states each owner thousands of times.
+    /// Owner of each LID, 0 where none is stated. A vector, because the file of a full subnet states each owner
+    /// thousands of times.
     owners: Vec<u64>,
     heading_owners: Vec<(Lid, Guid)>,
     unread: Vec<Unread>,
@@ -253,7 +254,7 @@ impl<'a> Reader<'a> {
         let unicast = matches!(open.rows, Rows::Unicast(_));
         match open.ended {
             None => {
-                // What the heading promises beyond the cut may lead anywhere.
+                // The LIDs of the heading beyond the cut are unread.
                 if unicast {
                     tables.forget_after(open.last, open.range_end);
                 }
@@ -267,7 +268,7 @@ impl<'a> Reader<'a> {
                     None => (open.count, "has lines:"),
                 };
                 if u64::from(said) != counted {
-                    // Nothing tells which rows are missing.
+                    // It is unknown which rows are missing.
                     if unicast {
                         tables.forget_after(None, open.range_end);
                     }
@@ -355,8 +356,8 @@ fn heading_of(text: &str, unended: bool) -> Option<Heading> {
     }
     let lid =
         before.split_once(" switch Lid ").and_then(|(_, rest)| leading_decimal(rest)).map(|(lid, _)| lid);
-    // The other tools write their range in hexadecimal and count lines; they read blocks of 64 up to the last LID
-    // and miss that one where a block begins with it.
+    // Other tools write their range in hexadecimal and count lines. They read blocks of 64 up to the last LID, and
+    // miss that one if a block begins with it.
     let range = before.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(range, _)| range);
     let last = range.and_then(|range| range.split_once('-')).map_or("", |(_, last)| last);
     let promised = table_lid(last).filter(|lid| lid.index().is_multiple_of(LIDS_PER_BLOCK));
@@ -374,7 +375,7 @@ fn count_of(text: &str) -> Option<u32> {
     matches!(rest, "lids dumped" | "mlids dumped").then_some(count)
 }
 
-/// The owner in the words behind an entry. Names come after it, so the first mention is the one.
+/// The owner in the text after an entry. The name follows the GUID, so the first mention counts.
 fn owner_of(rest: &str, unended: bool) -> Option<u64> {
     let (_, after) = rest.split_once(" portguid 0x")?;
     let (guid, rest) = leading_hex(after)?;
@@ -385,7 +386,7 @@ fn owner_of(rest: &str, unended: bool) -> Option<u64> {
     (whole && guid != 0).then_some(guid)
 }
 
-/// A line that has a port and no LID, or a LID that is no number of the trade (`-1 003`).
+/// Whether a line has a port and no LID, or an invalid LID (`-1 003`).
 fn is_row_without_lid(text: &str) -> bool {
     let (first, rest) = word(text);
     let number = first.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b'X' | b'-' | b'+'));

@@ -1,5 +1,5 @@
-//! Files that describe fabrics. Every reader takes bytes with a name and returns a value with notes, or an error with
-//! file, line and reason; the content decides the format, never the name. `capture` records and replays observations,
+//! Files that describe fabrics. Each reader takes bytes with a name and returns a value with notes, or an error with
+//! file, line and reason. The content decides the format, never the name. `capture` records and replays observations,
 //! `jobs` asks the batch system.
 
 pub mod capture;
@@ -16,15 +16,15 @@ pub mod ibsim;
 pub mod port_report;
 mod topology_text;
 
-// Shared by several.
+// Shared by several formats.
 mod lane_code;
 mod limit;
 
-// What is around the text of a file.
+// Layers around the text of a file.
 pub mod packed;
 pub mod transcript;
 
-// What OpenSM leaves behind.
+// Files of OpenSM.
 pub mod fdbs;
 pub mod guid2lid;
 pub mod guids;
@@ -40,23 +40,23 @@ pub mod bind;
 mod opensm;
 mod regular;
 
-// What a batch system says.
+// Output of batch systems.
 pub mod job_lists;
 
-// What an operator asks for.
+// Input written by operators.
 pub mod flows;
 pub mod story;
 
-// What an incident leaves behind.
+// Files of diagnostic tools.
 mod counters_text;
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
 pub mod perfquery;
 
-// What fabdeck itself records.
+// fabdeck's own recordings.
 pub mod capture_format;
 
-// Written for others.
+// Formats written for other programs.
 pub mod prometheus;
 pub mod qos_policy;
 pub mod slurm;

@@ -1,12 +1,12 @@
-//! How large a fabric may be.
+//! The size limit of a fabric.
 
 use super::FileError;
 use fabdeck_fabric::observe::Place;
 
-/// More nodes than LIDs cannot be in one subnet; those without a LID (down, or not yet addressed) have room besides.
+/// Most nodes. A subnet has 49,151 LIDs; the rest is for nodes without a LID (down, or not addressed yet).
 pub(crate) const MOST_NODES: usize = 60_000;
 
-/// Refuses a file at the node that is one too many. `count` is with that node.
+/// Refuses a file at the first node beyond the limit. `count` includes that node.
 pub(super) fn check_nodes(count: usize, place: impl FnOnce() -> Place) -> Result<(), Box<FileError>> {
     if count <= MOST_NODES {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What perfquery prints: blocks of one port and one attribute each, a counter a line. Any number of outputs may
-//! follow each other in one file; each block is a sample of its own.
+//! Output of perfquery: blocks of one port and one attribute, one counter a line. A file may hold several outputs;
+//! each block is a sample of its own.
 //!
 //! ```text
 //! # Port extended counters: Lid 2052 port 1 (CapMask: 0x5300 CapMask2: 0x0000002)
@@ -16,7 +16,7 @@ use fabdeck_fabric::{Lid, PortNum};
 
 pub const ID: &str = "perfquery";
 
-/// A heading of a block, or the first line below one.
+/// Whether the text has a heading of a block, or the first line below one.
 pub fn looks_like(head: &str) -> bool {
     head.lines().any(|line| heading(line).is_some() || line.trim_start().starts_with("PortSelect:."))
 }
@@ -37,7 +37,8 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     Ok(reader.file)
 }
 
-/// The last counter of an attribute, with a value that no longer number begins with: 12 may be the beginning of 120.
+/// Whether a last line without a newline is complete. It must be the last counter of an attribute, with a value that
+/// starts no longer number: 12 may be the beginning of 120.
 fn is_whole(line: &str) -> bool {
     const LAST: &[&str] =
         &["PortRcvPkts", "PortXmitWait", "PortMulticastRcvPkts", "QP1Dropped", "QP1DroppedExt"];
@@ -52,7 +53,7 @@ struct Heading<'a> {
     port: &'a str,
 }
 
-/// `# TITLE: Lid 2 port 1 (CapMask: 0x5A00)`; a directed route may stand in place of the LID.
+/// Reads `# TITLE: Lid 2 port 1 (CapMask: 0x5A00)`; a directed route may replace the LID.
 fn heading(line: &str) -> Option<Heading<'_>> {
     let (title, rest) = line.trim().strip_prefix('#')?.split_once(':')?;
     let title = title.trim();
@@ -65,15 +66,15 @@ fn heading(line: &str) -> Option<Heading<'_>> {
     Some(Heading { title, lid, port: port.trim() })
 }
 
-/// The block that is being read.
+/// The current block.
 struct Block {
     sample: CounterSample,
     line: u64,
-    /// The same names mean the 64-bit counters here.
+    /// Whether the names mean the 64-bit counters.
     wide: bool,
-    /// PortCounters or PortCountersExtended, which always have PortRcvPkts.
+    /// Whether the attribute is PortCounters or PortCountersExtended, which always have PortRcvPkts.
     whole_attribute: bool,
-    /// False for attributes that hold no counters (PortSamplesControl).
+    /// Whether the attribute holds counters; PortSamplesControl does not.
     counters: bool,
 }
 
@@ -163,7 +164,7 @@ impl Reader<'_> {
     }
 }
 
-/// The port repeated in the block must be that of the heading.
+/// Checks that PortSelect in the block is the port of the heading.
 fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
     let select = number(value);
     if select != Some(port.map_or(255, |port| u64::from(port.value()))) {
@@ -173,7 +174,7 @@ fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64
     }
 }
 
-/// `NAME:......VALUE`, also with the dots lost.
+/// Reads `NAME:......VALUE`, also without the dots.
 fn field(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_[]".contains(&b));

@@ -1,12 +1,12 @@
-//! The port report of `ibnetdiscover -p`: every port on a line, with its peer where it has one.
+//! The port report of `ibnetdiscover -p`: one line for each port, with its peer if it has one.
 //!
 //! ```text
 //! SW     5  4 0x0000000000200003 4x SDR - SW     8  4 0x0000000000200005 ( 'leaf3' - 'spine1' )
 //! SW     5  6 0x0000000000200003 4x SDR                                    'leaf3'
 //! ```
 //!
-//! The GUIDs are those of ports. All ports of a switch have the GUID of the switch; of an adapter the report does
-//! not tell the node's GUID.
+//! GUIDs are those of ports. All ports of a switch have the GUID of the switch; for an adapter the report lacks the
+//! node's GUID.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub fn looks_like(head: &str) -> bool {
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut notes = Notes::new();
     let mut rows = Vec::new();
-    // The text of names lives in the lines, so these are kept.
+    // Rows borrow names from the lines, so the lines are kept.
     let lines = input.lines_with_end(is_whole).collect::<Result<Vec<_>, _>>()?;
     for line in &lines {
         let place = input.place(line.number);
@@ -54,7 +54,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     build(input.name, &rows, notes)
 }
 
-/// A row that can be read has its closing sign.
+/// Whether a line is a whole row. Only a row with its closing quote or bracket can be read.
 fn is_whole(line: &str) -> bool {
     starts_row(line) && parse(line).is_ok()
 }
@@ -85,9 +85,9 @@ struct Row<'a> {
     far: Option<Side<'a>>,
     width: Option<LinkWidth>,
     speed: Option<LinkSpeed>,
-    /// Width and speed in the words of the file.
+    /// Width and speed, as the file writes them.
     rate: (&'a str, &'a str),
-    /// The names could be told apart in several ways (`'a' - 'b' - 'c'`).
+    /// Whether the names can be split in several ways (`'a' - 'b' - 'c'`).
     ambiguous: bool,
 }
 
@@ -106,7 +106,7 @@ fn kind_of(word: &str) -> Option<NodeKind> {
     }
 }
 
-/// The next word, and the rest behind it.
+/// The next word; `rest` is what follows it.
 fn word<'a>(rest: &mut &'a str) -> &'a str {
     let text = rest.trim_start();
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
@@ -170,10 +170,10 @@ fn side<'a>(rest: &mut &'a str) -> Result<Side<'a>, Fault> {
     Ok(Side { kind, lid, port, guid, name: "" })
 }
 
-/// Which GUID an adapter's node gets: the least that its ports can share.
+/// Node GUIDs of adapters, derived from the GUIDs of their ports:
 ///
-/// - Ports 1 and 2 with GUIDs g+1 and g+2 and one name are one adapter with the GUID g (older ones).
-/// - All others are adapters of one port, with the GUID of that port (newer ones).
+/// - Ports of the same name whose GUIDs are g plus their numbers are one adapter with the GUID g (older adapters).
+/// - All others are adapters of one port, with the GUID of that port (newer adapters).
 struct Adapters<'a> {
     shared: BTreeMap<(u64, &'a str), Vec<PortNum>>,
 }
@@ -243,7 +243,7 @@ fn add(builder: &mut FabricBuilder, adapters: &Adapters<'_>, side: &Side<'_>, an
     key
 }
 
-/// What a row says of its own port.
+/// Adds what a row says of its own port.
 fn state_port(builder: &mut FabricBuilder, key: NodeKey, side: &Side<'_>) {
     let is_switch = side.kind == NodeKind::Switch;
     let addressed = if is_switch { PortNum::MANAGEMENT } else { side.port };
@@ -257,7 +257,7 @@ fn note_row(notes: &mut Notes, place: &impl Fn() -> Place, row: &Row<'_>) {
     if row.near.lid.is_none() {
         note_unknown_lid(notes, place());
     }
-    // A port without a cable has no rate in use.
+    // A port without a cable has no active rate.
     if row.far.is_some() && (row.width.is_none() || row.speed.is_none()) {
         let (width, speed) = row.rate;
         note_rate(notes, place(), &format!("{width} {speed}"));

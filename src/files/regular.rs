@@ -1,4 +1,4 @@
-//! Files that are opened as what they are: neither a link to another one, nor a pipe that waits for its other end.
+//! Opens regular files only: no symbolic links, and no pipes, whose opening can wait for their other end.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a file, and neither a link to one nor a pipe, which would wait for its other end.
+/// Opens a regular file; refuses a symbolic link, and a pipe, which would wait for its other end.
 pub fn open_regular(path: &Path, how: &OpenOptions) -> io::Result<File> {
     let regular = |held: Metadata| match held.is_file() {
         true => Ok(()),
         false => Err(wrong(path, "no regular file")),
     };
     match fs::symlink_metadata(path) {
-        // How it is opened says whether it is made.
+        // The options of the caller decide whether a missing file is created.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         held => held.and_then(regular)?,
     }
-    // It may be another by now.
+    // The file may have been replaced since, so the flags and a second check refuse that too.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = how.clone().custom_flags(flags).open(path)?;
     file.metadata().and_then(regular)?;

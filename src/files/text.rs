@@ -1,11 +1,11 @@
-//! Text as it comes from operators: with a byte order mark, CRLF, bytes that are no UTF-8, and no last newline.
+//! Text of operators' files: with a byte order mark, CRLF, bytes that are not UTF-8, or no last newline.
 
 use std::borrow::Cow;
 
 use super::FileError;
 use fabdeck_fabric::observe::Place;
 
-/// A line longer than this is no line of any format we read.
+/// Longest line. No known format has longer ones.
 pub const LINE_LIMIT: usize = 64 * 1024;
 
 /// A file's name (for messages) and its bytes.
@@ -20,12 +20,12 @@ impl<'a> Input<'a> {
         Self { name, bytes }
     }
 
-    /// The lines, each with its number from 1.
+    /// The lines with their numbers, from 1.
     pub fn lines(&self) -> Lines<'a> {
         Lines { name: self.name, rest: self.text(), number: 0, whole_end: false }
     }
 
-    /// The lines, where a last line without a newline is not cut when it reads as a whole record.
+    /// The lines. A last line without a newline counts as complete if it reads as a whole record.
     pub fn lines_with_end(&self, is_whole: impl FnOnce(&str) -> bool) -> Lines<'a> {
         let (_, last) = self.split_last_line();
         let whole_end = !last.is_empty()
@@ -39,7 +39,7 @@ impl<'a> Input<'a> {
         Lines { rest: self.split_last_line().0, ..self.lines() }
     }
 
-    /// Whether a line before the last one has the word.
+    /// Whether a line before the last one contains the word.
     pub fn has_before_last(&self, word: &str) -> bool {
         self.split_last_line().0.windows(word.len()).any(|part| part == word.as_bytes())
     }
@@ -48,7 +48,7 @@ impl<'a> Input<'a> {
         self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.bytes)
     }
 
-    /// The lines that end in a newline, and what follows the last newline.
+    /// Splits the text into the lines that end in a newline, and the rest.
     fn split_last_line(&self) -> (&'a [u8], &'a [u8]) {
         let text = self.text();
         text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1))
@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
 pub struct Line<'a> {
     pub number: u64,
     pub text: Cow<'a, str>,
-    /// The file ends within this line, or may do so: no newline follows it.
+    /// Whether the file ends within this line, or may do so: no newline follows it.
     pub unended: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct Lines<'a> {
     name: &'a str,
     rest: &'a [u8],
     number: u64,
-    /// The last line is a whole record, newline or not.
+    /// Whether the last line is a whole record even without a newline.
     whole_end: bool,
 }
 

@@ -1,8 +1,8 @@
-//! What a writer hands back: the text, and what the format could not say.
+//! The result of a writer: the text, and what the format cannot express.
 
 use fabdeck_fabric::observe::Notes;
 
-/// A file to be, and the notes on what had to be left out or renamed for it.
+/// The text of a file to write, and notes on what was left out or renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     pub text: String,

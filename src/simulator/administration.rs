@@ -1,5 +1,5 @@
-//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services. Single records only;
-//! tables over several packets are asked for one by one.
+//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services. It
+//! answers with single records; of a table only the first packet.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const DEFAULT_PARTITION: u16 = 0xFFFF;
 const MTU: u8 = 2 << 6 | 5;
 
 impl World {
-    /// `from` is the LID of who asks.
+    /// `from` is the LID of the sender.
     pub(super) fn answer_administration(&mut self, request: &Mad, from: u16, now: Duration) -> Option<Mad> {
         if self.device(self.manager.0).silent || request.method().is_response() {
             return None;
@@ -56,7 +56,7 @@ impl World {
         Some(answer)
     }
 
-    /// A path exists when the tables lead from one end to the other.
+    /// A path exists if the tables lead from one end to the other.
     fn path_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
         self.route();
         let mask = answer.administration_header().component_mask.get();
@@ -87,7 +87,7 @@ impl World {
         record.reversible_count = 0x81;
         record.partition_key = DEFAULT_PARTITION.into();
         record.mtu = MTU;
-        // Exactly 100 Gbit/s; the packet life time of a short path.
+        // Exactly 100 Gb/s; the packet life time of a short path.
         (record.rate, record.packet_life) = (2 << 6 | 16, 2 << 6 | 18);
         Ok(())
     }
@@ -106,7 +106,7 @@ impl World {
         Ok(())
     }
 
-    /// The subscriptions of one port; of a table the first packet.
+    /// The subscriptions of one port; the first packet of a table.
     fn inform_records(&self, answer: &mut Mad, table: bool) -> Result<(), u16> {
         let by_gid = InformInfoRecord::SUBSCRIBER_GID;
         if answer.administration_header().component_mask.get() != by_gid {
@@ -127,7 +127,7 @@ impl World {
         let header = answer.administration_header_mut();
         header.attribute_offset = (size_of::<InformInfoRecord>() as u16 / 8).into();
         if table {
-            // Data, active, the first packet, and where it holds all the last one too.
+            // RMPP flags: active, first packet, and last packet if this one holds all records.
             (header.rmpp_version, header.rmpp_type) = (1, 1);
             header.rmpp_flags = 0b011 | u8::from(held == found.len()) << 2;
             header.segment = 1.into();
@@ -149,7 +149,7 @@ impl World {
         let owns = |(node, port): &Plug| self.device(*node).owns_at(*port, lid);
         let planned = self.fabric.port_by_lid(Lid::new(lid.into())?).map(|port| self.fabric.port(port));
         let plug = planned.map(|port| (port.node.0, port.number.value())).filter(owns);
-        // LIDs may have been set since.
+        // LIDs may have been set since the fabric was built.
         let plugs = |(node, device): (usize, &Device)| {
             let last = if device.is_switch() { 0 } else { device.port_count() };
             (u8::from(!device.is_switch())..=last).map(move |port| (node as u32, port))
@@ -162,7 +162,7 @@ impl World {
         let by_port = self.fabric.port_by_guid(guid).map(|port| self.fabric.port(port));
         let plug = by_port.map(|port| (port.node.0, port.number.value()));
         let by_node = || self.fabric.node_by_guid(guid).map(|node| (node.0, 0));
-        // Devices make up the GUIDs that the fabric leaves open.
+        // Devices have GUIDs of their own where the fabric has none.
         let made_up = || {
             let ports = |device: &Device| device.ports.iter().position(|socket| socket.guid == guid);
             let devices = (0u32..).zip(&self.devices);

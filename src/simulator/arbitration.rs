@@ -1,4 +1,4 @@
-//! Arbitration tables as their attribute has them: two blocks of 32 entries for each priority.
+//! Arbitration tables in the layout of their attribute: two blocks of 32 entries for each priority.
 
 use fabdeck_fabric::VlWeight;
 use fabdeck_mad::VlArbitrationBlock;
@@ -6,7 +6,7 @@ use fabdeck_mad::VlArbitrationBlock;
 use super::device::{ArbitrationTables, Device, Socket};
 use super::subnet::Refusal;
 
-/// Entries of the high and of the low table.
+/// Capacity of the high and of the low table, in entries.
 pub const CAPACITY: (u8, u8) = (8, 8);
 
 pub fn block(device: &Device, ingress: u8, modifier: u32) -> Result<VlArbitrationBlock, Refusal> {
@@ -42,13 +42,13 @@ pub fn set_block(
     Ok(())
 }
 
-/// The tables of a port to be changed: those that it came up with, unless somebody changed them before.
+/// The tables of a port, to change them: its default tables, unless they were set before.
 pub fn of(socket: &mut Socket) -> &mut ArbitrationTables {
     let low = || even(socket.operational_lanes);
     socket.arbitration.get_or_insert_with(|| Box::new(ArbitrationTables { low: low(), ..Default::default() }))
 }
 
-/// Every lane in turn, which is how ports come up.
+/// Equal weights for all lanes, the default of a port.
 fn even(lanes: u8) -> Vec<VlWeight> {
     let lane = |lane: u8| fabdeck_fabric::Lane::new(lane.into()).unwrap_or_default();
     (0..lanes.min(CAPACITY.1)).map(|at| VlWeight { lane: lane(at), weight: 64 }).collect()

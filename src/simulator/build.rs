@@ -1,4 +1,4 @@
-//! From a fabric as a value to devices. What the fabric leaves open gets what new hardware would say.
+//! Builds devices from a fabric value. What the fabric leaves open gets the defaults of new hardware.
 
 use fabdeck_fabric::{
     Fabric, Guid, LinkSpeed, LinkWidth, NodeId, NodeKind, PhysicalState, Port, PortNum, PortState, Tables,
@@ -70,7 +70,7 @@ fn socket(fabric: &Fabric, id: NodeId, number: u8, best: LinkSpeed) -> Socket {
     }
 }
 
-/// What was said of the states; else a cabled port works, and one without a cable looks for one.
+/// The states that the fabric states; by default a cabled port is active, and one without a cable polls.
 fn states(port: Option<&Port>, management: bool) -> (PortState, PhysicalState) {
     let facts = port.map(|port| (port.facts.state, port.facts.physical_state)).unwrap_or_default();
     let cabled = management || port.is_some_and(|port| port.peer.is_some());
@@ -84,7 +84,7 @@ fn states(port: Option<&Port>, management: bool) -> (PortState, PhysicalState) {
     (said, facts.1.unwrap_or(follows))
 }
 
-/// Puts the tables of a source into its devices.
+/// Copies the tables of a source into the devices.
 pub fn load_tables(devices: &mut [Device], tables: &Tables) {
     for (id, held) in &tables.nodes {
         let Some(device) = devices.get_mut(id.index()) else { continue };
@@ -100,7 +100,7 @@ pub fn load_tables(devices: &mut [Device], tables: &Tables) {
             device.tables.lanes.insert((from.value(), to.value()), *lanes);
         }
         for (port, arbitration) in &held.arbitration {
-            // Tables of an adapter are kept under port 0, whichever of its ports they are for.
+            // Tables of an adapter are stored under port 0, whichever of its ports they are for.
             let number = if device.is_switch() { port.value() } else { port.value().max(1) };
             if let Some(socket) = device.socket_mut(number) {
                 socket.arbitration = Some(Box::new(ArbitrationTables {

@@ -1,4 +1,4 @@
-//! What one node of the simulated fabric is made of.
+//! The parts of a node of the simulated fabric.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::NodeDescription;
 
-/// Where something is plugged in: the node's index and its port.
+/// A port of the simulator: the node's index and the port number.
 pub type Plug = (u32, u8);
 
 /// A node.
@@ -21,38 +21,38 @@ pub struct Device {
     pub device_id: u16,
     pub revision: u32,
     pub enhanced_port0: bool,
-    /// By number; entry 0 of an adapter is not used.
+    /// By port number; entry 0 of an adapter is unused.
     pub ports: Vec<Socket>,
     pub tables: DeviceTables,
-    /// Does not answer anything.
+    /// Whether the device answers nothing.
     pub silent: bool,
-    /// Answers for all in-ports at once when asked for its SL2VL tables.
+    /// Whether one answer covers the SL2VL tables of all in-ports.
     pub optimized_lanes: bool,
     pub adaptive: AdaptiveProfile,
 }
 
-/// What a switch says when it is asked whether it chooses ports by itself. Its packets keep to its tables all the same.
+/// What a switch answers about adaptive routing. Its packets follow the forwarding tables in each case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AdaptiveProfile {
-    /// It has no such attribute.
+    /// The switch has no such attribute.
     #[default]
     Plain,
     On,
     Off,
-    /// It does not answer.
+    /// The switch does not answer.
     Silent,
 }
 
-/// What a switch forwards by.
+/// The tables of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceTables {
     pub linear: Vec<u8>,
     pub linear_top: u16,
-    /// PortStateChange: a port's state changed, and no manager has taken that back.
+    /// PortStateChange: a port's state changed, and no manager has cleared the bit.
     pub state_change: bool,
     /// 32 masks for the 16 ports at a position, by (block, position).
     pub multicast: BTreeMap<(u16, u8), [u16; 32]>,
-    /// (In, out) that differ from the identity modulo the lanes in operation.
+    /// The (in, out) pairs that differ from the identity modulo the operational lanes.
     pub lanes: BTreeMap<(u8, u8), Sl2Vl>,
 }
 
@@ -75,7 +75,7 @@ pub struct Socket {
     pub arbitration: Option<Box<ArbitrationTables>>,
 }
 
-/// The M_Key of a port and what became of those who had another.
+/// The M_Key of a port, and the number of requests with another key.
 #[derive(Clone, Copy, Default)]
 pub struct KeyGuard {
     pub key: u64,
@@ -83,7 +83,7 @@ pub struct KeyGuard {
     pub violations: u16,
 }
 
-/// Never shows the key.
+/// Leaves out the key.
 impl std::fmt::Debug for KeyGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KeyGuard")
@@ -93,7 +93,7 @@ impl std::fmt::Debug for KeyGuard {
     }
 }
 
-/// The arbitration of a port where somebody has set it.
+/// The arbitration tables of a port, if they were set.
 #[derive(Clone, Debug, Default)]
 pub struct ArbitrationTables {
     pub high_limit: u8,
@@ -102,7 +102,7 @@ pub struct ArbitrationTables {
 }
 
 impl Device {
-    /// How many external ports it has.
+    /// Number of external ports.
     pub fn port_count(&self) -> u8 {
         (self.ports.len() - 1) as u8
     }
@@ -111,7 +111,7 @@ impl Device {
         self.kind == NodeKind::Switch
     }
 
-    /// The port that is managed when a packet came in at `ingress`: port 0 of a switch, the port itself elsewhere.
+    /// The managed port when a packet came in at `ingress`: port 0 of a switch, the port itself elsewhere.
     pub fn managed(&self, ingress: u8) -> u8 {
         if self.is_switch() { 0 } else { ingress }
     }
@@ -125,7 +125,7 @@ impl Device {
         self.ports.get_mut(usize::from(port)).filter(|_| port > 0 || switch)
     }
 
-    /// Whether a LID is that of the port that a packet came in at, or of the switch.
+    /// Whether a LID belongs to the port where a packet came in, or to the switch.
     pub fn owns_at(&self, ingress: u8, lid: u16) -> bool {
         let base = self.socket(self.managed(ingress)).and_then(|socket| Some((socket.lid?, socket.lmc)));
         base.is_some_and(|(base, lmc)| (base.value()..base.value() + lmc.lids()).contains(&lid))
@@ -133,7 +133,7 @@ impl Device {
 }
 
 impl Socket {
-    /// Whether packets of management pass.
+    /// Whether management packets pass.
     pub fn passes(&self) -> bool {
         self.physical == PhysicalState::LinkUp && self.peer.is_some()
     }

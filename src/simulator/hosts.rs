@@ -1,5 +1,5 @@
-//! What hosts have besides a port: flows that their clients may ask for and move, and, where it was asked for, an agent
-//! that follows dFtree's notices by itself.
+//! Hosts beyond their ports: flows that clients can list and move, and optional agents inside the simulator that
+//! follow notices of dFtree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,31 +14,31 @@ use super::device::Plug;
 use super::simulate::{Event, Seat, Simulator};
 use super::world::World;
 
-/// After which an agent has done what a notice asks.
+/// Delay after which an agent has done what a notice asks.
 const ACTS: Duration = Duration::from_millis(1);
 
-/// The agents that are part of the fabric, by their ports.
+/// The agents inside the simulator, by their ports.
 #[derive(Debug, Default)]
 pub struct HostAgents {
     heard: BTreeMap<Plug, Heard>,
-    /// Agents that say that they followed, and move nothing.
+    /// Agents that answer "followed" and move nothing.
     lying: BTreeSet<Plug>,
 }
 
 impl World {
-    /// From now on a host follows notices; false where there is no host of that name.
+    /// Adds an agent to a host; false if no host has that name.
     pub fn add_agent(&mut self, text: &str) -> bool {
         let host = self.find(text).filter(|(node, _)| !self.device(*node).is_switch());
         host.inspect(|host| drop(self.agents.heard.insert(*host, Heard::default()))).is_some()
     }
 
-    /// The agent of a host says from now on that it followed, and moves nothing; false where there is none.
+    /// Makes the agent of a host answer "followed" and move nothing; false if the host has no agent.
     pub fn corrupt_agent(&mut self, text: &str) -> bool {
         let host = self.find(text).filter(|host| self.agents.heard.contains_key(host));
         host.inspect(|host| _ = self.agents.lying.insert(*host)).is_some()
     }
 
-    /// Every host does, at each of its ports that has a cable.
+    /// Adds an agent to all hosts, at each cabled port.
     pub fn add_agents(&mut self) {
         let adapters = self.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
         let ports = adapters.flat_map(|(id, _)| self.fabric.ports_of(id));
@@ -47,40 +47,41 @@ impl World {
         self.agents.heard.extend(plugs.into_iter().map(|plug| (plug, Heard::default())));
     }
 
-    /// Whether an agent is subscribed to a trap there.
+    /// Whether an agent at a port subscribes to a trap.
     pub(super) fn agent_wants(&self, plug: Plug, number: u16) -> bool {
         self.agents.heard.contains_key(&plug) && matches!(number, trap::REPATH | trap::UNPATH)
     }
 
-    /// The LIDs that a port sends to, and on which service level.
+    /// The LIDs that a port sends to, each with its service level.
     pub fn flows_at(&self, node: NodeId, port: PortNum) -> Vec<(u16, u8)> {
         let run = self.underway.as_ref().map(|underway| &underway.run);
         let flows = run.zip(self.fabric.port_of(node, port)).map(|(run, port)| run.flows_of(port));
         flows.unwrap_or_default()
     }
 
-    /// Puts the flows of a port to a LID on a level; how many were on another one.
+    /// Moves the flows of a port to a LID to a service level; returns how many were on another one.
     pub(super) fn move_flows(&mut self, (node, port): Plug, lid: u16, level: u8) -> usize {
         let port = self.fabric.port_of(NodeId(node), PortNum(port));
         let run = self.underway.as_mut().map(|underway| &mut underway.run);
         run.zip(port).map_or(0, |(run, port)| run.set_level(port, lid, level))
     }
 
-    /// What a port sends is to go to high LIDs on this level, or back to base LIDs; whether it does already.
+    /// Directs the flows of a port to high LIDs on this level, or back to base LIDs. Returns whether all packets are
+    /// there already.
     pub(super) fn turn_flows(&mut self, (node, port): Plug, high: Option<u8>) -> bool {
         let port = self.fabric.port_of(NodeId(node), PortNum(port));
         let run = self.underway.as_mut().map(|underway| &mut underway.run);
         run.zip(port).is_none_or(|(run, port)| run.turn_to_half(port, high))
     }
 
-    /// Whether it has done so.
+    /// Whether all packets of a port go to the LIDs that it was directed to.
     fn has_turned(&self, (node, port): Plug) -> bool {
         let run = self.underway.as_ref().map(|underway| &underway.run);
         run.zip(self.fabric.port_of(NodeId(node), PortNum(port)))
             .is_none_or(|(run, port)| run.has_turned(port))
     }
 
-    /// An agent of the fabric does what it is told.
+    /// Lets an agent inside the simulator follow a notice.
     fn heed(&mut self, at: Plug, told: &Repath, now: Duration) {
         let own = Lid::new(self.lid_of(at).into());
         let silent = self.device(at.0).silent;
@@ -96,7 +97,7 @@ impl World {
             (true, Some(to)) => (Standing::Followed, self.move_flows(at, to.value(), told.level.value())),
             (true, None) => {
                 self.turn_flows(at, (!told.back).then_some(told.level.value()));
-                // Whether it has followed is seen when somebody asks.
+                // A later request finds out whether the flows have moved.
                 (Standing::UnderWay, flows.len())
             }
             (false, _) => (Standing::Nothing, 0),
@@ -107,7 +108,7 @@ impl World {
         }
     }
 
-    /// How far an agent of the fabric is; nobody where there is none.
+    /// The answer of an agent inside the simulator; `None` if the port has none.
     fn stands(&self, at: Plug, asked: &Follow, now: Duration) -> Option<Follow> {
         let heard = self.agents.heard.get(&at).filter(|_| !self.device(at.0).silent)?;
         let (standing, moved) = heard.standing(asked.key(), now);
@@ -118,7 +119,7 @@ impl World {
 }
 
 impl Simulator {
-    /// A notice goes out to the agents of the fabric that can be reached.
+    /// Sends a notice to the agents inside the simulator that the manager reaches.
     pub(super) fn tell_agents(&mut self, told: &Repath) {
         let agents: Vec<Plug> = self.world.agents.heard.keys().copied().collect();
         self.world.route();
@@ -136,7 +137,8 @@ impl Simulator {
         self.world.heed(at, told, self.now);
     }
 
-    /// A datagram of the class for hosts: the fabric's own agent answers, or whoever sits there.
+    /// Answers a datagram of the class for hosts: the simulator's own agent does, or else it goes to the clients at
+    /// that port.
     pub(super) fn answer_host(&mut self, seat: Seat, request: &Parcel, at: Plug) -> Option<Mad> {
         let own = self.seats.get(&seat) == Some(&at);
         let mut answer = request.mad.clone();
@@ -158,7 +160,7 @@ impl Simulator {
             }
             (_, attribute::HOST_FLOWS) => return None,
             (Method::GET, attribute::FOLLOW) if self.world.agents.heard.contains_key(&at) => {
-                // Packets may have arrived since.
+                // Packets may have arrived since the last request.
                 self.world.move_packets(self.now);
                 *answer.follows_mut() = self.world.stands(at, request.mad.follows(), self.now)?;
             }
@@ -171,7 +173,7 @@ impl Simulator {
         Some(answer)
     }
 
-    /// What is for a host comes to everybody else who sits there, as from the LID of who sent it.
+    /// Delivers a datagram for a host to all other clients at its port, with the LID of the sender.
     pub(super) fn hand_over(&mut self, from: Seat, request: &Parcel, at: Plug) {
         let Some(home) = self.seats.get(&from).copied().filter(|_| !self.world.device(at.0).silent) else {
             return;

@@ -1,4 +1,4 @@
-//! How a packet gets from one port to another: by the ports it names, or by LID through the tables.
+//! Routes of packets from one port to another: by the ports in the packet, or by LID through the tables.
 
 use fabdeck_fabric::NO_PATH;
 use fabdeck_mad::Smp;
@@ -6,25 +6,25 @@ use fabdeck_mad::Smp;
 use super::device::Plug;
 use super::world::World;
 
-/// A way through more switches is a loop.
+/// A route through more switches is a loop.
 const HOPS_MOST: u32 = 64;
 
-/// Where a packet ends up.
+/// Where a packet arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrived {
-    /// The port it came in at; port 0 of a switch that it began at.
+    /// The port where the packet came in; port 0 of a switch if it started there.
     pub at: Plug,
     pub hops: u32,
 }
 
 impl World {
-    /// Follows the ports of a directed route and writes the way back into the packet. `None`: it is lost.
+    /// Follows a directed route and writes the return path into the packet. `None`: the packet is lost.
     pub(super) fn follow_route(&self, from: Plug, smp: &mut Smp) -> Option<Arrived> {
         let route: Vec<u8> = smp.route()?.to_vec();
         let mut at = from;
         for (hop, egress) in route.iter().enumerate() {
             let device = self.device(at.0);
-            // An adapter sends through its own port and passes nothing on.
+            // An adapter sends through its own port and forwards nothing.
             let allowed = device.is_switch() || (hop == 0 && *egress == from.1);
             let socket = device.socket(*egress).filter(|socket| allowed && socket.passes())?;
             at = socket.peer?;
@@ -35,7 +35,7 @@ impl World {
         Some(Arrived { at, hops: route.len() as u32 })
     }
 
-    /// Follows the tables to a LID. `None`: it is lost.
+    /// Follows the tables to a LID. `None`: the packet is lost.
     pub(super) fn follow_lid(&self, from: Plug, lid: u16) -> Option<Arrived> {
         let mut at = from;
         for hops in 0..HOPS_MOST {

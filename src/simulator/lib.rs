@@ -1,7 +1,7 @@
-//! A fabric that answers management datagrams byte for byte, in simulated time and deterministic by seed: subnet packets
-//! by directed route and by LID through its own tables, performance counters, M_Key protection, path records, and a
-//! stand-in for the subnet manager. Lines may lose, delay, repeat and reorder packets. `traffic` moves packets over
-//! virtual lanes, and ports count them.
+//! A simulated fabric that answers management datagrams byte for byte, in simulated time and deterministic by seed. It
+//! answers subnet packets by directed route, and by LID through its own tables. It has performance counters, M_Key
+//! protection, path records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and reorder packets.
+//! `traffic` moves packets over virtual lanes, and ports count them.
 
 mod administration;
 mod arbitration;

@@ -1,11 +1,11 @@
-//! What happens to datagrams on their way: drawn by seed, so that the same run is the same again.
+//! Faults of lines, drawn by seed, so that runs are repeatable.
 
 use std::time::Duration;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A share in millionths: whole numbers, so that every machine draws alike.
+/// A share in millionths. Whole numbers give the same draws on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Share(u32);
 
@@ -16,7 +16,7 @@ impl Share {
         Self((percent.min(100)) * (Self::WHOLE / 100))
     }
 
-    /// `10%`, `0.5%`; at most four digits behind the point.
+    /// Reads `10%` or `0.5%`, with at most four decimal places.
     pub fn read(text: &str) -> Option<Self> {
         let digits = text.strip_suffix('%')?;
         let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
@@ -37,27 +37,27 @@ impl Share {
     }
 }
 
-/// How lines behave. The default loses nothing.
+/// Faults of the lines. The default has none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Line {
-    /// Lost, in each direction.
+    /// Share of packets lost, in each direction.
     pub loss: Share,
-    /// Up to so much later than the way takes.
+    /// Longest random delay beyond the time of the route.
     pub delay: Duration,
-    /// Delivered twice.
+    /// Share of answers delivered twice.
     pub duplicate: Share,
-    /// Held back long enough to be overtaken.
+    /// Share of answers held back long enough for others to overtake them.
     pub reorder: Share,
-    /// Answers to somebody else's transaction that come along.
+    /// Share of answers that come with an answer to a foreign transaction.
     pub foreign: Share,
 }
 
 impl Line {
-    /// Longer than any way, shorter than anybody's patience.
+    /// Longer than any route takes, shorter than any timeout.
     const HELD_BACK: Duration = Duration::from_millis(2);
 }
 
-/// The dice.
+/// The random generator.
 #[derive(Clone, Debug)]
 pub struct Dice(Xoshiro256PlusPlus);
 
@@ -67,7 +67,7 @@ impl Dice {
     }
 
     pub fn falls(&mut self, share: Share) -> bool {
-        // A line that does nothing draws nothing: faults that are switched off change no other draw.
+        // A fault that is switched off draws nothing, so it changes no other draw.
         share.0 > 0 && self.below(u64::from(Share::WHOLE)) < u64::from(share.0)
     }
 
@@ -78,7 +78,7 @@ impl Dice {
         Duration::from_nanos(late) + held
     }
 
-    /// A number below `end`; the bias of the remainder is far below what a share can say.
+    /// A random number below `end`; the bias of the remainder is far below the resolution of a share.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0.next_u64() % end.max(1)
     }

@@ -1,4 +1,4 @@
-//! What happened, a line each: when, at whose seat, which datagram. Keys are blanked before anything is written or
+//! A log with one line for each event: time, client, datagram. Keys are blanked before a datagram is written or
 //! hashed.
 
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use rustc_hash::FxHasher;
 
 use fabdeck_mad::{Class, Mad, Smp, attribute};
 
-/// The lines so far; nothing is kept unless it is switched on.
+/// The lines so far; `None` until logging is switched on.
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     lines: Option<String>,
@@ -46,7 +46,7 @@ impl EventLog {
     }
 }
 
-/// A hash over all bytes but those that hold a key.
+/// A hash over all bytes except those of keys.
 fn fingerprint(mad: &Mad) -> u64 {
     let mut open = mad.clone();
     if matches!(mad.class(), Class::SUBNET_DIRECTED | Class::SUBNET_LID) {

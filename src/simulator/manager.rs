@@ -1,4 +1,4 @@
-//! The stand-in for a subnet manager: it gives LIDs and fills forwarding tables.
+//! Stand-in for a subnet manager: assigns LIDs and fills forwarding tables.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::build;
 use super::device::{Device, Plug};
 use super::world::FIRST_GROUP;
 
-/// What it says of itself in SMInfo.
+/// The manager's priority and state in SMInfo.
 pub const PRIORITY: u8 = 8;
 pub const MASTER: u8 = 3;
 
-/// The fabric with a LID for every port that has one to have: those that are there stay, the others get the lowest
-/// free ones in the order of port GUIDs, as OpenSM does.
+/// The fabric with a LID for each port that needs one. Existing LIDs stay; the others get the lowest free ones in the
+/// order of port GUIDs, as OpenSM does.
 pub fn with_lids(fabric: &Fabric) -> Fabric {
     let mut without: Vec<PortId> =
         end_ports(fabric).filter(|id| fabric.port(*id).facts.lid.is_none()).collect();
@@ -37,8 +37,8 @@ pub fn with_lids(fabric: &Fabric) -> Fabric {
     rebuilt(fabric, &given.collect::<Vec<_>>())
 }
 
-/// The fabric with other LIDs: two to the power of this for each port of an adapter, one for each switch, in the order of port
-/// GUIDs; the first of several is a multiple of their number.
+/// The fabric with new LIDs: 2^LMC for each port of an adapter, one for each switch, in the order of port GUIDs. The
+/// base LID is a multiple of the number of LIDs.
 pub fn with_lmc(fabric: &Fabric, lmc: Lmc) -> Fabric {
     let mut ports: Vec<PortId> = end_ports(fabric).collect();
     ports.sort_by_key(|id| {
@@ -55,14 +55,14 @@ pub fn with_lmc(fabric: &Fabric, lmc: Lmc) -> Fabric {
         let lid = next.next_multiple_of(lids);
         next = lid + lids;
         let facts = builder.port(port.node.into(), port.number);
-        // Beyond the last LID a port has none.
+        // A port beyond the last LID gets none.
         let fits = lid + lids - 1 <= u32::from(Lid::MAX);
         (facts.lid, facts.lmc) = (Lid::new(lid).filter(|_| fits), own);
     }
     builder.finish()
 }
 
-/// Port 0 of switches (which a dump may leave out), and the cabled ports of everything else.
+/// The ports that need LIDs: port 0 of switches (which a dump may leave out), and the cabled ports of other nodes.
 fn end_ports(fabric: &Fabric) -> impl Iterator<Item = PortId> {
     let wanted = |id: &PortId| {
         let port = fabric.port(*id);
@@ -83,7 +83,7 @@ fn rebuilt(fabric: &Fabric, given: &[(PortId, Lid)]) -> Fabric {
     builder.finish()
 }
 
-/// Where it sits: the first cabled port of a host that answers, else the first switch.
+/// The port of the manager: the first cabled port of a host that answers, otherwise the first switch.
 pub fn home(fabric: &Fabric) -> Option<Plug> {
     let host = fabric.ports().find(|(_, port)| {
         let node = &fabric.node(port.node).facts;
@@ -93,19 +93,18 @@ pub fn home(fabric: &Fabric) -> Option<Plug> {
     host.map(|(_, port)| plug(port)).or_else(|| fabric.switches().next().map(|(id, _)| (id.0, 0)))
 }
 
-/// Shortest paths for every LID, and the group that IP runs on over every host.
+/// Fills tables with shortest paths to all LIDs, and with the multicast group of IP over InfiniBand for all hosts.
 pub fn fill_tables(fabric: &Fabric, devices: &mut [Device]) {
     let faults = Faults::default();
     fill_linear(fabric, &faults, "minhop", devices);
     spread_group(&Problem::new(fabric, &faults).graph, devices);
 }
 
-/// Forwarding tables of an engine on one lane; what it refuses leaves those that are there. Shortest paths are refused to
-/// nobody.
+/// Fills forwarding tables with an engine on one lane. If the engine refuses, the tables stay; MinHop never refuses.
 pub fn fill_linear(fabric: &Fabric, faults: &Faults, id: &str, devices: &mut [Device]) {
     let problem = Problem::new(fabric, faults);
     let request = Request { lanes: 1, ..Request::default() };
-    // Whoever cancels does not ask here.
+    // `NoPulse` never cancels.
     let answer = engine(id).and_then(|engine| (engine.route)(&problem, &request, &NoPulse).ok());
     let routes =
         answer.map(|answer| answer.routes).filter(|routes| routes.lane_count() <= 1).unwrap_or_default();
@@ -114,7 +113,8 @@ pub fn fill_linear(fabric: &Fabric, faults: &Faults, id: &str, devices: &mut [De
     }
 }
 
-/// One tree over each connected part, from its first switch: every member hears every other.
+/// Builds one multicast tree over each connected component, from its first switch, so that all members reach each
+/// other.
 fn spread_group(graph: &SwitchGraph, devices: &mut [Device]) {
     let mut reached = vec![false; graph.switch_count()];
     for root in 0..graph.switch_count() as u32 {

@@ -1,5 +1,5 @@
-//! What the stand-in for the subnet manager hears of and passes on to those who subscribed: switches whose links changed,
-//! ports that came or went. While nobody is subscribed nothing is kept.
+//! Traps that the stand-in for the subnet manager forwards to subscribers: switches whose links changed, ports that
+//! came or went. Without subscribers nothing is recorded.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,10 +7,10 @@ use super::device::Plug;
 use super::world::World;
 use fabdeck_mad::{InformInfo, Notice, trap};
 
-/// Subscriptions, by the LID and the queue pair that reports go to, and the number of the trap.
+/// Subscriptions, by the LID and queue pair that reports go to, and by trap number.
 type Subscribers = BTreeMap<(u16, u32, u16), InformInfo>;
 
-/// More subscribers than that are refused: each takes in every trap.
+/// The most subscribers: each receives all traps, so more are refused.
 const SUBSCRIBERS_MOST: usize = 256;
 
 #[derive(Debug, Default)]
@@ -18,14 +18,14 @@ pub struct Watchfulness {
     pub(super) subscribers: Subscribers,
     /// Switches that have a trap to send.
     changed: BTreeSet<u32>,
-    /// Ports may have come or gone.
+    /// Set when ports may have come or gone.
     pub(super) moved: bool,
-    /// The ports that were in service when the manager last looked.
+    /// The ports that were in service when the manager last checked.
     in_service: BTreeSet<Plug>,
 }
 
 impl Watchfulness {
-    /// A link at a node went down or came up.
+    /// Records that a link at a node went down or came up.
     pub(super) fn change(&mut self, node: u32) {
         self.moved = true;
         if !self.subscribers.is_empty() {
@@ -35,7 +35,7 @@ impl Watchfulness {
 }
 
 impl World {
-    /// Somebody subscribes to traps, or does not want them any more; false: that is not possible.
+    /// Adds or ends a subscription to traps; false if that is not possible.
     pub(super) fn subscribe(&mut self, lid: u16, asked: InformInfo) -> bool {
         let who = (lid, asked.queue_pair().max(1), asked.trap_number.get());
         let known = self.watchful.subscribers.contains_key(&who);
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// Whether there is something to tell and somebody to tell it to.
+    /// Whether there are both changes to report and subscribers.
     pub(super) fn has_notices(&self) -> bool {
         self.watchful.moved && !self.watchful.subscribers.is_empty()
     }
@@ -62,7 +62,8 @@ impl World {
         &self.watchful.subscribers
     }
 
-    /// What switches say at once, and what the manager finds when it looks: who is out of service, who is in service.
+    /// The traps that switches send at once, and those of the manager's check: ports that left service, ports that
+    /// entered it.
     pub(super) fn take_notices(&mut self) -> (Vec<Notice>, Vec<Notice>) {
         let changed = std::mem::take(&mut self.watchful.changed);
         self.watchful.moved = false;
@@ -96,7 +97,8 @@ impl World {
         (said, found)
     }
 
-    /// The ports that the manager reaches and that answer: port 0 of switches, of adapters those that it comes to.
+    /// The ports that the manager reaches and that answer: port 0 of a switch, and of an adapter the ports that are
+    /// reached.
     fn in_service(&self) -> BTreeSet<Plug> {
         let managed = |(node, port): Plug| (node, self.device(node).managed(port));
         let (mut seen, mut queue) = (BTreeSet::from([managed(self.manager)]), VecDeque::new());

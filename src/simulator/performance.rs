@@ -1,4 +1,4 @@
-//! The agent for performance counters, at queue pair 1 of every port with a LID.
+//! The performance agent, at queue pair 1 of all ports with a LID.
 
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -12,12 +12,12 @@ use super::device::Plug;
 use super::subnet::Refusal;
 use super::world::World;
 
-/// Selects all ports of a node together.
+/// Selects all ports of a node.
 const ALL_PORTS: u8 = 0xFF;
 /// AllPortSelect, extended width, PortXmitWait, QP1Dropped; additional extended counters (in the second mask).
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
-/// The length of a tick, as the attribute numbers it.
+/// The length of a tick, as a code of PortSamplesControl.
 pub(super) const TICK: u8 = 1;
 
 impl World {
@@ -78,7 +78,7 @@ impl World {
         Ok(())
     }
 
-    /// What one port counted, or all of the node in sum.
+    /// The counters of one port, or the sum over all ports of the node.
     fn counted(&self, (node, _): Plug, port: u8) -> Result<CounterValues, Refusal> {
         let device = self.device(node);
         if port != ALL_PORTS {
@@ -95,7 +95,7 @@ impl World {
         Ok(sum)
     }
 
-    /// What was set there, and what traffic added.
+    /// The counters that were set, plus those of traffic.
     fn counted_at(&self, at: Plug) -> CounterValues {
         let mut counted = self.counters.get(&at).cloned().unwrap_or_default();
         if let Some(underway) = &self.underway {
@@ -104,7 +104,7 @@ impl World {
         counted
     }
 
-    /// A Set clears; which counters, CounterSelect says.
+    /// Clears the counters that CounterSelect selects.
     fn clear_counters(&mut self, (node, _): Plug, request: &Mad) -> Result<(), Refusal> {
         let block = match request.header().attribute.get() {
             attribute::PORT_COUNTERS | attribute::PORT_COUNTERS_EXTENDED => {
@@ -138,7 +138,7 @@ impl World {
     }
 }
 
-/// The wide form of the counters that the bits of CounterSelect and CounterSelect2 stand for (IBA 16.1.3.5, 16.1.4.11).
+/// The 64-bit counters that the bits of CounterSelect and CounterSelect2 select (IBA 16.1.3.5, 16.1.4.11).
 fn selected(request: &Mad) -> Vec<Counter> {
     use Counter as C;
     const NARROW: [Counter; 16] = [
@@ -176,13 +176,13 @@ fn selected(request: &Mad) -> Vec<Counter> {
     if request.header().attribute.get() == attribute::PORT_COUNTERS {
         let block = request.performance_data::<PortCounters>();
         let mut cleared = chosen(&NARROW, block.counter_select.get().into());
-        // Bit 0 of the second field is the only one that is in use.
+        // Only bit 0 of the second field is in use.
         cleared.extend((block.counter_select2 & 1 != 0).then_some(C::PortXmitWaitExt));
         return cleared;
     }
     let block = request.performance_data::<PortCountersExtended>();
     let mut cleared = chosen(&WIDE, block.counter_select.get().into());
-    // The second field has the errors in the order of the first attribute, then waiting and QP1.
+    // The second field has the errors in the order of PortCounters, then PortXmitWait and QP1Dropped.
     let errors = [&NARROW[..12], &[C::PortXmitWaitExt, C::QP1DroppedExt]].concat();
     cleared.extend(chosen(&errors, block.counter_select2.get()));
     cleared

@@ -1,5 +1,5 @@
-//! A seat in the simulator as a port of this process. Time passes only while somebody waits, so a run takes as long as
-//! its work and is the same every time.
+//! A client of the simulator as a port of this process. Time passes only while a caller waits, so a run takes as long
+//! as its computations and is repeatable.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError,
 
 use super::simulate::{AttachError, Seat, Simulator};
 
-/// Shared by the ports of one simulator.
+/// State that the ports of one simulator share.
 #[derive(Debug)]
 struct Shared {
     simulator: Simulator,
     now: Duration,
-    /// What came for a seat while another one waited.
+    /// Datagrams that arrived for a client while another client waited.
     waiting: std::collections::BTreeMap<Seat, VecDeque<Parcel>>,
 }
 
@@ -30,7 +30,7 @@ impl SimulatedPort {
         Self { shared: Arc::new(Mutex::new(Shared { simulator, now: Duration::ZERO, waiting })) }
     }
 
-    /// A port at a node by name; without one where the manager sits.
+    /// A port at a node, given by name; without one at the manager's port.
     pub fn open(&self, at: Option<&str>) -> Result<ReadPort, AttachError> {
         let mut shared = lock(&self.shared);
         let seat = shared.simulator.attach(at)?;
@@ -39,13 +39,13 @@ impl SimulatedPort {
         Ok(ReadPort::new(OpenSeat { shared: self.shared.clone(), seat, local }))
     }
 
-    /// Looks at the simulator, or changes its fabric, between two datagrams.
+    /// Reads or changes the simulator between two datagrams.
     pub fn with<T>(&self, act: impl FnOnce(&mut Simulator) -> T) -> T {
         act(&mut lock(&self.shared).simulator)
     }
 }
 
-/// One seat.
+/// The port of one client.
 #[derive(Debug)]
 struct OpenSeat {
     shared: Arc<Mutex<Shared>>,
@@ -53,7 +53,8 @@ struct OpenSeat {
     local: LocalPort,
 }
 
-/// A panic elsewhere leaves the fabric as it was between two datagrams.
+/// Locks the simulator. A panic elsewhere leaves the fabric as it was between two datagrams, so a poisoned lock is
+/// usable.
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Reports of traps on their way to subscribers: sent again until somebody says that they came, a few times at most.
+//! Reports of traps to subscribers, repeated a few times until they are acknowledged.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use fabdeck_mad::{Mad, Method, Notice, Repath, Smp, attribute};
 
 use super::simulate::{Event, Simulator};
 
-/// Between two tries, and how many there are.
+/// Time between two tries, and number of tries.
 const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: u32 = 4;
-/// After which a manager has looked at what changed.
+/// Time after which a manager has checked what changed.
 const LOOKS: Duration = Duration::from_millis(100);
 
-/// A report that nobody has answered yet.
+/// A report that is not acknowledged yet.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// To the subscriber's LID and queue pair.
+    /// The datagram, addressed to the subscriber's LID and queue pair.
     parcel: Parcel,
     left: u32,
 }
 
 impl Simulator {
-    /// Whoever subscribed is told of what changed.
+    /// Sends subscribers the traps of what changed.
     pub(super) fn tell_subscribers(&mut self) {
         if !self.world.has_notices() {
             return;
@@ -38,7 +38,7 @@ impl Simulator {
         }
     }
 
-    /// Whoever wants to know of a trap is told of it.
+    /// Plans reports of a trap to its subscribers.
     fn tell_of(&mut self, notice: &Notice, after: Duration) {
         let wants = self.world.subscribers().iter();
         let wants = wants.filter(|(_, asked)| asked.wants(notice.trap_number.get()));
@@ -55,7 +55,7 @@ impl Simulator {
         }
     }
 
-    /// A trap came to the manager from somebody: it says so, and passes it on to whoever subscribed.
+    /// Receives a trap at the manager, acknowledges it, and forwards it to subscribers.
     pub(super) fn take_trap(&mut self, trap: &Mad) -> Option<Mad> {
         if self.world.device(self.world.manager.0).silent {
             return None;
@@ -70,7 +70,7 @@ impl Simulator {
         Some(answer)
     }
 
-    /// One try.
+    /// Sends a report once, and plans the next try.
     pub(super) fn report(&mut self, number: u64) {
         let Some(report) = self.reports.get_mut(&number) else { return };
         report.left -= 1;
@@ -92,7 +92,7 @@ impl Simulator {
         }
     }
 
-    /// A report came to its subscriber.
+    /// Ends a report that its subscriber has acknowledged.
     pub(super) fn report_came(&mut self, answer: &Mad) {
         self.reports.remove(&answer.header().transaction.get());
     }

@@ -1,4 +1,4 @@
-//! Services that ports offer, as the manager keeps them: until their lease is over.
+//! Services that ports offer, stored at the manager until their lease ends.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use fabdeck_mad::{Mad, Method, ServiceRecord};
 
 use super::administration::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
 
-/// More are refused.
+/// Most services; more are refused.
 const SERVICES_MOST: usize = 256;
 
-/// By service and port, with the end of the lease.
+/// Services by service id and port, with the end of the lease.
 #[derive(Debug, Default)]
 pub struct Services(BTreeMap<(u64, [u8; 16]), (ServiceRecord, Duration)>);
 

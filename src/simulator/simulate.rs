@@ -1,4 +1,4 @@
-//! Datagrams in simulated time: from the seat of a client to the device it is meant for, and the answer back.
+//! Datagrams in simulated time: from a client to the device that it addresses, and the answer back.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,36 +15,36 @@ use super::log::EventLog;
 use super::reports::Report;
 use super::world::World;
 
-/// What a device takes to answer, and a packet for each hop.
+/// Time that a device takes to answer, and that a packet takes for a hop.
 const ANSWER: Duration = Duration::from_micros(5);
 const HOP: Duration = Duration::from_nanos(500);
 
-/// Datagrams that may be under way at once, of all clients together.
+/// Most events that may be planned at once, over all clients.
 const EVENTS_MOST: usize = 1 << 18;
 
-/// A client's place in the fabric.
+/// A client of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seat(u32);
 
-/// Nobody of that name to sit at.
+/// No node has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("FD-4401: the simulated fabric has no node '{0}'; give the name or GUID of a node, or NAME/PORT")]
 pub struct AttachError(pub String);
 
-/// What happens at a time.
+/// An event at a point in time.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// A request comes to a device.
+    /// A request arrives at a device.
     Reach { seat: Seat, parcel: Parcel, at: Plug },
-    /// A datagram comes to a client.
+    /// A datagram arrives at a client.
     Deliver { seat: Seat, parcel: Parcel },
-    /// A report of a trap goes out to its subscriber, for the first time or again.
+    /// A report of a trap goes to its subscriber, for the first time or repeated.
     Report(u64),
-    /// A notice comes to an agent of the fabric's own.
+    /// A notice arrives at an agent inside the simulator.
     Heed { at: Plug, told: Box<Repath> },
 }
 
-/// A simulated fabric with its clients. Nothing here knows a wall clock: everything happens in the time it is told.
+/// A simulated fabric with its clients. It uses no wall clock: callers pass the time.
 #[derive(Debug)]
 pub struct Simulator {
     pub(super) world: World,
@@ -52,11 +52,11 @@ pub struct Simulator {
     dice: Dice,
     pub(super) now: Duration,
     pub(super) seats: BTreeMap<Seat, Plug>,
-    /// Reports by their transaction.
+    /// Reports by their transaction id.
     pub(super) reports: BTreeMap<u64, Report>,
     pub(super) next_report: u64,
     next_seat: u32,
-    /// Events by time; those of one moment in the order in which they were planned.
+    /// Events by time; events of the same time in the order in which they were planned.
     agenda: BinaryHeap<Reverse<(Duration, u64)>>,
     events: rustc_hash::FxHashMap<u64, Event>,
     planned: u64,
@@ -87,13 +87,13 @@ impl Simulator {
         &self.world
     }
 
-    /// The fabric, to be changed between two datagrams: packets have moved up to now.
+    /// The fabric, for changes between two datagrams. Packets are moved up to now first.
     pub fn world_mut(&mut self) -> &mut World {
         self.world.move_packets(self.now);
         &mut self.world
     }
 
-    /// Keeps a line for every event from now on.
+    /// Starts the log: one line for each event.
     pub fn keep_log(&mut self) {
         self.log.keep();
     }
@@ -102,12 +102,12 @@ impl Simulator {
         &self.log
     }
 
-    /// What clients have sent.
+    /// Counts of the datagrams that clients sent.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// Sits down at a node by name or GUID, `NAME/PORT` for one of its ports; without one where the manager sits.
+    /// Adds a client at a node, given by name or GUID, or at `NAME/PORT`; without one at the manager's port.
     pub fn attach(&mut self, at: Option<&str>) -> Result<Seat, AttachError> {
         let plug = match at {
             None => self.world.manager,
@@ -121,7 +121,7 @@ impl Simulator {
         Ok(seat)
     }
 
-    /// Leaves; what is under way to it is lost.
+    /// Removes a client; datagrams under way to it are lost.
     pub fn detach(&mut self, seat: Seat) {
         self.seats.remove(&seat);
     }
@@ -140,7 +140,7 @@ impl Simulator {
         }
     }
 
-    /// Takes a datagram from a client.
+    /// Accepts a datagram from a client.
     pub fn send(&mut self, seat: Seat, now: Duration, parcel: &Parcel) {
         self.now = self.now.max(now);
         self.world.play(self.now);
@@ -161,12 +161,12 @@ impl Simulator {
         }
     }
 
-    /// Lines lose; what stays within a device was on none.
+    /// Whether a line loses a packet. A packet that stays within a device crosses no line.
     pub(super) fn loses(&mut self, hops: u32) -> bool {
         hops > 0 && self.dice.falls(self.line.loss)
     }
 
-    /// Where a request comes to. Paths by LID are those of now.
+    /// The port where a request arrives. Requests by LID follow the current tables.
     fn travel(&mut self, from: Plug, parcel: &mut Parcel) -> Option<Arrived> {
         if parcel.mad.class() == Class::SUBNET_DIRECTED {
             let mut smp = Smp(parcel.mad.clone());
@@ -180,7 +180,8 @@ impl Simulator {
         self.world.follow_lid(from, parcel.address.lid)
     }
 
-    /// Whoever sends without end into a long delay loses what there is no room for.
+    /// Plans an event, unless too many are planned. So a client that sends without end into a long delay loses
+    /// packets.
     pub(super) fn plan(&mut self, time: Duration, event: Event) {
         if self.events.len() >= EVENTS_MOST {
             return;
@@ -190,13 +191,13 @@ impl Simulator {
         self.planned += 1;
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next(&self) -> Option<Duration> {
         let planned = self.agenda.peek().map(|Reverse((time, _))| *time);
         [planned, self.world.awaited_scene()].into_iter().flatten().min()
     }
 
-    /// Lets time pass up to the next datagram for any client, or up to `until` when there is none.
+    /// Advances time to the next datagram for any client, or to `until` if there is none.
     pub fn deliver(&mut self, until: Duration) -> Option<(Duration, Seat, Parcel)> {
         loop {
             self.tell_subscribers();
@@ -224,7 +225,7 @@ impl Simulator {
         None
     }
 
-    /// A device answers, and the answer goes back the way that is its own.
+    /// Lets a device answer; the answer takes its own way back.
     fn answer(&mut self, seat: Seat, request: &Parcel, at: Plug) {
         let Some(home) = self.seats.get(&seat).copied() else { return };
         let home_lid = self.world.lid_of(home);
@@ -264,7 +265,7 @@ impl Simulator {
         };
         let directed = mad.class() == Class::SUBNET_DIRECTED;
         let back = match directed {
-            // The way out has to stand still when the answer comes back over it.
+            // A directed answer returns over the way out, which still has to exist.
             true => self.world.follow_route(home, &mut Smp(request.mad.clone())).map(|arrived| arrived.hops),
             false => {
                 self.world.follow_lid((at.0, self.world.device(at.0).managed(at.1)), home_lid).map(|a| a.hops)
@@ -281,7 +282,7 @@ impl Simulator {
         self.send_back(seat, parcel, hops);
     }
 
-    /// What a line makes of one answer: late, twice, or with a stranger's beside it.
+    /// Applies the faults of the line to one answer: late, twice, or with an answer to another transaction beside it.
     pub(super) fn send_back(&mut self, seat: Seat, parcel: Parcel, hops: u32) {
         let way = self.now + HOP * (hops + 1);
         if self.dice.falls(self.line.foreign) {
@@ -299,7 +300,7 @@ impl Simulator {
     }
 }
 
-/// Every node on the way back counts the hop pointer down, to 0 where the packet began (IBA 14.2.2.4).
+/// Sets the hop pointer to 0: each node on the way back counts it down, to 0 at the sender (IBA 14.2.2.4).
 fn come_home(mad: Mad) -> Mad {
     let mut smp = Smp(mad);
     smp.set_hop_pointer(0);

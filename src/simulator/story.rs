@@ -1,4 +1,4 @@
-//! What happens to a fabric in the course of time, by a plan: flows that begin, cables that wear out.
+//! Scripted changes of a fabric over time: flows that begin, cables that wear out.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::traffic::Flow;
 use super::world::World;
 use fabdeck_fabric::{Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum, Resolved};
 
-/// A moment after the beginning, and what happens then.
+/// A change and its time, counted from the beginning of the story.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub at: Duration,
@@ -17,25 +17,25 @@ pub struct Scene {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// A flow by its place offers so many Mb/s.
+    /// Sets the rate of a flow, given by its index, in Mb/s.
     Pace { flow: usize, mbps: u32 },
-    /// A port counts so many symbol errors a minute.
+    /// Makes a port count this many symbol errors a minute.
     Ail { at: Plug, per_minute: u32 },
-    /// A cable goes down or comes up again.
+    /// Takes a link down or up.
     Link { at: Plug, up: bool },
-    /// A cable comes to run at this width.
+    /// Sets the width of a link.
     Width { at: Plug, width: LinkWidth },
-    /// A node answers to nobody any more, or does again.
+    /// Makes a node silent, or lets it answer again.
     Silence { node: NodeId, silent: bool },
-    /// The subnet manager routes anew over what is up, as this engine does on one lane, and has seen what changed. What
-    /// the engine refuses leaves the tables as they are.
+    /// Reroutes over the links that are up, with this engine on one lane, and clears PortStateChange. If the engine
+    /// refuses, the tables stay as they are.
     Route { engine: &'static str },
 }
 
-/// Errors of a port that grow.
+/// Symbol errors of a port that grow with time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Ailing {
-    /// Up to a moment in nanoseconds, in parts of a nanosecond's share of a minute.
+    /// Errors up to `since`, in units of one error a minute times one nanosecond.
     counted: u128,
     since: u64,
     per_minute: u32,
@@ -101,9 +101,9 @@ impl World {
     }
 }
 
-/// The demo's: every host sends a little to two others; three hosts write to a storage host that takes in half of what
-/// its link carries, and every five seconds one more, up to six; twelve hosts send to others over the cables that the
-/// writers fill; a cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
+/// The story of the demo. All hosts send a little to two others. Three hosts write to a storage host that receives
+/// half of its link's rate; every five seconds one more writes, up to six. Twelve hosts send to others over the cables
+/// that the writers fill. A cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
 #[derive(Clone, Debug)]
 pub struct Demo {
     pub flows: Vec<Flow>,
@@ -111,24 +111,24 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Commands that look once are done before anything moves.
+    /// Traffic begins this late, so that commands with one reading end before it.
     pub const BEGINS: Duration = Duration::from_secs(1);
-    /// What adapters send and take in at the most, Mb/s: half of their links.
+    /// Most that an adapter sends and receives, in Mb/s: half of its link.
     pub const HOST_LIMIT_MBPS: u32 = 100_000;
     pub const RATIO: u32 = 10_000;
 
-    /// Packets that were held up for longer are not sent any more, 0.1 s of the fabric: flows that are freed go on at
-    /// their rate, and fill no other host's link with what has piled up.
+    /// Packets delayed longer than this are dropped at the sender; with the ratio this is 0.1 s of the fabric. So
+    /// flows that a hot-spot releases continue at their rate, and no backlog fills the links of other hosts.
     pub const BACKLOG: Duration = Duration::from_micros(10);
 
     const TALK_MBPS: u32 = 1_500;
     const WRITE_MBPS: u32 = 40_000;
     const FIRST_WRITERS: usize = 3;
     const EVERY: Duration = Duration::from_secs(5);
-    /// Who writes to the storage host: the places of hosts, in the order in which they begin.
+    /// The hosts that write to the storage host, by index, in the order in which they begin.
     const WRITERS: [usize; 6] = [0, 2, 4, 6, 12, 18];
-    /// Who sends to whom over cables that the writers fill, and how many Mb/s: the places of hosts. The tables of the demo lead to these
-    /// by the cables that lead from their racks to the storage host.
+    /// Flows over cables that the writers fill: indexes of sender and receiver, and Mb/s. The demo's tables route them
+    /// over the cables from their racks to the storage host.
     const BYSTANDERS: [(usize, usize, u32); 12] = [
         (1, 18, 40_000),
         (3, 29, 15_000),
@@ -200,7 +200,7 @@ impl Demo {
     }
 }
 
-/// Adapters that are no aggregation nodes, in the order of the fabric.
+/// Cabled ports of adapters that are no aggregation nodes, in the order of the fabric.
 fn hosts(fabric: &Fabric) -> Vec<PortId> {
     let host = |id: &PortId| {
         let port = fabric.port(*id);

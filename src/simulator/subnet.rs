@@ -1,4 +1,4 @@
-//! The agent for subnet packets: what a device says to Get and does on Set, and how it guards its M_Key.
+//! The subnet management agent: what a device answers to Get, does on Set, and how it checks the M_Key.
 
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -12,13 +12,13 @@ use super::device::{AdaptiveProfile, Device, KeyGuard, Plug, Socket};
 use super::manager;
 use super::world::{FIRST_GROUP, World};
 
-/// Entries of a linear table that a switch has room for.
+/// Capacity of a linear forwarding table, in entries.
 const LINEAR_CAPACITY: u16 = 0xC000;
-/// Groups that it has room for.
+/// Capacity of a multicast forwarding table, in groups.
 const MULTICAST_CAPACITY: u16 = 1024;
 const BLOCK: usize = 64;
 
-/// Why a request gets an answer without the attribute.
+/// Why an answer comes without the attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     UnsupportedMethod,
@@ -27,7 +27,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The status field.
+    /// The status field of the answer.
     pub fn status(self) -> u16 {
         match self {
             Self::UnsupportedMethod => 2 << 2,
@@ -40,7 +40,7 @@ impl Refusal {
 type Answer = Result<(), Refusal>;
 
 impl World {
-    /// What the device at a plug answers to a packet that came in there. `None`: it stays silent.
+    /// The answer of a device to a packet that came in at a port. `None`: the device stays silent.
     pub(super) fn answer_subnet(&mut self, at: Plug, request: &Smp) -> Option<Smp> {
         let method = request.0.method();
         if self.device(at.0).silent || method.is_response() || self.ignores(at, request) {
@@ -60,14 +60,15 @@ impl World {
         Some(answer)
     }
 
-    /// Firmware that drops what it does not know, instead of saying so.
+    /// Whether the firmware drops requests for vendor attributes instead of answering "unsupported".
     fn ignores(&self, at: Plug, request: &Smp) -> bool {
         let asked = request.0.header().attribute.get();
         let vendor = matches!(asked, attribute::GENERAL_INFO | attribute::ADAPTIVE_ROUTING_INFO);
         vendor && self.device(at.0).adaptive == AdaptiveProfile::Silent
     }
 
-    /// IBA 14.2.4: whether the packet knows the key (or none is set). `None`: a wrong key, counted, and no answer.
+    /// IBA 14.2.4: whether the packet has the right key, or the port none. `None`: the key is wrong; the port counts
+    /// that and does not answer.
     fn check_key(&mut self, (node, ingress): Plug, request: &Smp) -> Option<bool> {
         let device = &mut self.devices[node as usize];
         let managed = device.managed(ingress);
@@ -131,7 +132,7 @@ impl World {
     fn port_info(&self, (node, ingress): Plug, modifier: u32, trusted: bool) -> Result<PortInfo, Refusal> {
         let device = self.device(node);
         let asked = (modifier & 0xFF) as u8;
-        // 0 is the port that the packet came in at, on everything but a switch.
+        // 0 means the port where the packet came in, except on a switch.
         let number = if asked == 0 { device.managed(ingress) } else { asked };
         let socket = device.socket(number).ok_or(Refusal::InvalidField)?;
         let managed = device.socket(device.managed(number)).ok_or(Refusal::InvalidField)?;
@@ -151,7 +152,7 @@ impl World {
         Ok(info)
     }
 
-    /// What only the port has that is managed.
+    /// Fills fields that only the managed port has.
     fn fill_managed(&self, info: &mut PortInfo, socket: &Socket, trusted: bool, manages: bool) {
         const HAS_SM: u32 = 1 << 1;
         const HAS_TRAPS: u32 = 1 << 3;
@@ -177,7 +178,7 @@ impl World {
             what,
             attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING | attribute::SWITCH_INFO
         ) {
-            // What is not overwritten stays as it was computed.
+            // Computes tables first, so that entries that are not overwritten keep their computed values.
             self.route();
             self.rewritten |= what == attribute::LINEAR_FORWARDING;
         }
@@ -200,7 +201,7 @@ impl World {
             attribute::SWITCH_INFO if device.is_switch() => {
                 let wanted = request.data::<SwitchInfo>();
                 device.tables.linear_top = wanted.linear_top.get();
-                // A one that is written takes the bit back.
+                // Writing a one to PortStateChange clears it.
                 device.tables.state_change &= !wanted.port_state_change();
                 Ok(())
             }
@@ -213,7 +214,7 @@ impl World {
         }
     }
 
-    /// IBA 14.2.5.6: zero in a state leaves it; the physical state of a port decides over its cable.
+    /// IBA 14.2.5.6: zero in a state changes nothing; the physical state of a port decides about its link.
     fn set_port(&mut self, (node, ingress): Plug, modifier: u32, wanted: &PortInfo) -> Answer {
         let device = &mut self.devices[node as usize];
         let asked = (modifier & 0xFF) as u8;
@@ -255,12 +256,12 @@ impl World {
         }
     }
 
-    /// A port looks for its peer. When both look they find each other, and the manager brings the link up.
+    /// Lets a port poll for its peer. If both poll, the link trains, and the manager brings it up.
     fn train(&mut self, end: Plug) {
         let Some(socket) = self.devices[end.0 as usize].socket_mut(end.1) else { return };
         (socket.state, socket.physical) = (PortState::Down, PhysicalState::Polling);
         let Some(far) = socket.peer else { return };
-        // A peer whose link was up loses it by this, and looks as well.
+        // A peer whose link was up loses it by this, and polls as well.
         let looking = |plug: Plug, world: &World| {
             world.device(plug.0).socket(plug.1).is_some_and(|socket| {
                 matches!(socket.physical, PhysicalState::Polling | PhysicalState::LinkUp)
@@ -309,11 +310,11 @@ fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
     info.linear_capacity = LINEAR_CAPACITY.into();
     info.multicast_capacity = MULTICAST_CAPACITY.into();
     info.linear_top = device.tables.linear_top.into();
-    // A life time of 18, whether a port's state changed, and whether all in-ports are told at once.
+    // A life time of 18, PortStateChange, and whether one SL2VL table can be read for all in-ports.
     info.life_state = 18 << 3 | u8::from(device.tables.state_change) << 2 | u8::from(device.optimized_lanes);
     info.flags = if device.enhanced_port0 { 0x08 } else { 0 };
     let blocks = device.tables.multicast.keys().next_back().map(|(block, _)| *block);
-    // Tables that nobody needed yet will hold one group.
+    // Tables that are not computed yet will hold one group.
     let last = if routed { blocks } else { Some(0) };
     info.multicast_top = last.map_or(0, |block| FIRST_GROUP + block * 32 + 31).into();
     info
@@ -369,7 +370,7 @@ fn multicast_key(device: &Device, modifier: u32) -> Result<(u16, u8), Refusal> {
     fits.then_some((block, position)).ok_or(Refusal::InvalidField)
 }
 
-/// Bits of the modifier that stand for all in-ports and all out-ports.
+/// Bits of the modifier that address all in-ports and all out-ports.
 const ALL_IN: u32 = 0x2_0000;
 const ALL_OUT: u32 = 0x1_0000;
 
@@ -381,14 +382,14 @@ fn lanes_of(device: &Device, ingress: u8, modifier: u32) -> Result<SlToVl, Refus
         }
         let mut rows = (0..=device.port_count()).map(|from| lanes_between(device, from, to));
         let first = rows.next().unwrap_or_default();
-        // In-ports that differ have no common answer.
+        // In-ports with different tables have no common answer.
         return rows.all(|row| row == first).then(|| SlToVl::of(first)).ok_or(Refusal::InvalidField);
     }
     device.socket(to).ok_or(Refusal::InvalidField)?;
     Ok(SlToVl::of(lanes_between(device, from, to)))
 }
 
-/// (In, out) of a modifier; an adapter has one table for the port that it is asked at.
+/// The in-port and out-port of a modifier; an adapter has one table for each port, that of the port asked.
 fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
     match device.is_switch() {
         true => ((modifier >> 8 & 0xFF) as u8, (modifier & 0xFF) as u8),
@@ -396,7 +397,8 @@ fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
     }
 }
 
-/// Unless somebody set it otherwise, a service level takes the lane of its number, modulo those in operation.
+/// The SL2VL table between two ports. By default a service level maps to the lane of its number, modulo the
+/// operational lanes.
 fn lanes_between(device: &Device, from: u8, to: u8) -> fabdeck_fabric::Sl2Vl {
     use fabdeck_fabric::{Lane, ServiceLevel, Sl2Vl};
     if let Some(set) = device.tables.lanes.get(&(from, to)) {

@@ -1,9 +1,9 @@
-//! Traffic beside datagrams: packets move while the fabric answers, and ports count them.
+//! Background traffic: packets move while the fabric answers datagrams, and ports count them.
 //!
-//! Packets take far more work than datagrams, so their time goes slower: at a ratio of 1:1000 a millisecond of traffic
-//! stands for a second of the fabric, and what ports count in it counts a thousandfold. Rates and shares of time are
-//! therefore those of the traffic. It is moved only when somebody asks, and no question does more than a bounded amount
-//! of work: where that is not enough, less traffic stands for the same time, and the ratio that was held is told.
+//! Packets take far more work than datagrams, so their time runs slower. At a ratio of 1:1000 a millisecond of traffic
+//! stands for a second of the fabric, and its counts are multiplied by 1,000. So rates and shares of time are those of
+//! the traffic. Packets move only when a request needs them to, and each request does a bounded amount of work. If
+//! that is not enough, less traffic stands for the same time, and the simulator reports the ratio it reached.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use super::traffic::{PortCount, TrafficRun, Wires};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Fabric, NodeId, PortId, PortNum};
 
-/// Events that one question may wait for between two scenes: less than a tenth of a second of work.
+/// Most events that one request may process between two scenes: less than 0.1 s of work.
 const EVENTS_MOST: u64 = 500_000;
 
-/// So many nanoseconds of the fabric for each of the traffic.
+/// Nanoseconds of the fabric for each nanosecond of traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ratio(u32);
 
@@ -31,7 +31,7 @@ impl Ratio {
         (1..=Self::MOST).contains(&real).then_some(Self(real))
     }
 
-    /// `1:1000`.
+    /// Reads `1:1000`.
     pub fn read(text: &str) -> Option<Self> {
         Self::new(text.strip_prefix("1:")?.parse().ok()?)
     }
@@ -41,15 +41,15 @@ impl Ratio {
     }
 }
 
-/// How far traffic fell behind its ratio.
+/// The ratio asked for, and the ratio that traffic reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Behind {
     pub asked: u64,
-    /// Over the whole time.
+    /// Over the whole time so far.
     pub held: u64,
 }
 
-/// What was counted up to a moment, and what the run's own counters were then.
+/// Counts up to a moment, and the run's own counters at that moment.
 #[derive(Debug)]
 struct Booked {
     counted: Vec<PortCount>,
@@ -61,18 +61,18 @@ pub struct Underway {
     pub(super) run: TrafficRun,
     wires: Wires,
     ratio: u64,
-    /// Nothing moves before.
+    /// No packet moves before this time.
     begins: Duration,
     scenes: Vec<Scene>,
     played: usize,
-    /// Nanoseconds since the beginning that the traffic stands for.
+    /// Nanoseconds since the beginning that the traffic so far stands for.
     reached: u64,
-    /// A moment of the fabric and of the run, from which on the ratio was held.
+    /// A pair of times, of the fabric and of the run, since which the ratio was reached.
     anchor: (u64, u64),
     booked: Option<Booked>,
     fell_behind: bool,
     ailing: BTreeMap<Plug, Ailing>,
-    /// What counters were when somebody cleared them.
+    /// Values of counters when they were cleared.
     cleared: FxHashMap<Plug, CounterValues>,
 }
 
@@ -99,7 +99,7 @@ impl Underway {
         }
     }
 
-    /// The next change of the story that is due by a moment of the fabric: packets are moved up to it.
+    /// The next change of the story that is due; packets move up to its time first.
     pub fn next_scene(&mut self, fabric: &Fabric, now: Duration) -> Option<Change> {
         let since = now.checked_sub(self.begins)?;
         let scene = self.scenes.get(self.played).filter(|scene| scene.at <= since)?;
@@ -109,12 +109,12 @@ impl Underway {
         Some(change)
     }
 
-    /// When the story goes on.
+    /// The time of the next change of the story.
     pub fn next_scene_at(&self) -> Option<Duration> {
         self.scenes.get(self.played).map(|scene| self.begins + scene.at)
     }
 
-    /// Moves packets up to a moment of the fabric.
+    /// Moves packets up to a time of the fabric.
     pub fn pass(&mut self, fabric: &Fabric, now: Duration) {
         let now = nanos(now.saturating_sub(self.begins));
         if now <= self.reached {
@@ -129,7 +129,7 @@ impl Underway {
         let (before, from) = (self.run.counters(fabric), self.run.now_ns());
         self.run.advance_within(until, EVENTS_MOST);
         let reached = self.run.now_ns();
-        // The slots of the agenda are an eighth of a nanosecond.
+        // A slot of the timing wheel is 128 ps, so `until` may be missed by 1 ns.
         if reached + 1 >= until {
             return;
         }
@@ -143,12 +143,12 @@ impl Underway {
         self.booked = Some(Booked { counted, of_run });
     }
 
-    /// How far packets are behind a moment of the fabric.
+    /// How far packets are behind a time of the fabric.
     pub fn lags(&self, now: Duration) -> Duration {
         now.saturating_sub(self.begins).saturating_sub(Duration::from_nanos(self.reached))
     }
 
-    /// What ports have counted when the run's own counters are these, at the ratio.
+    /// The counts of all ports at the ratio, given the run's own counters.
     fn counted(&self, fabric: &Fabric, of_run: &[PortCount]) -> Vec<PortCount> {
         let ports = fabric.ports().map(|(port, _)| port);
         ports.zip(of_run).map(|(port, now)| self.counted_at(port, now)).collect()
@@ -165,7 +165,7 @@ impl Underway {
         count
     }
 
-    /// What of a port's counters is the traffic's and the story's, on top of what stands there.
+    /// Adds the counts of the traffic and of the story to the counters of a port.
     pub fn add_to(&self, fabric: &Fabric, at: Plug, values: &mut CounterValues) {
         let Some(port) = fabric.port_of(NodeId(at.0), PortNum(at.1)) else { return };
         let counted = self.counted_at(port, &self.run.count(fabric, &self.wires, port));
@@ -185,7 +185,7 @@ impl Underway {
         }
     }
 
-    /// A counter begins at nothing again.
+    /// Clears a counter: its value so far is subtracted from now on.
     pub fn clear(&mut self, at: Plug, counter: &Counter, value: u64) {
         let held = self.cleared.entry(at).or_default();
         let before = held.get(counter).unwrap_or(0);
@@ -197,7 +197,7 @@ impl Underway {
         self.ailing.entry(at).or_default().change(now, per_minute);
     }
 
-    /// Whether less traffic than asked for stood for the time up to now.
+    /// The ratio asked for and reached, if traffic fell behind.
     pub fn behind(&self) -> Option<Behind> {
         let held = self.reached / self.run.now_ns().max(1);
         self.fell_behind.then_some(Behind { asked: self.ratio, held })
@@ -208,7 +208,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Adds what grew between two readings of the run, so many times.
+/// Adds the growth between two readings of the run, multiplied by a fraction.
 fn add(count: &mut PortCount, (before, after): (&PortCount, &PortCount), (times, of): (u64, u64)) {
     let mut grow = |field: fn(&mut PortCount) -> &mut u64| {
         let (mut before, mut after) = (*before, *after);

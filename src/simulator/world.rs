@@ -1,4 +1,4 @@
-//! The fabric as it stands: devices, who owns which LID, who manages.
+//! The state of the simulated fabric: devices, owners of LIDs, the subnet manager.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,28 +24,29 @@ use super::underway::{Behind, Ratio, Underway};
 /// The first multicast LID.
 pub const FIRST_GROUP: u16 = 0xC000;
 
-/// Everything that datagrams can ask about.
+/// Everything that datagrams can read or set.
 #[derive(Debug)]
 pub struct World {
     pub(super) devices: Vec<Device>,
-    /// The fabric with every LID given: what tables are computed from.
+    /// The fabric with all LIDs assigned: tables are computed from it.
     pub(super) fabric: Fabric,
-    /// The port that the subnet manager sits on.
+    /// The port of the subnet manager.
     pub(super) manager: Plug,
-    /// Tables are filled when somebody first needs them: those of a full subnet take a quarter of a gigabyte.
+    /// Whether tables are computed. They are computed on first use, because those of a full subnet take 256 MB.
     pub(super) routed: bool,
-    /// The wide form of every counter that is not zero.
+    /// The 64-bit form of all counters that are not zero.
     pub(super) counters: FxHashMap<Plug, CounterValues>,
     /// Packets between hosts, which add to the counters.
     pub(super) underway: Option<Box<Underway>>,
-    /// Somebody wrote forwarding tables that the packets do not know yet; tables of lanes or of arbitration.
+    /// Set when forwarding tables were written that the packets do not follow yet. The next field says the same of
+    /// SL2VL and arbitration tables.
     pub(super) rewritten: bool,
     pub(super) relaned: bool,
-    /// Whom the manager tells of traps, and what it has to tell.
+    /// Subscribers to the manager's traps, and the traps to send.
     pub(super) watchful: Watchfulness,
     /// What ports have registered with the manager.
     pub(super) services: Services,
-    /// Hosts that follow notices by themselves.
+    /// Hosts whose agents follow notices by themselves.
     pub(super) agents: HostAgents,
 }
 
@@ -54,17 +55,17 @@ pub struct World {
 pub struct Carried {
     pub load: Load,
     pub ratio: Ratio,
-    /// Nothing moves before.
+    /// No packet moves before this time.
     pub begins: Duration,
-    /// In the order of time, counted from there.
+    /// Ordered by time, which counts from `begins`.
     pub scenes: Vec<Scene>,
 }
 
 impl World {
     const SETS_TOGETHER: Duration = Duration::from_millis(100);
 
-    /// A fabric comes to life. LIDs that are missing are given; without forwarding tables of its own it is routed on
-    /// shortest paths. `None` for a fabric in which nothing is cabled to anything.
+    /// Builds devices from a fabric. Assigns missing LIDs; without forwarding tables, routes on shortest paths. `None`
+    /// for a fabric without a place for the manager: no cabled host that answers, and no switch.
     pub fn new(fabric: &Fabric, tables: &Tables) -> Option<Self> {
         let fabric = manager::with_lids(fabric);
         let manager = manager::home(&fabric)?;
@@ -101,7 +102,7 @@ impl World {
         &self.devices[node as usize]
     }
 
-    /// The LID that a port is addressed by.
+    /// The LID of a port.
     pub(super) fn lid_of(&self, (node, port): Plug) -> u16 {
         let device = self.device(node);
         let socket = device.socket(device.managed(port));
@@ -112,7 +113,7 @@ impl World {
         self.lid_of(self.manager)
     }
 
-    /// The device does not answer any more, or does again.
+    /// Makes a device silent, or lets it answer again.
     pub fn silence(&mut self, node: NodeId, silent: bool) {
         if let Some(device) = self.devices.get_mut(node.index()) {
             device.silent = silent;
@@ -120,7 +121,7 @@ impl World {
         }
     }
 
-    /// Gives every port of a device an M_Key and its guard (0 to 3).
+    /// Gives all ports of a device an M_Key and its protection level (0 to 3).
     pub fn guard(&mut self, node: NodeId, key: u64, protect: u8) {
         if let Some(device) = self.devices.get_mut(node.index()) {
             for socket in &mut device.ports {
@@ -129,13 +130,14 @@ impl World {
         }
     }
 
-    /// How often somebody with a wrong M_Key asked at a port.
+    /// Number of requests with a wrong M_Key at a port.
     pub fn violations(&self, node: NodeId, port: PortNum) -> u16 {
         let socket = self.devices.get(node.index()).and_then(|device| device.socket(port.value()));
         socket.map_or(0, |socket| socket.key.violations)
     }
 
-    /// What a switch says of adaptive routing. One without a vendor is of one that knows the question from now on.
+    /// Sets what a switch answers about adaptive routing. A switch without a vendor gets one whose switches know the
+    /// attribute.
     pub fn set_adaptive(&mut self, node: NodeId, profile: AdaptiveProfile) {
         const MELLANOX: u32 = 0x00_02C9;
         if let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) {
@@ -146,25 +148,25 @@ impl World {
         }
     }
 
-    /// The same by name; false where there is no switch of that name.
+    /// The same by name; false if no switch has that name.
     pub fn set_adaptive_at(&mut self, text: &str, profile: AdaptiveProfile) -> bool {
         let switch = self.find(text).filter(|(node, _)| self.device(*node).is_switch());
         switch.inspect(|(node, _)| self.set_adaptive(NodeId(*node), profile)).is_some()
     }
 
-    /// Offers SL2VL tables for all in-ports at once.
+    /// Sets whether a switch answers for the SL2VL tables of all in-ports at once.
     pub fn optimize_lanes(&mut self, node: NodeId, offered: bool) {
         if let Some(device) = self.devices.get_mut(node.index()) {
             device.optimized_lanes = offered;
         }
     }
 
-    /// What a port has counted, as the 64-bit counters have it.
+    /// Sets the counters of a port, in their 64-bit form.
     pub fn set_counters(&mut self, node: NodeId, port: PortNum, values: CounterValues) {
         self.counters.insert((node.0, port.value()), values);
     }
 
-    /// From now on the fabric carries traffic, under the tables that it forwards by and on service level 0.
+    /// Starts traffic, which follows the current forwarding tables on service level 0.
     pub fn carry(&mut self, carried: Carried) -> Result<(), TrafficError> {
         self.route();
         let service = Service::Levels(Levels::One(Default::default()));
@@ -175,7 +177,7 @@ impl World {
             service: &service,
             tables: &self.lane_tables(),
         };
-        // Whoever tells hosts to leave base LIDs finds them there.
+        // Traffic uses base LIDs, so that notices can move it away from them.
         let mut load = carried.load.clone();
         load.settings.base_lids = true;
         let mut run = TrafficRun::new(given, &load)?;
@@ -189,7 +191,7 @@ impl World {
         Ok(())
     }
 
-    /// What the story brings by a moment happens.
+    /// Applies the changes of the story that are due.
     pub(super) fn play(&mut self, now: Duration) {
         while let Some(underway) = &mut self.underway {
             let Some(change) = underway.next_scene(&self.fabric, now) else { return };
@@ -197,14 +199,14 @@ impl World {
         }
     }
 
-    /// When something happens that somebody waits to be told of. Otherwise it is enough that it has happened once somebody
-    /// asks.
+    /// The time of the next change of the story, if there are subscribers to traps. Without subscribers, changes are
+    /// applied on the next request.
     pub(super) fn awaited_scene(&self) -> Option<Duration> {
         let underway = self.underway.as_ref().filter(|_| !self.subscribers().is_empty())?;
         underway.next_scene_at()
     }
 
-    /// Packets move up to a moment, under the tables of now.
+    /// Moves packets up to a time, under the current tables.
     pub(super) fn move_packets(&mut self, now: Duration) {
         self.play(now);
         self.tell_tables();
@@ -213,7 +215,7 @@ impl World {
         }
     }
 
-    /// Packets learn of tables that were written.
+    /// Hands written tables to the traffic.
     pub(super) fn tell_tables(&mut self) {
         if std::mem::take(&mut self.rewritten) {
             let routes = self.forwarding();
@@ -226,25 +228,25 @@ impl World {
         }
     }
 
-    /// Something is about to be set: packets move up to now under what there was. Sets come by the thousand, and those of a
-    /// tenth of a second count as one.
+    /// Moves packets up to now before a Set changes anything. Sets come by the thousand, so those within 100 ms count
+    /// as one.
     pub(super) fn settle(&mut self, now: Duration) {
         if self.underway.as_ref().is_some_and(|underway| underway.lags(now) >= Self::SETS_TOGETHER) {
             self.move_packets(now);
         }
     }
 
-    /// Whether traffic fell behind its ratio.
+    /// Whether traffic fell behind its ratio, and how far.
     pub fn behind(&self) -> Option<Behind> {
         self.underway.as_ref()?.behind()
     }
 
-    /// The traffic that the fabric carries.
+    /// The traffic on the fabric.
     pub fn underway(&self) -> Option<&Underway> {
         self.underway.as_deref()
     }
 
-    /// What became of the packets of each listed flow.
+    /// What happened to the packets of each listed flow, by their order.
     pub fn order_of_flows(&self) -> Vec<FlowOrder> {
         self.underway.as_ref().map(|underway| underway.run.order_of_flows()).unwrap_or_default()
     }
@@ -259,7 +261,8 @@ impl World {
         Arc::new(routes)
     }
 
-    /// Tables of lanes and of arbitration as they were written; what nobody wrote is as devices come up.
+    /// SL2VL and arbitration tables that were written; tables that were never written are left out and have their
+    /// defaults.
     fn lane_tables(&self) -> Tables {
         let mut tables = Tables::default();
         for (node, device) in (0u32..).zip(&self.devices) {
@@ -277,7 +280,7 @@ impl World {
         tables
     }
 
-    /// A cable goes down, or comes up again. Both ends count that, and their switches say that a port changed.
+    /// Takes a link down or up. Both ends count that, and their switches set PortStateChange.
     pub fn set_link(&mut self, node: NodeId, port: PortNum, up: bool) {
         let end = (node.0, port.value());
         for end in [Some(end), self.far_end(end)].into_iter().flatten() {
@@ -309,8 +312,8 @@ impl World {
         }
     }
 
-    /// Pulls the cables out of two ports and puts one between them; what was at their other ends is left without.
-    /// Packets under way do not move to other cables.
+    /// Unplugs the cables of two ports and connects the two; the ports at the other ends have no cable then. The
+    /// traffic does not follow: its packets keep to the old cables.
     pub fn recable(&mut self, a: (NodeId, PortNum), b: (NodeId, PortNum)) {
         let [a, b] = [a, b].map(|(node, port)| (node.0, port.value()));
         for end in [a, b] {
@@ -331,18 +334,18 @@ impl World {
         }
     }
 
-    /// Another one takes over: from now on the manager is at the first port of a node that has one.
+    /// Moves the subnet manager to the first usable port of a node, if it has one.
     pub fn move_manager(&mut self, node: NodeId) {
         let there = self.devices.get(node.index()).and_then(|_| self.first_plug(node.0));
         self.manager = there.unwrap_or(self.manager);
     }
 
-    /// The manager has seen what changed, and switches do not say it any more.
+    /// Clears PortStateChange on all switches, as a manager does after reading what changed.
     pub fn take_note(&mut self) {
         self.devices.iter_mut().for_each(|device| device.tables.state_change = false);
     }
 
-    /// Somebody rewrites one entry of a forwarding table.
+    /// Overwrites one entry of a forwarding table, outside the manager.
     pub fn set_entry(&mut self, node: NodeId, lid: Lid, port: PortNum) {
         self.route();
         let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) else {
@@ -354,7 +357,7 @@ impl World {
         }
     }
 
-    /// Packets learn whether the cable at a port is up.
+    /// Hands the state of a link to the traffic.
     pub(super) fn tell_traffic(&mut self, (node, port): Plug) {
         let up = self.devices.get(node as usize).and_then(|device| device.socket(port));
         let up = up.is_some_and(|socket| socket.passes());
@@ -366,7 +369,7 @@ impl World {
         }
     }
 
-    /// Computes the tables unless they are there.
+    /// Computes the tables, unless that is done.
     pub fn route(&mut self) {
         if !self.routed {
             self.routed = true;
@@ -374,8 +377,8 @@ impl World {
         }
     }
 
-    /// The port that a text means: a node by name or GUID, `NAME/PORT` for one of its ports. Without one the port
-    /// after a slash is the first with a cable.
+    /// The port that a text names: a node by name or GUID, or `NAME/PORT`. A node alone means port 0 of a switch, or
+    /// an adapter's first port with a working link.
     pub(super) fn find(&self, text: &str) -> Option<Plug> {
         if let Some(node) = self.named(text) {
             return self.first_plug(node);
@@ -385,19 +388,19 @@ impl World {
         self.device(node).socket(port).map(|_| (node, port))
     }
 
-    /// The end of traffic that a text means: a port of an adapter, or a switch itself.
+    /// The traffic endpoint that a text names: a port of an adapter, or a switch itself.
     pub fn end(&self, text: &str) -> Option<PortId> {
         let (node, port) = self.find(text)?;
         self.fabric.port_of(NodeId(node), PortNum(port))
     }
 
-    /// The node that a client sits at: the one that is named, else the manager's.
+    /// The node of a client: the named one, otherwise the manager's.
     pub fn seat(&self, at: Option<&str>) -> Option<NodeId> {
         let plug = at.map_or(Some(self.manager), |at| self.find(at))?;
         Some(NodeId(plug.0))
     }
 
-    /// A node by its name, its GUID, or the name of the host that it is an adapter of; nobody where several are meant.
+    /// A node by its name, its GUID, or the name of its host; `None` if several match.
     fn named(&self, text: &str) -> Option<u32> {
         let names = Names::new(&self.fabric, &NameMap::default());
         match names.find(&self.fabric, text, None).as_slice() {

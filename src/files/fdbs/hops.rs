@@ -1,13 +1,13 @@
-//! Hop counts as OpenSM's min-hop matrix has them: the distance from a switch through one of its ports.
+//! Hop counts as in OpenSM's min-hop matrix: the distance from a switch through one of its ports.
 
 use std::collections::VecDeque;
 
 use fabdeck_fabric::{Fabric, Faults, SwitchGraph};
 
-/// No switch is that far away.
+/// No distance is that long: the switch is not reached.
 const FAR: u8 = u8::MAX;
 
-/// A matrix of one byte for each pair of switches; beyond this count, which no subnet reaches, hops are unknown.
+/// Most switches. The matrix has one byte for each pair; beyond this count, which no subnet reaches, hops are unknown.
 const MOST_SWITCHES: usize = 16_384;
 
 pub(super) struct Hops {
@@ -32,13 +32,13 @@ impl Hops {
         Self { graph, distances }
     }
 
-    /// Switch to switch.
+    /// Hops from switch to switch.
     pub(super) fn between(&self, from: u32, to: u32) -> Option<u8> {
         let at = from as usize * self.graph.switch_count() + to as usize;
         self.distances.get(at).copied().filter(|hops| *hops != FAR)
     }
 
-    /// Switch to switch through the given port: 0 to the switch itself, else by its neighbour.
+    /// Hops from switch to switch through a port; port 0 leads to the switch itself.
     pub(super) fn through(&self, from: u32, port: u8, to: u32) -> Option<u8> {
         if port == 0 {
             return (from == to).then_some(0);
@@ -49,7 +49,7 @@ impl Hops {
         hops.checked_add(1).filter(|hops| *hops != FAR)
     }
 
-    /// The lowest port on a shortest way.
+    /// The lowest port on a shortest path.
     pub(super) fn best_port(&self, from: u32, to: u32) -> Option<u8> {
         let best = self.between(from, to)?;
         let leaving = self.graph.channels().get(self.graph.leaving(from))?;
@@ -59,7 +59,7 @@ impl Hops {
     }
 }
 
-/// Each neighbour once, however many cables lead there.
+/// The neighbours of each switch, without duplicates for parallel cables.
 fn neighbours(graph: &SwitchGraph) -> Vec<Vec<u32>> {
     let of = |switch: usize| {
         let channels = graph.channels().get(graph.leaving(switch as u32)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The routes with hops and whether they are the shortest, as OpenSM writes them for ibdm.
+//! Writes routes with hops and whether they are the shortest, as OpenSM does for ibdm.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, NodeKind, PortId, PortNum, Tables
 use super::super::opensm::{LEFT_OUT, switches_in_dump_order};
 use super::hops::Hops;
 
-/// Where a LID leads, as far as hops go.
+/// The target of a LID, as hop counts see it.
 #[derive(Clone, Copy)]
 enum Target {
     Switch(u32),
@@ -17,12 +17,13 @@ enum Target {
         switch: u32,
         port: PortNum,
     },
-    /// Nobody owns the LID, or its owner is not cabled to a switch.
+    /// The LID has no owner, or its owner is not cabled to a switch.
     Unknown,
 }
 
-/// Writes the routes of every switch that has a table; OpenSM's hops are those of a plain breadth-first search, its
-/// advice for a detour (`No 2 hop path possible via port 7!`) names the lowest port of a shortest way here.
+/// Writes the routes of all switches that have a table. OpenSM's hops are those of a plain breadth-first search. For a
+/// detour OpenSM names a better port (`No 2 hop path possible via port 7!`); here it is the lowest port of a shortest
+/// path.
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let routed =
@@ -84,7 +85,7 @@ fn write_hops(from: u32, port: u8, target: Target, hops: &Hops, out: &mut dyn Wr
         Target::Behind { switch, port } => (switch, 1, port.value()),
         Target::Unknown => return writeln!(out, "HOPS UNKNOWN"),
     };
-    // OpenSM takes the last hop to a terminal of the switch itself for granted, whatever the port.
+    // OpenSM assumes the last hop to a host at the switch itself, whatever the port.
     let here = last == 1 && from == switch;
     let taken = if here { Some(0) } else { hops.through(from, port, switch) };
     let (Some(taken), Some(best)) = (taken, hops.between(from, switch)) else {

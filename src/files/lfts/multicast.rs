@@ -1,4 +1,4 @@
-//! Rows of multicast tables: a column for each port, or a mask in hexadecimal.
+//! Rows of multicast tables: one column for each port, or a mask in hexadecimal.
 
 use fabdeck_fabric::observe::Place;
 use fabdeck_fabric::{Mft, PortNum};
@@ -8,14 +8,14 @@ use super::super::opensm::{BAD_LID, bad_line, bad_port, leading_hex, shown};
 
 const FIRST_GROUP: u64 = 0xC000;
 const LAST_GROUP: u64 = 0xFFFE;
-/// How many groups one MAD carries, and how the number of the block is packed with that of the port mask.
+/// Number of groups in one MAD, and the bits of the block in the attribute modifier; the others select the port mask.
 const GROUPS_PER_BLOCK: u32 = 32;
 const BLOCK_MASK: u32 = 0x1FF;
 
 #[derive(Default)]
 pub(super) struct Multicast {
     table: Mft,
-    /// The rows hold masks (`Port Mask` in the heading), not columns.
+    /// Whether the rows hold masks (`Port Mask` in the heading) instead of columns.
     masks: bool,
 }
 
@@ -53,14 +53,14 @@ impl Multicast {
     }
 }
 
-/// The lines between the heading of the section and its rows; among them is one of digits and blanks alone.
+/// Whether a line is between the heading of the section and its rows; one such line is all digits and blanks.
 pub(super) fn is_heading(text: &str) -> bool {
     let text = text.trim();
     let digits = text.bytes().all(|b| b.is_ascii_digit() || b == b' ');
     digits || text.starts_with("MLid") || text.starts_with("Ports:")
 }
 
-/// `x   x`: two characters for each port from 0.
+/// Reads `x   x`: two characters for each port from 0.
 fn columns(ports: &str) -> Option<Vec<u32>> {
     let mut members = Vec::new();
     for (at, mark) in ports.bytes().enumerate() {
@@ -73,7 +73,7 @@ fn columns(ports: &str) -> Option<Vec<u32>> {
     Some(members)
 }
 
-/// `000a8000`: sixteen ports for every four digits, the lowest port in the lowest bit.
+/// Reads `000a8000`: four digits for each sixteen ports, the lowest port in the lowest bit.
 fn masked(ports: &str) -> Option<Vec<u32>> {
     let digits = ports.trim();
     if !digits.len().is_multiple_of(4) || !digits.is_ascii() {

@@ -1,4 +1,4 @@
-//! The dump as OpenSM writes it and as its `file` routing engine loads it.
+//! Writes the dump of OpenSM, which OpenSM's `file` routing engine loads.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
 use super::super::opensm::{LEFT_OUT, kind_words, port_guid, switch_lid, switches_in_dump_order};
 use super::super::topology_text::clean_name;
 
-/// Writes the table of every switch that has one. Entries that OpenSM would not print are left out with a note: it
-/// does not check LIDs when it loads the file, so one above the subnet's highest must never be in it.
+/// Writes the tables of all switches that have one. Entries that OpenSM would not print are left out with a note.
+/// OpenSM does not check LIDs when it loads the file, so none may exceed the subnet's highest.
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let order = switches_in_dump_order(fabric);
-    // A fabric without LIDs cannot say what is too high.
+    // A fabric without LIDs has no highest one; the tables' highest LID counts then.
     let routed =
         || tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed().last()).map(|(lid, _)| lid);
     let top = fabric.top_lid().or_else(|| routed().max()).map_or(0, Lid::value);
@@ -55,12 +55,12 @@ fn write_switch(
     writeln!(out, "{top} lids dumped")
 }
 
-/// A port that the switch does not have. A node that did not answer told no count.
+/// Whether the switch lacks a port. A node that did not answer has no port count.
 fn is_beyond(port: PortNum, count: u8) -> bool {
     count != 0 && port.value() > count
 }
 
-/// The comment of every LID: the same for all switches.
+/// The comments of all LIDs, which are the same for all switches.
 fn owner_comments(fabric: &Fabric, top: u16) -> Vec<String> {
     (0..=u32::from(top)).map(|lid| owner_comment(fabric, Lid::new(lid))).collect()
 }

@@ -1,20 +1,20 @@
-//! Which lane may send next: arbitration tables of a high and a low priority with weights (IBA 7.6.9).
+//! VL arbitration: tables of high and low priority with weights (IBA 7.6.9).
 
 use fabdeck_fabric::{Arbitration, VlWeight};
 
-/// The high priority may send so many bytes for each unit of its limit before the low one gets a turn.
+/// Bytes that the high priority may send for each unit of its limit before the low priority gets a turn.
 const LIMIT_UNIT: i32 = 4096;
-/// No end to what the high priority may send.
+/// The high priority has no limit.
 const NO_LIMIT: u8 = 255;
-/// Weights count so many bytes.
+/// Bytes for each unit of weight.
 const WEIGHT_UNIT: i32 = 64;
-/// What each lane gets where nobody has set anything.
+/// Default weight of a lane.
 const EVEN: u8 = 64;
 
-/// Entries of a table at the most (IBA 14.2.5.9).
+/// Most entries of a table (IBA 14.2.5.9).
 const ENTRIES_MOST: usize = 64;
 
-/// The tables of a port. Ports with equal tables share them.
+/// The arbitration tables of a port. Ports with equal tables share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Turns {
     high: Table,
@@ -22,12 +22,12 @@ pub(super) struct Turns {
     limit: Option<i32>,
 }
 
-/// Lanes with their weights in bytes; what weighs nothing is left out.
+/// Lanes with their weights in bytes; entries without weight are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Table {
     entries: Vec<(u8, i32)>,
     lanes: u16,
-    /// The entries of each lane, as bits: nobody looks through those of lanes that have nothing to send.
+    /// The entries of each lane, as bits, so that arbitration skips lanes with nothing to send.
     of_lane: [u64; 16],
 }
 
@@ -42,7 +42,8 @@ impl Table {
         table
     }
 
-    /// An entry keeps its turn while it has weight left and something to send. The last packet of a turn may take more.
+    /// Chooses the next lane. An entry keeps its turn while it has weight left and a packet to send; the last packet
+    /// of a turn may exceed the weight.
     fn take(&self, place: &mut Place, able: u16, bytes: i32) -> Option<u8> {
         let able = able & self.lanes;
         let (lane, _) = *self.entries.get(usize::from(place.entry))?;
@@ -51,7 +52,7 @@ impl Table {
             return Some(lane);
         }
         let wanted = bits(able).fold(0, |wanted, lane| wanted | self.of_lane[lane as usize]);
-        // Those behind it, else from the first on, and itself with new weight in the end.
+        // The entries behind the current one; otherwise from the first on, ending with the current one and new weight.
         let behind = wanted & (u64::MAX << place.entry << 1);
         let next = if behind != 0 { behind } else { wanted };
         let (lane, weight) = *self.entries.get(next.trailing_zeros() as usize)?;
@@ -60,12 +61,12 @@ impl Table {
     }
 }
 
-/// Where a port is in its tables.
+/// The position of a port in its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Turn {
     high: Place,
     low: Place,
-    /// What the high priority may still send before the low one.
+    /// Bytes that the high priority may still send before the low one gets a turn.
     spare: i32,
 }
 
@@ -81,7 +82,7 @@ impl Turns {
             let used = table.iter().filter(|entry| entry.weight > 0);
             Table::new(used.map(|entry| (entry.lane.value(), i32::from(entry.weight) * WEIGHT_UNIT)))
         };
-        // A limit of 0 lets one packet through.
+        // A limit of 0 lets one packet pass.
         let limit = i32::from(tables.high_limit) * LIMIT_UNIT;
         Self {
             high: table(&tables.high),
@@ -90,13 +91,13 @@ impl Turns {
         }
     }
 
-    /// Every lane in turn, as ports come up.
+    /// Equal weights for all lanes, the default of a port.
     pub fn even(lanes: u8) -> Self {
         let low = Table::new((0..lanes).map(|lane| (lane, i32::from(EVEN) * WEIGHT_UNIT)));
         Self { high: Table::default(), low, limit: None }
     }
 
-    /// The lane that sends, out of those that have a packet and room for it beyond.
+    /// Chooses a lane among those that have a packet and credits.
     pub fn next(&self, turn: &mut Turn, able: u16, bytes: u32) -> Option<u8> {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         let (high, low) = (able & self.high.lanes, able & self.low.lanes);
@@ -135,7 +136,7 @@ mod tests {
             .collect()
     }
 
-    /// What each lane sends of many packets of 2048 bytes when all of `able` always could.
+    /// Number of 2,048-byte packets that each lane sends when all lanes of `able` always have one.
     fn shares(tables: &Arbitration, able: u16) -> Vec<u32> {
         let (turns, mut turn) = (Turns::new(tables), Turn::default());
         let mut sent = vec![0; 4];
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(shares(&low(&[(0, 192), (1, 64)]), 0b11), [4800, 1600, 0, 0]);
         // Two entries of a lane are two turns.
         assert_eq!(shares(&low(&[(0, 64), (1, 64), (0, 64), (2, 64)]), 0b111), [3200, 1600, 1600, 0]);
-        // Who has nothing to send leaves the link to the others; who is in no table never sends.
+        // A lane with nothing to send leaves the link to the others; a lane in no table never sends.
         assert_eq!(shares(&low(&[(0, 192), (1, 64)]), 0b10), [0, 6400, 0, 0]);
         assert_eq!(shares(&low(&[(0, 192), (1, 0)]), 0b10), [0, 0, 0, 0]);
         assert_eq!(shares(&low(&[]), 0b11), [0, 0, 0, 0]);
@@ -164,7 +165,7 @@ mod tests {
     fn the_high_priority_goes_first_up_to_its_limit() {
         let tables = |high_limit| Arbitration { high_limit, high: table(&[(1, 64)]), low: table(&[(0, 64)]) };
         assert_eq!(shares(&tables(255), 0b11), [0, 6400, 0, 0]);
-        // 4096 bytes are two packets, and then it is the other's turn.
+        // 4,096 bytes are two packets; then the low priority gets a turn.
         assert_eq!(shares(&tables(1), 0b11)[0], 6400 / 3 + 1);
         assert_eq!(shares(&tables(0), 0b11), [3200, 3200, 0, 0]);
         assert_eq!(shares(&tables(255), 0b01), [6400, 0, 0, 0]);

@@ -1,11 +1,11 @@
-//! Whether nothing came from nowhere and nothing went there: all state, walked through.
+//! Consistency check of a run: walks through the whole state, so that no packet appears or vanishes.
 
 use super::network::{Queue, Stage, TrafficRun};
 use super::packets::NONE;
 use super::plant::Far;
 
 impl TrafficRun {
-    /// What is wrong with the state of a run; it takes as long as the fabric is large.
+    /// Returns what is inconsistent in the state of a run; the time grows with the fabric.
     pub fn audit(&self) -> Result<(), String> {
         let mut held = 0;
         let mut asking = vec![0u32; self.queues.len()];
@@ -17,7 +17,7 @@ impl TrafficRun {
         }
         for (number, channel) in (0u32..).zip(&self.plant.channels) {
             if channel.packet != NONE {
-                // Behind a channel lies a packet whose tail is still on the wire; in a sink lies nothing.
+                // The queue behind a channel holds a packet whose tail is still on the wire; a sink holds nothing.
                 held += u32::from(matches!(channel.far, Far::Sink(_)));
                 if self.queues[channel.from as usize].stage != Stage::Leaves {
                     return Err(format!("channel {number} sends what does not leave"));
@@ -39,7 +39,7 @@ impl TrafficRun {
         }
     }
 
-    /// How many packets lie there; what takes up room and what is free are all that there ever was.
+    /// Number of packets in a queue. Checks that used and free room add up to the credits.
     fn audit_queue(&self, number: u32, queue: &Queue) -> Result<u32, String> {
         let (mut at, mut last, mut held) = (queue.first, NONE, 0);
         while at != NONE {
@@ -63,7 +63,8 @@ impl TrafficRun {
         if fits { Ok(held) } else { Err(format!("{:?} with {held}", queue.stage)) }
     }
 
-    /// Whoever asks for a lane stands in its list, once, and the lanes with a list are those that are asked for.
+    /// Checks that each queue that asks for a lane is in that lane's list once, and that the bits of lanes match the
+    /// lists.
     fn audit_asking(&self, number: u32, asked: u16, asking: &[u32]) -> Result<(), String> {
         for lane in 0..1u8 << self.lane_bits {
             let wanted = self.queue(number, lane);

@@ -1,7 +1,7 @@
-//! What changes under traffic: cables that go down, come up, or run slower, flows that offer more or less.
+//! Changes under traffic: cables that go down, come up, or run slower, and flows whose rate changes.
 //!
-//! A cable that goes down lets the packet that is on it arrive. What a switch would send over it is discarded and counted
-//! there, what waits for it at that moment too; an adapter holds back what it would send until the cable is up again.
+//! The packet on a cable that goes down still arrives. The switch discards and counts packets that wait for the cable
+//! then or come later. An adapter holds packets back until the cable is up.
 
 use super::network::{Stage, TrafficRun};
 use super::packets::NONE;
@@ -11,7 +11,7 @@ use super::settings::Settings;
 use fabdeck_fabric::PortId;
 
 impl TrafficRun {
-    /// The cable at a port goes down, or comes up again.
+    /// Takes the cable at a port down or up.
     pub fn set_link(&mut self, port: PortId, up: bool) {
         for number in self.plant.cable(port) {
             let now = self.wheel.now();
@@ -34,7 +34,7 @@ impl TrafficRun {
         }
     }
 
-    /// Who asks for a channel that is down loses its packet.
+    /// Discards the packets that ask for a channel that went down.
     fn turn_away(&mut self, number: u32, exit: (u32, u8)) {
         let mut waiting = Vec::new();
         for lane in 0..self.lanes {
@@ -47,7 +47,7 @@ impl TrafficRun {
             (self.queues[wanted].first_asking, self.queues[wanted].last_asking) = (NONE, NONE);
         }
         self.plant.channels[number as usize].asked = 0;
-        // Nobody asks any more before room is made, for that lets others move.
+        // Every queue stops asking before room is made, because room lets other packets move.
         waiting.iter().for_each(|queue| self.queues[*queue as usize].stage = Stage::Leaves);
         for queue in waiting {
             *self.discarded.entry(exit).or_default() += 1;
@@ -56,7 +56,7 @@ impl TrafficRun {
         }
     }
 
-    /// The cable at a port carries so many Mb/s from now on; what is on it arrives as it would have.
+    /// Sets the rate of the cable at a port, in Mb/s; the packet on it arrives at its old time.
     pub fn set_rate(&mut self, port: PortId, mbps: u32) {
         let wire = Settings::time(self.settings.bytes(), mbps);
         let limit = self.settings.host_limit_mbps.map(|limit| Settings::time(self.settings.payload, limit));
@@ -68,7 +68,7 @@ impl TrafficRun {
         }
     }
 
-    /// A flow by its place in the list offers so many Mb/s from now on; with 0 it ends with the packet that is made.
+    /// Sets the rate of a flow, given by its index, in Mb/s; with 0 it ends after the packet that is made already.
     pub fn pace(&mut self, flow: usize, mbps: u32) {
         let (now, payload) = (self.wheel.now(), self.settings.payload);
         let Some(held) = self.senders.flows.get_mut(flow) else { return };

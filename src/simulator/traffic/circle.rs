@@ -1,36 +1,36 @@
-//! Deadlock told from congestion. The first of a queue that asks for a lane without room beyond waits for the first of
-//! the queue there, and for nothing else: room comes only when that one leaves. Each queue waits for one other at the
-//! most, so a walk either ends at something that still moves, which is congestion, or comes round, and then nothing in
-//! the circle will ever move again.
+//! Deadlock detection, which separates deadlock from congestion. A queue's first packet that asks for a lane without
+//! room waits for the first packet of the queue beyond, and for nothing else. Only that packet's leaving makes room.
+//! So each queue waits for at most one other. A walk along them ends at a queue that still moves, which is congestion,
+//! or in a cycle, whose packets never move again.
 
 use super::network::{Stage, TrafficRun};
 use super::packets::NONE;
 use super::plant::Far;
 use fabdeck_fabric::{Lane, Lid, PortId};
 
-/// A full buffer in a circle, and the packet at its head.
+/// A full buffer in a cycle, and the packet at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held {
-    /// The cable that the buffer is behind.
+    /// The cable in front of the buffer.
     pub from: PortId,
     pub to: PortId,
     pub lane: Lane,
-    /// Where the packet comes from, and where it wants to go.
+    /// The source of the packet, and its destination.
     pub source: PortId,
     pub lid: Option<Lid>,
 }
 
-/// Buffers that wait for each other in a circle.
+/// Buffers that wait for each other in a cycle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deadlock {
-    /// Each waits for the next, the last for the first.
+    /// Each buffer waits for the next, the last for the first.
     pub circle: Vec<Held>,
-    /// Buffers that stand still for it, those of the circle among them.
+    /// Number of buffers that cannot move because of the cycle, its own included.
     pub stuck: u64,
 }
 
 impl TrafficRun {
-    /// The circle with the lowest queue, if there is any.
+    /// The first cycle that walks from the queues find, in the order of queues.
     pub fn deadlock(&self) -> Option<Deadlock> {
         const NEW: u32 = NONE;
         const MOVES: u32 = NONE - 1;
@@ -59,7 +59,7 @@ impl TrafficRun {
         Some(Deadlock { circle: circle.into_iter().map(|queue| self.held(queue)).collect(), stuck })
     }
 
-    /// The queue whose first has to leave before the first of this one can; `NONE` when it can, or does already.
+    /// The queue whose first packet has to leave before the first of this one can; `NONE` if it can, or is leaving.
     fn waits_for(&self, queue: u32) -> u32 {
         let held = &self.queues[queue as usize];
         if held.stage != Stage::Asks {

@@ -1,4 +1,4 @@
-//! What ports have counted since the beginning, as their counters have it.
+//! Counts of ports since the beginning, in the form of their counters.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use super::plant::{Far, NEVER};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Fabric, PortId};
 
-/// One port.
+/// The counts of one port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortCount {
     pub port: PortId,
-    /// Words of four bytes.
+    /// In words of four bytes.
     pub xmit_data: u64,
     pub rcv_data: u64,
     pub xmit_packets: u64,
     pub rcv_packets: u64,
-    /// Ticks in which something was there to be sent and nothing was.
+    /// Ticks in which a packet was ready and none was sent.
     pub xmit_wait: u64,
     /// The same in nanoseconds.
     pub waited_ns: u64,
     /// Packets for a port that is down.
     pub discards: u64,
-    /// Packets that came in and have no way on: no path, no lane, or back where they came from.
+    /// Packets that came in and cannot leave: no path, no lane, or back through the same port.
     pub relay_errors: u64,
 }
 
 impl PortCount {
-    /// Nothing yet.
+    /// All counts zero.
     pub const NONE: Self = Self {
         port: PortId(0),
         xmit_data: 0,
@@ -41,7 +41,7 @@ impl PortCount {
         relay_errors: 0,
     };
 
-    /// As the 64-bit counters have it.
+    /// The counts as 64-bit counters.
     pub fn values(&self) -> CounterValues {
         [
             (Counter::PortXmitDataExtended, Some(self.xmit_data)),
@@ -59,12 +59,12 @@ impl PortCount {
     }
 }
 
-/// The channel that leaves each port, and the one that comes to it; `NONE` where there is none.
+/// The channel that leaves each port and the channel that arrives there; `NONE` where there is none.
 #[derive(Clone, Debug)]
 pub struct Wires(Vec<[u32; 2]>);
 
 impl TrafficRun {
-    /// Every port of a fabric, the one that the run was made of, by its number there.
+    /// The channels of all ports, by port number. The fabric must be the one that the run was built from.
     pub fn wires(&self, fabric: &Fabric) -> Wires {
         let mut wires = vec![[NONE; 2]; fabric.ports().len()];
         let sends = |number: u32| matches!(self.plant.channels[number as usize].far, Far::Sends(_));
@@ -79,7 +79,7 @@ impl TrafficRun {
         Wires(wires)
     }
 
-    /// What one port has counted.
+    /// The counts of one port.
     pub fn count(&self, fabric: &Fabric, wires: &Wires, port: PortId) -> PortCount {
         let [out, back] = wires.0.get(port.index()).copied().unwrap_or([NONE; 2]);
         let (words, now) = (self.settings.words(), self.wheel.now());
@@ -111,7 +111,7 @@ impl TrafficRun {
         }
     }
 
-    /// Every port of a fabric, the one that the run was made of, by its number there.
+    /// The counts of all ports, by port number. The fabric must be the one that the run was built from.
     pub fn counters(&self, fabric: &Fabric) -> Vec<PortCount> {
         let wires = self.wires(fabric);
         fabric.ports().map(|(port, _)| self.count(fabric, &wires, port)).collect()

@@ -1,6 +1,6 @@
-//! What traffic cannot be made of.
+//! Errors of traffic settings.
 
-/// Why there is no run.
+/// Why a run cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrafficError {
     #[error(

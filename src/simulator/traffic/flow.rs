@@ -1,16 +1,16 @@
-//! Flows by list.
+//! Listed flows.
 
 use fabdeck_fabric::{PortId, ServiceLevel};
 
-/// One end sends to another for as long as the run lasts.
+/// A flow from one end to another for the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
     /// A port of an adapter, or port 0 of a switch.
     pub from: PortId,
     pub to: PortId,
-    /// The service level; without one it is what the paths are sent on.
+    /// The service level; `None`: that of the path.
     pub level: Option<ServiceLevel>,
-    /// Payload that it offers, in Mb/s; without one as much as gets through. With 0 it sends nothing until it is told.
+    /// Payload rate in Mb/s; `None`: as much as possible. With 0 the flow sends nothing until its rate is set.
     pub mbps: Option<u32>,
 }
 
@@ -20,7 +20,7 @@ impl Flow {
     }
 }
 
-/// What became of a flow since measuring began.
+/// What a flow has delivered since measuring began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowCount {
     pub from: PortId,
@@ -30,29 +30,29 @@ pub struct FlowCount {
     pub packets: u64,
 }
 
-/// What the packets of a flow tell of the way, since the beginning.
+/// Delivery and order of the packets of a flow, since the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowOrder {
     pub arrived: u64,
-    /// Packets that came behind one that had left its source later.
+    /// Packets that arrived after one that left the source later.
     pub overtaken: u64,
     pub lost: u64,
 }
 
-/// A flow under way.
+/// The state of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Course {
     pub from: u32,
     pub to: u32,
     pub lid: u16,
     pub level: u8,
-    /// What it was before its end was told to send to other LIDs.
+    /// The level before the end moved to high LIDs.
     pub usual: Option<u8>,
-    /// When its next packet may be made, and how long after the one before; 0: at once.
+    /// When the next packet may be made, and the time between two packets; 0: at once.
     pub due: u64,
     pub interval: u64,
     pub delivered: u64,
     pub order: FlowOrder,
-    /// When the latest packet that arrived had left its source.
+    /// The latest time at which an arrived packet had left its source.
     pub latest: u64,
 }

@@ -1,4 +1,4 @@
-//! The lane of a packet at every port: service levels through the tables of lanes, compiled.
+//! The lane of a packet at each port: service levels mapped through compiled SL2VL tables.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use fabdeck_fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, Routes};
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::{Mapping, room};
 
-/// No lane there: the packet ends.
+/// The level has no lane there: the packet is lost.
 pub(super) const NO_LANE: u8 = 0xFF;
 
-/// No row: the lane of the level's number.
+/// No row: the lane has the number of the level.
 const AS_IT_IS: u16 = u16::MAX;
 
 /// The lane of each service level.
 pub(super) type Row = [u8; 16];
 
-/// What decides the service level of a path.
+/// Where the service level of a path comes from.
 #[derive(Clone, Debug)]
 pub enum Service {
-    /// The lanes of the routes are the levels.
+    /// The lanes of the routes are the service levels.
     Routes,
-    /// As path records say. Where sources of a switch differ the lowest counts, and level 0 where nobody said.
+    /// From path records. If sources at a switch differ, the lowest level counts; level 0 without a record.
     Levels(Levels),
 }
 
@@ -35,7 +35,7 @@ impl Service {
         }
     }
 
-    /// All levels that come up, as bits.
+    /// All levels in use, as bits.
     pub(super) fn all(&self, routes: &Routes) -> u16 {
         match self {
             Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
@@ -44,18 +44,18 @@ impl Service {
     }
 }
 
-/// The rows of every switch by in and out port, each distinct one once.
+/// The rows of all switches by in-port and out-port; equal rows are stored once.
 #[derive(Debug)]
 pub(super) struct LaneMap {
     rows: Vec<Row>,
-    /// Where the ports of a switch begin, and how many there are.
+    /// Offset of the ports of a switch, and their number.
     switches: Vec<(u32, u32)>,
-    /// By switch, in and out port: which row.
+    /// Row number by switch, in-port and out-port.
     table: Vec<u16>,
 }
 
 impl LaneMap {
-    /// With no table told and as much room everywhere, one row serves all.
+    /// Compiles the tables. Without SL2VL tables and with equal lane counts one row serves all ports.
     pub fn new(problem: &Problem<'_>, mapping: &Mapping<'_>) -> Self {
         let mut map = Self { rows: Vec::new(), switches: Vec::new(), table: Vec::new() };
         let mut known: HashMap<Row, u16> = HashMap::new();
@@ -65,7 +65,7 @@ impl LaneMap {
             map.switches.push((map.table.len() as u32, ports));
             for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
                 let (from, to) = (PortNum(from as u8), PortNum(to as u8));
-                // What is for the switch itself has arrived, on whichever lane; nothing turns back.
+                // A packet for the switch itself has arrived, on any lane; no packet leaves through its in-port.
                 if to == PortNum::MANAGEMENT || from == to {
                     map.table.push(AS_IT_IS);
                     continue;
@@ -93,7 +93,7 @@ impl LaneMap {
         }
     }
 
-    /// One more than the highest lane that these levels come to, those of adapters included.
+    /// One more than the highest lane that these levels map to, at switches and adapters.
     pub fn top(&self, levels: u16, adapters: &[Row]) -> u8 {
         let used = |row: &Row| {
             let of = (0..16).filter(|level| levels >> level & 1 == 1).map(|level| row[level]);
@@ -110,13 +110,13 @@ fn row(mapping: &Mapping<'_>, switch: NodeId, from: PortNum, to: PortNum) -> Row
     })
 }
 
-/// The lanes that an adapter puts its levels on.
+/// The lanes that an adapter maps its levels to.
 pub(super) fn adapter(fabric: &Fabric, mapping: &Mapping<'_>, port: PortId) -> Row {
     let held_back = mapping.held_back(port);
     let lanes = room(fabric, port);
     std::array::from_fn(|level| {
         let lane = mapping.sent_on(port, level as u8);
-        // With one lane there is nothing to choose.
+        // With one lane all levels map to it.
         let lane = if lanes == 1 { 0 } else { lane };
         if held_back >> level & 1 == 1 || lane >= lanes { NO_LANE } else { lane }
     })

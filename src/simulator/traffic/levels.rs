@@ -1,12 +1,12 @@
-//! The service levels of a host's flows, set while they run: dFtree's Algorithm 2. Flows to the LID of a notice are on
-//! another level from now on; packets that are queued already keep theirs.
+//! Service levels of a host's flows, changed during the run (dFtree, Algorithm 2). Flows to the LID of a notice change
+//! their level; queued packets keep theirs.
 
 use super::network::TrafficRun;
 use super::tables::lane_of;
 use fabdeck_fabric::PortId;
 
 impl TrafficRun {
-    /// The LIDs that a port sends to, and on which level; in the order of the LIDs, each pair once.
+    /// The LIDs that a port sends to, with levels, sorted by LID and without duplicates.
     pub fn flows_of(&self, port: PortId) -> Vec<(u16, u8)> {
         let Some(end) = self.end_at(port) else { return Vec::new() };
         let mut all: Vec<(u16, u8)> = match self.senders.draws(end) {
@@ -23,7 +23,7 @@ impl TrafficRun {
         all
     }
 
-    /// Puts a port's flows to a LID on a level; how many were on another one.
+    /// Moves the flows of a port to a LID to a level; returns how many were on another one.
     pub fn set_level(&mut self, port: PortId, lid: u16, level: u8) -> usize {
         let level = level & 0xF;
         let Some(end) = self.end_at(port) else { return 0 };
@@ -47,7 +47,7 @@ impl TrafficRun {
         moved
     }
 
-    /// Lanes that nothing was on yet get queues.
+    /// Adds queues for the lanes of a level that was not used before.
     pub(super) fn widen_for(&mut self, level: u8) {
         self.lanes = self.lanes.max(self.lane_map.top(1 << level, &self.adapters));
         self.widen(u32::from(self.lanes).next_power_of_two().trailing_zeros());
@@ -57,7 +57,7 @@ impl TrafficRun {
         (0u32..).zip(&self.plant.ends).find(|(_, end)| end.port == port).map(|(number, _)| number)
     }
 
-    /// The LID and the level of what one end draws for another.
+    /// The LID and the level of the packets that one end draws for another.
     fn drawn_flow(&self, end: u32, to: u32) -> (u16, u8) {
         let target = &self.plant.ends[to as usize];
         let usual = self.service.level(&self.routes, self.plant.ends[end as usize].switch, target.lid);

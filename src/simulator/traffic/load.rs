@@ -1,4 +1,4 @@
-//! What a run is given: a fabric with its marks, tables and levels, hardware, and a pattern.
+//! The input of a run: a fabric with its marks, tables and levels, hardware, and a pattern.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use super::pattern::Pattern;
 use super::settings::Settings;
 use fabdeck_fabric::{Fabric, Faults, Routes, Tables};
 
-/// Where packets go.
+/// The fabric that packets cross.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     pub fabric: &'a Fabric,
     pub faults: &'a Faults,
     pub routes: &'a Arc<Routes>,
     pub service: &'a Service,
-    /// Tables of lanes and of arbitration; the forwarding tables are those of the routes.
+    /// SL2VL and arbitration tables; forwarding tables come from the routes.
     pub tables: &'a Tables,
 }
 
-/// Who sends them.
+/// The traffic: pattern and hardware.
 #[derive(Clone, Debug)]
 pub struct Load {
     pub pattern: Pattern,

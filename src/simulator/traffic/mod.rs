@@ -1,6 +1,6 @@
-//! Traffic: packets over virtual lanes with credits, through input-buffered switches that cut through, under the tables
-//! of lanes and of arbitration. Blocking behind the first of a queue, unfair shares and deadlock are in no table here:
-//! they follow. Deterministic by seed; no clock but its own.
+//! Traffic: packets over virtual lanes with credits, through input-buffered cut-through switches, under SL2VL and
+//! arbitration tables. Head-of-line blocking, unfair shares and deadlock follow from these rules; no table states
+//! them. Deterministic by seed, with its own clock.
 
 mod arbiter;
 mod audit;

@@ -1,13 +1,13 @@
-//! The run: packets from queue to queue.
+//! The run: moves packets from queue to queue.
 //!
-//! - Behind each channel there is a queue for each lane, first in first out: the input buffers of the port there. A packet
-//!   leaves only when there is room for all of it beyond: credits. They are given back when its tail has left; the time
-//!   that takes is counted into the way there, for only their sum shows.
-//! - The first of a queue asks for its way out as soon as its header is there, and goes on while its tail still comes in:
-//!   virtual cut-through. Who stands behind it waits, wherever it wants to go.
-//! - Among queues that ask for the same lane the one that asked first is first. A queue asks for one packet at a time, so
-//!   whoever always has something gets one turn a round, as with a round robin.
-//! - All packets are of one size, so room counts packets.
+//! - Behind each channel there is a first-in first-out queue for each lane: the input buffers of the port there. A
+//!   packet leaves only if there is room for all of it beyond: credits. They return when its tail has left. The time
+//!   of their return is counted into the outbound latency, because only the sum is visible.
+//! - The first packet of a queue asks for its exit as soon as its header is there. It leaves while its tail still
+//!   comes in: virtual cut-through. Packets behind it wait, whatever their exit is.
+//! - Among queues that ask for the same lane the first to ask is served first. A queue asks for one packet at a time,
+//!   so a queue that always has packets gets one turn a round, as with round robin.
+//! - All packets have the same size, so room counts packets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,30 +27,30 @@ use fabdeck_fabric::{NO_PATH, Routes};
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::Mapping;
 
-/// Where the first of a queue is on its way out.
+/// The stage of the first packet of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
-    /// There is none.
+    /// The queue is empty.
     Idle,
-    /// Its header is still to come.
+    /// The header is not there yet.
     Comes,
-    /// It asks.
+    /// The packet asks for its exit.
     Asks,
-    /// The one before it is leaving.
+    /// The packet before it is leaving.
     Leaves,
 }
 
-/// The packets of one lane behind a channel; and the queues that ask for that lane of the channel.
-/// Half a line of the processor's cache.
+/// The packets of one lane behind a channel, and the list of queues that ask for that lane of the channel. Half a
+/// cache line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(32))]
 pub(super) struct Queue {
     pub first: u32,
     pub last: u32,
-    /// For how many more packets there is room.
+    /// Number of packets that still fit.
     pub room: u32,
     pub stage: Stage,
-    /// The queue beyond that the first asks for.
+    /// The queue beyond that the first packet asks for.
     pub wants: u32,
     pub next_asking: u32,
     pub first_asking: u32,
@@ -70,12 +70,12 @@ pub(super) const EMPTY: Queue = Queue {
     last_asking: NONE,
 };
 
-/// Traffic under way.
+/// A run of traffic.
 #[derive(Debug)]
 pub struct TrafficRun {
     pub(super) plant: Plant,
     pub(super) queues: Vec<Queue>,
-    /// Queues of a channel lie together; a power of two of them, for its index is taken apart at every hop.
+    /// log2 of the queues of a channel, which lie together. A power of two, because every hop splits a queue's index.
     pub(super) lane_bits: u32,
     pub(super) lanes: u8,
     pub(super) packets: Packets,
@@ -89,10 +89,11 @@ pub struct TrafficRun {
     pub(super) senders: Senders,
     pub(super) tally: Tally,
     pub(super) steady: Steady,
-    /// Packets that found no path, by the switch and port that they came in by; and those that found a dead port.
+    /// Packets without a path, by the switch and port where they came in; and packets for a port that is down, by that
+    /// port.
     pub(super) astray: BTreeMap<(u32, u8), u64>,
     pub(super) discarded: BTreeMap<(u32, u8), u64>,
-    /// Ends that wait to send to other LIDs and have nothing under way any more.
+    /// Ends that wait to send to other LIDs and whose last packet has arrived.
     pub(super) drained: Vec<u32>,
 }
 
@@ -152,7 +153,7 @@ impl TrafficRun {
         self.wheel.now() / 1000
     }
 
-    /// Lets time pass up to a moment in nanoseconds since the beginning.
+    /// Advances time to a moment, in nanoseconds since the beginning.
     pub fn advance(&mut self, until_ns: u64) {
         let until = until_ns.saturating_mul(1000);
         while let Some(actor) = self.wheel.next(until) {
@@ -161,7 +162,7 @@ impl TrafficRun {
         self.wheel.pass(until);
     }
 
-    /// The same with an end to the work: so many events at the most. Where more would happen, time stands at the last.
+    /// The same with at most this many events. If more are due, time stops at the last one.
     pub fn advance_within(&mut self, until_ns: u64, events: u64) {
         let until = until_ns.saturating_mul(1000);
         for _ in 0..events {
@@ -170,21 +171,22 @@ impl TrafficRun {
         }
     }
 
-    /// No more events than these happen in so many nanoseconds: a packet on a wire has three, and wires take their time.
+    /// Upper bound of the events in this many nanoseconds: four for each packet that the fastest wire could carry, on
+    /// all channels.
     pub fn events_most(&self, nanos: u64) -> u64 {
         let fastest = self.plant.channels.iter().map(|channel| channel.wire).filter(|wire| *wire > 0).min();
         let packets = nanos.saturating_mul(1000) / u64::from(fastest.unwrap_or(1)) + 2;
         packets.saturating_mul(4 * self.plant.channels.len() as u64)
     }
 
-    /// One event; false when nothing will ever happen again.
+    /// Processes one event; false if none will ever come.
     pub fn step(&mut self) -> bool {
         let next = self.wheel.next(u64::MAX);
         next.into_iter().for_each(|actor| self.happen(actor));
         next.is_some()
     }
 
-    /// Whether nothing will ever happen again: all that was to be sent has arrived, or all that is left stands still.
+    /// Whether no event will ever come: all packets have arrived, or the rest is deadlocked.
     pub fn stands_still(&self) -> bool {
         self.wheel.next_time().is_none()
     }
@@ -214,12 +216,12 @@ impl TrafficRun {
         channel << self.lane_bits | u32::from(lane)
     }
 
-    /// The send queue of a lane.
+    /// The send queue of an end's lane.
     pub(super) fn send_queue(&self, end: u32, lane: u8) -> u32 {
         self.queue(self.plant.of_end(end, SENDS), lane)
     }
 
-    /// The first of a queue asks for its way out, or waits until its header is there.
+    /// Lets the first packet of a queue ask for its exit, or plans that for when its header is there.
     pub(super) fn first_comes(&mut self, queue: u32) {
         loop {
             let first = self.queues[queue as usize].first;
@@ -237,7 +239,7 @@ impl TrafficRun {
             };
             let before = self.plant.channels[(queue >> self.lane_bits) as usize].wire;
             let onward = self.plant.channels[channel as usize].wire;
-            // A faster link begins later, so that the tail is there in time.
+            // A faster link starts later, so that the tail arrives in time.
             let ready = ready + u64::from(before.saturating_sub(onward));
             if !self.wheel.is_now(ready) {
                 return self.comes_at(queue, ready);
@@ -253,7 +255,7 @@ impl TrafficRun {
         self.wheel.plan(time, actor);
     }
 
-    /// The channel and lane that a packet goes on by, out of a queue; none where it ends.
+    /// The channel and lane that a packet leaves a queue by; `None` if the packet is lost.
     fn way_out(&mut self, queue: u32, packet: u32) -> Option<(u32, u8)> {
         let packet = self.packets.get(packet);
         let behind = &self.plant.channels[(queue >> self.lane_bits) as usize];
@@ -285,7 +287,7 @@ impl TrafficRun {
         }
     }
 
-    /// Takes the first out of a queue that it ends in.
+    /// Removes the first packet of a queue as lost.
     pub(super) fn lose_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
         let origin = *self.packets.origin(packet);
@@ -338,7 +340,7 @@ impl TrafficRun {
         self.plant.channels[channel as usize].asked |= 1 << lane;
     }
 
-    /// Sends a packet if the wire is free, somebody asks, and there is room beyond.
+    /// Sends a packet if the wire is free, a queue asks, and there is room beyond.
     pub(super) fn send(&mut self, number: u32) {
         let channel = &mut self.plant.channels[number as usize];
         if channel.packet != NONE || channel.asked == 0 || channel.down {
@@ -367,7 +369,7 @@ impl TrafficRun {
         }
     }
 
-    /// The first that asked for a lane begins to leave its queue.
+    /// Starts sending the first packet that asked for a lane.
     fn begin(&mut self, number: u32, lane: u8) {
         let wanted = self.queue(number, lane);
         let from = self.queues[wanted as usize].first_asking;
@@ -413,7 +415,7 @@ impl TrafficRun {
         matches!(self.plant.channels[channel].far, Far::Sends(_))
     }
 
-    /// The last of a packet is on the wire: its queue has room again, and the wire is free.
+    /// Ends a transmission: the queue has room again, and the wire is free.
     fn tail_leaves(&mut self, number: u32) {
         let channel = &mut self.plant.channels[number as usize];
         let (packet, from) = (channel.packet, channel.from);

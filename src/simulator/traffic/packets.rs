@@ -1,28 +1,28 @@
-//! Packets in flight, in one arena: nothing is allocated while traffic flows, but for more packets than ever before.
+//! Packets in flight, in one arena, which allocates only when more packets are in flight than ever before.
 
 /// No packet, no queue, no channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What every hop needs of it: a quarter of a line of the processor's cache.
+/// The part of a packet that each hop needs: a quarter of a cache line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(16))]
 pub(super) struct Packet {
     /// When its header can be forwarded.
     pub ready: u64,
-    /// Who stands behind it in its queue.
+    /// The next packet in the queue.
     pub behind: u32,
     pub lid: u16,
     pub level: u8,
 }
 
-/// What only its ends need.
+/// The part of a packet that only its ends need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Origin {
-    /// When it began to leave its source.
+    /// When the packet began to leave its source.
     pub left: u64,
-    /// Where it comes from, among the ends.
+    /// The source, an index of an end.
     pub source: u32,
-    /// Of which flow it is; `NONE` where flows are not told apart.
+    /// The flow; `NONE` for patterns without listed flows.
     pub flow: u32,
 }
 
@@ -41,7 +41,7 @@ impl Packets {
         Self { all: Vec::new(), origins: Vec::new(), free: NONE, held: 0 }
     }
 
-    /// How many are in flight.
+    /// Number of packets in flight.
     pub fn held(&self) -> u32 {
         self.held
     }

@@ -1,4 +1,4 @@
-//! Who sends to whom.
+//! Traffic patterns.
 
 use super::flow::Flow;
 use crate::{Dice, Share};
@@ -8,29 +8,29 @@ use fabdeck_fabric::{PortId, ServiceLevel};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
     Flows(Vec<Flow>),
-    /// Each packet to a host drawn from all others (dissertation 4.3.3.1).
+    /// The destination of each packet is drawn from all other hosts (dissertation 4.3.3.1).
     Uniform,
-    /// Hosts in order lie in as many groups as there are hot-spots; the first of each is one. All send it a share of their
-    /// packets, and the rest to hosts drawn from all others (dFtree V-D).
+    /// Hosts in order form as many groups as there are hot-spots; the first host of each group is its hot-spot. The
+    /// hosts of a group send it a share of their packets, and the rest to hosts drawn from all others (dFtree V-D).
     HotSpots {
         spots: u32,
         share: Share,
-        /// What is for a hot-spot goes on this level: the slow lane.
+        /// The service level of packets to hot-spots: the slow lane.
         level: Option<ServiceLevel>,
     },
-    /// Each host sends to one, and is sent to by one, drawn once.
+    /// Each host sends to one host and receives from one, drawn once.
     Permutation,
-    /// Hosts in a ring of random order send to both neighbours, as the HPC Challenge's randomly ordered ring.
+    /// Hosts in a ring of random order send to both neighbours, as in the HPC Challenge's randomly ordered ring.
     Ring,
-    /// Each sends so many packets to every other in the order of their distance, both ways in turn (dissertation
-    /// 4.3.3.2), and is done then.
+    /// Each host sends this many packets to each other host, by growing distance, in both directions by turns
+    /// (dissertation 4.3.3.2). The pattern ends then.
     Shift {
         packets: u32,
     },
 }
 
 impl Pattern {
-    /// One host is sent a tenth of everything (multiple LID paper, 5.2).
+    /// A single hot-spot receives a tenth of all packets (multiple LID paper, 5.2).
     pub fn centric() -> Self {
         Self::HotSpots { spots: 1, share: Share::percent(10), level: None }
     }
@@ -45,7 +45,7 @@ fn shuffled(hosts: &[PortId], dice: &mut Dice) -> Vec<PortId> {
     order
 }
 
-/// Each host with the next of a random circle: nobody sends to itself.
+/// Flows from each host to the next in a random ring, so that no host sends to itself.
 pub(super) fn ring(hosts: &[PortId], dice: &mut Dice, both_ways: bool) -> Vec<Flow> {
     let order = shuffled(hosts, dice);
     let next = order.iter().cycle().skip(1);
@@ -56,7 +56,7 @@ pub(super) fn ring(hosts: &[PortId], dice: &mut Dice, both_ways: bool) -> Vec<Fl
     }
 }
 
-/// A random permutation in which nobody is sent to by itself: fixed points trade places with the next host.
+/// A random permutation without fixed points: a fixed point trades places with the next host.
 pub(super) fn permutation(hosts: &[PortId], dice: &mut Dice) -> Vec<Flow> {
     let mut to = shuffled(hosts, dice);
     for at in 0..to.len() {
@@ -68,7 +68,7 @@ pub(super) fn permutation(hosts: &[PortId], dice: &mut Dice) -> Vec<Flow> {
     hosts.iter().zip(to).map(|(from, to)| Flow::new(*from, to)).collect()
 }
 
-/// How far the message of a step goes in a shift exchange: 1, -1, 2, -2, and so on; half way round once.
+/// The distance of a step in a shift exchange: 1, -1, 2, -2, and so on; half the ring only once.
 pub(super) fn shift(step: u32, hosts: u32) -> u32 {
     let distance = step / 2 + 1;
     if step.is_multiple_of(2) { distance } else { hosts - distance }

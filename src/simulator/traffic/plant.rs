@@ -1,4 +1,4 @@
-//! The fabric as packets meet it: channels, the queues behind them, and the ends that send and take in.
+//! The fabric as packets see it: channels, the queues behind them, and the ends that send and receive.
 //!
 //! ```text
 //!   sends ──► out ──► [switch] ──► [switch] ──► in ──► (drain)
@@ -14,80 +14,81 @@ use super::settings::Settings;
 use crate::performance::TICK;
 use fabdeck_routing::Problem;
 
-/// Nothing waits.
+/// A time that never comes.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// What lies behind a channel.
+/// What a channel leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Far {
     Switch(u32),
-    /// Whatever comes is taken in.
+    /// An end that receives at the speed of its link.
     Sink(u32),
-    /// What comes waits for the drain of an end.
+    /// An end whose packets wait for its drain.
     Adapter(u32),
-    /// No wire: behind it are the send queues of an end.
+    /// No wire: the send queues of an end.
     Sends(u32),
 }
 
-/// One direction of a cable, a drain, or what stands before the send queues of an end. What every packet needs of it is
-/// one line of the processor's cache; the rest is its `Side`.
+/// One direction of a cable, a drain, or the pseudo channel of an end's send queues. The part that each packet needs,
+/// in one cache line; the rest is its `Side`.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Channel {
     pub far: Far,
-    /// The port number that packets come in by.
+    /// Number of the port where packets come in.
     pub entry: u8,
     pub lane: u8,
-    /// Lanes that some queue asks for.
+    /// Lanes that queues ask for, as bits.
     pub asked: u16,
-    /// Picoseconds of a packet on the wire; until the next may begin; of its header until it can go on.
+    /// Picoseconds: of a packet on the wire, until the next packet may start, and of the header until it can be
+    /// forwarded.
     pub wire: u32,
     pub pace: u32,
     pub latency: u32,
-    /// The packet under way and the queue that it leaves; `NONE` when idle.
+    /// The packet under way and the queue it leaves; `NONE` when idle.
     pub packet: u32,
     pub from: u32,
-    /// When the wire is free again, exactly.
+    /// When the wire is free, exact to the picosecond.
     pub free_at: u64,
-    /// Since when something waits that could not go; `NEVER`: nothing does.
+    /// Since when a ready packet could not leave; `NEVER`: none waits.
     pub waits_since: u64,
     pub packets: u64,
-    /// Its cable is down: nothing begins to leave by it.
+    /// Whether the cable is down: no packet starts.
     pub down: bool,
-    /// A cable, and no drain.
+    /// Whether the channel is a cable, not a drain.
     pub is_hop: bool,
 }
 
 const _: () = assert!(size_of::<Channel>() == 64);
 
-/// What a channel is besides: needed where packets wait, where lanes take turns, and by counters.
+/// The rest of a channel: for waiting packets, arbitration and counters.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
     pub waited: u64,
     pub turns: u32,
     pub turn: Turn,
-    /// Where it begins and ends, and the length of a tick there, in picoseconds.
+    /// The ports at both ends, and the length of a tick there, in picoseconds.
     pub port: PortId,
     pub peer: PortId,
     pub tick: u32,
 }
 
-/// What sends and takes in.
+/// An end, which sends and receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct End {
     pub port: PortId,
     pub switch: u32,
     pub lid: Lid,
     pub lmc: Lmc,
-    /// The switch itself, at its port 0.
+    /// Whether the end is a switch itself, at its port 0.
     pub is_switch: bool,
-    /// An adapter that patterns over all hosts mean.
+    /// Whether patterns over all hosts include this adapter.
     pub is_host: bool,
-    /// What it can send at the most, payload in Mb/s.
+    /// Most payload that the end can send, in Mb/s.
     pub mbps: u32,
 }
 
-/// Channels of an end, in this order behind those between switches.
+/// Channels of an end, in this order, after those between switches.
 pub(super) const OUT: u32 = 0;
 pub(super) const IN: u32 = 1;
 pub(super) const SENDS: u32 = 2;
@@ -100,14 +101,14 @@ pub(super) struct Plant {
     pub sides: Vec<Side>,
     pub between_switches: u32,
     pub ends: Vec<End>,
-    /// By switch and port: the channel that leaves there. Every switch has room for the port with the highest number.
+    /// The channel that leaves a switch by a port. Each switch has room for the highest port number in the fabric.
     exits: Vec<u32>,
     ports: usize,
     pub turns: Vec<Turns>,
 }
 
 impl Plant {
-    /// `switches` send and take in too.
+    /// Builds the channels; `switches` are switches that send and receive.
     pub fn new(problem: &Problem<'_>, tables: &Tables, settings: &Settings, switches: &[PortId]) -> Self {
         let (fabric, graph) = (problem.fabric, &problem.graph);
         let switches_ports = fabric.switches().flat_map(|(id, _)| fabric.ports_of(id));
@@ -139,13 +140,13 @@ impl Plant {
         (0u32..).zip(&self.sides).filter(|(_, side)| wire(side)).map(|(number, _)| number).collect()
     }
 
-    /// The switch and the port that a channel leaves by; none for what an adapter sends by.
+    /// The switch and the port that a channel leaves by; `None` if an adapter sends over it.
     pub fn leaves(&self, channel: u32) -> Option<(u32, u8)> {
         let place = self.exits.iter().position(|exit| *exit == channel)?;
         Some(((place / self.ports) as u32, (place % self.ports) as u8))
     }
 
-    /// The channel that leaves a switch by a port; `NONE` where nothing is cabled or what is has failed.
+    /// The channel that leaves a switch by a port; `NONE` without a cable or with a failed one.
     pub fn exit(&self, switch: u32, port: u8) -> u32 {
         match usize::from(port) < self.ports {
             true => self.exits[switch as usize * self.ports + usize::from(port)],
@@ -172,7 +173,7 @@ impl Plant {
         }
     }
 
-    /// The four channels of an end. A switch has no cable to itself: what it sends comes in by its port 0.
+    /// Adds the four channels of an end. A switch has no cable to itself: its own packets come in at port 0.
     fn cable_end(&mut self, fabric: &Fabric, number: u32, settings: &Settings) {
         let end = self.ends[number as usize];
         let limit = if end.is_switch { Some(settings.switch_limit_mbps) } else { settings.host_limit_mbps };
@@ -201,7 +202,7 @@ impl Plant {
         self.lay((drain, drain_side));
     }
 
-    /// The arbitration of every port; what nobody has set gives each lane its turn.
+    /// Sets the arbitration of all ports; without tables all lanes have equal weights.
     pub fn take_turns(&mut self, fabric: &Fabric, tables: &Tables) {
         self.turns = vec![Turns::even(16)];
         let none = Arbitration::default();
@@ -214,7 +215,7 @@ impl Plant {
             let held = tables.nodes.get(&port.node);
             let held = held.and_then(|held| {
                 let own = held.arbitration.get(&port.number);
-                // Tables of an adapter may be kept under port 0, whichever of its ports they are for.
+                // Tables of an adapter may be stored under port 0, whichever of its ports they are for.
                 let whole = || held.arbitration.get(&PortNum::MANAGEMENT);
                 own.or_else(|| whole().filter(|_| !fabric.node(port.node).is_switch()))
             });
@@ -287,7 +288,7 @@ fn flight(settings: &Settings) -> u32 {
     u32::try_from(settings.flight.as_nanos() * 1000).unwrap_or(0)
 }
 
-/// Speed and width of a cable: the lesser of what its ends say; 4x EDR where nobody does, as devices of the simulator.
+/// Speed and width of a cable: the lower of both ends; 4x EDR if neither end states it, as in the simulator's devices.
 fn rate(fabric: &Fabric, port: PortId) -> (u32, u32) {
     use fabdeck_fabric::{LinkSpeed, LinkWidth};
     let ends = [Some(port), fabric.peer(port)].map(|port| port.map(|port| &fabric.port(port).facts));
@@ -302,7 +303,7 @@ fn mbps(fabric: &Fabric, port: PortId) -> u32 {
     speed * width
 }
 
-/// A tick of PortXmitWait: as many byte times of one physical lane as PortSamplesControl says (IBA 16.1.3.2).
+/// A tick of PortXmitWait: the byte times of one physical lane that PortSamplesControl gives (IBA 16.1.3.2).
 fn tick(fabric: &Fabric, port: PortId) -> u32 {
     (u32::from(TICK) + 1) * (8_000_000 / rate(fabric, port).0)
 }

@@ -1,30 +1,30 @@
-//! Which of the LIDs of a port an end sends to: the lower half of them (base LIDs), the upper half (high LIDs), or all. An
-//! end that changes over drains first, as queue pairs do: what it has made arrives, and until then it makes nothing more.
-//! So no packet to one half is ever under way beside one of the same end to the other.
+//! Which LIDs of a destination port an end sends to: the lower half (base LIDs), the upper half (high LIDs), or all.
+//! An end that changes halves drains first, as queue pairs do: its packets arrive before it makes new ones. So an end
+//! never has packets to both halves in flight.
 
 use super::flow::FlowOrder;
 use super::network::TrafficRun;
 use super::plant::End;
 use fabdeck_fabric::{PortId, pick};
 
-/// Which LIDs of a port are sent to.
+/// The LIDs of a port that an end sends to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Half {
-    /// Sources spread over all of them.
+    /// All LIDs, spread over the sources.
     All,
     Base,
     High,
 }
 
-/// How an end sends.
+/// How an end addresses its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seat {
     half: Half,
-    /// The level of all that it sends, while it sends to high LIDs.
+    /// The level of all its packets while it sends to high LIDs.
     pub level: Option<u8>,
-    /// What it turns to as soon as nothing of it is under way: high LIDs on a level, or base LIDs.
+    /// The change to make when no packet is in flight: to high LIDs on a level, or to base LIDs.
     wanted: Option<Option<u8>>,
-    /// Its packets that are made, and neither arrived nor lost.
+    /// Packets made that have neither arrived nor been lost.
     pub flying: u32,
 }
 
@@ -38,7 +38,7 @@ impl Seat {
         self.wanted.is_some()
     }
 
-    /// The LID of a port that a source at this place among the hosts sends to.
+    /// The LID of a port that the source with this index sends to.
     pub fn lid(&self, place: u32, to: &End) -> u16 {
         let lids = to.lmc.lids();
         let half = (lids / 2).max(1);
@@ -53,8 +53,8 @@ impl Seat {
 }
 
 impl TrafficRun {
-    /// What a port sends is to go to high LIDs on this level from now on, or back to base LIDs. It does once nothing of the
-    /// port is under way; whether that is so already.
+    /// Directs the packets of a port to high LIDs on this level, or back to base LIDs. The change happens when no
+    /// packet of the port is in flight; returns whether it has happened.
     pub fn turn_to_half(&mut self, port: PortId, high: Option<u8>) -> bool {
         let Some(end) = self.end_at(port) else { return true };
         let seat = &mut self.senders.seats[end as usize];
@@ -71,12 +71,12 @@ impl TrafficRun {
         !self.senders.seats[end as usize].drains()
     }
 
-    /// Whether a port sends to the half that it was told last, and nothing of it is on its way to the other.
+    /// Whether a port sends to the half that it was last directed to, with no packet to the other half in flight.
     pub fn has_turned(&self, port: PortId) -> bool {
         self.end_at(port).is_none_or(|end| !self.senders.seats[end as usize].drains())
     }
 
-    /// A packet of an end is under way no more.
+    /// Counts a packet of an end as no longer in flight.
     pub(super) fn landed(&mut self, end: u32) {
         let seat = &mut self.senders.seats[end as usize];
         seat.flying = seat.flying.saturating_sub(1);
@@ -85,7 +85,7 @@ impl TrafficRun {
         }
     }
 
-    /// Ends with nothing under way turn to what they were told.
+    /// Makes the wanted change at ends that have no packet in flight.
     pub(super) fn turn_drained(&mut self) {
         while let Some(end) = self.drained.pop() {
             let seat = &mut self.senders.seats[end as usize];
@@ -98,7 +98,7 @@ impl TrafficRun {
         }
     }
 
-    /// What became of the packets of each listed flow.
+    /// Delivery and order of the packets of each listed flow.
     pub fn order_of_flows(&self) -> Vec<FlowOrder> {
         self.senders.flows.iter().map(|flow| flow.order).collect()
     }

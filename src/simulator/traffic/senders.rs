@@ -16,7 +16,7 @@ use super::tables::lane_of;
 use crate::{Dice, Share};
 use fabdeck_fabric::{Fabric, PortId, PortNum};
 
-/// Packets that wait in a send queue at the most; what is drawn beyond is never made.
+/// Most packets that wait in a send queue; packets drawn beyond are dropped.
 const BACKLOG: usize = 64;
 
 /// What an end sends.
@@ -25,9 +25,9 @@ enum Script {
     Silent,
     /// Flows that take turns, by lane.
     Turns(Vec<Turns>),
-    /// Packets are drawn at a rate, whether they can leave or not.
+    /// Packets drawn at a rate, whether they can leave or not.
     Drawn(Drawn),
-    /// So many packets of the message of a step are left.
+    /// A shift exchange: the step, and the packets left of its message.
     Shift {
         step: u32,
         left: u32,
@@ -43,15 +43,15 @@ struct Turns {
 
 #[derive(Debug)]
 struct Drawn {
-    /// When the next is drawn, and how long after the one before, in picoseconds.
+    /// When the next packet is drawn, and the time between two, in picoseconds.
     due: u64,
     interval: u64,
-    /// The hot-spot of its group, among the ends; `NONE` without one.
+    /// The hot-spot of the group, an index of an end; `NONE` without one.
     spot: u32,
-    /// Lanes that may come up, and what was drawn for each: an end and a level.
+    /// Lanes in use, as bits, and the packets drawn for each: destination end and level.
     lanes: u16,
     waiting: Vec<VecDeque<(u32, u8)>>,
-    /// Lanes with a packet in their send queue, or leaving it.
+    /// Lanes with a packet that is in their send queue or leaving it.
     sending: u16,
 }
 
@@ -59,7 +59,7 @@ struct Drawn {
 pub(super) struct Senders {
     pub flows: Vec<Course>,
     scripts: Vec<Script>,
-    /// The ends that patterns over all hosts mean, and each end's place among them.
+    /// The ends that patterns over all hosts include, and the index of each end among them.
     pub hosts: Vec<u32>,
     place: Vec<u32>,
     dice: Dice,
@@ -68,14 +68,14 @@ pub(super) struct Senders {
     /// Packets of each message of a shift exchange.
     message: u32,
     pub last_arrival: u64,
-    /// Levels that somebody set for what an end draws, by the end and the LID that it is for.
+    /// Levels that were set for drawn packets, by end and destination LID.
     kept: BTreeMap<(u32, u16), u8>,
-    /// Which of the LIDs of a port each end sends to, and whether it has to drain first.
+    /// Which LIDs each end sends to, and whether it drains first.
     pub seats: Vec<Seat>,
 }
 
 impl Senders {
-    /// The switches that flows begin or end at.
+    /// The switches where flows begin or end.
     pub fn switches_of(fabric: &Fabric, pattern: &Pattern) -> Vec<PortId> {
         let Pattern::Flows(flows) = pattern else { return Vec::new() };
         let ends = flows.iter().flat_map(|flow| [flow.from, flow.to]);
@@ -135,7 +135,7 @@ impl Senders {
         Ok(senders)
     }
 
-    /// Service levels beside those of paths, as bits.
+    /// Service levels in use besides those of paths, as bits.
     pub fn levels(&self) -> u16 {
         let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level);
         let own = own.chain(self.kept.values().copied());
@@ -164,7 +164,7 @@ impl Senders {
             let (source, target) = (&plant.ends[from as usize], &plant.ends[to as usize]);
             let level = flow.level.map(|level| level.value());
             let level = level.unwrap_or_else(|| given.service.level(given.routes, source.switch, target.lid));
-            // A part of the load is shared by the flows of an end.
+            // The flows of an end share its load equally.
             let part = (load.settings.load < 1.0).then(|| {
                 let all = f64::from(source.mbps) * load.settings.load;
                 (all / f64::from(of_end[from as usize])) as u32
@@ -193,7 +193,7 @@ impl Senders {
         Ok(())
     }
 
-    /// A flow joins those of its end that share its lane.
+    /// Adds a flow to the flows of its end on the same lane.
     fn take_up(&mut self, course: u32, lane: u8) {
         let script = &mut self.scripts[self.flows[course as usize].from as usize];
         if matches!(script, Script::Silent) {
@@ -202,13 +202,13 @@ impl Senders {
         let Script::Turns(turns) = script else { return };
         match turns.iter_mut().find(|turns| turns.lane == lane) {
             Some(turns) => turns.flows.push(course),
-            // What its adapter holds back is not sent.
+            // A level without a lane at its adapter is never sent.
             None if lane == NO_LANE => {}
             None => turns.push(Turns { lane, flows: vec![course], next: 0 }),
         }
     }
 
-    /// Adapters put levels on other lanes from now on; `levels` are all that come up.
+    /// Maps the levels of adapters to new lanes; `levels` are all levels in use.
     pub fn relane(&mut self, adapters: &[Row], levels: u16) {
         for (script, row) in self.scripts.iter_mut().zip(adapters) {
             match script {
@@ -254,7 +254,7 @@ impl Senders {
             let most = f64::from(plant.ends[end as usize].mbps) * load.settings.load;
             let interval = interval(load.settings.payload, most);
             self.scripts[end as usize] = Script::Drawn(Drawn {
-                // Hosts that began together would meet at every turn.
+                // Random start times: hosts that start together would collide at each turn.
                 due: self.dice.below(interval),
                 interval,
                 spot,
@@ -266,12 +266,12 @@ impl Senders {
         Ok(())
     }
 
-    /// Whether an end has no list of flows, but sends to whomever its pattern brings up.
+    /// Whether an end has no listed flows, so that its pattern chooses destinations.
     pub fn draws(&self, end: u32) -> bool {
         matches!(self.scripts[end as usize], Script::Drawn(_) | Script::Shift { .. })
     }
 
-    /// The LID and the level of what an end draws for another, whose usual level is given.
+    /// The LID and the level of the packets that an end draws for another, given the usual level.
     pub fn drawn(&self, end: u32, to: u32, target: &End, usual: u8) -> (u16, u8) {
         let lid = self.lid(end, target);
         let spot = matches!(&self.scripts[end as usize], Script::Drawn(drawn) if drawn.spot == to);
@@ -280,7 +280,7 @@ impl Senders {
         (lid, own.unwrap_or(level))
     }
 
-    /// What an end draws for a LID is on this level and lane from now on.
+    /// Sets the level and lane of drawn packets from an end to a LID.
     pub fn keep_level(&mut self, end: u32, lid: u16, (level, lane): (u8, u8)) {
         self.kept.insert((end, lid), level);
         if let (Script::Drawn(drawn), true) = (&mut self.scripts[end as usize], lane != NO_LANE) {
@@ -288,7 +288,7 @@ impl Senders {
         }
     }
 
-    /// Listed flows of an end to a LID take turns on this lane from now on; how many were on another level.
+    /// Moves the listed flows of an end to a LID to this lane; returns how many were on another level.
     pub fn turn_to(&mut self, end: u32, lid: u16, (level, lane): (u8, u8), adapters: &[Row]) -> usize {
         let mut moved = 0;
         for course in 0..self.flows.len() as u32 {
@@ -313,7 +313,8 @@ impl Senders {
         moved
     }
 
-    /// What an end sends goes to other LIDs of the same ports from now on, and on their level; nothing of it is under way.
+    /// Moves all flows of an end to other LIDs of the same ports, and to their level. No packet of the end is in
+    /// flight.
     pub fn readdress(&mut self, end: u32, plant: &Plant, adapters: &[Row]) {
         let level = self.seats[end as usize].level;
         let mut own: Vec<u32> = Vec::new();
@@ -333,7 +334,7 @@ impl Senders {
         match &mut self.scripts[end as usize] {
             Script::Turns(turns) => turns.clear(),
             Script::Drawn(drawn) => {
-                // What was drawn meanwhile is on a level of before: it is drawn anew.
+                // Packets drawn meanwhile have the old level: they are dropped and drawn again.
                 drawn.waiting.iter_mut().for_each(VecDeque::clear);
                 let lane = level.map_or(NO_LANE, |level| adapters[end as usize][usize::from(level & 0xF)]);
                 if lane != NO_LANE {
@@ -348,12 +349,12 @@ impl Senders {
         }
     }
 
-    /// The LID to send to: sources spread over the LIDs of a port.
+    /// The LID to send to; sources are spread over the LIDs of a port.
     fn lid(&self, from: u32, to: &End) -> u16 {
         self.seats[from as usize].lid(self.place[from as usize], to)
     }
 
-    /// `flow` is `NONE` where flows are not told apart.
+    /// Counts an arrival; `flow` is `NONE` for patterns without listed flows.
     pub fn arrived(&mut self, flow: u32, (left, arrives): (u64, u64)) {
         if let Some(flow) = self.flows.get_mut(flow as usize) {
             flow.delivered += 1;
@@ -364,14 +365,14 @@ impl Senders {
         self.last_arrival = self.last_arrival.max(arrives);
     }
 
-    /// Packets that will be sent in all, of patterns that end.
+    /// Number of packets of a pattern that ends.
     pub fn expected(&self) -> Option<u64> {
         let hosts = self.hosts.len() as u64;
         (self.message > 0).then(|| hosts * (hosts - 1) * u64::from(self.message))
     }
 }
 
-/// The level that somebody set for what an end, and its place among hosts, draws for another; else the one given.
+/// The level of packets from an end to another: the level that was set for them, otherwise the given one.
 fn kept_level(
     kept: &BTreeMap<(u32, u16), u8>,
     seat: &Seat,
@@ -386,19 +387,19 @@ fn kept_level(
     }
 }
 
-/// The lanes of these levels, both as bits.
+/// The lanes of these levels, as bits.
 fn lanes_of(row: &Row, levels: u16) -> u16 {
     let used = bits(levels).map(|level| row[level as usize]);
     used.filter(|lane| *lane != NO_LANE).fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
-/// How long after a packet the next follows, in picoseconds.
+/// Time between two packets, in picoseconds.
 pub(super) fn interval(payload: u32, mbps: f64) -> u64 {
     (f64::from(payload) * 8e6 / mbps.max(1e-3)).max(1.0) as u64
 }
 
 impl TrafficRun {
-    /// What is idle begins: everything at first, later what has got another lane.
+    /// Starts the idle lanes of an end: all at first, later those of changed lanes.
     pub(super) fn begin_sending(&mut self, end: u32) {
         match &self.senders.scripts[end as usize] {
             Script::Silent => {}
@@ -421,7 +422,7 @@ impl TrafficRun {
         }
     }
 
-    /// The first of a send queue has left.
+    /// Continues after the first packet of a send queue has left.
     pub(super) fn sent_one(&mut self, end: u32, lane: u8) {
         let queue = self.send_queue(end, lane);
         self.queues[queue as usize].stage = Stage::Idle;
@@ -445,7 +446,7 @@ impl TrafficRun {
         self.first_comes(queue);
     }
 
-    /// The next flow of a lane whose packet is due, else the one that is due first.
+    /// Makes the next packet of a lane: of the next flow that is due, otherwise of the flow that is due first.
     pub(super) fn take_turn(&mut self, end: u32, lane: u8) {
         let now = self.wheel.now();
         if self.senders.seats[end as usize].drains() {
@@ -458,7 +459,7 @@ impl TrafficRun {
         let count = turns.flows.len();
         let at = |more: usize| (turns.next + more) % count;
         let due = |place: &usize| flows[turns.flows[*place] as usize].due.max(now);
-        // Of several that are due alike the first in turn.
+        // Of several flows due at the same time, the first in turn.
         let Some(place) = (0..count).map(at).min_by_key(due) else { return };
         if due(&place) == NEVER {
             return;
@@ -475,7 +476,7 @@ impl TrafficRun {
         self.put(end, lane, (Packet { ready, behind: NONE, lid, level }, number));
     }
 
-    /// Draws what is due by now, and fills send queues that are empty.
+    /// Draws the packets that are due, and fills empty send queues.
     pub(super) fn wake(&mut self, end: u32) {
         let Script::Drawn(_) = &self.senders.scripts[end as usize] else { return };
         self.draw_due(end);
@@ -514,7 +515,7 @@ impl TrafficRun {
         while self.wheel.is_now(drawn.due) {
             let only = (drawn.lanes.count_ones() == 1).then(|| drawn.lanes.trailing_zeros() as usize);
             if only.is_some_and(|lane| drawn.waiting[lane].len() >= BACKLOG) {
-                // There is no room for whatever is drawn: nobody has to draw it.
+                // There is no room for these packets, so they are not drawn.
                 let missed = (self.wheel.now() - drawn.due.min(self.wheel.now())) / drawn.interval;
                 drawn.due += (missed + 1) * drawn.interval;
                 continue;
@@ -541,7 +542,7 @@ impl TrafficRun {
         }
     }
 
-    /// The next packet of a shift exchange: a message is begun when the one before has left.
+    /// Makes the next packet of a shift exchange. A message starts when the one before has left.
     fn take_step(&mut self, end: u32) {
         if self.senders.seats[end as usize].drains() {
             return;

@@ -1,34 +1,36 @@
-//! What the hardware of the simulated traffic is like.
+//! Hardware parameters of the simulated traffic.
 
 use std::time::Duration;
 
 use super::error::TrafficError;
 
-/// What a packet has besides its payload: local and base transport header, both checksums.
+/// Bytes of a packet besides its payload: local and base transport header, both checksums.
 pub(super) const OVERHEAD: u32 = 8 + 12 + 4 + 2;
-/// The last checksum is not counted as data (IBA 16.1.3.5).
+/// PortXmitData does not count the last checksum (IBA 16.1.3.5).
 pub(super) const UNCOUNTED: u32 = 2;
 
-/// Speeds that nobody stated are those of links; times are those of the multiple LID paper (5.2).
+/// Unknown speeds are those of the links; times are those of the multiple LID paper (5.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// Bytes of payload of each packet.
     pub payload: u32,
     /// Bytes that the input buffer of each lane holds.
     pub buffer: u32,
-    /// From the end of a cable to the other.
+    /// Time from one end of a cable to the other.
     pub flight: Duration,
-    /// Through a switch, from the first byte in to the first byte out.
+    /// Time through a switch, from the first byte in to the first byte out.
     pub forwarding: Duration,
-    /// Payload in Mb/s that a host can send at the most, and as much take in; its link says otherwise.
+    /// Most payload that a host sends, and most that it receives, in Mb/s; `None`: its link's rate.
     pub host_limit_mbps: Option<u32>,
-    /// The same for switches that send and take in. The default is a 1x SDR link (switch-to-switch fat-tree paper, 7.2).
+    /// The same for switches that send and receive. The default is a 1x SDR link (switch-to-switch fat-tree paper,
+    /// 7.2).
     pub switch_limit_mbps: u32,
-    /// What a listed flow of some rate could not send for so long is never made; without one it is made later.
+    /// A listed flow with a rate drops packets delayed longer than this; `None`: it sends them later.
     pub backlog: Option<Duration>,
-    /// What hosts offer, as a share of what they can send: for patterns that are drawn.
+    /// The offered load of hosts, as a share of what they can send; for drawn patterns and listed flows without a
+    /// rate.
     pub load: f64,
-    /// Of ports with several LIDs the lower half alone is sent to, until an end is told otherwise; else all of them.
+    /// Whether ends send only to the base LIDs of a port until they are directed to high LIDs; otherwise to all LIDs.
     pub base_lids: bool,
     pub seed: u64,
 }
@@ -51,7 +53,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What no hardware is like.
+    /// Refuses impossible values.
     pub(super) fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what, value: String, hint| Err(TrafficError::Setting { what, value, hint });
         if !(1..=4096).contains(&self.payload) {
@@ -71,17 +73,17 @@ impl Settings {
         self.payload + OVERHEAD
     }
 
-    /// What a packet adds to counters of data, in words of four bytes.
+    /// Number of four-byte words that a packet adds to counters of data.
     pub(super) fn words(&self) -> u64 {
         u64::from((self.bytes() - UNCOUNTED) / 4)
     }
 
-    /// Packets that an input buffer holds: one at least, or nothing would ever move.
+    /// Packets that an input buffer holds: at least one, or no packet could move.
     pub(super) fn credits(&self) -> u32 {
         (self.buffer / self.bytes()).max(1)
     }
 
-    /// How long so many bytes take, in picoseconds.
+    /// Time of this many bytes at a rate, in picoseconds.
     pub(super) fn time(bytes: u32, mbps: u32) -> u32 {
         let picos = u64::from(bytes) * 8_000_000 / u64::from(mbps.max(1));
         u32::try_from(picos).unwrap_or(u32::MAX)

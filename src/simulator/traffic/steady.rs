@@ -1,23 +1,23 @@
-//! The rule by which a run has settled (dissertation 4.3.4.1): an end is steady when its average rate up to now is known
-//! within a confidence interval of 99 %, and the network when 99 % of the ends that take in are. The text leaves open how
-//! wide the interval may be: here five per cent of the average to either side.
+//! Steady state of a run (dissertation 4.3.4.1). An end is steady when its average rate so far is known within a 99 %
+//! confidence interval. The network is steady when 99 % of the receiving ends are. The text leaves the width of the
+//! interval open: here 5 % of the average to either side.
 
 use super::network::TrafficRun;
 
-/// Standard errors to either side of an average that hold it in 99 of 100 cases.
+/// Half-width of a 99 % confidence interval, in standard errors.
 const DEVIATIONS: f64 = 2.576;
 const WIDTH: f64 = 0.05;
-/// Of so few samples nothing is known.
+/// Fewer samples prove nothing.
 const FEWEST: u64 = 10;
-/// Percent of ends.
+/// Share of steady ends, in percent.
 const ENOUGH: u64 = 99;
 
-/// Rates of the ends, sampled in equal windows.
+/// Rates of the ends, sampled in windows of equal length.
 #[derive(Debug)]
 pub(super) struct Steady {
     windows: u64,
     before: Vec<u64>,
-    /// Of each end the mean and the sum of squares of the differences to it (Welford).
+    /// For each end the mean, and the sum of squared deviations from it (Welford).
     mean: Vec<f64>,
     squares: Vec<f64>,
 }
@@ -59,12 +59,12 @@ impl Steady {
 }
 
 impl TrafficRun {
-    /// Takes a sample of every end's rate; the samples of a run are to be equally far apart.
+    /// Samples the rate of each end; the samples of a run must be equally far apart.
     pub fn sample(&mut self) {
         self.steady.sample(&self.tally.taken);
     }
 
-    /// Whether the rates since measuring began have settled.
+    /// Whether the rates since measuring began are steady.
     pub fn is_steady(&self) -> bool {
         self.steady.settled()
     }

@@ -1,7 +1,7 @@
-//! Tables that somebody rewrites under traffic: what is forwarded, on which lane, and which lane is first.
+//! Tables rewritten under traffic: forwarding, SL2VL and arbitration.
 //!
-//! A packet has its lane from the port that it went out by. What asks for its way out already keeps what it asked for; all
-//! others go by the new tables, and adapters sort what they have not sent yet anew.
+//! A packet has the lane of the port that it left by. A packet that asks for its exit keeps what it asked for. All
+//! others follow the new tables, and adapters map their unsent packets to lanes again.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::Mapping;
 
 impl TrafficRun {
-    /// The forwarding tables are these from now on.
+    /// Replaces the forwarding tables.
     pub fn set_routes(&mut self, routes: Arc<Routes>) {
         self.routes = routes;
     }
 
-    /// The tables of lanes and of arbitration are these from now on, in the fabric that the run was made of.
+    /// Replaces the SL2VL and arbitration tables; the fabric must be the one that the run was built from.
     pub fn set_tables(&mut self, fabric: &Fabric, faults: &Faults, tables: &Tables) {
         let problem = Problem::new(fabric, faults);
         let mapping = Mapping::new(&problem, tables);
@@ -28,17 +28,17 @@ impl TrafficRun {
             *row = if end.is_switch { *row } else { adapter(fabric, &mapping, end.port) };
         }
         let levels = self.service.all(&self.routes) | self.senders.levels();
-        // Lanes that packets lie in stay.
+        // Lanes that hold packets stay.
         self.lanes = self.lanes.max(self.lane_map.top(levels, &self.adapters));
         self.widen(u32::from(self.lanes).next_power_of_two().trailing_zeros());
         self.plant.take_turns(fabric, tables);
         self.senders.relane(&self.adapters, levels);
         (0..self.plant.ends.len() as u32).for_each(|end| self.begin_sending(end));
-        // What was in no table of arbitration may be in one now.
+        // A lane that was in no arbitration table may be in one now.
         (0..self.plant.channels.len() as u32).for_each(|channel| self.send(channel));
     }
 
-    /// Makes room for so many lanes, as bits: queues get other numbers, and whoever knew them is told.
+    /// Makes room for 2^bits lanes. Queues get other indexes, and every reference to them is updated.
     pub(super) fn widen(&mut self, bits: u32) {
         let before = self.lane_bits;
         if bits <= before {
@@ -73,13 +73,13 @@ impl TrafficRun {
         (self.queues, self.lane_bits) = (queues, bits);
     }
 
-    /// Whether the send queue of a lane has nothing in it and nothing leaves it.
+    /// Whether the send queue of a lane is empty and no packet is leaving it.
     pub(super) fn is_idle(&self, end: u32, lane: u8) -> bool {
         self.queues[self.send_queue(end, lane) as usize].stage == Stage::Idle
     }
 }
 
-/// What an adapter puts a level on, by a row of its own.
+/// The lane that an adapter maps a level to.
 pub(super) fn lane_of(adapters: &[Row], end: u32, level: u8) -> u8 {
     adapters[end as usize][usize::from(level & 0xF)]
 }

@@ -1,14 +1,14 @@
-//! What has been sent and taken in since measuring began, and how long packets were under way.
+//! Packets sent and received since measuring began, and their latency.
 
 use super::network::TrafficRun;
 use super::settings::Settings;
 use fabdeck_fabric::PortId;
 
-/// Buckets of a power of two of nanoseconds.
+/// Number of buckets for each power of two of nanoseconds.
 const PARTS: u64 = 8;
 const BUCKETS: usize = 64 * PARTS as usize;
 
-/// What one end has sent and taken in, since measuring began.
+/// What one end has sent and received since measuring began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndCount {
     pub port: PortId,
@@ -20,12 +20,12 @@ pub struct EndCount {
     pub taken_mbps: u64,
 }
 
-/// How long packets took from leaving their source to arriving, in nanoseconds.
+/// Time of packets from leaving their source to arriving, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Latency {
     pub packets: u64,
     pub mean: u64,
-    /// To an eighth.
+    /// Accurate to one eighth, as is the next field.
     pub median: u64,
     pub p99: u64,
     pub max: u64,
@@ -33,17 +33,17 @@ pub struct Latency {
 
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// When measuring began.
+    /// When measuring began, in picoseconds.
     since: u64,
     payload: u32,
     sent: Vec<u64>,
     pub taken: Vec<u64>,
-    /// Packets by lane over all hops, and on the last.
+    /// Packets by lane, over all hops.
     lane_hops: [u64; 16],
     buckets: Vec<u64>,
     total: u64,
     longest: u64,
-    /// From the beginning, whatever is measured.
+    /// Since the beginning of the run, independent of measuring.
     pub made: u64,
     pub arrived: u64,
     pub lost: u64,
@@ -120,7 +120,7 @@ impl Tally {
 fn bucket(nanos: u64) -> usize {
     let log = (nanos | 1).ilog2().max(3);
     let part = (nanos >> (log - 3)) % PARTS;
-    // Below eight every nanosecond has its own.
+    // Below 8 ns each nanosecond has its own bucket.
     if nanos < PARTS { nanos as usize } else { (u64::from(log) * PARTS + part) as usize }
 }
 
@@ -131,7 +131,7 @@ fn first_of(bucket: usize) -> u64 {
 }
 
 impl TrafficRun {
-    /// Begins to measure: what was before counts no more, but for the counters of ports.
+    /// Begins to measure: earlier packets do not count, except in the counters of ports.
     pub fn begin_measuring(&mut self) {
         let now = self.wheel.now();
         self.tally.begin(now);
@@ -139,7 +139,7 @@ impl TrafficRun {
         self.senders.flows.iter_mut().for_each(|flow| flow.delivered = 0);
     }
 
-    /// What every end has sent and taken in.
+    /// What each end has sent and received.
     pub fn ends(&self) -> Vec<EndCount> {
         let (tally, now) = (&self.tally, self.wheel.now());
         let counted = self.plant.ends.iter().zip(tally.sent.iter().zip(&tally.taken));
@@ -154,7 +154,7 @@ impl TrafficRun {
         counted.map(count).collect()
     }
 
-    /// What has arrived of flows by list.
+    /// What listed flows have delivered.
     pub fn flows(&self) -> Vec<super::FlowCount> {
         let now = self.wheel.now();
         let port = |end: u32| self.plant.ends[end as usize].port;
@@ -168,7 +168,7 @@ impl TrafficRun {
         self.senders.flows.iter().map(count).collect()
     }
 
-    /// Payload that all ends together took in, in Mb/s.
+    /// Payload rate of all ends together, in Mb/s.
     pub fn total_mbps(&self) -> u64 {
         self.tally.mbps(self.tally.taken.iter().sum(), self.wheel.now())
     }
@@ -177,22 +177,22 @@ impl TrafficRun {
         self.tally.latency()
     }
 
-    /// Packets by lane, counted on every cable that they crossed.
+    /// Packets by lane, counted on each cable that they crossed.
     pub fn lane_hops(&self) -> &[u64] {
         &self.tally.lane_hops[..usize::from(self.lanes)]
     }
 
-    /// Cables that packets have crossed since the beginning.
+    /// Number of cables that packets have crossed since the beginning.
     pub fn packet_hops(&self) -> u64 {
         self.tally.hops
     }
 
-    /// Packets since the beginning: made, arrived, and lost for want of a path.
+    /// Packets since the beginning: made, arrived, lost.
     pub fn totals(&self) -> [u64; 3] {
         [self.tally.made, self.tally.arrived, self.tally.lost]
     }
 
-    /// How many packets there are in all of a pattern that ends, and when its last arrived, in nanoseconds.
+    /// Number of packets of a pattern that ends, and when the last one arrived, in nanoseconds.
     pub fn exchange(&self) -> Option<(u64, u64)> {
         self.senders.expected().map(|expected| (expected, self.senders.last_arrival / 1000))
     }

@@ -1,13 +1,13 @@
-//! Patterns by their words.
+//! Names of traffic patterns.
 
 use super::pattern::Pattern;
 use crate::Share;
 use fabdeck_fabric::ServiceLevel;
 
-/// What the words are, for whoever wrote another.
+/// The names, for the error message of an unknown one.
 pub const PATTERNS: &str = "uniform, shift, hotspot, centric, permutation, ring, or flows=FILE";
 
-/// What some patterns want to know besides their name.
+/// Parameters that some patterns need besides their name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Details {
     pub spots: u32,
@@ -24,7 +24,7 @@ impl Default for Details {
     }
 }
 
-/// A pattern, or where its flows are written.
+/// A pattern, or the file of its flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Word {
     Pattern(Pattern),
@@ -32,7 +32,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// `None` for a word that is no pattern.
+    /// Reads a name; `None` if it is no pattern.
     pub fn read(word: &str, details: Details) -> Option<Self> {
         Some(Self::Pattern(match word {
             "uniform" => Pattern::Uniform,
