@@ -1,5 +1,5 @@
-//! Breadth first over the cables, many questions at once, each node once: NodeInfo through every port with a link,
-//! then NodeDescription, SwitchInfo and PortInfo of what was found.
+//! Discovers a fabric breadth first over the cables, many queries at once, each node once. NodeInfo goes through every
+//! port with a link; NodeDescription, SwitchInfo and PortInfo follow for each new node.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use fabdeck_fabric::{Guid, NodeKind, PhysicalState, PortNum};
 use fabdeck_mad::access::{Address, Parcel, SourceError};
 use fabdeck_mad::{HOPS_MAX, Mad, Method, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
-/// What a question of the topology was about.
+/// The subject of a query.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// Who is at the end of a route; beyond which port of a known node.
+    /// NodeInfo at the end of a route, and the port of a known node that the route goes through last.
     Who {
         route: Vec<u8>,
         beyond: Option<(usize, u8)>,
@@ -27,10 +27,10 @@ pub enum Asked {
     Port(usize, u8),
 }
 
-/// Wrong M_Keys are tried no more often than this, whatever else is asked for.
+/// Largest number of tries with an M_Key that may be wrong, whatever the policy says.
 const KEY_TRIES: u32 = 3;
 
-/// The topology as far as it answers.
+/// Discovers the topology as far as it answers.
 pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
     let mut phase = reader.phase::<Asked>("topology");
     let local_key = Proven(phase.keys.of(phase.exchange.local_guid()));
@@ -45,18 +45,18 @@ pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
 pub struct Discovery {
     pub found: Found,
     questions: Vec<Asked>,
-    /// For the port that is looked from, the only one whose GUID is known before it answers.
+    /// The M_Key of the local port, the only port whose GUID is known before it answers.
     local_key: Proven,
-    /// Where a fabric that is known is followed and not discovered.
+    /// Set if a known fabric is followed instead of discovered.
     following: Option<Following>,
-    /// Nodes that answered for themselves.
+    /// Nodes that answered a query about themselves.
     pub heard: FxHashSet<usize>,
 }
 
-/// What is known of a fabric before it is looked at again.
+/// What is known of a fabric that is followed.
 #[derive(Debug)]
 struct Following {
-    /// Ports at whose cable somebody is asked who he is, though he is known; each of them once.
+    /// Ports whose peer is asked for NodeInfo although it is known, each once.
     doubted: FxHashSet<(usize, u8)>,
     asked: FxHashSet<(usize, u8)>,
     /// Nodes that did not answer before.
@@ -74,7 +74,7 @@ impl Discovery {
         self.questions.push(Asked::Port(node, port));
     }
 
-    /// Asks whether a node is there: what it is itself, and not one of its ports.
+    /// Queries a node itself, and not one of its ports.
     pub fn ask_node(&mut self, node: usize, ingress: u8) {
         self.questions.push(match self.found.nodes[node].kind {
             NodeKind::Switch => Asked::Switch(node),
@@ -82,13 +82,13 @@ impl Discovery {
         });
     }
 
-    /// Who was silent before and is still.
+    /// Nodes that were silent before and still are.
     pub fn silent_nodes(&self) -> FxHashSet<usize> {
         let silent = self.following.iter().flat_map(|following| &following.silent);
         silent.copied().filter(|node| !self.heard.contains(node)).collect()
     }
 
-    /// Asks until nothing is left to ask.
+    /// Sends queries until none is left.
     pub fn run(&mut self, phase: &mut OpenPhase<'_, '_, Asked>) -> Result<(), SourceError> {
         loop {
             for asked in std::mem::take(&mut self.questions) {
@@ -109,7 +109,7 @@ impl Discovery {
             let found = &self.found.nodes[node];
             (found.route.as_slice(), found.m_key, node as u32, attribute, 0)
         };
-        // The question of who is there goes to nobody known; the limit per node does not hold for it.
+        // NodeInfo goes to an unknown node, so the limit per node does not apply.
         let (route, key, target, attribute, modifier) = match &asked {
             Asked::Who { route, beyond } => {
                 let target =
@@ -124,13 +124,13 @@ impl Discovery {
             }
         };
         let parcel = directed(attribute, modifier, route, key.0);
-        // Who guards its key with silence cannot be told from who is dead, so a key is not tried at it without end.
+        // A node that answers a wrong M_Key with silence looks like a dead one, so the tries with a key are limited.
         let unknown = matches!(asked, Asked::Who { .. }) && keys.any();
         let retries = if unknown { retries.min(KEY_TRIES - 1) } else { retries };
         Question { parcel, target, retries, tag: asked }
     }
 
-    /// Who is not known yet is asked with the key for everybody.
+    /// The M_Key for a NodeInfo query. An unknown node gets the default key.
     fn key_for(&self, route: &[u8], beyond: Option<(usize, u8)>, keys: &Keys) -> Proven {
         match beyond.and_then(|beyond| self.found.peer(beyond)) {
             Some((known, _)) => self.found.nodes[known].m_key,
@@ -221,7 +221,7 @@ impl Discovery {
             self.found.subnet_prefix = Some(info.subnet_prefix.get());
         }
         let found = &self.found.nodes[node];
-        // Adapters and routers pass nothing on; only the one that is looked from sends out of its own port.
+        // Adapters and routers forward nothing; only the local adapter sends out of its own port.
         let leads_on =
             if found.kind == NodeKind::Switch { number > 0 } else { first && number == found.ingress };
         let linked = info.physical_state() == Some(PhysicalState::LinkUp);
@@ -241,17 +241,17 @@ impl Discovery {
         self.questions.push(Asked::Who { route, beyond: Some((node, number)) });
     }
 
-    /// Whether somebody is at the end of a cable who is not known yet, or who is doubted.
+    /// Whether a NodeInfo query through this port can bring news: its peer is unknown or doubted.
     fn is_worth_asking(&mut self, port: (usize, u8)) -> bool {
         let unknown = !self.found.has_peer(port.0, port.1);
         match &mut self.following {
             None => unknown,
-            // Answers that contradict each other without end are followed once; the next sweep asks again.
+            // A peer is followed once, however often answers contradict each other. The next sweep asks again.
             Some(following) => (unknown || following.doubted.contains(&port)) && following.asked.insert(port),
         }
     }
 
-    /// A link is down: its cable leads nowhere, and its other end is asked as well.
+    /// Removes the cable of a link that is down, and queries its other end.
     fn uncable(&mut self, end: (usize, u8)) {
         if let Some((node, port)) = self.found.disconnect(end) {
             self.found.mend_ways(&self.silent_nodes());
@@ -259,7 +259,7 @@ impl Discovery {
         }
     }
 
-    /// A cable is where another one was or none: what hung on those before is asked.
+    /// Records a cable in a new place, and queries the ports that lost theirs.
     fn recable(&mut self, a: (usize, u8), b: (usize, u8), new: bool) {
         if self.found.peer(a) == Some(b) {
             return;
@@ -269,7 +269,7 @@ impl Discovery {
                 self.ask_port(node, port);
             }
         }
-        // Both are free now.
+        // Both ends are free now, so this cannot fail.
         let _ = self.found.connect(a, b);
         self.found.mend_ways(&self.silent_nodes());
         if !new {
@@ -308,11 +308,11 @@ impl Discovery {
     }
 }
 
-/// What kind of node it is, unless it says what no node is.
+/// The kind of a node, or why its NodeInfo is impossible.
 fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
     let kind = info.kind().ok_or_else(|| format!("it calls itself a node of type {}", info.node_type))?;
     let (count, ingress) = (info.port_count, info.local_port);
-    // Only the switch that is looked from is spoken to through its port 0.
+    // Only the local switch receives queries through its port 0.
     let lowest = u8::from(by_cable || kind != NodeKind::Switch);
     if count > PortNum::MAX || !(lowest..=count).contains(&ingress) {
         return Err(format!("it says that it has {count} ports and was asked at its port {ingress}"));
@@ -320,7 +320,7 @@ fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
     Ok(kind)
 }
 
-/// Whether a port says that its link is gone, and not that it is at work on it.
+/// Whether a port says that its link is down. Link error recovery does not count.
 fn is_off(info: &PortInfo) -> bool {
     use PhysicalState::{Disabled, Polling, Sleep, Training};
     matches!(info.physical_state(), Some(Polling | Disabled | Sleep | Training))
@@ -328,13 +328,13 @@ fn is_off(info: &PortInfo) -> bool {
 
 /// A Get by directed route.
 pub fn directed(attribute: u16, modifier: u32, route: &[u8], key: u64) -> Parcel {
-    // Routes are never longer than what a packet holds: discovery stops there.
+    // Discovery stops at 64 hops, so a route always fits.
     let mut smp = Smp::directed(Method::GET, attribute, modifier, route).unwrap_or_default();
     smp.set_m_key(key);
     Parcel { mad: smp.0, address: Address::directed() }
 }
 
-/// A Get by LID to the agent for subnet packets.
+/// A Get by LID to the subnet management agent.
 pub fn by_lid(attribute: u16, modifier: u32, lid: fabdeck_fabric::Lid, key: u64) -> Parcel {
     let mut smp = Smp::by_lid(Method::GET, attribute, modifier);
     smp.set_m_key(key);

@@ -1,5 +1,5 @@
-//! What sweeps read of tables, beside what was known of them: it is taken over, and told where it is not the same. The
-//! first reading of a thing is what later ones are compared with; a look that has tables brings it.
+//! Stores the tables that sweeps read, and reports differences from the known ones. The first reading of a part is the
+//! reference for later ones; a look with tables provides it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use fabdeck_fabric::{
     Arbitration, BLOCK_LIDS, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Sl2Vl, Tables, block_of,
 };
 
-/// Entries of a table that are named; the others are counted.
+/// Number of entries of a table that are listed; the others are counted.
 const NAMED: usize = 4;
 
-/// Which tables a look holds. The others are only known to the sweeps.
+/// The kinds of tables that the snapshot has. The sweeps alone know the others.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     forwarding: bool,
@@ -36,7 +36,7 @@ impl Held {
     }
 }
 
-/// What differs, by node.
+/// The differences, by node.
 #[derive(Debug, Default)]
 struct Differences {
     blocks: BTreeMap<usize, BTreeSet<u16>>,
@@ -46,15 +46,15 @@ struct Differences {
     arbitration: BTreeMap<usize, Vec<ChangedArbitration>>,
 }
 
-/// The tables of a look while they are compared.
+/// The tables of the snapshot during the comparison.
 struct Taking<'t> {
     tables: &'t mut Tables,
     held: Held,
-    /// Whether they are not as they were any more.
+    /// Whether the tables of the snapshot have changed.
     moved: bool,
 }
 
-/// Keeps what was read: the news of it, and whether the tables of the look are not as they were.
+/// Stores what was read. Returns the events, and whether the tables of the snapshot have changed.
 pub fn keep_tables(
     nodes: &mut [FoundNode],
     tables: &mut Tables,
@@ -107,8 +107,8 @@ fn block_with(lid: Lid) -> u16 {
 }
 
 impl Taking<'_> {
-    /// A table ends where its switch says: what was known of LIDs and groups beyond is no route any more, and nobody reads
-    /// those blocks again.
+    /// Shortens the tables of a switch to the sizes that it reports. Known entries and groups beyond are routes no
+    /// longer, and no sweep reads their blocks again.
     fn cut(&mut self, node: &mut FoundNode, id: NodeId) -> (Vec<ChangedEntry>, Vec<ChangedGroup>) {
         let Some(info) = node.switch_info else { return Default::default() };
         let (last, count) = (top(&info), groups(&info));
@@ -144,7 +144,7 @@ impl Taking<'_> {
         gone.into_iter().map(|(lid, port)| ChangedEntry { lid, before: Some(port), now: None }).collect()
     }
 
-    /// A switch has so many groups.
+    /// Removes the groups beyond the number that the switch reports.
     fn beyond(&mut self, node: &mut FoundNode, id: NodeId, count: u16) -> Vec<ChangedGroup> {
         let first = FIRST_GROUP.saturating_add(count);
         let mut gone = Groups::new();
@@ -181,7 +181,7 @@ impl Taking<'_> {
         }
         let held = self.tables.entry(id);
         if held.lft.is_none() {
-            // A switch that was not there when tables were read.
+            // The switch was missing when the tables were read.
             held.unread = (0..=top / BLOCK_LIDS).collect();
         }
         let lft = held.lft.get_or_insert_with(Lft::new);
@@ -258,7 +258,7 @@ impl Taking<'_> {
         let before = match self.held.arbitration {
             true => {
                 let tables = &mut self.tables.entry(id).arbitration;
-                // The limit is PortInfo's, and was not read again.
+                // The limit is part of PortInfo, which was not read again.
                 now.high_limit = tables.get(&number).map_or(now.high_limit, |before| before.high_limit);
                 let before = tables.insert(number, now.clone());
                 self.moved |= before.as_ref() != Some(&now);
@@ -272,7 +272,7 @@ impl Taking<'_> {
 }
 
 impl Differences {
-    /// One piece of news for each node and kind of table: how much differs, and the first of it.
+    /// One event for each node and kind of table: the number of differences, and the first ones.
     fn news(self, nodes: &[FoundNode], manager: Option<Lid>) -> Vec<News> {
         let guid = |at: usize| -> Guid { nodes[at].guid };
         let Self { mut blocks, entries, groups, lanes, arbitration } = self;
@@ -299,7 +299,7 @@ impl Differences {
     }
 }
 
-/// How many there are, and the first of them.
+/// The number of items, and the first ones.
 fn cut<T>(mut all: Vec<T>) -> (usize, Vec<T>) {
     let count = all.len();
     all.truncate(NAMED);

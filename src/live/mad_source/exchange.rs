@@ -1,5 +1,5 @@
-//! Questions and answers over a port: many at once, each with a transaction of its own, sent again after its time-out.
-//! What answers no question of ours is counted and dropped.
+//! Sends queries over a port and matches the answers: many at once, each with its own transaction, repeated after a
+//! timeout. MADs that answer no query are counted and dropped.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,63 +13,63 @@ use fabdeck_fabric::observe::Phase;
 use fabdeck_mad::access::{Arrival, MadPort, PortError};
 use fabdeck_mad::{Header, Mad};
 
-/// After so many tries in a row that a node let pass it is not asked any more: a switch that went away with a thousand
-/// questions open would cost a minute of time-outs. No loss that leaves a fabric of use takes as many for the live.
+/// Number of unanswered tries in a row after which a node gets no more queries. A switch that vanished with a thousand
+/// open queries would cost a minute of timeouts. In a usable fabric, packet loss does not cause as many in a row.
 const UNHEARD_MOST: u32 = 64;
 
 #[derive(Debug)]
 struct Pending<T> {
     question: Question<T>,
-    /// The transactions under which it was sent; a late answer to the first try is an answer.
+    /// The transactions of all tries, since a late answer to an earlier try counts.
     transactions: Vec<u32>,
     stage: Stage,
 }
 
-/// Where the last try of a question is.
+/// The state of the last try of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// In a queue, to be sent for the first time or once more.
+    /// In a queue, to be sent for the first time or again.
     Queued,
-    /// On its way, and counted against the window.
+    /// Under way, and counted in the window.
     Fresh,
-    /// Sent so long ago that it holds nobody back; its answer may still come.
+    /// Sent so long ago that it no longer counts in the window; its answer may still come.
     Stale,
 }
 
-/// When something about a try becomes due.
+/// When a try reaches its next stage.
 #[derive(Debug, Clone, Copy)]
 struct Due {
     at: Duration,
     slot: u64,
-    /// Which try it is about.
+    /// The number of the try.
     tries: usize,
 }
 
-/// A phase of a reading.
+/// A phase of a reading: its queries and their state.
 #[derive(Debug)]
 pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     port: &'p mut P,
     policy: Policy,
     feed: Feed<'p, T>,
-    /// How many the feed is expected to have in all, where its maker knows.
+    /// Number of queries that the feed will have in all, if known.
     expected: u64,
-    /// Not sent yet.
+    /// Queries that were not sent so far.
     ready: VecDeque<u64>,
-    /// Not sent because their node has enough on its way.
+    /// Queries that wait because their node has enough under way.
     parked: FxHashMap<u32, VecDeque<u64>>,
-    /// Nodes with something parked that have room again.
+    /// Nodes with waiting queries that can take more again.
     roomy: VecDeque<u32>,
     pending: FxHashMap<u64, Pending<T>>,
     by_transaction: FxHashMap<u32, u64>,
     on_way_to: FxHashMap<u32, usize>,
     on_way: usize,
-    /// Tries in a row that brought nothing from a node.
+    /// Number of unanswered tries in a row, by node.
     unheard: FxHashMap<u32, u32>,
-    /// A question to a node that is not asked any more: it ends before anything else is sent.
+    /// A query to a node that gets no more queries. It ends as unanswered before anything else is sent.
     unasked: Option<u64>,
-    /// Sent and neither answered nor given up: what the far ends and everything between may hold of ours.
+    /// Number of tries without an answer or timeout: the most that the fabric may still hold.
     outstanding: usize,
-    /// Both in the order of time, for every try has the same patience.
+    /// Both queues are in order of time, because every try has the same timeout.
     stale: VecDeque<Due>,
     deadlines: VecDeque<Due>,
     next_slot: u64,
@@ -79,7 +79,7 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
 }
 
 impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
-    /// `transactions` is the first number to use; phases over one port must not share any.
+    /// `transactions` is the first transaction to use; two phases over one port must not share any.
     pub fn new(port: &'p mut P, policy: Policy, name: &'static str, transactions: u32) -> Self {
         let begun = port.now();
         Self {
@@ -114,12 +114,12 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.port.now()
     }
 
-    /// How many nodes a discovery takes in.
+    /// Largest number of nodes of a discovery.
     pub fn nodes_most(&self) -> usize {
         self.policy.nodes
     }
 
-    /// The GUID of the port that everything goes out of.
+    /// The GUID of the local port.
     pub fn local_guid(&self) -> Option<Guid> {
         self.port.local().guid
     }
@@ -131,18 +131,18 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.ready.push_back(slot);
     }
 
-    /// Asks these one after the other, as there is room for them; `expected` is how many there will be.
+    /// Takes queries from an iterator, as there is room for them; `expected` is their number.
     pub fn feed(&mut self, expected: u64, questions: impl Iterator<Item = Question<T>> + 'p) {
         self.expected = expected;
         self.feed = Feed(Some(Box::new(questions)));
     }
 
-    /// Questions settled, and all that are known of.
+    /// Number of settled queries, and of all known ones.
     pub fn progress(&self) -> (u64, u64) {
         (self.next_slot - self.pending.len() as u64, self.next_slot.max(self.expected))
     }
 
-    /// Takes one question of the feed in; false when there is none.
+    /// Takes one query from the feed. False at its end.
     fn pull(&mut self) -> bool {
         let question = self.feed.0.as_mut().and_then(Iterator::next);
         match question {
@@ -152,8 +152,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.feed.0.is_some()
     }
 
-    /// The next reply, whichever question it is for; `None` when none is open. `turn` ends the wait early, without a
-    /// reply (`Some(None)`), so that the caller can look whether anybody still waits.
+    /// The next reply, to any query; `None` if no query is open. `turn` limits the wait: `Some(None)` lets the caller
+    /// check for cancellation.
     pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
         let turn_ends = self.port.now() + turn;
         loop {
@@ -192,7 +192,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         }
     }
 
-    /// Sends what fits into the window: first what waits for a node that has room again.
+    /// Sends as many queries as the window permits, those that wait for a node first.
     fn fill(&mut self) -> Result<(), PortError> {
         while self.has_room()
             && let Some(target) = self.roomy.pop_front()
@@ -201,7 +201,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         }
         while self.has_room() {
             let Some(slot) = self.ready.pop_front() else { if self.pull() { continue } else { break } };
-            // A question may have been answered, late, while it waited to be sent again.
+            // A late answer may have settled the query while it waited to be sent again.
             let Some(pending) = self.pending.get(&slot) else { continue };
             let target = pending.question.target;
             if self.is_gone(target) {
@@ -232,7 +232,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.on_way_to.get(&target).copied().unwrap_or(0)
     }
 
-    /// Sends one parked question to a node; the node stays in line while it has room and more is parked.
+    /// Sends one waiting query to a node. The node stays in the queue while it has room and more queries wait.
     fn unpark(&mut self, target: u32) -> Result<(), PortError> {
         if self.on_way_to(target) >= self.policy.per_node.max(1) {
             return Ok(());
@@ -256,7 +256,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
 
     fn send(&mut self, slot: u64) -> Result<(), PortError> {
         let Some(pending) = self.pending.get_mut(&slot) else { return Ok(()) };
-        // Zero is what a device that invents answers would use.
+        // A device that invents answers would use zero.
         let transaction = self.next_transaction.max(1);
         self.next_transaction = transaction.wrapping_add(1);
         pending.question.parcel.mad.header_mut().transaction = u64::from(transaction).into();
@@ -276,7 +276,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Ok(())
     }
 
-    /// A question moves on to another stage: settled, overdue, or too old to be still on its way.
+    /// Moves a query to another stage: settled, overdue, or no longer counted in the window.
     fn leave(&mut self, slot: u64, stage: Stage) {
         let Some(pending) = self.pending.get_mut(&slot) else { return };
         let before = std::mem::replace(&mut pending.stage, stage);
@@ -296,7 +296,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         }
     }
 
-    /// Whether a question is about to be given up.
+    /// Whether a query is about to time out.
     fn is_due(&mut self) -> bool {
         let now = self.port.now();
         while let Some(due) = self.deadlines.front().copied().filter(|due| due.at <= now) {
@@ -308,7 +308,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         false
     }
 
-    /// What lies there came in time, though somebody else had the processor since, or let a time pass that both share.
+    /// Reads all MADs that have arrived. They came in time, though this process may not have run since.
     fn catch_up(&mut self) -> Result<Option<(T, Reply)>, PortError> {
         for _ in 0..=self.outstanding {
             match self.port.receive(self.port.now())? {
@@ -323,7 +323,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Ok(None)
     }
 
-    /// Handles everything that is due; the first question that is given up ends it.
+    /// Handles all due stages, and returns the first query that fails.
     fn expire(&mut self) -> Option<(T, Reply)> {
         let now = self.port.now();
         while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
@@ -339,14 +339,14 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         None
     }
 
-    /// Whether a try is still the last one of its question, and not given up yet.
+    /// Whether a try is the last one of its query, and not given up so far.
     fn is_current(&self, due: Due) -> bool {
         let current =
             |pending: &Pending<T>| pending.stage != Stage::Queued && pending.transactions.len() == due.tries;
         self.pending.get(&due.slot).is_some_and(current)
     }
 
-    /// No answer in time: once more, or never mind.
+    /// Handles a timeout: the query is sent again, or fails.
     fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
         self.leave(slot, Stage::Queued);
         let pending = self.pending.get(&slot)?;
@@ -359,7 +359,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.finish(slot).map(|tag| (tag, Reply::Silence))
     }
 
-    /// The port says that nothing will come any more: its deadline is now.
+    /// The port says that no answer will come, so the deadline of the try is now.
     fn give_up_try(&mut self, transaction: u32) {
         let Some(slot) = self.by_transaction.get(&transaction).copied() else { return };
         let last = self.pending.get(&slot).and_then(|pending| pending.transactions.last().copied());
@@ -379,7 +379,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.phase.answered += 1;
         if let Some(pending) = self.pending.get(&slot) {
             self.unheard.remove(&pending.question.target);
-            // A device that is busy asks to be asked again.
+            // A busy device asks for a repetition.
             if mad.status().is_busy() && pending.transactions.len() <= pending.question.retries as usize {
                 self.give_up_try(transaction);
                 return None;
@@ -395,8 +395,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Some((tag, Reply::Refused(status)))
     }
 
-    /// An answer has the class, the attribute and the modifier of its question: a block of a table or a port that was
-    /// not asked for must not stand for the one that was.
+    /// Whether a MAD answers a query: class, attribute and modifier must match. Otherwise another block or port could
+    /// pass for the one that was asked for.
     fn belongs(&self, slot: u64, mad: &Mad) -> bool {
         let Some(pending) = self.pending.get(&slot) else { return false };
         let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
@@ -412,7 +412,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Some(pending.question.tag)
     }
 
-    /// Ends the phase: what it took, and the first transaction that the next one may use.
+    /// Ends the phase. Returns its statistics, and the first transaction for the next phase.
     pub fn end(mut self) -> (Phase, u32) {
         self.phase.took = self.port.now().saturating_sub(self.begun);
         (self.phase, self.next_transaction)

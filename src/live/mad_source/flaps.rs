@@ -1,4 +1,4 @@
-//! Links that went down and came back between two sweeps: only counters tell of them.
+//! Finds links that went down and came back between two sweeps, which only counters show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use fabdeck_fabric::{Fabric, PortNum};
 /// A port by its node and number.
 type Place = (usize, u8);
 
-/// How often a link went down, and how often it mended itself without.
+/// How often a link went down (LinkDownedCounter), and how often it recovered by itself (LinkErrorRecoveryCounter).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Falls {
     pub downed: u64,
@@ -18,7 +18,7 @@ pub struct Falls {
 }
 
 impl Falls {
-    /// What came since an earlier reading. A counter that is smaller was cleared meanwhile.
+    /// The increase since an earlier reading. A smaller counter was cleared in between.
     pub fn since(self, before: Self) -> Self {
         let grown = |before: u64, now: u64| if now < before { now } else { now - before };
         Self { downed: grown(before.downed, self.downed), recovered: grown(before.recovered, self.recovered) }
@@ -29,10 +29,11 @@ impl Falls {
     }
 }
 
-/// Keeps what counters say, and tells which links fell and are up again. `lost`: ports that had a cable and have another
-/// one, or none. Both ends count one fall, and their counters may be read before and behind it: so what is told of a cable
-/// is by how much the greater of both sums grew. One that is lost is told as that; its ends may be read for the first time
-/// again when it is back, and begin anew.
+/// Stores the counters, and reports links that went down and are up again. `lost`: ports that had a cable and have
+/// another one, or none.
+///
+/// Both ends count one fall, and a sweep may read one end before the fall and the other after it. So the report is the
+/// growth of the larger of both sums. A lost cable has an event of its own; the counts of its ends start anew.
 pub fn keep_falls(
     fabric: &Fabric,
     nodes: &mut [FoundNode],

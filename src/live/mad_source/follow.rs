@@ -1,5 +1,5 @@
-//! What moved is discovered again, and nothing else: ports under suspicion are read, a link that is down takes its cable
-//! away, one that is up is followed to who is there, known or new.
+//! Follows changes instead of discovering everything again: suspect ports are read, a link that is down loses its
+//! cable, and the peer of a link that is up is identified.
 
 use std::collections::BTreeSet;
 
@@ -24,21 +24,21 @@ pub fn follow(
         discovery.ask_port(*node, *port);
     }
     discovery.run(&mut phase)?;
-    // Over the ways as they are now, those are asked who said nothing over the old ones.
+    // Nodes that were silent over their old routes are asked over the present ones.
     let unheard: Vec<usize> = silent.iter().copied().filter(|node| !discovery.heard.contains(node)).collect();
     discovery.found.mend_ways(&discovery.silent_nodes());
     for node in unheard {
         let (old, new) = (&nodes[node], &discovery.found.nodes[node]);
         let another = old.route != new.route || old.kept.cut_off;
-        // Who answered until now is asked once more, so that a bad line is not taken for silence; adapters were asked for
-        // counters only, by LID.
+        // A node that answered until now is asked once more, so that a bad cable does not pass for silence. Adapters
+        // were only asked for counters, by LID.
         if !new.kept.cut_off && (another || !old.kept.silent) {
             let ingress = new.ingress;
             discovery.ask_node(node, ingress);
         }
     }
     discovery.run(&mut phase)?;
-    // Much may have happened at a switch while nobody heard of it.
+    // Much may have changed at a switch while it was silent.
     for at in silent {
         let back = nodes[*at].kept.silent && discovery.heard.contains(at);
         if back && nodes[*at].kind == NodeKind::Switch {

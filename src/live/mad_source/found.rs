@@ -1,4 +1,4 @@
-//! What a discovery knows so far, node by node in the order in which they were found.
+//! What a discovery has found so far, in the order of the nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,50 +13,50 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::{NodeInfo, PortInfo, SwitchInfo};
 
-/// What sweeps remember of a node from one to the next.
+/// What sweeps remember of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// The switch says that a port's state changed, and no manager has taken that back.
+    /// Whether the switch has PortStateChange set, which no subnet manager has cleared.
     pub state_change: bool,
-    /// It did not answer when it was asked last.
+    /// Whether the node did not answer the last query.
     pub silent: bool,
-    /// Its agent for counters did not.
+    /// Whether its performance agent did not answer.
     pub mute: bool,
-    /// No cable leads there.
+    /// Whether no route leads to the node.
     pub cut_off: bool,
-    /// How often the link of each port went down, as its counters stand, and how much of it came since its cable is there.
+    /// The link-down counters of each port; below, their increase since the present cable is there.
     pub falls: FxHashMap<u8, Falls>,
     pub fallen: FxHashMap<u8, Falls>,
-    /// Tables as they were read last, as far as the look does not hold them: blocks for forwarding, groups by block,
-    /// lanes by port in and out, arbitration by port.
+    /// Tables as last read, if the snapshot does not have them: forwarding blocks; below, groups by block, lanes by
+    /// ingress and egress port, arbitration by port.
     pub blocks: FxHashMap<u16, [u8; BLOCK_LIDS as usize]>,
     pub groups: FxHashMap<u16, Groups>,
     pub lanes: FxHashMap<(u8, u8), Sl2Vl>,
     pub weights: FxHashMap<u8, Arbitration>,
-    /// The look does not bring its groups: they come block by block.
+    /// Whether the groups come block by block, because the snapshot has none.
     pub groups_in_turns: bool,
-    /// The last LID and the number of groups that its tables went up to when they were compared last.
+    /// The last LID and the number of groups at the last comparison.
     pub tops: Option<(u16, u16)>,
-    /// The last block in which groups were seen.
+    /// The last block with groups.
     pub last_groups: Option<u16>,
 }
 
-/// A node and the way to it.
+/// A node and the route to it.
 #[derive(Clone, Debug)]
 pub struct FoundNode {
     pub kind: NodeKind,
     pub guid: Guid,
     pub port_count: u8,
-    /// The ports from the local one on.
+    /// The egress ports of the route, from the local port on.
     pub route: Vec<u8>,
-    /// The port at which the way comes in.
+    /// The port at which the route arrives.
     pub ingress: u8,
-    /// The ways to further ports of an adapter: each of them answers for itself alone.
+    /// The routes to further ports of an adapter: each port answers only for itself.
     pub(super) further: BTreeMap<u8, Vec<u8>>,
     /// What it answered to, and will answer to again.
     pub m_key: Proven,
     pub switch_info: Option<SwitchInfo>,
-    /// Entries of the arbitration tables (high, low) by port, where PortInfo told.
+    /// Number of entries of the arbitration tables (high, low) by port, if PortInfo was read.
     pub arbitration: FxHashMap<u8, (u8, u8)>,
     /// The high limit by port.
     pub high_limit: FxHashMap<u8, u8>,
@@ -67,25 +67,25 @@ pub struct FoundNode {
 }
 
 impl FoundNode {
-    /// The way to whoever answers for a port.
+    /// The route to the agent that answers for a port.
     pub fn route_to(&self, port: u8) -> &[u8] {
         self.further.get(&port).unwrap_or(&self.route)
     }
 }
 
-/// Nodes, cables and what their ports said.
+/// The nodes, their cables and ports.
 #[derive(Debug, Default)]
 pub struct Found {
     pub nodes: Vec<FoundNode>,
     by_identity: FxHashMap<(NodeKind, Guid), usize>,
     builder: FabricBuilder,
-    /// What the local port said of the subnet.
+    /// The master's LID and, below, the subnet prefix, from the local port.
     pub manager_lid: Option<u16>,
     pub subnet_prefix: Option<u64>,
 }
 
 impl Found {
-    /// A finished fabric, taken up again to be changed: its nodes have the places that they had.
+    /// Continues from a finished fabric, with the nodes at their indices.
     pub fn again(fabric: &Fabric, mut nodes: Vec<FoundNode>) -> Self {
         for (node, (id, _)) in nodes.iter_mut().zip(fabric.nodes()) {
             node.key = id.into();
@@ -98,7 +98,7 @@ impl Found {
         self.by_identity.contains_key(&(kind, info.guid()))
     }
 
-    /// The node that a NodeInfo tells of, and whether it is new.
+    /// The index of the node in a NodeInfo, and whether it is new.
     pub fn node(&mut self, kind: NodeKind, info: &NodeInfo, route: &[u8], key: Proven) -> (usize, bool) {
         let identity = (kind, info.guid());
         if let Some(known) = self.by_identity.get(&identity).copied() {
@@ -146,7 +146,7 @@ impl Found {
         self.nodes[node].switch_info = Some(info);
     }
 
-    /// An adapter's or router's port is known by its GUID from NodeInfo on.
+    /// The GUID of a port, from NodeInfo.
     pub fn name_port(&mut self, node: usize, number: u8, guid: Guid) {
         self.builder.port(self.nodes[node].key, PortNum(number)).guid = Some(guid);
     }
@@ -164,7 +164,7 @@ impl Found {
         *facts = port_facts(info, addressed, facts.guid);
     }
 
-    /// Makes a port known that said nothing.
+    /// Adds a port that did not answer.
     pub fn mention_port(&mut self, node: usize, number: u8) {
         self.builder.port(self.nodes[node].key, PortNum(number));
     }
@@ -175,7 +175,7 @@ impl Found {
         self.builder.connect(a, b)
     }
 
-    /// Whether a port has a cable and says that nothing is at its end.
+    /// Whether a port has a cable and says that its link is down.
     pub fn is_torn(&mut self, node: usize, number: u8) -> bool {
         let key = self.nodes[node].key;
         let cabled = self.builder.peer(key, PortNum(number)).is_some();
@@ -196,13 +196,13 @@ impl Found {
         Some((key.index(), number.value()))
     }
 
-    /// Takes a cable away; the port at its other end.
+    /// Removes a cable, and returns the port at its other end.
     pub fn disconnect(&mut self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
         let (key, number) = self.builder.disconnect(self.nodes[node].key, PortNum(number))?;
         Some((key.index(), number.value()))
     }
 
-    /// Who fell silent does not answer any more, and who is heard again does; of the others nothing is new.
+    /// Sets whether a node is silent, and marks it in the fabric if that is new.
     pub fn set_silent(&mut self, node: usize, silent: bool) {
         let found = &mut self.nodes[node];
         if std::mem::replace(&mut found.kept.silent, silent) != silent {
@@ -210,7 +210,7 @@ impl Found {
         }
     }
 
-    /// The snapshot, and for each of its nodes what was found of it.
+    /// The fabric, and what was found of each of its nodes.
     pub fn finish(self) -> (Fabric, Vec<FoundNode>) {
         let fabric = self.builder.finish();
         let mut nodes = self.nodes;
@@ -220,7 +220,7 @@ impl Found {
     }
 }
 
-/// The node of a fabric that a discovery found, as its place in the list of what was found.
+/// The id of the node at an index of the found nodes.
 pub fn node_id(at: usize) -> NodeId {
     NodeId(at as u32)
 }
@@ -233,7 +233,7 @@ pub(super) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -
         lmc: if addressed { info.lmc() } else { Default::default() },
         state: info.state(),
         physical_state: info.physical_state(),
-        // A port without a link has neither; what it says there is left over from its last one.
+        // A port without a link has neither; the values are left over from its last link.
         width: info.width().filter(|_| linked),
         speed: info.speed().filter(|_| linked),
         width_supported: info.width_best(),

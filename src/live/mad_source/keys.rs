@@ -1,5 +1,5 @@
-//! M_Keys from a file: a single key for every port, or `GUID KEY` lines as OpenSM keeps them in guid2mkey. Keys are
-//! shown nowhere, not even in what is wrong with the file.
+//! M_Keys from a file: a single key for every port, or `GUID KEY` lines as in OpenSM's guid2mkey. No output contains a
+//! key, not even an error about the file.
 
 use std::fmt;
 use std::io::Read;
@@ -11,13 +11,13 @@ use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::Place;
 use fabdeck_mad::access::SourceError;
 
-/// A quarter of a million ports with a line each.
+/// Longest file in bytes: 250,000 ports with a line each.
 const LENGTH_MOST: u64 = 16 << 20;
 
 /// The keys to use.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Keys {
-    /// For every port without a line of its own.
+    /// The key for every port without a line of its own.
     default: u64,
     by_guid: FxHashMap<Guid, u64>,
 }
@@ -26,14 +26,14 @@ pub struct Keys {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Proven(pub u64);
 
-/// Never shows the key.
+/// Does not print the key.
 impl fmt::Debug for Proven {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Proven")
     }
 }
 
-/// Never shows a key.
+/// Does not print any key.
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keys").field("any", &self.any()).field("by_guid", &self.by_guid.len()).finish()
@@ -46,12 +46,12 @@ impl Keys {
         Self { default: key, by_guid: FxHashMap::default() }
     }
 
-    /// Whether there is any key at all.
+    /// Whether there is any key.
     pub fn any(&self) -> bool {
         self.default != 0 || !self.by_guid.is_empty()
     }
 
-    /// The key for a node or port; without a GUID the one for all.
+    /// The key for a node or port; without a GUID, the default key.
     pub fn of(&self, guid: Option<Guid>) -> u64 {
         guid.and_then(|guid| self.by_guid.get(&guid).copied()).unwrap_or(self.default)
     }
@@ -74,11 +74,11 @@ impl Keys {
         if bytes.len() as u64 > LENGTH_MOST {
             return Err(wrong(&name, 1, "the file is too long for a file of keys"));
         }
-        // What is no text cannot be shown; as text it fails on the line where it is wrong.
+        // Bytes that are not UTF-8 fail later, as text, with the line.
         Self::read(&name, &String::from_utf8_lossy(&bytes))
     }
 
-    /// Reads the text of such a file; `name` is for messages.
+    /// Parses the text of such a file; `name` is for messages.
     pub fn read(name: &str, text: &str) -> Result<Self, SourceError> {
         let mut keys = Self::default();
         let mut single = false;
@@ -110,7 +110,7 @@ impl Keys {
     }
 }
 
-/// `0x` and up to 16 hexadecimal digits, or a decimal number.
+/// Parses `0x` and up to 16 hexadecimal digits, or a decimal number.
 fn number(word: &str) -> Option<u64> {
     match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => u64::from_str_radix(hex, 16).ok(),

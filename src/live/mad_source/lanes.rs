@@ -1,5 +1,5 @@
-//! SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of ports; one
-//! that can tell all in-ports at once is asked so.
+//! Reads the SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of
+//! ports. A switch that can answer for all ingress ports at once is asked so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,22 @@ use fabdeck_fabric::{Arbitration, Fabric, NodeKind, PhysicalState, Port, PortNum
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{SlToVl, Smp, VlArbitrationBlock, attribute};
 
-/// The bit of the modifier that stands for all in-ports.
+/// The bit of the attribute modifier for all ingress ports (optimized SL2VL).
 const ALL_IN: u32 = 0x2_0000;
 
-/// What is asked for the lanes from one port to another.
+/// A query for the lanes from one port to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pair {
     pub node: usize,
-    /// `None`: all in-ports at once.
+    /// The ingress port; `None` for all ingress ports at once.
     from: Option<u8>,
     to: u8,
-    /// What the switch said for all in-ports at once, which this one has to bear out.
+    /// The answer for all ingress ports at once, which this query has to confirm.
     claimed: Option<Sl2Vl>,
 }
 
 impl Pair {
-    /// The port in, and 0 for all of them at once.
+    /// The ingress port; 0 for all of them at once.
     pub fn from(self) -> u8 {
         self.from.unwrap_or(0)
     }
@@ -37,12 +37,12 @@ impl Pair {
     }
 }
 
-/// How many questions SL2VL tables take at least.
+/// Smallest number of queries that reading all SL2VL tables takes.
 pub fn lane_questions(fabric: &Fabric, nodes: &[FoundNode]) -> u64 {
     nodes.iter().enumerate().map(|(at, node)| pairs_of(fabric, at, node).len() as u64).sum()
 }
 
-/// SL2VL tables.
+/// Reads all SL2VL tables.
 pub fn read_lanes(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -56,7 +56,7 @@ pub fn read_lanes(
     })
 }
 
-/// The tables of some pairs of ports, as they come: of which node, of which ports in and out.
+/// Reads the tables of some pairs of ports. `take` gets the node, the ingress and egress port, and the table.
 pub fn ask_lanes(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -86,13 +86,14 @@ pub fn ask_lanes(
                     Some(_) => one_by_one(&mut phase),
                 }
             }
-            // What the answer holds where in-ports differ is up to the device, so the last of them is asked by itself.
+            // If ingress ports differ, the device decides what this answer holds. So the last ingress port is asked by
+            // itself.
             (Reply::Answer(mad), None) => {
                 let claimed = Some(Smp(mad).data::<SlToVl>().table());
                 let from = inputs(&ports, pair.to).last();
                 phase.exchange.ask(question(node, Pair { from, claimed, ..pair }, retries));
             }
-            // It said that it could, and cannot for this port: its in-ports differ.
+            // The switch refuses for this port, because its ingress ports differ.
             (Reply::Refused(_), None) => one_by_one(&mut phase),
             (failed, from) => {
                 let asked = match from.filter(|_| pair.claimed.is_none()) {
@@ -107,7 +108,7 @@ pub fn ask_lanes(
     Ok(())
 }
 
-/// The ports of a node with a link, whoever is at its other end.
+/// The ports of a node with a link, even if the other end is unknown.
 fn cabled(fabric: &Fabric, at: usize) -> Vec<u8> {
     let linked =
         |port: &Port| port.peer.is_some() || port.facts.physical_state == Some(PhysicalState::LinkUp);
@@ -115,12 +116,12 @@ fn cabled(fabric: &Fabric, at: usize) -> Vec<u8> {
     ports.map(|(_, port)| port.number.value()).filter(|number| *number > 0).collect()
 }
 
-/// Every port that packets to `to` may come in at: the cabled ones and the switch's own.
+/// Every ingress port of packets to `to`: the cabled ones, and the switch's own port 0.
 fn inputs(ports: &[u8], to: u8) -> impl Iterator<Item = u8> {
     std::iter::once(0).chain(ports.iter().copied()).filter(move |from| *from != to)
 }
 
-/// What there is to ask of one node.
+/// The queries for one node.
 pub fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
     let ports = cabled(fabric, at);
     let pair = |from, to| Pair { node: at, from, to, claimed: None };
@@ -138,24 +139,24 @@ fn question(node: &FoundNode, pair: Pair, retries: u32) -> Question<Pair> {
     let modifier = match (node.kind, pair.from) {
         (NodeKind::Switch, Some(from)) => u32::from(from) << 8 | u32::from(pair.to),
         (NodeKind::Switch, None) => ALL_IN | u32::from(pair.to),
-        // An adapter has one table for each port, asked for at that port.
+        // An adapter has one table for each port, which is asked at that port.
         _ => 0,
     };
     let parcel = directed(attribute::SL_TO_VL, modifier, node.route_to(pair.to), node.m_key.0);
     Question { parcel, target: pair.node as u32, retries, tag: pair }
 }
 
-/// One of the four blocks of a port.
+/// One of the four blocks of a port's arbitration.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     node: usize,
     port: u8,
-    /// 1 and 2 are of low priority, 3 and 4 of high.
+    /// Blocks 1 and 2 have the low priority table, 3 and 4 the high priority table.
     place: u8,
     entries: u8,
 }
 
-/// The blocks that a port says it has.
+/// The blocks that a port has, by its PortInfo.
 fn blocks_of(at: usize, node: &FoundNode, port: u8) -> impl Iterator<Item = Block> {
     const BLOCK_ENTRIES: u8 = 32;
     let (high, low) = node.arbitration.get(&port).copied().unwrap_or_default();
@@ -166,13 +167,13 @@ fn blocks_of(at: usize, node: &FoundNode, port: u8) -> impl Iterator<Item = Bloc
     held.map(move |(place, entries)| Block { node: at, port, place, entries })
 }
 
-/// The ports of a node that have arbitration tables to read.
+/// The ports of a node with arbitration tables.
 pub fn arbitrating(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<u8> {
     let has = |port: &u8| blocks_of(at, node, *port).next().is_some();
     cabled(fabric, at).into_iter().filter(has).collect()
 }
 
-/// Arbitration tables.
+/// Reads all arbitration tables.
 pub fn read_arbitration(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -187,7 +188,7 @@ pub fn read_arbitration(
     Ok(())
 }
 
-/// The arbitration tables of some ports, those left out that did not tell all of theirs: without one of its blocks a
+/// Reads the arbitration tables of some ports. A port that did not answer for all its blocks is left out, since its
 /// table would look like a shorter one.
 pub fn ask_arbitration(
     reader: &mut Reader<'_>,
@@ -222,7 +223,7 @@ pub fn ask_arbitration(
     }
     phase.end();
     read.retain(|(block, _)| !incomplete.contains(&(block.node, block.port)));
-    // Blocks come in any order; the second of a table is put behind the first.
+    // Blocks arrive in any order; the second block of a table goes after the first.
     read.sort_by_key(|(block, _)| (block.node, block.port, block.place));
     let mut all: BTreeMap<(usize, u8), Arbitration> = BTreeMap::new();
     for (block, weights) in read {

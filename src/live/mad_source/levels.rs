@@ -1,5 +1,5 @@
-//! The service levels of paths, as the subnet manager gives them in path records: asked of some sources of each switch
-//! for each destination, or of all.
+//! The service levels of paths, from the path records of the subnet manager. For each destination, some or all sources
+//! of each switch are asked.
 
 use super::question::{Question, Reply};
 use super::reader::Reader;
@@ -9,10 +9,10 @@ use fabdeck_mad::access::{Address, LevelsRead, LevelsWanted, Parcel, SourceError
 use fabdeck_mad::{Mad, Method, PathRecord, attribute};
 use fabdeck_routing::{Destination, Problem};
 
-/// How many sources of a switch stand for all of them, as long as they agree.
+/// Number of sources of a switch that represent all of them, as long as they agree.
 const SAMPLED: usize = 2;
 
-/// A source behind a switch: its port there, and its LID.
+/// A source at a switch: its port there, and its LID.
 type Start = (PortNum, Lid);
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ struct Pair {
     root: u32,
 }
 
-/// Asks the manager at a LID.
+/// Reads levels from the subnet manager at a LID.
 pub fn read_levels(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -65,7 +65,7 @@ pub fn read_levels(
         read.levels.add(pair.switch, pair.to.lid, level);
         if before == 1 && read.levels.of(pair.switch, pair.to.lid).count_ones() == 2 {
             read.differing += 1;
-            // They do not stand for the others, so each is asked.
+            // These sources disagree and do not represent the others, so each one is asked.
             for from in sources(starts, pair).skip(each) {
                 phase.exchange.ask(question(manager, from, pair, retries));
             }
@@ -83,7 +83,7 @@ pub fn read_levels(
     Ok(if read.unsaid == read.asked && read.asked > 0 { LevelsRead::Silent } else { LevelsRead::Read(read) })
 }
 
-/// The level that a record of this destination gives.
+/// The service level in a path record for this destination.
 pub fn level_told(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
     let Reply::Answer(mad) = reply else { return None };
     let record = mad.record::<PathRecord>();
@@ -91,13 +91,13 @@ pub fn level_told(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
     ServiceLevel::new(record.service_level().into()).filter(|_| asked)
 }
 
-/// Every destination with its switch.
+/// Every destination, with its switch.
 fn pairs<'p>(problem: &'p Problem<'_>, switches: bool) -> impl Iterator<Item = (u32, Destination)> + 'p {
     let all = problem.switches().flat_map(|root| problem.behind(root).iter().map(move |end| (root, *end)));
     all.filter(move |(_, end)| switches || !end.is_switch())
 }
 
-/// What sends from a switch, the switch itself last.
+/// The sources at a switch, the switch itself last.
 fn starts(problem: &Problem<'_>, switch: u32, wanted: LevelsWanted) -> Vec<Start> {
     let terminals = problem.graph.terminals_of(switch).iter();
     let mut starts: Vec<Start> =
@@ -107,7 +107,7 @@ fn starts(problem: &Problem<'_>, switch: u32, wanted: LevelsWanted) -> Vec<Start
     starts
 }
 
-/// The sources of a pair; nobody sends to itself.
+/// The sources of a pair, without the destination itself.
 fn sources(starts: &[Vec<Start>], pair: Pair) -> impl Iterator<Item = Lid> + '_ {
     let here = starts.get(pair.switch as usize).map_or(&[][..], Vec::as_slice).iter();
     let itself = move |port: PortNum| pair.switch == pair.root && port == pair.to.port;
@@ -118,13 +118,13 @@ fn question(manager: Lid, from: Lid, pair: Pair, retries: u32) -> Question<Pair>
     Question { parcel: path_between(manager, from, pair.to.lid), target: 0, retries, tag: pair }
 }
 
-/// Asks the manager for the path from one LID to another.
+/// A query to the subnet manager for the path from one LID to another.
 pub fn path_between(manager: Lid, from: Lid, to: Lid) -> Parcel {
     let mask = PathRecord::SOURCE_LID | PathRecord::DESTINATION_LID | PathRecord::COUNT;
     let mut mad = Mad::administration(Method::GET, attribute::PATH_RECORD, mask);
     let record = mad.record_mut::<PathRecord>();
     (record.source_lid, record.destination_lid) = (from.value().into(), to.value().into());
-    // One path.
+    // One path is enough.
     record.reversible_count = 1;
     let address = Address::of(manager, mad.class());
     Parcel { mad, address }

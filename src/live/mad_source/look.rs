@@ -1,4 +1,4 @@
-//! A live fabric as a source: one look is a discovery and whatever else is wanted.
+//! A live fabric as a source. A snapshot is a discovery, and the tables and counters that are wanted.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use fabdeck_mad::access::{
     Unwatched, Wanted, Watch,
 };
 
-/// Transactions that a look may use.
+/// Number of transactions that one snapshot may use.
 pub(super) const OF_A_LOOK: u32 = 1 << 24;
 
 /// Reads over a port that cannot write.
@@ -36,21 +36,21 @@ pub struct LiveSource {
     port: Listener,
     policy: Policy,
     keys: Keys,
-    /// The first transaction of the next look.
+    /// The first transaction of the next reading.
     transactions: u32,
-    /// What there is to say about the fabric itself, at every look.
+    /// The notes about the fabric itself, for every snapshot.
     notes: Notes,
-    /// What there is to say after a reading.
+    /// What adds notes after a reading.
     remarks: Option<Box<dyn Remarks>>,
-    /// What the last look found, for more to be read on the same ways.
+    /// The nodes of the last snapshot, with the routes for later readings.
     found: Vec<FoundNode>,
-    /// What sweeps of these nodes keep.
+    /// What sweeps of these nodes remember.
     memory: Memory,
-    /// Where sweeps are to be told of traps.
+    /// The subscription to traps, if sweeps have one.
     traps: Option<Traps>,
 }
 
-/// Whoever has something to say about a reading that nobody asked for, beside the fabric.
+/// Adds notes about a reading beside those about the fabric.
 pub trait Remarks: std::fmt::Debug + Send {
     fn remark(&self, notes: &mut Notes);
 }
@@ -71,9 +71,9 @@ impl LiveSource {
         }
     }
 
-    /// Transactions of its own for every look: answers to one that was cancelled may come during the next.
+    /// Returns transactions that no other reading uses: answers to a cancelled one may arrive during the next.
     fn transactions(&mut self) -> u32 {
-        // Below those of Sets, which go over the same port.
+        // Below the transactions of Sets, which use the same port.
         const ALL: u32 = 0x3FFF_FFFF;
         let first = self.transactions;
         self.transactions = first.wrapping_add(OF_A_LOOK) & ALL;
@@ -90,13 +90,13 @@ impl LiveSource {
         self
     }
 
-    /// Sweeps subscribe to traps from now on, for whoever has the right to that.
+    /// Lets sweeps subscribe to traps, with a token for that right.
     pub fn with_traps(mut self, token: Option<InformToken>) -> Self {
         self.traps = token.map(Traps::new);
         self
     }
 
-    /// What went out that is no Get.
+    /// Records what was sent and is no Get.
     fn tell_writes(&self, look: &mut Observation) {
         let traffic = self.port.port().traffic();
         if let Some(reading) = &mut look.reading {
@@ -105,7 +105,7 @@ impl LiveSource {
         }
     }
 
-    /// Subscribes where that is due, and has the next sweep read what reports have named up to now.
+    /// Subscribes if due, and marks what reports have named until now for the next sweep.
     fn listen(&mut self, look: &mut Observation, watch: &mut dyn Watch) -> Result<(), SourceError> {
         let first = if self.traps.is_some() { self.transactions() } else { 0 };
         let Some(traps) = &mut self.traps else { return Ok(()) };
@@ -126,7 +126,7 @@ impl LiveSource {
         Ok(())
     }
 
-    /// Takes in what reports say that came since this was asked last.
+    /// Takes in the reports since the last call.
     fn hear(&mut self, look: &mut Observation) {
         let Some(traps) = &mut self.traps else { return };
         let left_out = traps.hear(&mut self.port, &look.fabric);
@@ -167,7 +167,7 @@ impl Source for LiveSource {
         reader.begin_transactions(first);
         let mut adaptive = std::mem::take(&mut self.memory.adaptive);
         let looked = look_with(reader, wanted, &mut adaptive);
-        // What switches said holds for the session, whatever became of the look.
+        // The answers of switches hold for the session, even if the reading failed.
         self.memory.adaptive.clone_from(&adaptive);
         let (mut look, found, manager_lid) = looked?;
         self.found = found;
@@ -279,7 +279,7 @@ impl Source for LiveSource {
     }
 }
 
-/// One look over any port.
+/// Takes one snapshot over any port.
 pub fn look(
     source: &str,
     port: &mut dyn MadPort,
@@ -291,7 +291,7 @@ pub fn look(
     look_from(Reader::new(source, port, policy, keys, watch), 1, wanted, &mut AdaptiveAnswers::default())
 }
 
-/// The same with transactions from a number on, in a session in which switches have answered before.
+/// Takes a snapshot with transactions from `first` on, in a session with earlier answers of switches.
 pub(super) fn look_from(
     mut reader: Reader<'_>,
     first: u32,
@@ -302,7 +302,7 @@ pub(super) fn look_from(
     look_with(reader, wanted, adaptive).map(|(look, ..)| look)
 }
 
-/// With the look the ways to its nodes, and where its subnet manager is.
+/// Takes a snapshot. Returns it with the routes to its nodes, and the LID of its subnet manager.
 fn look_with(
     mut reader: Reader<'_>,
     wanted: Wanted,
@@ -354,11 +354,11 @@ fn look_with(
     Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
 }
 
-/// Adds what the phases of a reading had to tell.
+/// Adds the notes and statistics of the phases to the snapshot.
 fn take_told(reader: Reader<'_>, look: &mut Observation) {
     let keyed = reader.keys().any();
     let Told { mut silent, notes, source } = reader.told;
-    // Answers come in any order; the list is the same for the same silence.
+    // Answers arrive in any order; sorting makes the list the same for the same silence.
     silent.sort();
     look.notes.extend(notes);
     note_silence(&mut look.notes, &source, &silent, keyed, &look.fabric);
@@ -368,7 +368,7 @@ fn take_told(reader: Reader<'_>, look: &mut Observation) {
     }
 }
 
-/// One note for each kind of silence; the list with every route is in the reading.
+/// Adds one note for each kind of silence. The reading has the list with every route.
 fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool, fabric: &Fabric) {
     for silence in silent {
         let place = Place::file(source.to_owned());
@@ -401,7 +401,7 @@ fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool
     }
 }
 
-/// A node as the operator knows it, and its GUID, which is the same whatever names are in use.
+/// The node's description, and its GUID, which does not depend on name maps.
 fn named(fabric: &Fabric, guid: Guid) -> String {
     let node = fabric.node_by_guid(guid).map(|node| fabric.node(node).facts.description.as_str());
     match node.filter(|description| !description.is_empty()) {

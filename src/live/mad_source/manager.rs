@@ -1,5 +1,5 @@
-//! The subnet manager in charge, as the port that is looked from was told: asked by its LID, and over its directed
-//! route, for tables may not lead there.
+//! Finds the subnet manager in charge, by the local port's PortInfo. It is asked by LID, then by directed route, since
+//! tables may not lead to it.
 
 use super::discovery::{by_lid, directed};
 use super::found::FoundNode;
@@ -11,14 +11,14 @@ use fabdeck_fabric::{Fabric, Guid, Lid};
 use fabdeck_mad::access::{Parcel, SourceError};
 use fabdeck_mad::{SmInfo, Smp, attribute};
 
-/// `None` where no manager has been at work, or it does not answer.
+/// Finds the subnet manager. `None` if no subnet manager has been at work, or it does not answer.
 pub fn find_manager(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
     nodes: &[FoundNode],
     lid: Option<u16>,
 ) -> Result<Option<SubnetManager>, SourceError> {
-    // Without an answer from the local port, which is told by itself, nothing is known of a manager.
+    // Without an answer from the local port, which has its own note, the subnet manager is unknown.
     let Some(lid) = lid else { return Ok(None) };
     let Some(lid) = Lid::new(lid.into()) else {
         reader.told.note("FN-524", || "no subnet manager has set this port up (its SM LID is 0): nothing that goes by LID will be answered, counters \
@@ -39,7 +39,7 @@ pub fn find_manager(
             Reply::Answer(mad) => {
                 manager = Some(manager_of(&Smp(mad)));
             }
-            // Tables may not lead there: then it is asked over the way that is known, as often as everybody is.
+            // Tables may not lead to it, so the second query takes the known route, with all retries.
             _ if !last => {
                 let parcel = match owner {
                     Some(node) => directed(attribute::SM_INFO, 0, &node.route, key),
@@ -57,14 +57,14 @@ pub fn find_manager(
     Ok(manager)
 }
 
-/// Who is in charge, as it says itself.
+/// The subnet manager, by its own answer.
 pub fn manager_of(answer: &Smp) -> SubnetManager {
     let info = answer.data::<SmInfo>();
     let state = info.state().map(str::to_owned);
     SubnetManager { guid: Guid(info.guid.get()), state, priority: Some(info.priority()) }
 }
 
-/// What a sweep asks it, over the way that is known.
+/// A sweep's query to the subnet manager, over the known route.
 pub fn manager_again(fabric: &Fabric, nodes: &[FoundNode], lid: Lid, keys: &Keys) -> Parcel {
     let port = fabric.port_by_lid(lid).map(|port| fabric.port(port));
     let owner = port.and_then(|port| Some((nodes.get(port.node.index())?, port.number.value())));

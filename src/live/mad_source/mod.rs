@@ -1,4 +1,4 @@
-//! Reading a live fabric over a port: discovery, tables, lanes, counters, and who did not answer.
+//! Reads a live fabric over a port: discovery, tables, lanes, counters, and what did not answer.
 
 mod actuate;
 mod adaptive;

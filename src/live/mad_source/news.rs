@@ -1,14 +1,15 @@
-//! What is different between two fabrics of which the second came from the first, and between two readings of a table.
+//! Finds the differences between two snapshots of a fabric, the second derived from the first, and between two readings
+//! of a table.
 
 use fabdeck_fabric::observe::{ChangedEntry, End, News, Rate};
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Lid, Link, NO_PATH, NodeId, PortId, PortNum};
 
-/// Cables first, then nodes that are new.
+/// The events from one snapshot to the next: cables first, then new nodes.
 pub fn news_between(before: &Fabric, now: &Fabric) -> Vec<News> {
     let mut news = Vec::new();
     for (_, link) in before.links() {
         let (a, b) = (end(before, link.a), end(before, link.b));
-        // Whoever was known still is.
+        // Known nodes stay in a derived snapshot.
         let [Some(here), Some(there)] = [link.a, link.b].map(|port| twin(now, before, port)) else {
             continue;
         };
@@ -19,7 +20,7 @@ pub fn news_between(before: &Fabric, now: &Fabric) -> Vec<News> {
                 news.extend((told && was != is).then_some(News::RateChanged { a, b, before: was, now: is }));
             }
             (None, None) => news.push(News::LinkDown { a, b }),
-            // Told with the cables that are there instead.
+            // The new cables at these ports have their own events.
             _ => {}
         }
     }
@@ -42,7 +43,7 @@ pub fn news_between(before: &Fabric, now: &Fabric) -> Vec<News> {
     news
 }
 
-/// The node of one fabric in another.
+/// The same node in another snapshot.
 pub fn same_node(other: &Fabric, fabric: &Fabric, id: NodeId) -> Option<NodeId> {
     let node = fabric.node(id);
     other.node_of(node.facts.kind, node.guid())
@@ -58,13 +59,13 @@ fn end(fabric: &Fabric, port: PortId) -> End {
     (fabric.node(port.node).guid(), port.number)
 }
 
-/// The lesser of what both ends say.
+/// The smaller width and speed of both ends.
 fn rate(fabric: &Fabric, link: Link) -> Rate {
     let [a, b] = [link.a, link.b].map(|port| &fabric.port(port).facts);
     ([a.width, b.width].into_iter().flatten().min(), [a.speed, b.speed].into_iter().flatten().min())
 }
 
-/// The entries of one block that differ; above the top of the table, and for LID 0, nothing counts.
+/// The entries of one block that differ. LID 0 and LIDs above the top of the table do not count.
 pub fn changed_entries(
     block: u16,
     top: u16,

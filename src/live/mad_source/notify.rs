@@ -1,8 +1,8 @@
-//! Telling hosts which flows to move: notices go to the subnet manager as traps, which passes them on to whoever subscribed;
-//! then the agents of hosts are asked how far they are, again and again while there is patience.
+//! Tells hosts which flows to move. Notices go to the subnet manager as traps, and it forwards them to subscribers.
+//! Then the agents of hosts are asked for their status, again and again within the timeout.
 //!
-//! A manager says that a trap came (TrapRepress). That it says nothing does not mean that it heard nothing, so hosts are
-//! asked all the same: who followed is the better witness.
+//! A subnet manager acknowledges a trap with TrapRepress. Without an acknowledgement it may still have received the
+//! trap, so hosts are asked all the same: their answers are the better proof.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -12,26 +12,26 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::access::{Address, Arrival, MadPort, Parcel, PortError, WriteError};
 use fabdeck_mad::{Follow, Mad, Method, Repath, SMP_DATA, Smp, Standing, attribute};
 
-/// Between two questions to the same host.
+/// Interval between two queries to the same host.
 const ASKS: Duration = Duration::from_millis(200);
-/// Told from those of looks, of Sets and of what is read back.
+/// The transactions differ from those of snapshots, of Sets and of reading back.
 const FIRST_TRANSACTION: u32 = 0x7000_0000;
 
-/// A trap for the manager.
+/// A trap for the subnet manager.
 #[derive(Debug)]
 struct Trap {
     told: Repath,
-    /// Tries that are left, and when the next is due.
+    /// The tries that are left, and when the next one is due.
     left: u32,
     due: Duration,
-    /// Until when it holds others back.
+    /// How long the trap counts in the window.
     fresh_until: Duration,
     came: bool,
-    /// Who is asked about it once it was sent.
+    /// The queries about the trap, which start after it is sent.
     asked: std::ops::Range<usize>,
 }
 
-/// A host that is asked about one notice.
+/// A query to a host for the status of one notice.
 #[derive(Debug)]
 struct Asked {
     host: Lid,
@@ -40,7 +40,7 @@ struct Asked {
     on_way: bool,
 }
 
-/// One round of telling.
+/// One round of notices.
 #[derive(Debug)]
 struct Herald<'p, P: MadPort + ?Sized> {
     port: &'p mut P,
@@ -54,12 +54,12 @@ struct Herald<'p, P: MadPort + ?Sized> {
     next: u32,
 }
 
-/// Which questions are to be asked, and when.
+/// The queries to send, and when.
 #[derive(Debug, Default)]
 struct Questions {
-    /// Those that have time until then.
+    /// Queries that are due later.
     later: BTreeSet<(Duration, usize)>,
-    /// Those that wait for room.
+    /// Queries that wait for room in the window.
     ready: VecDeque<usize>,
     on_way: usize,
     /// Hosts have not said yet what came of them in the end.
@@ -74,7 +74,8 @@ enum Sent {
     Question(usize),
 }
 
-/// Tells hosts, and waits until all of `whom` have said how they are or the time is over; who of them followed.
+/// Sends notices, and waits until all of `whom` have given a final answer or the time is over. Returns which of them
+/// followed.
 pub fn notify<P: MadPort + ?Sized>(
     port: &mut P,
     (manager, policy): (Option<Lid>, Policy),
@@ -124,8 +125,8 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
         }
     }
 
-    /// When something is to be done next; `None` when all is settled. Once hosts are done, or the time is over and some have
-    /// heard of it, the manager need not say anything any more.
+    /// When the next action is due; `None` at the end. The acknowledgement of the subnet manager no longer matters once
+    /// all hosts are done, or the time is over and some host has a notice.
     fn next_due(&self, now: Duration, until: Duration) -> Option<Duration> {
         let Questions { later, open, heard, .. } = &self.questions;
         let asks = *open > 0 && now < until;
@@ -133,14 +134,14 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
             return None;
         }
         let unsaid = self.traps.iter().filter(|trap| !trap.came && (trap.left > 0 || trap.due > now));
-        // One that has to wait for room goes when another is no longer fresh.
+        // A trap that waits for room goes when another one leaves the window.
         let fresh = self.traps.iter().map(|trap| trap.fresh_until).filter(|fresh| *fresh > now).min();
         let trap = unsaid.map(|trap| if trap.due > now { trap.due } else { fresh.unwrap_or(now) }).min();
         let question = later.first().map(|(due, _)| (*due).min(until)).filter(|_| asks);
         trap.into_iter().chain(question).min()
     }
 
-    /// Tells the manager, as far as what it was told is no longer fresh on the way.
+    /// Sends traps to the subnet manager, as far as the window permits.
     fn send_traps(&mut self, now: Duration) -> Result<(), PortError> {
         let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
         let tries = self.policy.retries.saturating_add(1);
@@ -155,7 +156,7 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
             }
             fresh += 1;
             if trap.left == tries {
-                // The manager is told first.
+                // The trap goes first, the queries follow.
                 self.questions.later.extend(trap.asked.clone().map(|asked| (now + ASKS / 4, asked)));
             }
             (trap.left, trap.due) = (trap.left - 1, now + self.policy.timeout);
@@ -166,7 +167,7 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
         Ok(())
     }
 
-    /// Asks hosts, as far as there is room.
+    /// Sends queries to hosts, as far as there is room.
     fn ask(&mut self, now: Duration, until: Duration) -> Result<(), PortError> {
         while let Some(&(due, at)) = self.questions.later.first().filter(|(due, _)| *due <= now) {
             self.questions.later.remove(&(due, at));
@@ -219,7 +220,7 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
                     && mad.status().is_ok();
                 if let Some(standing) = Standing::of(said.standing).filter(|_| meant) {
                     self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
-                    // What is over stays so, and whoever is under way has heard of it.
+                    // A final status stays, and any other status but `Unheard` shows that the notice arrived.
                     if !asked.standing.is_final() {
                         asked.standing = standing;
                         self.questions.open -= usize::from(standing.is_final());
@@ -231,13 +232,13 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
         }
     }
 
-    /// Who followed everything that named it.
+    /// The hosts that followed all notices for them.
     fn conclude(self, whom: &BTreeSet<Lid>) -> Result<Vec<Lid>, WriteError> {
         let mut follows: BTreeMap<Lid, bool> = BTreeMap::new();
         for asked in &self.asked {
             *follows.entry(asked.host).or_insert(true) &= asked.standing.follows();
         }
-        // Of what came in part somebody may have heard. Where nobody is to answer, silence keeps nobody from anything.
+        // If some traps were acknowledged, hosts may have a notice. If no host is to answer, silence is no error.
         let unheard =
             !self.questions.heard && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
         if unheard && !whom.is_empty() {
@@ -256,13 +257,12 @@ mod tests {
     use fabdeck_fabric::{PortNum, ServiceLevel};
     use fabdeck_mad::access::{Clock, LocalPort};
 
-    /// A manager and hosts that answer a millisecond later, the hosts once their notice came; some of them never do. It
-    /// counts what is on its way.
+    /// A subnet manager and hosts that answer after a millisecond, except the silent ones. It counts what is under way.
     struct Fabric {
         now: Duration,
         local: LocalPort,
         coming: VecDeque<(Duration, Parcel)>,
-        /// Questions by host, and traps, and when they were sent.
+        /// When each host was last queried; below, when traps were sent.
         asked: BTreeMap<u16, Duration>,
         traps: VecDeque<Duration>,
         most: (usize, usize),
@@ -311,7 +311,7 @@ mod tests {
             if !(self.silent)(parcel.address.lid) {
                 self.coming.push_back((self.now + Duration::from_millis(1), answer));
             }
-            // Those that were sent before it in this millisecond are on their way still.
+            // Earlier MADs of this millisecond are still under way.
             if self.sent.is_multiple_of(100) {
                 self.count();
             }
@@ -333,7 +333,8 @@ mod tests {
         }
     }
 
-    /// Tells as many hosts, those of LID 1 and up; who followed, what was on its way at the most, and how long it took.
+    /// Sends notices to hosts with LIDs from 1 on. Returns how many followed, the largest numbers under way, and the
+    /// duration.
     fn tell(hosts: u32, named: bool, silent: fn(u16) -> bool) -> (usize, (usize, usize), Duration) {
         let whom: Vec<Lid> = (1..=hosts).map(|lid| Lid::new(lid).unwrap()).collect();
         let about = |hosts: &[Lid]| Repath {
@@ -367,7 +368,7 @@ mod tests {
         assert!(most.0 <= outstanding && took < Duration::from_secs(1), "{most:?} {took:?}");
     }
 
-    /// Those that never answer hold up nobody who was not asked yet.
+    /// Silent hosts do not delay the queries to others.
     #[test]
     fn who_answers_is_heard_beside_many_that_do_not() {
         let (followed, most, _) = tell(43_904, false, |lid| lid.is_multiple_of(10));

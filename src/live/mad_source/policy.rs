@@ -1,24 +1,24 @@
-//! How patient and how eager a reading is.
+//! The timeouts and limits of a reading.
 
 use std::time::Duration;
 
-/// Time-outs, repetitions, and how much is on its way at once.
+/// Timeouts, retries, and how much is under way at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// How long an answer may take.
+    /// Timeout for an answer.
     pub timeout: Duration,
-    /// How often a question is sent again when no answer came.
+    /// How often an unanswered query is sent again.
     pub retries: u32,
-    /// Fresh datagrams on their way at once.
+    /// Number of fresh MADs under way at once.
     pub in_flight: usize,
-    /// Of these to one node: agents of switches have small buffers and nothing holds the sender back.
+    /// Number of fresh MADs to one node: agents of switches have small buffers, and MADs have no flow control.
     pub per_node: usize,
-    /// Everything sent and neither answered nor given up, fresh or not. Some agents stop for good when a thousand
-    /// datagrams lie in their socket.
+    /// Number of MADs sent and neither answered nor timed out, fresh or not. Some agents stop for good when a thousand
+    /// MADs are in their socket.
     pub outstanding: usize,
-    /// Nodes that a discovery takes in; one that answers without end is no fabric.
+    /// Largest number of nodes of a discovery; more answers than that come from no real fabric.
     pub nodes: usize,
-    /// Sweeps read every block of a table and look at every cable again within this time; zero: never.
+    /// Period in which sweeps read every block of a table and every cable again; zero: never.
     pub drift_period: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// A question that is older counts as lost on the way and holds nobody else back. It may still be answered.
+    /// How long a try counts in the window. After that it counts as lost, though an answer is still accepted.
     pub fn fresh(&self) -> Duration {
         self.timeout / 8
     }

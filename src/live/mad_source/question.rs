@@ -1,20 +1,20 @@
-//! What is asked over a port, and how that ends.
+//! A query over a port, and its outcome.
 
 use fabdeck_mad::access::Parcel;
 use fabdeck_mad::{Mad, Status};
 
-/// A question, and what its answer is for.
+/// A query, and the tag of its answer.
 #[derive(Debug)]
 pub struct Question<T> {
     pub parcel: Parcel,
-    /// Who is asked: a number that the asker gives, for the limit per node.
+    /// The node, as a number from the caller, for the limit per node.
     pub target: u32,
-    /// How often it is sent again; the policy's count unless a wrong key must not be tried often.
+    /// How often the query is sent again: the policy's number, or fewer to avoid M_Key violations.
     pub retries: u32,
     pub tag: T,
 }
 
-/// How a question ended.
+/// The outcome of a query.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -22,12 +22,12 @@ pub struct Question<T> {
 )]
 pub enum Reply {
     Answer(Mad),
-    /// An answer that says no.
+    /// An answer with an error status.
     Refused(Status),
     Silence,
 }
 
-/// Questions that are made when there is room to send them: all of a full subnet at once would take gigabytes.
+/// Queries that are made when there is room to send them. All queries of a full subnet at once would take gigabytes.
 pub struct Feed<'f, T>(pub Option<Box<dyn Iterator<Item = Question<T>> + 'f>>);
 
 impl<T> std::fmt::Debug for Feed<'_, T> {

@@ -1,4 +1,4 @@
-//! What the phases of a reading share: the port, patience, keys, who waits, and what there is to tell.
+//! What the phases of a reading share: port, policy, keys, the caller's watch, and notes.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use fabdeck_fabric::observe::{Notes, Phase, Place, Silence};
 use fabdeck_fabric::{Fabric, Guid};
 use fabdeck_mad::access::{MadPort, Progress, SourceError, Watch};
 
-/// How often somebody who waits is asked whether he still does.
+/// How often the caller is asked for cancellation.
 const TURN: Duration = Duration::from_millis(50);
-/// Replies between two reports of progress.
+/// Number of replies between two reports of progress.
 const REPORT_EVERY: u64 = 256;
 
-/// What phases have to tell besides their results.
+/// Notes and silence from phases, beside their results.
 #[derive(Debug, Default)]
 pub struct Told {
     pub silent: Vec<Silence>,
@@ -32,14 +32,14 @@ impl Told {
         self.notes.add_partial(code, Place::file(self.source.clone()), text);
     }
 
-    /// The two ends of a cable say different things of it.
+    /// Notes that the two ends of a cable disagree about it.
     pub fn torn(&mut self, guid: Guid, port: u8) {
         self.note_partial("FN-521", || {
             format!("the fabric changed while it was read: port {port} of {guid} has a cable and says that its link is down")
         });
     }
 
-    /// Two answers name different peers for one port.
+    /// Notes that two answers name different peers for one port.
     pub fn changed(&mut self, route: &str, guid: Guid) {
         self.note_partial("FN-521", || {
             format!("the fabric changed while it was read: at {route} {guid} answered where another node had before")
@@ -70,17 +70,17 @@ impl<'a> Reader<'a> {
         Self { port, policy, keys, watch, told, phases: Vec::new(), transactions: 1 }
     }
 
-    /// The number of the first transaction, where it is not 1.
+    /// Sets the first transaction, which is 1 by default.
     pub fn begin_transactions(&mut self, first: u32) {
         self.transactions = first;
     }
 
-    /// Tells whoever waits.
+    /// Shows the fabric to the caller.
     pub fn sighted(&mut self, fabric: &Fabric) {
         self.watch.sighted(fabric);
     }
 
-    /// Whether the port's time is one in which waiting takes no time.
+    /// Whether the port has virtual time, in which waiting takes no time.
     pub fn virtual_time(&self) -> bool {
         self.port.is_virtual()
     }
@@ -90,17 +90,17 @@ impl<'a> Reader<'a> {
         self.port.now()
     }
 
-    /// Within which everything is read again.
+    /// The period in which everything is read again.
     pub fn drift_period(&self) -> Duration {
         self.policy.drift_period
     }
 
-    /// The port that everything goes out of.
+    /// The name of the local port.
     pub fn local_name(&self) -> &str {
         &self.port.local().name
     }
 
-    /// Lets time pass. What comes in meanwhile is late, and answers nothing that is still asked.
+    /// Waits. MADs that arrive meanwhile are late and answer no open query.
     pub fn wait_until(&mut self, until: Duration) -> Result<(), SourceError> {
         while self.port.now() < until {
             if self.watch.cancelled() {
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What came in while nobody waited is late, but may be a report that is kept by the way.
+    /// Reads MADs that arrived between phases. They are late, but the port keeps reports among them.
     pub fn take_in(&mut self) -> Result<(), SourceError> {
         while self.port.receive(self.port.now())?.is_some() {}
         Ok(())
@@ -148,7 +148,7 @@ pub struct OpenPhase<'r, 'a, T> {
 }
 
 impl<T> OpenPhase<'_, '_, T> {
-    /// The next reply; `None` when all questions are settled.
+    /// The next reply; `None` when all queries are settled.
     pub fn next(&mut self) -> Result<Option<(T, Reply)>, SourceError> {
         loop {
             if self.watch.cancelled() {
@@ -168,14 +168,14 @@ impl<T> OpenPhase<'_, '_, T> {
         }
     }
 
-    /// Keeps what the phase took.
+    /// Ends the phase and keeps its statistics.
     pub fn end(self) {
         let (phase, next) = self.exchange.end();
         *self.transactions = next;
         self.phases.push(phase);
     }
 
-    /// Without an answer from the port that is looked from there is nothing to look at.
+    /// The error if the local port does not answer: without it nothing can be read.
     pub fn local_port_silent(&self) -> SourceError {
         let hint = match self.keys.any() {
             true => {

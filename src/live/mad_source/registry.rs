@@ -1,5 +1,5 @@
-//! Pending changes as service records at the subnet manager: a record for each, all of one name. One record is asked for, not
-//! a table: a table over several packets does not come through everywhere, and that there are several is told without it.
+//! Stores pending changes as service records at the subnet manager, all with one name. The query is for one record
+//! (Get), not a table: multi-packet tables do not arrive everywhere, and an error status shows several records anyway.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use fabdeck_mad::{Mad, Method, ServiceRecord, Status, attribute};
 
 /// The name of all records.
 const NAME: &str = "fabdeck: change pending";
-/// Bytes of the first field with the machine's name.
+/// Length in bytes of the first field for the host name.
 const HOST: usize = 16;
-/// Services that nobody assigns (the first byte of their number).
+/// The first byte of service IDs that are administered locally.
 const UNASSIGNED: u64 = 2 << 56;
 
 const NO_RECORDS: Status = Status(0x0300);
@@ -22,7 +22,7 @@ const TOO_MANY_RECORDS: Status = Status(0x0400);
 
 pub const NO_MANAGER: &str = "FD-4541: no subnet manager is known that would keep it";
 
-/// The name of the port in the subnet.
+/// The GID of the port.
 pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&prefix.to_be_bytes());
@@ -30,7 +30,7 @@ pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
     Some(gid)
 }
 
-/// Of each change another: a manager keeps one record for a number and a port.
+/// The service ID of a change. IDs differ, because a subnet manager keeps one record for an ID and a port.
 fn service(change: &str) -> u64 {
     let hash = change.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -55,7 +55,7 @@ pub fn registers(manager: Lid, gid: [u8; 16], registration: &Registration) -> Pa
     let mut record = of_change(change, gid);
     record.lease = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX - 1).into();
     fill(&mut record.name, NAME);
-    // What does not fit into the first field goes on behind the beat.
+    // The rest of the host name goes into the fields after the beat.
     let (first, rest) = host.split_at(host.floor_char_boundary(HOST));
     fill(record.data16.as_mut_bytes(), first);
     fill(record.data32[1..].as_mut_bytes(), rest);
@@ -74,11 +74,11 @@ fn of_change(change: &str, gid: [u8; 16]) -> ServiceRecord {
     ServiceRecord { service_id: service(change).into(), service_gid: gid, ..ServiceRecord::new_zeroed() }
 }
 
-/// Whether a registration was taken, or is gone.
+/// Whether a registration was stored or removed.
 pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
     match reply {
         Reply::Answer(_) => Ok(()),
-        // It ended by itself, or the manager is another one.
+        // The record has expired, or another subnet manager is in charge.
         Reply::Refused(NO_RECORDS) => Ok(()),
         Reply::Refused(status) => {
             Err(WriteError::Refused(format!("FD-4542: the subnet manager keeps no registrations: {status}")))
@@ -89,7 +89,7 @@ pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
     }
 }
 
-/// What the answer to `asks` says.
+/// The meaning of the answer to `asks`.
 pub fn told(reply: &Reply) -> Registered {
     match reply {
         Reply::Answer(mad) => {
@@ -109,7 +109,7 @@ pub fn told(reply: &Reply) -> Registered {
     }
 }
 
-/// As much of a text as there is room for; the rest is zero.
+/// Copies as much of a text as fits; the rest is zero.
 fn fill(bytes: &mut [u8], text: &str) {
     let room = (0..=bytes.len().min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     bytes[..room].copy_from_slice(&text.as_bytes()[..room]);

@@ -1,4 +1,4 @@
-//! What is read again in turns, a share of it at each sweep: everything that no bit and no counter would tell of.
+//! Reads in turns what no status bit and no counter reports, a share of it in each sweep.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,30 +8,30 @@ use super::lanes::{Pair, arbitrating, pairs_of};
 use super::tables::{group_blocks, switches, top};
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, NodeKind, PortNum};
 
-/// Who a node is, wherever it stands in a list; lists of nodes are in this order.
+/// The identity of a node, which does not depend on its index. Lists of nodes are in this order.
 type Identity = (NodeKind, Guid);
 
-/// One thing to read.
+/// One part to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item {
     /// A block of a switch's forwarding table.
     Block(usize, u16),
-    /// A block of its groups.
+    /// A block of a switch's multicast groups.
     Groups(usize, u16),
     /// The lanes from one port to another.
     Lanes(Pair),
     /// The arbitration tables of a port.
     Arbitration(usize, u8),
-    /// Whether a switch chooses ports by itself.
+    /// Whether adaptive routing is on at a switch.
     Adaptive(usize),
-    /// Who is at the other end of a switch port's cable.
+    /// The peer of a switch port with a cable.
     Cable(usize, u8),
-    /// The state of a switch port without one.
+    /// The state of a switch port without a cable.
     Bare(usize, u8),
 }
 
 impl Item {
-    /// The node that holds it, where it is a table.
+    /// The node of the table, if the item is part of a table.
     pub fn table_of(self) -> Option<usize> {
         match self {
             Self::Block(node, _)
@@ -43,7 +43,7 @@ impl Item {
         }
     }
 
-    /// Where it stands among all items, whoever of the others is there.
+    /// The position of the item in the order of all items, whichever others exist.
     fn place(self, who: impl Fn(usize) -> Identity) -> Place {
         let (table, node, number, from) = match self {
             Self::Block(node, block) => (0, node, block, 0),
@@ -57,7 +57,7 @@ impl Item {
     }
 }
 
-/// The place of an item, in the order of [`items`].
+/// The position of an item, in the order of [`items`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Place {
     table: u8,
@@ -66,27 +66,28 @@ struct Place {
     from: u8,
 }
 
-/// Where the turns are. Lists are made anew for each sweep, and who is silent is not in them: so what comes next is kept
-/// by what it is, not by where it stood.
+/// The state of the turns. Each sweep makes new lists without silent nodes, so the next item is remembered by its
+/// identity and not by its index.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
-    /// The next item; without one the first.
+    /// The next item; `None` for the first.
     next: Option<Place>,
-    /// The next of the ports in doubt.
+    /// The next of the doubtful ports.
     next_doubtful: Option<(Identity, u8)>,
     /// When the last share was read, by the clock of the port.
     pub last: Duration,
 }
 
-/// Tables of nodes that are new or came back: so many are read before their turn at one sweep, those of one node
-/// always.
+/// Number of tables of new or returned nodes that a sweep reads before their turn. The tables of one such node are
+/// always read.
 const FRESH: usize = 4096;
 
-/// Ports in doubt that a sweep reads, however many there are; of more an eighth, so all of them within eight sweeps.
+/// Number of doubtful ports that a sweep reads. Of more than eight times as many it reads an eighth, so all come within
+/// eight sweeps.
 const DOUBTFUL: usize = 64;
 
 impl Turns {
-    /// What is due now. `who` tells the nodes that items are of.
+    /// The items that are due now. `who` gives the identity of a node.
     pub fn due(
         &mut self,
         items: &[Item],
@@ -98,7 +99,7 @@ impl Turns {
         take(items, &mut self.next, share, |item| item.place(&who))
     }
 
-    /// What is due now, the tables of fresh nodes first; whose tables are among it.
+    /// The items that are due now, tables of fresh nodes first, and the fresh nodes among them.
     pub fn due_with_fresh(
         &mut self,
         items: &[Item],
@@ -117,7 +118,7 @@ impl Turns {
         (all, read)
     }
 
-    /// The ports in doubt that have their turn.
+    /// The doubtful ports that are due.
     pub fn due_doubtful(
         &mut self,
         ports: &[(usize, u8)],
@@ -128,7 +129,7 @@ impl Turns {
     }
 }
 
-/// Which fresh nodes are read before their turn, by the nodes that all tables are of.
+/// The fresh nodes to read before their turn. `tables` has the node of each table.
 fn before_their_turn(fresh: &BTreeSet<usize>, tables: impl Iterator<Item = usize>) -> BTreeSet<usize> {
     let mut counts: BTreeMap<usize, usize> = fresh.iter().map(|node| (*node, 0)).collect();
     for node in tables {
@@ -147,7 +148,7 @@ fn before_their_turn(fresh: &BTreeSet<usize>, tables: impl Iterator<Item = usize
     read
 }
 
-/// A share of all, which stand in order of their places, from the next on and round.
+/// A share of the sorted list, from the next item on, cyclically.
 fn take<T: Copy, P: Ord + Copy>(
     all: &[T],
     next: &mut Option<P>,
@@ -155,7 +156,7 @@ fn take<T: Copy, P: Ord + Copy>(
     place: impl Fn(T) -> P,
 ) -> Vec<T> {
     debug_assert!(all.is_sorted_by_key(|one| place(*one)), "turns go round by places");
-    // Where the next one is gone, its turn is that of who comes after it.
+    // If the next item has vanished, the item after it is next.
     let first = next.map_or(0, |next| all.partition_point(|one| place(*one) < next));
     let first = if first < all.len() { first } else { 0 };
     if share > 0 {
@@ -167,8 +168,8 @@ fn take<T: Copy, P: Ord + Copy>(
     all.iter().cycle().skip(first).take(share).copied().collect()
 }
 
-/// How many of so many are read after a time, so that each is read again within the period. What is due falls between
-/// two sweeps and waits for the second, hence the shorter time to share them out over.
+/// The number of items to read after `elapsed`, so that each is read again within the period. An item becomes due
+/// between two sweeps and waits for the second, so the items are spread over `period - elapsed`.
 fn share(total: usize, elapsed: Duration, period: Duration) -> usize {
     if period.is_zero() || elapsed.is_zero() {
         return 0;
@@ -180,8 +181,7 @@ fn share(total: usize, elapsed: Duration, period: Duration) -> usize {
     ((total as f64 * elapsed.as_secs_f64() / over).ceil() as usize).min(total)
 }
 
-/// All tables, and all cables of switches, a cable between two of them once; and who is to be asked whether it chooses
-/// ports by itself.
+/// All tables, all cables of switches (a cable between two of them once), and the switches to ask for adaptive routing.
 pub fn items(fabric: &Fabric, nodes: &[FoundNode], choosing: &[usize]) -> Vec<Item> {
     let heard = || switches(nodes).filter(|(_, node)| !node.kept.silent);
     let blocks = heard().filter_map(|(at, node)| Some((at, top(&node.switch_info?) / BLOCK_LIDS)));
@@ -212,8 +212,8 @@ pub fn items(fabric: &Fabric, nodes: &[FoundNode], choosing: &[usize]) -> Vec<It
     blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).chain(choosing).collect()
 }
 
-/// The blocks of a switch that may hold groups: as far as it says, and where it does not, one more than it was seen to
-/// hold, for who makes a group takes the next free LID.
+/// Number of group blocks of a switch, by its SwitchInfo. If that is silent, one more than the last used block: a new
+/// group takes the next free LID.
 fn group_turns(node: &FoundNode) -> u16 {
     let Some(info) = &node.switch_info else { return 0 };
     match info.multicast_top.get() {
@@ -222,9 +222,9 @@ fn group_turns(node: &FoundNode) -> u16 {
     }
 }
 
-/// Ports whose state may change without a word: what is not up (a manager that is quicker than the sweeps takes the
-/// switch's word back before it is read), what has no address yet, and all of a switch whose word was taken back by
-/// nobody, for it says nothing more, or whose counters nobody gives.
+/// Ports whose state may change without a status bit. A port that is not up: a fast subnet manager clears
+/// PortStateChange before a sweep reads it. A port without a LID. All ports of a switch whose PortStateChange stays
+/// set, or whose counters do not answer.
 pub fn doubtful(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<(usize, u8)> {
     use fabdeck_fabric::{PhysicalState, PortState};
     let of_node = |(at, node): (usize, &FoundNode)| {
@@ -254,11 +254,11 @@ mod tests {
         (NodeKind::Switch, Guid(node as u64))
     }
 
-    /// Two switches come and go, turn by turn: each of the others is read within the period all the same, and in its turn.
+    /// Two switches vanish and return, turn by turn. Each of the others is still read within the period.
     #[test]
     fn whoever_comes_and_goes_takes_nobodys_turn() {
         let period = Duration::from_secs(300);
-        // Of a place in a list without them, half of the others would never be at it.
+        // With an index in a list without them, half of the others would never be read.
         for (gone, blocks) in [([0, 1], 10), ([0, 9], 7), ([4, 8], 10), ([9, 2], 5)] {
             let all: Vec<Item> =
                 (0..10).flat_map(|at| (0..blocks).map(move |b| Item::Block(at, b))).collect();
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    /// All of whom there are, counted in one go; from so many on the others wait.
+    /// One pass counts the tables of all fresh nodes. Beyond the limit, nodes wait.
     #[test]
     fn fresh_nodes_are_counted_once_and_read_up_to_a_number_of_tables() {
         let tables = || (0..100_usize).flat_map(|node| std::iter::repeat_n(node, 1000));
@@ -295,14 +295,14 @@ mod tests {
         let mut looked_at = 0;
         let read = before_their_turn(&fresh, tables().inspect(|_| looked_at += 1));
         assert_eq!((read, looked_at), (BTreeSet::from([7, 20, 21, 50, 51]), 100_000));
-        // Who has none takes no room, and one with too many is read all the same.
+        // A node without tables takes no room, and one with too many is read all the same.
         let few = BTreeSet::from([98, 99, 4000]);
         assert_eq!(before_their_turn(&few, tables()), few);
         let many = std::iter::repeat_n(3_usize, 2 * FRESH).chain([4]);
         assert_eq!(before_their_turn(&BTreeSet::from([3, 4]), many), BTreeSet::from([3]));
     }
 
-    /// Whatever the time between two sweeps, nothing waits longer than the period.
+    /// Whatever the time between two sweeps, no item waits longer than the period.
     #[test]
     fn everything_has_its_turn_within_the_period() {
         let items: Vec<Item> = (0..1_000).map(|block| Item::Block(0, block)).collect();
@@ -314,7 +314,7 @@ mod tests {
             while now < period * 4 {
                 now += step;
                 let due = turns.due(&items, (now, period), who);
-                // The share is no more than what the period asks for.
+                // The share is no larger than the period requires.
                 let most = (1_000.0 * seconds / (300.0 - seconds).max(1.0)).ceil() as usize;
                 assert!(due.len() <= most.min(1_000), "{seconds} s: {}", due.len());
                 for item in due {

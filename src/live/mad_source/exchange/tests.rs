@@ -1,4 +1,4 @@
-//! What becomes of questions over a scripted port.
+//! Tests queries over a scripted port.
 
 use super::*;
 use fabdeck_fabric::PortNum;
@@ -7,18 +7,18 @@ use fabdeck_mad::{Class, Method, attribute};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What becomes of a try: arrivals, each so many milliseconds later.
+/// The arrivals that a try causes, each after a number of milliseconds.
 type Script = Box<dyn FnMut(usize, &Parcel) -> Vec<(u64, Arrival)>>;
 
 struct Scripted {
     now: Duration,
     local: LocalPort,
-    /// When each datagram was sent, and what it asked.
+    /// The time and the MAD of each send.
     sent: Vec<(Duration, Parcel)>,
     coming: BTreeMap<(Duration, usize), Arrival>,
     planned: usize,
     script: Script,
-    /// So much later somebody wakes who waited.
+    /// How long the first `receive` sleeps without a result.
     sleeps: Duration,
 }
 
@@ -86,7 +86,7 @@ fn question(target: u32, tag: usize) -> Question<usize> {
     Question { parcel: Parcel { mad, address: Address::directed() }, target, retries: 2, tag }
 }
 
-/// Asks and waits for everything: how each question ended, and the phase.
+/// Sends queries and waits for all replies. Returns how each query ended, and the phase.
 fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, bool)>, Phase) {
     let mut exchange = Exchange::new(port, policy, "test", 1);
     for (tag, target) in targets.iter().enumerate() {
@@ -111,7 +111,7 @@ fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, boo
 fn no_more_is_on_its_way_than_the_windows_have_room_for() {
     let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
     let policy = Policy { in_flight: 6, per_node: 2, ..policy() };
-    // Forty questions to each of five nodes.
+    // Forty queries to each of five nodes.
     let targets: Vec<u32> = (0..200).map(|at| at % 5).collect();
     let (replies, phase) = run(&mut port, policy, &targets);
     assert_eq!((replies.len(), phase.in_flight, phase.sent), (200, 6, 200));
@@ -186,14 +186,14 @@ fn what_answers_no_question_is_a_stranger() {
         let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
         early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
     });
-    // The second node's answers come with the duplicate of the first one's.
+    // The answers of the second node come together with the duplicate for the first one.
     let policy = Policy { in_flight: 1, ..policy() };
     let (replies, phase) = run(&mut port, policy, &[1, 2]);
     assert_eq!(replies, [(0, true), (1, true)]);
     assert_eq!((phase.answered, phase.strangers), (2, 11));
 }
 
-/// A port that gives up early is believed once: repeated at once, and only once.
+/// A port that gives up a try is believed: the query is repeated at once, and only once.
 #[test]
 fn what_the_port_gives_up_is_repeated_at_once() {
     let mut port = Scripted::new(|try_, parcel| match try_ {
@@ -206,7 +206,7 @@ fn what_the_port_gives_up_is_repeated_at_once() {
     assert_eq!((phase.sent, phase.unanswered), (3, 1));
 }
 
-/// Given up while the window is full: it waits for its turn, and its old deadline does not count a second time.
+/// The try is given up while the window is full. The query waits for room, and its old deadline does not count again.
 #[test]
 fn a_question_that_waits_to_be_repeated_waits_once() {
     let mut port = Scripted::new(|try_, parcel| match try_ {
@@ -229,7 +229,7 @@ fn old_questions_leave_the_window_and_not_the_wire() {
     let (replies, phase) = run(&mut port, policy, &targets);
     assert_eq!((replies.len(), phase.in_flight), (20, 2));
     let at = port.sent_at();
-    // Two fresh ones at a time, a tenth of a second each, until seven are out; then the first time-out makes room.
+    // Two fresh tries at a time, 100 ms each, until seven are outstanding; then the first timeout makes room.
     assert_eq!(at[..9], [0, 0, 100, 100, 200, 200, 300, 800, 800]);
     for end in &at {
         let out = at.iter().filter(|begun| *begun <= end && *end < **begun + 800).count();
@@ -237,7 +237,7 @@ fn old_questions_leave_the_window_and_not_the_wire() {
     }
 }
 
-/// A thousand questions to a node that is gone cost what a few do; one that answers now and then is asked them all.
+/// A thousand queries to a dead node cost as little as a few. A node that answers sometimes gets all of them.
 #[test]
 fn who_lets_everything_pass_is_not_asked_without_end() {
     let mut port = Scripted::new(|_, _| Vec::new());
@@ -254,8 +254,8 @@ fn who_lets_everything_pass_is_not_asked_without_end() {
     assert_eq!((phase.sent, phase.unanswered), (3, 1), "a question has the tries of its own");
 }
 
-/// The repetitions of a node wait for room at it while the late answers to their first tries come in: the others
-/// that wait behind them have to be sent all the same.
+/// The repetitions of a node wait for room while the late answers to their first tries arrive. The queries behind them
+/// have to be sent all the same.
 #[test]
 fn an_answer_to_a_question_that_waits_wakes_the_next_one() {
     let mut port = Scripted::new(|_, parcel| vec![(1000, answer(parcel))]);
@@ -267,7 +267,7 @@ fn an_answer_to_a_question_that_waits_wakes_the_next_one() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever comes back, each question ends once, within its time, and the windows hold.
+    /// Whatever arrives, each query ends once, in time, and the windows hold.
     #[test]
     fn every_question_ends_once(
         fates in proptest::collection::vec(proptest::collection::vec((0u8..4, 0u64..2000), 0..3), 1..40),
