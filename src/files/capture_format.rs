@@ -1,5 +1,6 @@
-//! Captures: what was seen of a fabric over time, in one file. zstd frames of JSON lines, each frame behind a lead that
-//! says what it holds, and a table of all leads at the end. `docs/capture-format.md` describes every byte.
+//! Captures: recordings of a fabric over time, in one file. A capture consists of zstd frames of JSON lines. Each
+//! frame follows a lead that says what it holds, and a table at the end repeats all leads. `docs/capture-format.md`
+//! describes every byte.
 
 mod counters;
 mod frame;
@@ -33,7 +34,7 @@ pub use topology::{Called, Device};
 
 pub const ID: &str = "fdcap";
 
-/// What a file may ask of a reader at the most: more is refused before it takes memory. `docs/capture-format.md` has the same.
+/// Limits of a reader: a file beyond them is refused before it takes memory. `docs/capture-format.md` repeats them.
 pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of a frame, packed and unpacked", FRAME_LIMIT),
     ("bytes of the line of a record, as it is written", pack::RECORD_LIMIT),
@@ -49,12 +50,12 @@ pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MOST_NAMED),
 ];
 
-/// The first frame is a lead, which is text as far as it has to be told by.
+/// Whether a file begins with a lead. Its first bytes are text, which is enough to recognize it.
 pub fn looks_like(head: &str) -> bool {
     head.starts_with("P*M\u{18}") && head.get(8..14) == Some("fdcap/")
 }
 
-/// The end of a capture, or the last moment before it that can be read.
+/// Reads the last moment of a capture, or the last readable one before it.
 pub fn read(input: Input<'_>) -> Result<Observation, Box<FileError>> {
     let mut reader = Reader::open(input.name, input.bytes)?;
     reader.show_last()?;

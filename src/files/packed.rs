@@ -1,5 +1,5 @@
-//! Files that come packed: gzip, xz, bzip2 and zstd, tar and zip, and each of them within another. They are unpacked in
-//! memory, one file at a time, and never written to disk: a path in an archive is a label and opens nothing.
+//! Packed files: gzip, xz, bzip2 and zstd, tar and zip, and each of them within another. They are unpacked in memory,
+//! one file at a time, and never written to disk: a path in an archive is only a label.
 
 mod archive;
 mod pace;
@@ -13,29 +13,29 @@ use fabdeck_fabric::observe::{Notes, Place};
 pub use pace::Pace;
 pub use stream::Stream;
 
-/// What the bytes cannot be: damaged, encrypted, or packed by a method that is not read.
+/// Damaged or encrypted bytes, or an unsupported method of compression.
 const DAMAGED: &str = "FD-2004";
 /// More bytes, files or layers than any dump has.
 const BEYOND_LIMITS: &str = "FD-2005";
 /// Several files where one is wanted.
 const NOT_ONE: &str = "FD-2006";
-/// An entry of an archive that is no file of its own.
+/// An entry of an archive that is no regular file.
 const ENTRY_LEFT_OUT: &str = "FN-555";
 
-/// How much is unpacked at most; a [`Pace`] bounds the time.
+/// Limits of unpacking; a [`Pace`] limits the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes that come out of one file, over all layers.
+    /// Most bytes that come out of one file, over all layers.
     pub bytes: u64,
-    /// Entries of archives, folders and links included.
+    /// Most entries of archives, folders and links included.
     pub entries: usize,
-    /// Bytes that come out of each byte that goes in.
+    /// Most unpacked bytes for each packed byte.
     pub ratio: u64,
-    /// Below this many bytes the ratio is not looked at.
+    /// Unpacked bytes below which the ratio is not checked.
     pub ratio_from: u64,
-    /// Layers around a file: `tar.gz` has two.
+    /// Most layers around a file: `tar.gz` has two.
     pub layers: u8,
-    /// Archives around a file: one may lie in another.
+    /// Most archives around a file: one may be inside another.
     pub archives: u8,
 }
 
@@ -45,22 +45,22 @@ impl Default for Limits {
     }
 }
 
-/// A file as it comes out of its packing.
+/// A file that was unpacked.
 #[derive(Debug)]
 pub struct Unpacked<'a> {
-    /// The outer name, and within an archive `!` and the path there.
+    /// The outer name; within an archive followed by `!` and the path.
     pub name: String,
     pub bytes: Result<Cow<'a, [u8]>, Box<FileError>>,
-    /// It is one of the files of an archive.
+    /// Whether the file comes from an archive.
     pub archived: bool,
 }
 
-/// Whether a file is packed in a way that is read here.
+/// Whether a file is packed in a supported way.
 pub fn is_packed(bytes: &[u8]) -> bool {
     Stream::of(bytes).is_some() || archive::Kind::of(bytes).is_some()
 }
 
-/// Gives each file that the bytes hold to `each`; bytes that are not packed are one file. Notes name the entries that
+/// Passes each file that the bytes hold to `each`; bytes that are not packed are one file. Adds notes on entries that
 /// were left out.
 pub fn unpack<'a>(
     name: &str,
@@ -74,7 +74,7 @@ pub fn unpack<'a>(
     unpacking.open(name.to_owned(), bytes, Depth::default());
 }
 
-/// The one file that the bytes hold, where one is wanted.
+/// Unpacks the only file that the bytes hold; several are an error.
 pub fn unpack_one(name: &str, bytes: Vec<u8>, pace: &Pace<'_>) -> Result<(String, Vec<u8>), Box<FileError>> {
     if !is_packed(&bytes) {
         return Ok((name.to_owned(), bytes));
@@ -103,18 +103,18 @@ struct Depth {
     archives: u8,
 }
 
-/// What was used of the limits, over all layers of one outer file.
+/// The use of the limits, over all layers of one outer file.
 struct Budget {
     limits: Limits,
     packed: u64,
     unpacked: u64,
     entries: usize,
-    /// The first limit that was reached; nothing is unpacked after it.
+    /// The first limit that was reached; unpacking ends there.
     spent: Option<Box<FileError>>,
 }
 
 impl Budget {
-    /// How many bytes may still come out.
+    /// Number of bytes that may still come out.
     fn left(&self) -> u64 {
         let by_ratio = self.packed.saturating_mul(self.limits.ratio).max(self.limits.ratio_from);
         self.limits.bytes.min(by_ratio).saturating_sub(self.unpacked)
@@ -164,7 +164,7 @@ impl Unpacking<'_> {
             return self.give(name, Err(error), depth);
         }
         let outcome = self.unpack_archive(kind, &name, &bytes, depth);
-        // A decoder that was stopped calls the archive damaged.
+        // A decoder that was stopped reports a damaged archive.
         let outcome = match outcome {
             Err(_) if self.pace.is_over() => Err(self.budget.too_long(&name)),
             outcome => outcome,
@@ -211,7 +211,7 @@ impl Unpacking<'_> {
         Ok(unpacked)
     }
 
-    /// Opens what one entry of an archive holds.
+    /// Opens the content of one entry of an archive.
     fn entry(&mut self, archive: &str, path: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
         self.budget.unpacked += bytes.len() as u64;
         self.open(format!("{archive}!{}", said(path)), Cow::Borrowed(bytes), depth);
@@ -229,7 +229,7 @@ fn damaged(name: &str, what: String) -> Box<FileError> {
     FileError::new(DAMAGED, Place::file(name), what, "fetch the file again, or unpack it yourself")
 }
 
-/// A path or a message from a file, as it may be shown.
+/// Makes a path or message from a file safe to show.
 fn said(text: &str) -> String {
     let shown: String =
         text.chars().take(120).map(|c| if super::opensm::is_printable(c) { c } else { '?' }).collect();

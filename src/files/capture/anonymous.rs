@@ -1,5 +1,5 @@
-//! A capture that can be given away: GUIDs and names become numbers in canonical order, so that whatever depends on an
-//! order comes out as before; who makes the devices, where it was recorded and what was said is left out.
+//! An anonymous capture, which can be given away. GUIDs and names become numbers in canonical order, so that all
+//! results that depend on an order stay the same. Vendors, the place of recording and remarks are left out.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,26 +14,26 @@ use crate::capture_format::{
 use fabdeck_fabric::observe::{ManagerTold, News, SubnetManager};
 use fabdeck_fabric::{Guid, NodeKind};
 
-/// What stands in place of a text.
+/// Replacement of a text that is left out.
 const LEFT_OUT: &str = "(left out)";
 const FORMAT: &str = "fabdeck.capture/";
 const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
 
-/// Who is called what. Made of everything in a capture, over all its time.
+/// Aliases of all GUIDs and names of a capture, over its whole time.
 #[derive(Clone, Debug, Default)]
 pub struct Aliases {
     guids: FxHashMap<Guid, Guid>,
     names: BTreeMap<(NodeKind, Guid), String>,
     devices: FxHashMap<Device, u32>,
-    /// Counters that only a vendor knows: what a firmware calls them may be anything.
+    /// Vendor counters, whose names a firmware is free to choose.
     counters: BTreeMap<String, String>,
     jobs: JobAliases,
-    /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
+    /// Words by which notes may name a node, in lower case; and the lengths of these words, longest first.
     words: BTreeMap<String, String>,
     lengths: Vec<usize>,
 }
 
-/// A node as it was first named.
+/// A node, with all its names.
 #[derive(Clone, Debug, Default)]
 struct Known {
     names: BTreeSet<String>,
@@ -48,7 +48,7 @@ impl Aliases {
         let (mut devices, mut counters) = (FxHashMap::default(), BTreeSet::new());
         let mut of_jobs = Named::default();
         for slot in 0..reader.index().slots.len() {
-            // What cannot be read names nobody, and is not written again either.
+            // A frame that cannot be read has no names, and is not written again.
             for line in reader.lines(slot, !flags::END).unwrap_or_default() {
                 match &line.record {
                     Record::Topology(topology) => {
@@ -81,7 +81,7 @@ impl Aliases {
         }
         guids.extend(given.keys());
         guids.remove(&Guid(0));
-        // Numbers of one length stand in the order of the names, so that columns do too.
+        // Numbers of equal length sort as the names do, so columns keep their order.
         let counters =
             counters.into_iter().zip(1..).map(|(name, at)| (name, format!("vendor-{at:06}"))).collect();
         let aliases = Self { devices, counters, ..Self::new(&guids, &nodes, &given) };
@@ -108,7 +108,7 @@ impl Aliases {
                 *count
             };
             let alias = match host.filter(|_| *kind != NodeKind::Switch) {
-                // They all call themselves the same, and are told apart by the switch that they sit on.
+                // All aggregation nodes have the same name; the switch that they are at distinguishes them.
                 _ if known.aggregation => "Aggregation Node".to_owned(),
                 // Adapters of one host stay adapters of one host.
                 Some(host) => hosts.entry(host).or_insert_with(|| format!("{word}-{}", number())).clone(),
@@ -139,7 +139,7 @@ impl Aliases {
         aliases
     }
 
-    /// What jobs and their hosts are called: by the names that the adapters of these hosts had at any time.
+    /// Aliases of jobs and hosts, by all names that the adapters of these hosts had.
     fn of_jobs(
         &self,
         named: &Named,
@@ -157,7 +157,7 @@ impl Aliases {
         JobAliases::new(named, adapters, |guid| self.guids.get(&guid).copied())
     }
 
-    /// The number of a kind of device; those of which nothing is known have none.
+    /// The number of a kind of device; `None` if nothing is known of it.
     fn device(&self, device: Device) -> Option<u32> {
         self.devices.get(&device).copied()
     }
@@ -166,7 +166,7 @@ impl Aliases {
         self.guids.get(&guid).copied().unwrap_or(Guid(0))
     }
 
-    /// The record as it may be given away. `keep_notes`: an operator's words stay, but for names and GUIDs in them.
+    /// The anonymous form of a record. `keep_notes`: an operator's words stay, except names and GUIDs in them.
     pub fn disguise(&self, record: Record, keep_notes: bool) -> Option<Record> {
         let guid = |guid| self.guid(guid);
         Some(match record {
@@ -220,7 +220,7 @@ impl Aliases {
                 Record::Action(Acted { what, command: None })
             }
             Record::News(value) => {
-                // Words of a later version, or of somebody else, may say anything.
+                // News of a later version, or of another program, may contain anything, so unknown news is left out.
                 let news: News = serde_json::from_value(value).ok()?;
                 Record::News(serde_json::to_value(plain_news(news.with_guids(&guid))).ok()?)
             }
@@ -230,7 +230,7 @@ impl Aliases {
         })
     }
 
-    /// A text with other words for whoever is named in it.
+    /// Replaces names and GUIDs in a text.
     fn reword(&self, text: &str) -> String {
         let (mut out, mut at) = (String::new(), 0);
         let part = |c: char| c.is_alphanumeric() || c == '_';
@@ -263,7 +263,7 @@ impl Aliases {
     }
 }
 
-/// Of whoever wrote it only what this version would have written.
+/// Keeps only the fields of a header that this version would have written.
 fn plain_header(header: Header) -> Header {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let format = Some(header.format).filter(|format| format.strip_prefix(FORMAT).is_some_and(number));
@@ -279,7 +279,7 @@ fn plain_state(state: Option<String>) -> Option<String> {
     state.filter(|state| STATES.contains(&state.as_str()))
 }
 
-/// Of news only a subnet manager has words of its own, and whoever knows jobs.
+/// Leaves out free text: only states of subnet managers and reasons for missing job lists hold any.
 fn plain_news(news: News) -> News {
     let plain = |told: ManagerTold| ManagerTold {
         manager: told.manager.map(|manager| SubnetManager { state: plain_state(manager.state), ..manager }),
@@ -294,14 +294,14 @@ fn plain_news(news: News) -> News {
     }
 }
 
-/// `FN-` and digits.
+/// Whether a text is `FN-` and digits.
 fn is_code(code: &str) -> bool {
     code.strip_prefix("FN-").is_some_and(|digits| {
         (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 
-/// What people make of a name such as `node7.corp HCA-1`: `node7.corp` and `node7`. A number alone names nobody.
+/// Short forms of a name such as `node7.corp HCA-1`: `node7.corp` and `node7`. A number alone is no name.
 fn spoken(name: &str) -> impl Iterator<Item = &str> {
     let name = name.trim();
     let host = name.split_once(' ').map(|(host, _)| host);
@@ -328,7 +328,7 @@ fn named_in(record: &Record) -> Vec<Guid> {
     }
 }
 
-/// The first of so many numbers in a row of which none is a GUID here.
+/// The first number of a range as long as the list of GUIDs and without any of them.
 fn free_range(guids: &BTreeSet<Guid>) -> u64 {
     const LOCAL: u64 = 0x0200_0000_0000_0001;
     const STEP: u64 = 1 << 32;
@@ -337,7 +337,7 @@ fn free_range(guids: &BTreeSet<Guid>) -> u64 {
     (0..=span).map(|turn| LOCAL + turn * STEP).find(|first| !taken(first)).unwrap_or(LOCAL)
 }
 
-/// `node7` and `HCA-2` of `node7 HCA-2`; devices as drivers and hosts name them.
+/// Splits `node7 HCA-2` into `node7` and `HCA-2`, for device names of drivers and hosts.
 fn host_and_device(name: &str) -> Option<(&str, &str)> {
     let (host, device) = name.trim().split_once(' ')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

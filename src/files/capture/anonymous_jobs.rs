@@ -1,4 +1,4 @@
-//! Jobs that can be given away: a job becomes a number, and its hosts are called as the adapters of these hosts are.
+//! Anonymous jobs: a job becomes a number, and its hosts get the aliases of their adapters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::slurm::{host_name, host_word};
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::HostsOfJobs;
 
-/// What of jobs is named in a capture, over all its time.
+/// The jobs and hosts that a capture names, over its whole time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Named {
     jobs: BTreeSet<String>,
@@ -24,7 +24,7 @@ impl Named {
     }
 }
 
-/// Jobs and hosts by what they are called. A host whose adapters have several names has them all.
+/// Aliases of jobs and hosts. A host whose adapters have several aliases gets all of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobAliases {
     jobs: BTreeMap<String, String>,
@@ -32,8 +32,7 @@ pub(super) struct JobAliases {
 }
 
 impl JobAliases {
-    /// `adapters`: each name of an adapter that computes with what the adapter is called now; `guid`: the GUIDs that stand
-    /// in place of others.
+    /// `adapters`: each name of a compute adapter, with its alias; `guid`: the alias of a GUID.
     pub fn new<'n>(
         named: &Named,
         adapters: impl Iterator<Item = (&'n str, &'n str)>,
@@ -41,7 +40,7 @@ impl JobAliases {
     ) -> Self {
         let number = |(job, at): (&String, usize)| (job.clone(), format!("job-{at}"));
         let jobs = named.jobs.iter().zip(1..).map(number).collect();
-        // By the rule that finds the adapters of a host: without its domain, then with.
+        // The rule that finds the adapters of a host: without its domain, then with it.
         let mut bearers = BTreeMap::<String, BTreeMap<&str, BTreeSet<String>>>::new();
         for (name, alias) in adapters {
             if let (Some(word), Some(short), Some(alias)) =

@@ -1,4 +1,4 @@
-//! Times as an operator writes them: RFC 3339, a time of the capture's day, or so long before the end.
+//! Times as operators write them: RFC 3339, a time of the capture's day, or a duration before the end.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
@@ -9,13 +9,13 @@ use fabdeck_mad::access::SourceError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Word {
     Moment(Timestamp),
-    /// In the zone of the recorder.
+    /// In the time zone of the recorder.
     Local(DateTime),
     OfDay(Time),
     BeforeEnd(i64),
 }
 
-/// A time, and how many milliseconds behind it are still the same as it is written: a whole second without a fraction.
+/// A time, and the milliseconds after it that the text includes too: 999 for a whole second without a fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At {
     word: Word,
@@ -31,7 +31,7 @@ impl At {
         })
     }
 
-    /// What was meant, where that is plain.
+    /// The hint of the error message: the intended text, if it is obvious.
     fn hint(text: &str) -> String {
         let of_day = |text: &str| matches!(Self::read(text), Some(Self { word: Word::OfDay(_), .. }));
         let padded = format!("0{text}");
@@ -60,7 +60,7 @@ impl At {
         if text.contains(['T', ' ']) {
             return Some(Self { word: Word::Local(text.parse().ok()?), slack });
         }
-        // A zone would be passed over in silence.
+        // The parser would ignore a zone, so a text with one is refused.
         let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
         let clock = plain && text.len() >= 5 && text.as_bytes().get(2) == Some(&b':');
         let slack = if text.len() == 5 { 59_999 } else { slack };
@@ -68,7 +68,7 @@ impl At {
         Some(Self { word: Word::OfDay(time), slack })
     }
 
-    /// The last millisecond meant, in a capture from one time to another, recorded so many seconds from UTC.
+    /// The last millisecond that the text includes, in a capture with these bounds and this offset from UTC.
     pub fn within(&self, from: i64, to: i64, utc_offset_s: i32) -> i64 {
         let zone = TimeZone::fixed(Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC));
         let at = match self.word {
@@ -129,7 +129,7 @@ mod tests {
             ("23:30:00", 0, DAY + 23 * HOUR + HOUR / 2 + 999),
             ("23:30", 0, DAY + 23 * HOUR + HOUR / 2 + 59_999),
             ("23:30:00.250", 0, DAY + 23 * HOUR + HOUR / 2 + 250),
-            // Behind midnight it is the second day's; where the capture has neither it is the first's.
+            // After midnight the second day counts; if the capture has the time on neither day, the first.
             ("01:00:00", 0, DAY + 25 * HOUR + 999),
             ("12:00:00", 0, DAY + 12 * HOUR + 999),
             ("-5m", 0, DAY + 26 * HOUR - 300_000),

@@ -1,8 +1,8 @@
-//! Stepping through moments. The end, a stretch in which nothing was recorded, and a moment that cannot be read are
-//! three answers. What the moments are does not matter here: the tests step through four numbers.
+//! Steps through moments. The end, a gap in the recording, and an unreadable moment are three different answers. The
+//! kind of moments does not matter here: the tests use four numbers.
 
-/// Moments in the order in which they were recorded. Their times usually rise; a clock that was set back makes them
-/// fall, which breaks no order.
+/// Moments in the order of recording. Their times usually rise; a clock that was set back makes times fall but keeps
+/// the order.
 pub trait Store {
     type Moment;
     type Damage;
@@ -15,16 +15,16 @@ pub trait Store {
 
     fn time(&self, at: usize) -> i64;
 
-    /// Whether something happened at this moment.
+    /// Whether this moment has an event.
     fn eventful(&self, at: usize) -> bool;
 
-    /// The longest time between two moments in which nothing is missing.
+    /// The longest time between two moments that is no gap.
     fn longest_step(&self) -> i64;
 
     fn read(&mut self, at: usize) -> Result<Self::Moment, Self::Damage>;
 }
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer<M, D> {
     Moment(M),
@@ -33,18 +33,18 @@ pub enum Answer<M, D> {
         from: i64,
         to: i64,
     },
-    /// There is a moment here, and it cannot be read.
+    /// The moment exists but cannot be read.
     Damage(D),
-    /// Nothing lies before the first moment, where the cursor stays.
+    /// The cursor stays at the first moment.
     Beginning,
-    /// Nothing lies behind the last moment, where the cursor stays.
+    /// The cursor stays at the last moment.
     End,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Position {
     At(usize),
-    /// In the gap behind this moment.
+    /// In the gap after this moment.
     Behind(usize),
 }
 
@@ -55,7 +55,7 @@ pub struct Cursor<S> {
 }
 
 impl<S: Store> Cursor<S> {
-    /// At the first moment.
+    /// Starts at the first moment.
     pub fn new(store: S) -> Self {
         Self { store, position: Position::At(0) }
     }
@@ -72,12 +72,12 @@ impl<S: Store> Cursor<S> {
         self.store
     }
 
-    /// Goes to a moment by its place; behind the last it is the last.
+    /// Moves to a moment by its index, at most to the last.
     pub fn to_place(&mut self, at: usize) -> Answer<S::Moment, S::Damage> {
         self.go(Position::At(at.min(self.store.len().saturating_sub(1))))
     }
 
-    /// The moment that the cursor stands at, or behind.
+    /// The index of the moment that the cursor is at, or in the gap after.
     pub fn place(&self) -> usize {
         match self.position {
             Position::At(at) | Position::Behind(at) => at,
@@ -102,7 +102,7 @@ impl<S: Store> Cursor<S> {
         self.here()
     }
 
-    /// Whether nothing was recorded for a while behind a moment.
+    /// Whether the moment is followed by a gap.
     pub fn gap_behind(&self, at: usize) -> bool {
         at + 1 < self.store.len()
             && self.store.time(at + 1).saturating_sub(self.store.time(at)) > self.store.longest_step()
@@ -129,7 +129,7 @@ impl<S: Store> Cursor<S> {
         self.go(Position::At(self.store.len().saturating_sub(1)))
     }
 
-    /// The moment with the latest time up to this one; of several with that time the one recorded last.
+    /// Moves to the moment with the latest time up to this one; of several with that time, the one recorded last.
     pub fn to(&mut self, time: i64) -> Answer<S::Moment, S::Damage> {
         let times = || (0..self.store.len()).map(|at| (self.store.time(at), at));
         let Some((found, at)) = times().filter(|(one, _)| *one <= time).max() else {
@@ -157,7 +157,7 @@ impl<S: Store> Cursor<S> {
     }
 
     pub fn previous_event(&mut self) -> Answer<S::Moment, S::Damage> {
-        // From within a gap the moment before it is one that lies back.
+        // From within a gap, the moment before the gap is a previous one too.
         let below = match self.position {
             Position::At(at) => at,
             Position::Behind(at) => at + 1,

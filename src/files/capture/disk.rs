@@ -1,4 +1,4 @@
-//! The file that a capture lies in.
+//! Captures on disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,10 +11,10 @@ use crate::capture_format::{Bytes, ID, Reader};
 use crate::{Format, detect};
 use fabdeck_mad::access::SourceError;
 
-/// What comes from standard input is held in memory; so large is none that somebody means to look at that way.
+/// Most bytes from standard input, which is held in memory.
 const STDIN_LIMIT: u64 = 2 << 30;
 
-/// A file, read where it is asked for, or what came through a pipe; shared by those who read it.
+/// A file that is read on demand, or the content of a pipe; readers share it.
 #[derive(Clone, Debug)]
 pub struct FileBytes(Held);
 
@@ -54,7 +54,7 @@ impl Bytes for FileBytes {
             Held::File { file, size } => (file, size),
             Held::Memory(bytes) => return bytes.read(offset, length),
         };
-        // Nothing is made room for that the file does not have.
+        // Checked before memory is allocated for bytes that the file does not have.
         if offset.checked_add(length as u64).is_none_or(|end| end > *size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -64,7 +64,7 @@ impl Bytes for FileBytes {
     }
 }
 
-/// Whether a file begins as captures do. What cannot be read is none.
+/// Whether a file begins as captures do; false for an unreadable file.
 pub fn is_capture(path: &Path) -> bool {
     format_of(path).is_some_and(|format| format.id == ID)
 }
@@ -72,7 +72,7 @@ pub fn is_capture(path: &Path) -> bool {
 /// The format of a file by its beginning.
 fn format_of(path: &Path) -> Option<&'static Format> {
     const HEAD: u64 = 8192;
-    // Whoever opens a pipe waits for somebody to write into it.
+    // Opening a pipe would wait for its writer.
     if !std::fs::metadata(path).is_ok_and(|held| held.is_file()) {
         return None;
     }
@@ -81,16 +81,17 @@ fn format_of(path: &Path) -> Option<&'static Format> {
     read.ok().and_then(|_| detect(&head))
 }
 
-/// What a folder holds that can be looked at.
+/// The readable files of a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Folder {
     pub captures: Vec<PathBuf>,
-    /// Of other formats, which are one fabric together.
+    /// Number of files in other formats, which form one fabric together.
     pub others: usize,
 }
 
 impl Folder {
-    /// The files of a folder by their beginnings; nothing of what is none, or has more than a folder of one fabric.
+    /// Classifies the files of a folder by their beginnings. Skips hidden files, unknown formats, and all files beyond
+    /// a number that no folder of one fabric has.
     pub fn of(path: &Path) -> Self {
         const MOST: usize = 1024;
         let mut held = Self::default();
@@ -110,7 +111,7 @@ impl Folder {
     }
 }
 
-/// The capture that a path means: itself, or the only thing in a folder that can be looked at.
+/// The capture that a path names: the file itself, or the only readable file of a folder.
 pub fn capture_at(path: &Path) -> Option<PathBuf> {
     if is_capture(path) {
         return Some(path.to_owned());
@@ -119,8 +120,7 @@ pub fn capture_at(path: &Path) -> Option<PathBuf> {
     captures.pop().filter(|_| captures.is_empty() && others == 0)
 }
 
-/// Captures in a folder, or else in the folders in it, for whoever named the folder and means one of them: some of their
-/// names, in words.
+/// Names of captures in a folder, or otherwise in its subfolders, for the hint that one of them is meant.
 pub fn captures_within(folder: &Path) -> Option<String> {
     const SHOWN: usize = 3;
     const MOST: usize = 64;
@@ -141,7 +141,7 @@ pub fn captures_within(folder: &Path) -> Option<String> {
     (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
 }
 
-/// `-` is standard input, read to its end.
+/// Opens a capture; `-` is standard input, which is read to its end.
 pub fn open(path: &Path) -> Result<Reader<FileBytes>, SourceError> {
     if path.is_dir() {
         let hint = captures_within(path);
@@ -162,7 +162,7 @@ pub fn open(path: &Path) -> Result<Reader<FileBytes>, SourceError> {
     Ok(Reader::open(&name, bytes)?)
 }
 
-/// A file to record into, which is to be new or empty.
+/// Opens a file to record into, which must be new or empty.
 pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).open(path)
 }

@@ -1,4 +1,4 @@
-//! What a capture holds, every frame read and checked.
+//! Summary of a capture, with each frame read and checked.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -14,48 +14,48 @@ use fabdeck_mad::access::SourceError;
 #[derive(Debug)]
 pub struct Info {
     pub header: Header,
-    /// The times of the earliest and the latest sweep, as the recorder's clock showed them.
+    /// Times of the earliest and the latest sweep, by the recorder's clock.
     pub from: Option<String>,
     pub to: Option<String>,
     pub sweeps: usize,
-    /// Sweeps that cannot be shown, because they or what they build upon is damaged.
+    /// Number of sweeps that cannot be shown, because they or frames that they depend on are damaged.
     pub lost: usize,
     pub frames: usize,
     pub records: u64,
-    /// Bytes of the file, and of the lines in it.
+    /// Size of the file, and of the uncompressed lines in it, in bytes.
     pub bytes: u64,
     pub raw: u64,
-    /// Changes of the fabric or its tables, notes and news.
+    /// Number of moments with changes of the fabric or its tables, notes or news.
     pub events: usize,
-    /// What operators noted: how often, and the first of it, each with its time and its first words.
+    /// Number of operators' notes, and the first ones, each with its time and first words.
     pub noted: usize,
     pub first_noted: Vec<(String, String)>,
-    /// Lists of jobs, each counted when it was another one than before, and how often nobody said any more which run.
+    /// Number of job lists that differ from the one before, and number of times that job lists stopped coming.
     pub job_lists: usize,
     pub job_silences: usize,
     pub gaps: Vec<(String, String)>,
-    /// How often the clock was set back.
+    /// Number of times that the clock was set back.
     pub set_back: usize,
     pub damage: Vec<Damage>,
     pub ended: bool,
-    /// The last moment that can be read.
+    /// The last readable moment.
     pub last: Observation,
 }
 
-/// What of some moments can be read.
+/// Which moments of a range are readable.
 #[derive(Debug)]
 pub struct Survey {
-    /// Moments that can be, those next to each other together.
+    /// Readable moments, as ranges of neighbours.
     pub runs: Vec<RangeInclusive<usize>>,
-    /// How many cannot be.
+    /// Number of unreadable moments.
     pub lost: usize,
-    /// Why, and what was said besides that cannot be read.
+    /// Why, and which records between moments are unreadable.
     pub damage: Vec<Damage>,
-    /// Bytes between their frames that are no frame.
+    /// Bytes between their frames that belong to no frame.
     pub holes: Vec<Hole>,
 }
 
-/// Reads some moments, with what was said between them and behind the last.
+/// Reads a range of moments, with the records between them and after the last.
 pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> Survey {
     let mut found = Survey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
     for at in places.clone() {
@@ -94,7 +94,7 @@ pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>)
     found
 }
 
-/// Reads a capture from its beginning to its end.
+/// Reads a whole capture.
 pub fn examine(path: &Path) -> Result<Info, SourceError> {
     let mut moments = Moments::new(open(path)?);
     let (damage, lost) = match moments.len().checked_sub(1) {
@@ -110,7 +110,7 @@ pub fn examine(path: &Path) -> Result<Info, SourceError> {
     Ok(Info { job_lists, job_silences, ..told(&moments, damage, lost, noted) })
 }
 
-/// How many notes there are, and the times and first words of the first.
+/// Number of notes, and the times and first words of the first ones.
 fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
     const SHOWN: usize = 3;
     let (mut count, mut first) = (0, Vec::new());
@@ -118,7 +118,7 @@ fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
         if !reader.slot(slot).lead.has(flags::EVENT) {
             continue;
         }
-        // What cannot be read was found by the survey.
+        // The survey has reported unreadable frames.
         for (time, record) in reader.events(slot).unwrap_or_default() {
             let Record::Note(text) = record else { continue };
             count += 1;
@@ -130,7 +130,7 @@ fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
     (count, first)
 }
 
-/// How many lists of jobs there are that are others than the one before, and how many silences.
+/// Number of job lists that differ from the one before, and number of silences.
 fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
     let (mut lists, mut silences, mut before) = (0, 0, None);
     let mut silent = false;
@@ -142,7 +142,7 @@ fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
             let Record::Jobs(told) = line.record else { continue };
             silences += usize::from(told.silent.is_some() && !silent);
             silent = told.silent.is_some();
-            // A state that is told again has the same list, and where nobody was heard yet there is none.
+            // A restated state repeats the list, and without an answer so far there is none.
             let other = told.list.filter(|list| told.heard.is_some() && before.as_ref() != Some(list));
             if let Some(list) = other {
                 lists += 1;

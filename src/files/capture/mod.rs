@@ -1,4 +1,4 @@
-//! Captures on a disk: recording, reading at any time, stepping through. How the bytes lie is `capture_format`.
+//! Captures on disk: recording, reading at any time, stepping through. `capture_format` is the layout of the bytes.
 
 mod anonymous;
 mod anonymous_jobs;

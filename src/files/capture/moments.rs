@@ -1,4 +1,4 @@
-//! The moments of a capture, to be stepped through.
+//! The moments of a capture, for stepping through.
 
 use super::at::At;
 use super::cursor::Store;
@@ -6,7 +6,7 @@ use super::timeline::anchors;
 use crate::capture_format::{Bytes, Damage, Reader, flags};
 use fabdeck_mad::access::SourceError;
 
-/// A store whose moments are shown by the reader it holds.
+/// A store whose moments are shown by its reader.
 #[derive(Debug)]
 pub struct Moments<B> {
     pub reader: Reader<B>,
@@ -15,19 +15,20 @@ pub struct Moments<B> {
 
 impl<B: Bytes> Moments<B> {
     pub fn new(reader: Reader<B>) -> Self {
-        /// More than so many steps at once are a gap.
+        /// A time of more than this many usual steps is a gap.
         const PATIENCE: i64 = 3;
         let times = reader.moments().iter().map(|slot| reader.slot(*slot).lead.time);
         let times: Vec<i64> = times.collect();
         let mut steps: Vec<i64> = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
         let middle = steps.len() / 2;
-        // Sweeps of a large fabric may take longer than the interval asked for.
+        // Sweeps of a large fabric may take longer than the requested interval.
         let usual = if steps.is_empty() { 0 } else { *steps.select_nth_unstable(middle).1 };
         let interval = i64::try_from(reader.header().interval_ms).unwrap_or(i64::MAX);
         Self { reader, longest_step: interval.max(usual).max(1).saturating_mul(PATIENCE) }
     }
 
-    /// Whether records go on from those of the moment before, with none missing and none of another recording.
+    /// Whether the records of a moment follow those of the moment before: none is missing, and the recording is the
+    /// same.
     pub fn unbroken(&self, place: usize) -> bool {
         let Some(before) = place.checked_sub(1) else { return false };
         let ends = self.reader.moments();
@@ -35,13 +36,13 @@ impl<B: Bytes> Moments<B> {
         (ends[before] + 1..=ends[place]).all(|slot| lead(slot).first == lead(slot - 1).next())
     }
 
-    /// Whether what is seen at a moment can be compared with the moment before, as `Timeline::follows` says.
+    /// Whether a moment can be compared with the moment before, by the rule of `Timeline::follows`.
     pub fn follows(&self, place: usize) -> bool {
         let step = |before: usize| self.time(place).saturating_sub(self.time(before));
         self.unbroken(place) && place.checked_sub(1).is_some_and(|before| step(before) <= self.longest_step)
     }
 
-    /// Where errors are told from at a moment, as in the console.
+    /// The moment from which errors are counted at another one, as in the console.
     pub fn told_since(&self, place: usize) -> usize {
         let series = (1..=place).rev().find(|at| !self.unbroken(*at)).unwrap_or(0);
         let mut elapsed = vec![0i64];
@@ -58,7 +59,7 @@ impl<B: Bytes> Moments<B> {
         times().min().zip(times().max())
     }
 
-    /// The time meant, which has to be one that was recorded.
+    /// The time that a text means, which must be within the capture.
     pub fn time_of(&self, at: At) -> Result<i64, SourceError> {
         let reader = &self.reader;
         let Some((from, to)) = self.bounds() else { return Err(reader.unreadable(None).into()) };
@@ -81,8 +82,7 @@ impl<B: Bytes> Moments<B> {
 }
 
 impl<B: Bytes> Moments<B> {
-    /// The beginning of what a time names, as far as it was recorded: where something is written down that was not there
-    /// before.
+    /// The beginning of the span that a text means, not before the capture's beginning. Used to add new records there.
     pub fn beginning_of(&self, at: At) -> Result<i64, SourceError> {
         let begins = self.time_of(at)?.saturating_sub(at.slack());
         Ok(self.bounds().map_or(begins, |(from, _)| begins.max(from)))
@@ -101,7 +101,7 @@ impl<B: Bytes> Store for Moments<B> {
         self.reader.slot(self.reader.moments()[at]).lead.time
     }
 
-    /// The fabric changed, or something was said since the moment before.
+    /// Whether the fabric changed, or a note or news was recorded, since the moment before.
     fn eventful(&self, at: usize) -> bool {
         let moments = self.reader.moments();
         let first = at.checked_sub(1).map_or(0, |before| moments[before] + 1);

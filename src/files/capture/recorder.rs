@@ -1,5 +1,5 @@
-//! Writes a capture while it happens. After every sweep all that was seen so far is in the file: whoever kills the
-//! recorder loses no more than the sweep under way.
+//! Writes a capture during the recording. After each sweep the file holds all that was read so far, so a recorder that
+//! is killed loses only the current sweep.
 
 use std::io;
 
@@ -10,34 +10,36 @@ use crate::capture_format::{
 use crate::job_lists::JobList;
 use fabdeck_fabric::observe::{HostsOfJobs, JobsHeard, News, Observation, Sweep};
 
-/// Where a capture is written to.
+/// The destination of a capture.
 pub trait Sink {
-    /// All of the bytes behind those that are there.
+    /// Appends all bytes.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Takes away what was written behind a length: half a frame.
+    /// Truncates to a length: removes half a frame.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 
-    /// Sees to it that what was written outlives the machine's fall.
+    /// Makes written bytes durable, so that they survive a crash of the machine.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// Sweeps between two that stand whole, and what their lines may come to: reading any moment begins at a whole one.
+/// Most sweeps between two with whole counters, where reading of any moment begins; and, below, most bytes of lines
+/// between them.
 const SWEEPS: u64 = 60;
-/// The same of a sweep of few ports. There it costs next to nothing, and what is damaged takes fewer sweeps with it.
+/// The same for a sweep of few ports. Whole counters cost almost nothing there, and damage then affects fewer sweeps.
 const SWEEPS_OF_FEW: u64 = 9;
 const FEW: usize = 512;
 const LINES: usize = 24 << 20;
-/// The state stands whole again when the rest has come to so many times its size, and to no less than this.
+/// The whole state is written again when later frames reach this multiple of its size, and at least the next number of
+/// bytes.
 const STATES: u64 = 16;
 const LEAST: u64 = 32 << 10;
 
-/// Whether an operator's words are few enough to be read again: 64 KiB as they are written down.
+/// Whether an operator's note is short enough to be read again: 64 KiB in its encoded form.
 pub fn fits_note(text: &str) -> bool {
     said_size(Record::Note(text.to_owned())) <= TEXT_LIMIT
 }
 
-/// What is written down of a list of jobs, or of why there is none, so that it can be read again.
+/// The record of a job list, or of why there is none, limited to a size that can be read again.
 pub fn fitting_jobs(came: Result<&JobList, &str>) -> Result<HostsOfJobs, String> {
     let jobs = came.map_err(|why| why.chars().take(WHY).collect::<String>())?.hosts_of_jobs();
     let record = Record::Jobs(JobsRecord { heard: Some(0), silent: None, list: Some(jobs.clone()) });
@@ -49,29 +51,29 @@ pub fn fitting_jobs(came: Result<&JobList, &str>) -> Result<HostsOfJobs, String>
     }
 }
 
-/// What an operator puts into a recording.
+/// An entry of an operator in a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
     Note(String),
     Action(Acted),
 }
 
-/// Of why there is no list of jobs so many signs are written down.
+/// Most characters of a reason for a missing job list.
 const WHY: usize = 500;
-/// A text that would be too long is cut to so many signs.
+/// A text that is too long is cut to this many characters.
 const SHORT: usize = 4096;
 
-/// What of a recording is in the file.
+/// The extent of the recording in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
     pub sweeps: u64,
     pub bytes: u64,
-    /// Of the first and the last sweep, in milliseconds since 1970 began.
+    /// Times of the first and the last sweep, in milliseconds since 1970 began.
     pub from: Option<i64>,
     pub to: Option<i64>,
 }
 
-/// A write that failed. What was kept before it is a whole capture but for its end.
+/// A write that failed. The bytes before it are a whole capture without its end.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}; {} sweeps ({} bytes) before it are kept", kept.sweeps, kept.bytes)]
 pub struct RecordError {
@@ -85,16 +87,16 @@ pub struct Recorder<S> {
     header: Header,
     packer: Packer,
     base: Base,
-    /// The last look that was written.
+    /// The last snapshot that was written.
     known: Option<Observation>,
     kept: Kept,
-    /// In place of what is usual.
+    /// Limits that replace the usual ones.
     whole_every: Option<u64>,
     state_every: Option<u64>,
-    /// Since counters stood whole.
+    /// Sweeps and bytes of lines since counters were written whole.
     sweeps: u64,
     lines: usize,
-    /// Bytes of the last whole state, and of all since then.
+    /// Bytes of the last whole state, and of all frames since then.
     state_bytes: u64,
     since_state: u64,
 }
@@ -131,7 +133,7 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Counters stand whole again after so many sweeps, and the state after so many bytes.
+    /// Sets after how many sweeps counters are written whole, and after how many bytes the state.
     pub fn whole_every(mut self, sweeps: u64, bytes: u64) -> Self {
         (self.whole_every, self.state_every) = (Some(sweeps), Some(bytes));
         self
@@ -141,13 +143,13 @@ impl<S: Sink> Recorder<S> {
         self.kept
     }
 
-    /// One sweep, and what else of the look changed since the one before.
+    /// Records a sweep, and the changes of the snapshot since the one before.
     pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
         let of_jobs =
             jobs_news(self.known.as_ref().and_then(|known| known.jobs.as_deref()), look.jobs.as_deref());
         let due = self.since_state > self.state_every.unwrap_or(LEAST.max(STATES * self.state_bytes));
         let changed = self.known.as_ref().map(|before| changes(before, look));
-        // What changes is told as a change first: readers look for those.
+        // A change is written as a change first, because readers look for changes.
         let (mut records, restated) = match changed {
             Some(changed) if !due || !changed.is_empty() => (changed, false),
             _ => (whole(&self.header, look), true),
@@ -181,18 +183,18 @@ impl<S: Sink> Recorder<S> {
         Ok(())
     }
 
-    /// Something that happened, as whoever saw it says it.
+    /// Records an event, in the words of the program that saw it.
     pub fn news(&mut self, time: i64, news: serde_json::Value) -> Result<(), RecordError> {
         self.write(time, vec![Record::News(news)], false).map(drop)
     }
 
-    /// An operator's words; whoever takes them in refuses more than `fits_note` allows, and here they are cut.
+    /// Records a note. Callers refuse text longer than `fits_note` allows; here it is cut.
     pub fn note(&mut self, time: i64, text: &str) -> Result<(), RecordError> {
         let text = if fits_note(text) { text.to_owned() } else { text.chars().take(SHORT).collect() };
         self.write(time, vec![Record::Note(text)], false).map(drop)
     }
 
-    /// What an operator put into it. An action that is too long loses its command line.
+    /// Records an operator's entry. An action that is too long loses its command line.
     pub fn enter(&mut self, time: i64, entry: &Entry) -> Result<(), RecordError> {
         let acted = match entry {
             Entry::Note(text) => return self.note(time, text),
@@ -215,7 +217,7 @@ impl<S: Sink> Recorder<S> {
         Ok(self.kept)
     }
 
-    /// Bytes written, and bytes of the lines in them.
+    /// Returns the bytes written, and the bytes of the uncompressed lines in them.
     fn write(&mut self, time: i64, records: Vec<Record>, moment: bool) -> Result<(u64, usize), RecordError> {
         let packed = self.packer.pack(time, records, moment).map_err(|error| self.failed(error))?;
         self.append(&packed.bytes)?;
@@ -224,7 +226,7 @@ impl<S: Sink> Recorder<S> {
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         if let Err(error) = self.sink.append(bytes) {
-            // Readers drop half a frame too; without it nobody has to wonder.
+            // Readers ignore half a frame too; cutting it avoids their notes.
             let _ = self.sink.cut(self.kept.bytes);
             return Err(self.failed(error));
         }
@@ -237,15 +239,14 @@ impl<S: Sink> Recorder<S> {
     }
 }
 
-/// What is otherwise of jobs, for whoever looks at the times of a recording. That they are heard of for the first time is
-/// none.
+/// The news of a changed job list. The first list in a recording is no news.
 fn jobs_news(before: Option<&JobsHeard>, now: Option<&JobsHeard>) -> Option<News> {
     let (before, now) = (before?, now?);
     let but = |of: &JobsHeard, other: &JobsHeard| {
         of.jobs.keys().filter(|job| !other.jobs.contains_key(*job)).count() as u64
     };
     match &now.silent {
-        // The words of a silence may differ each time.
+        // Reasons of the same silence may differ each time.
         Some(_) if before.silent.is_some() => None,
         Some(why) => Some(News::JobsSilent { why: why.chars().take(SHORT).collect() }),
         None if before.jobs == now.jobs && before.silent.is_none() => None,

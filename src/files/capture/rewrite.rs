@@ -1,5 +1,5 @@
-//! A capture written anew: a stretch of it, under other names, or with one note more. Frames are taken over line by line
-//! with new numbers; only where a stretch begins is the state of the fabric written down again.
+//! Rewrites a capture: a part of it, an anonymous one, or one with an added note. Frames are copied line by line with
+//! new numbers; only at the beginning of a part the state of the fabric is written again.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -13,27 +13,27 @@ use crate::capture_format::{Base, Bytes, Damage, End, Hole, Packed, Packer, Reco
 use fabdeck_mad::access::SourceError;
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
-/// What is missing in what was written anew.
+/// The note on what is missing in a rewritten capture.
 const DAMAGED: &str = "FN-382";
 
-/// What of a capture is wanted.
+/// The part of a capture to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stretch {
-    /// Moments by their places.
+    /// Moments, by their indexes.
     moments: RangeInclusive<usize>,
-    /// What was said within these times goes with them.
+    /// Records within these times belong to the part.
     since: i64,
     until: i64,
 }
 
-/// What becomes of a record on its way: another one, or none.
+/// Changes a record on its way, or drops it.
 pub type Edit<'e> = &'e mut dyn FnMut(Record) -> Option<Record>;
 
-/// What is different in what is written.
+/// Differences of the rewritten capture.
 #[derive(Default)]
 pub struct Changes<'e> {
     pub edit: Option<Edit<'e>>,
-    /// An operator's words, and the time they are about.
+    /// An operator's note, and the time that it is about.
     pub note: Option<(i64, String)>,
 }
 
@@ -43,13 +43,13 @@ impl std::fmt::Debug for Changes<'_> {
     }
 }
 
-/// What was written, and what could not be.
+/// The extent of what was written, and what could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rewritten {
     pub kept: Kept,
-    /// Sweeps that could not be read.
+    /// Number of sweeps that could not be read.
     pub lost: usize,
-    /// Why, and what else cannot be read.
+    /// Reasons, and other damage.
     pub damage: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Stretch {
         Self::between(moments, None, None)
     }
 
-    /// The moments from one time to another; from the first, or to the last, where no time is given.
+    /// The moments from one time to another; without a time, from the first or to the last.
     pub fn between<B: Bytes>(
         moments: &Moments<B>,
         from: Option<At>,
@@ -94,7 +94,7 @@ impl Stretch {
         }
     }
 
-    /// From one moment to another, with everything that was said from the first on.
+    /// The moments of a range of indexes, with all records from the first moment on.
     pub fn of_places<B: Bytes>(moments: &Moments<B>, places: RangeInclusive<usize>) -> Self {
         let first = places.start().checked_sub(1).map_or(i64::MIN, |_| moments.time(*places.start()));
         Self { moments: places, since: first, until: i64::MAX }
@@ -105,7 +105,7 @@ impl Stretch {
     }
 }
 
-/// Writes a stretch into a sink: each run of moments that can be read, one after the other.
+/// Writes a part into a sink: all runs of readable moments, one after the other.
 pub fn rewrite<B: Bytes, S: Sink>(
     moments: &mut Moments<B>,
     stretch: &Stretch,
@@ -148,12 +148,12 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         self.moments.reader.moments()[moment]
     }
 
-    /// The first frame that belongs to a moment: the one behind the moment before it.
+    /// The first frame of a moment: the one after the moment before.
     fn first_of(&self, moment: usize) -> usize {
         moment.checked_sub(1).map_or(0, |before| self.slot_of(before) + 1)
     }
 
-    /// Moments that can all be read.
+    /// Writes a run of readable moments.
     fn run(&mut self, run: RangeInclusive<usize>) -> Result<(), RewriteError> {
         let (begin, shown) = (self.first_of(*run.start()), self.slot_of(*run.start()));
         let end = self.tail_of(*run.end());
@@ -172,7 +172,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         Ok(())
     }
 
-    /// Whether the frames of a moment say everything by themselves, and nothing that was not asked for.
+    /// Whether the frames of a moment need nothing from earlier frames, and hold nothing outside the requested times.
     fn stands(&self, frames: RangeInclusive<usize>) -> bool {
         let leads = || frames.clone().map(|slot| self.moments.reader.slot(slot).lead);
         let whole = |flag| leads().any(|lead| lead.has(flag));
@@ -183,7 +183,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
                 .all(|lead| lead.time >= self.stretch.since && lead.flags & (STATE | flags::MOMENT) != 0)
     }
 
-    /// The last frame of a moment, with what was said behind it and before the next.
+    /// The last frame of a moment, with the notes and news after it and before the next moment.
     fn tail_of(&self, moment: usize) -> usize {
         let mut last = self.slot_of(moment);
         let slots = &self.moments.reader.index().slots;
@@ -196,8 +196,8 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         last
     }
 
-    /// The first moment of a run, with everything that was known by then; gives the counters that those after it say
-    /// how they moved from.
+    /// Writes the first moment of a run with the whole state at that time; returns the counters that later moments are
+    /// encoded against.
     fn begin(&mut self, frames: RangeInclusive<usize>) -> Result<Base, RewriteError> {
         let reader = &mut self.moments.reader;
         let (slot, mut base) = (*frames.end(), Base::default());
@@ -206,7 +206,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         let mut records = reader.state().records();
         if let Some(remark) = &self.remark {
             match records.last_mut() {
-                // Of several remarks the first is read out.
+                // Only the first remark is shown.
                 Some(Record::Remarks(remarks)) => remarks.insert(0, remark.clone()),
                 _ => records.push(Record::Remarks(vec![remark.clone()])),
             }
@@ -216,7 +216,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         let mut lines: Vec<(i64, Record)> = records.into_iter().map(|record| (time, record)).collect();
         for slot in frames {
             if reader.slot(slot).lead.has(flags::EVENT) {
-                // What cannot be read was found by the survey.
+                // The survey has reported unreadable frames.
                 lines.extend(reader.events(slot).unwrap_or_default());
             }
         }
@@ -225,7 +225,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         Ok(base)
     }
 
-    /// Takes a frame over.
+    /// Copies a frame.
     fn pass(&mut self, slot: usize, base: Option<&mut Base>) -> Result<(), RewriteError> {
         let reader = &mut self.moments.reader;
         let lead = reader.slot(slot).lead;
@@ -256,7 +256,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         self.write(lead.time, lines, lead.has(flags::MOMENT))
     }
 
-    /// A frame that cannot be read. Of moments that can be shown it is one with words only.
+    /// Skips an unreadable frame. In a readable moment it can only hold notes and news.
     fn missed(&self, slot: usize) -> Result<(), RewriteError> {
         let reader = &self.moments.reader;
         match reader.slot(slot).lead.flags & (STATE | flags::COUNTERS) {
@@ -287,7 +287,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         Ok(())
     }
 
-    /// The note, before the first frame of a later time; never between the frames of one moment.
+    /// Writes the note before the first frame of a later time, never between the frames of one moment.
     fn say_note(&mut self, next: usize) -> Result<(), RewriteError> {
         let reader = &self.moments.reader;
         let before = next.checked_sub(1).map(|before| reader.slot(before).lead);

@@ -1,4 +1,4 @@
-//! A recording in memory that forgets its older half when it is full.
+//! A recording in memory that drops its older half when it is full.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use super::recorder::{Entry, RecordError, Recorder, Sink};
 use crate::capture_format::{Header, Index, LEAD_BYTES, flags};
 use fabdeck_fabric::observe::{Observation, Sweep};
 
-/// Bytes that a recorder appends to, and that others read.
+/// Bytes that a recorder appends to, shared with readers.
 #[derive(Clone, Debug, Default)]
 struct Held(Arc<Mutex<Vec<u8>>>);
 
@@ -23,7 +23,8 @@ impl Sink for Held {
         Ok(())
     }
 
-    /// What was taken away at the front is not counted by the recorder; half a frame is never written here.
+    /// Does nothing: an append in memory never leaves half a frame, and the recorder does not know of bytes dropped at
+    /// the front.
     fn cut(&mut self, _: u64) -> io::Result<()> {
         Ok(())
     }
@@ -33,9 +34,9 @@ impl Sink for Held {
     }
 }
 
-/// Counters stand whole after so many sweeps.
+/// Counters are written whole after this many sweeps.
 const SWEEPS: u64 = 60;
-/// The state stands whole so many times in what is kept, for there to be a place to cut at.
+/// The state is written whole this many times within the limit, so that there are places to cut at.
 const STATES: u64 = 8;
 
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// So many bytes are kept at most, but for a moment.
+    /// Keeps at most this many bytes, or up to twice as many while there is no place to cut at.
     pub fn new(header: Header, most: u64) -> Self {
         let (held, recorder) = begun(&header, most);
         Self { header, most, held, recorder }
@@ -56,14 +57,14 @@ impl Ring {
     pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
         self.recorder.sweep(time, look, sweep)?;
         if self.size() > self.most && !self.forget() {
-            // What is larger than all that is to be kept begins anew each time.
+            // A single recording larger than the limit starts anew each time.
             (self.held, self.recorder) = begun(&self.header, self.most);
             self.recorder.sweep(time, look, sweep)?;
         }
         Ok(())
     }
 
-    /// What an operator put into it, behind the sweeps that are there.
+    /// Records an operator's entry after the last sweep.
     pub fn enter(&mut self, time: i64, entry: &Entry) -> Result<(), RecordError> {
         self.recorder.enter(time, entry)
     }
@@ -72,12 +73,13 @@ impl Ring {
         self.held.bytes().len() as u64
     }
 
-    /// All that is kept, as the bytes of a capture without its end.
+    /// All bytes that are kept: a capture without its end.
     pub fn bytes(&self) -> Vec<u8> {
         self.held.bytes().clone()
     }
 
-    /// Cuts where everything stands whole, behind the older half if it does so there; false where that does not help.
+    /// Drops the bytes before a whole state: the first one in the newer half, otherwise the last one. False if there
+    /// is none and the size exceeds twice the limit.
     fn forget(&mut self) -> bool {
         let mut bytes = self.held.bytes();
         let half = bytes.len() as u64 / 2;

@@ -1,5 +1,5 @@
-//! Files of one recording, one after the other: `night-000001.fdcap`, `night-000002.fdcap`. Names sort as they were
-//! written, and those of a recording that begins again go on where the last one ended.
+//! The files of one recording: `night-000001.fdcap`, `night-000002.fdcap`. Names sort by time, and a new recording
+//! continues the numbers of the last one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::disk::is_capture;
 use super::recorder::Kept;
 
-/// When the next file begins: whatever comes first.
+/// When the next file begins, by size or by time, whichever comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rotation {
     pub size: Option<u64>,
@@ -17,10 +17,10 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Whether a sweep of this time belongs into another file than those that are kept.
+    /// Whether a sweep of this time belongs into the next file.
     pub fn due(&self, kept: &Kept, time: i64) -> bool {
         let large = self.size.is_some_and(|size| kept.bytes >= size);
-        // A clock that was set back must not keep a file open for as long: so far away is another time too.
+        // A clock that was set back must not keep a file open, so times far in the past count too.
         let passed = kept.from.map_or(0, |from| time.abs_diff(from));
         let old = self.every.is_some_and(|every| u128::from(passed) >= every.as_millis());
         kept.sweeps > 0 && (large || old)
@@ -36,7 +36,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// `None` where the path ends in no name that numbers could be put into.
+    /// `None` if the path has no file name.
     pub fn new(path: &Path) -> Option<Self> {
         let stem = path.file_stem()?.to_str()?.to_owned();
         let ending = match path.extension() {
@@ -51,8 +51,7 @@ impl Series {
         self.folder.join(format!("{}-{number:06}{}", self.stem, self.ending))
     }
 
-    /// The next file, new and empty. It is locked as long as somebody writes it; where a file system has no locks nobody
-    /// is kept away.
+    /// Creates the next file. The writer locks it; on a file system without locks the recording goes on without.
     pub fn next(&self) -> io::Result<(PathBuf, File)> {
         let number = self.held()?.last().map_or(1, |last| last + 1);
         let path = self.path(number);
@@ -61,7 +60,7 @@ impl Series {
         Ok((path, file))
     }
 
-    /// A file of this name, other than one's own, that another recording writes.
+    /// A file of this series that another recording is writing.
     pub fn rival(&self, own: &Path) -> io::Result<Option<PathBuf>> {
         let mut others =
             self.held()?.into_iter().rev().map(|number| self.path(number)).filter(|path| path != own);
@@ -72,10 +71,11 @@ impl Series {
         Ok(others.find(locked))
     }
 
-    /// Removes the oldest but for so many; gives those that went.
+    /// Deletes all but the newest `most` files, and returns the deleted paths.
     pub fn keep(&self, most: usize) -> io::Result<Vec<PathBuf>> {
         let held = self.held()?.into_iter().map(|number| self.path(number));
-        // What bears such a name and is no capture is somebody else's. One of which nothing was written is empty.
+        // A file with such a name that is no capture belongs to another program. An empty one is a capture without a
+        // sweep.
         let empty =
             |path: &Path| fs::symlink_metadata(path).is_ok_and(|known| known.is_file() && known.len() == 0);
         let ours: Vec<PathBuf> = held.filter(|path| is_capture(path) || empty(path)).collect();
@@ -84,7 +84,7 @@ impl Series {
         Ok(ours[..gone].to_vec())
     }
 
-    /// The numbers for which there are files, in their order.
+    /// The numbers of existing files, sorted.
     fn held(&self) -> io::Result<Vec<u64>> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut numbers = Vec::new();
@@ -147,7 +147,7 @@ mod tests {
         };
         assert!(due(Some(1000), None, 0) && !due(Some(1001), None, i64::MAX));
         assert!(due(None, Some(3000), 8000) && !due(None, Some(3000), 7999) && !due(None, None, i64::MAX));
-        // The clock was set back: a little of it changes nothing.
+        // The clock was set back: a small step changes nothing.
         assert!(due(None, Some(3000), 2000) && !due(None, Some(3000), 2001));
         assert!(due(None, Some(3000), i64::MIN) && due(None, Some(3000), i64::MAX));
         assert!(!Rotation { size: Some(0), every: None }.due(&Kept::default(), 0));

@@ -1,4 +1,4 @@
-//! A capture as a source: what was seen at its end, or at a time.
+//! A capture as a source: the moment at its end, or at a time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use fabdeck_mad::access::{Past, Source, SourceError, Wanted, Watch};
 
 /// A time at which nothing was recorded.
 const GAP: &str = "FN-388";
-/// Fewer sweeps than somebody asks for.
+/// The capture has fewer sweeps than the caller needs.
 pub const TOO_SHORT: &str = "FD-5064";
 
 #[derive(Debug)]
@@ -22,21 +22,21 @@ pub struct CaptureSource {
     name: String,
     cursor: Cursor<Moments<FileBytes>>,
     at: Option<At>,
-    /// The first moment that the next sweep may be of, and the one that the last sweep was of.
+    /// The first moment that the next sweep may use, and the moment of the last sweep.
     next: usize,
     last: Option<usize>,
-    /// What errors were told since, and its place.
+    /// The sweep that errors are counted from, and its moment.
     past: Option<(usize, Past)>,
 }
 
 impl CaptureSource {
-    /// The last moment up to a time; without one the last of all.
+    /// Opens the capture at the last moment up to a time; without a time at the last of all.
     pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
         let cursor = Cursor::new(Moments::new(open(path)?));
         Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None, past: None })
     }
 
-    /// Its moments, and the place of the one that was looked at.
+    /// The moments, and the index of the one that was read.
     pub(super) fn into_moments(self) -> (Moments<FileBytes>, usize) {
         (self.cursor.into_store(), self.next)
     }
@@ -62,7 +62,7 @@ impl CaptureSource {
         Ok(reader.show_until(place).map_err(|damage| reader.unreadable(damage))?)
     }
 
-    /// Who asks for a time within is told that it is not what was seen then.
+    /// Notes that the requested time lies in a gap, so that the moment shown is an earlier one.
     fn note_gap(&mut self, from: i64, to: i64) {
         let reader = self.reader();
         let seconds = to.saturating_sub(from) as f64 / 1000.0;
@@ -82,7 +82,7 @@ impl CaptureSource {
         SourceError::Name { code: TOO_SHORT, what: format!("{}: {what}", self.name), hint: hint.into() }
     }
 
-    /// So much was asked for, and so much was recorded before the moment at hand.
+    /// The error that the recording before the current moment is shorter than the requested interval.
     fn reaches_back(&self, span: Duration, held: Duration) -> SourceError {
         let fits = match held {
             Duration::ZERO => "it is the first moment: give a later --at".to_owned(),
@@ -108,14 +108,14 @@ impl CaptureSource {
         let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
         match shown == place {
             true => Ok(reader.state().base.began()),
-            // The note that this leaves says what is damaged.
+            // The note that the reader adds says what is damaged.
             false => Err(self.too_short("a sweep that is needed cannot be read".into())),
         }
     }
 }
 
 impl CaptureSource {
-    /// The sweep of the moment shown, with all that is different since the last one.
+    /// The sweep of the moment shown, with all changes since the last sweep.
     fn sweep_of(&mut self, place: usize, look: &mut Observation) -> Result<Sweep, SourceError> {
         let before = self.last.replace(place);
         let time = self.cursor.store().time(place);
@@ -151,7 +151,7 @@ impl Source for CaptureSource {
 
     fn go_back(&mut self, _: &mut Observation, span: Duration) -> Result<(), SourceError> {
         let (end, mut place) = (self.began(self.next)?, self.next);
-        // Times in the leads say about where it is; the clock of the sweeps says it exactly.
+        // Times of frames are approximate; the clock of the sweeps is exact.
         let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         let store = self.cursor.store();
         let until = store.time(place).saturating_sub(millis);
@@ -182,7 +182,7 @@ impl Source for CaptureSource {
         let reader = self.reader();
         let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
         let past = Past { time: reader.clock(time), sweep: Arc::new(reader.state().base.sweep()) };
-        // What is damaged tells nothing of what was before it.
+        // A damaged moment has no counters to compare with.
         self.past = (shown == place).then_some((place, past));
         Ok(self.past.as_ref().map(|(_, past)| past.clone()))
     }

@@ -1,4 +1,4 @@
-//! A recording as it is played: its timeline, and any of its moments.
+//! A recording for replay: its timeline, and any of its moments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,24 +14,24 @@ use fabdeck_fabric::Fabric;
 use fabdeck_fabric::observe::{News, Observation, Sweep, Ticks};
 use fabdeck_mad::access::{Source, SourceError, Unwatched, Wanted};
 
-/// Of a recording up to this size every frame is checked before it is played; of a larger one damage within frames is
-/// found where they are read.
+/// Largest recording, in uncompressed bytes, whose frames are all checked before replay. In a larger one damage within
+/// frames shows when they are read.
 const CHECKED: u64 = 64 << 20;
 
-/// Bytes that notes, actions and news of a timeline take; those beyond them are counted.
+/// Most bytes of notes, actions and news in a timeline; events beyond are only counted.
 const MOST_TOLD: usize = 32 << 20;
 
-/// What happened, as far as there is room for it.
+/// Events of a recording, up to a limited size.
 struct Chronicle {
     happened: Vec<Happened>,
     room: usize,
-    /// Notes, actions and news of the moment at hand that found no room.
+    /// Number of notes, actions and news of the current moment beyond the limit.
     left_out: usize,
 }
 
 impl Chronicle {
-    /// What was said or found, with the bytes of its words. Once one finds no room none behind it has any, so that the
-    /// list has no holes before its end.
+    /// Adds an event with the bytes of its text. After the first event beyond the limit all later ones are left out,
+    /// so the list has no holes.
     fn add(&mut self, happened: Happened, words: usize) {
         let size = size_of::<Happened>() + words;
         self.room = self.room.saturating_sub(size);
@@ -41,7 +41,7 @@ impl Chronicle {
         }
     }
 
-    /// Ends a moment: that something is left out of it is told as well.
+    /// Ends a moment, and adds an event if some were left out.
     fn end(&mut self, place: usize, time: i64) {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
@@ -56,7 +56,7 @@ pub struct Tape<B> {
 }
 
 impl Tape<FileBytes> {
-    /// A capture on a disk, and the place of the moment that somebody asked for: else that of the last.
+    /// Opens a capture on disk; returns the index of the moment at a time, otherwise of the last moment.
     pub fn open(path: &Path, at: Option<At>) -> Result<(Self, usize), SourceError> {
         let mut source = CaptureSource::open(path, at)?;
         source.observe(Wanted::default(), &mut Unwatched)?;
@@ -70,7 +70,7 @@ impl<B: Bytes> Tape<B> {
         Self { moments: Moments::new(reader) }
     }
 
-    /// The same recording for somebody else, who steps through it by himself.
+    /// Another view of the same recording, with a position of its own.
     pub fn again(&self) -> Self
     where
         B: Clone,
@@ -82,12 +82,12 @@ impl<B: Bytes> Tape<B> {
         &mut self.moments.reader
     }
 
-    /// Goes to a moment.
+    /// Shows a moment.
     pub fn show(&mut self, place: usize) -> Result<(), Damage> {
         self.moments.read(place)
     }
 
-    /// Goes to a moment, or to the last before it that can be read; which one that is, and what is in the way.
+    /// Shows a moment, or the last readable one before it; returns its index and the first damage met.
     pub fn show_until(&mut self, place: usize) -> Result<(usize, Option<Damage>), Option<Damage>> {
         let (mut at, mut first) = (place, None);
         loop {
@@ -109,17 +109,17 @@ impl<B: Bytes> Tape<B> {
         &self.reader().state().fabric
     }
 
-    /// In what ports count waiting at the moment shown.
+    /// The ticks in which ports count waiting, at the moment shown.
     pub fn ticks(&mut self) -> &Ticks {
         &self.reader().state().ticks
     }
 
-    /// What was seen at the moment shown, but for its time and its counters.
+    /// The snapshot at the moment shown, without its time and counters.
     pub fn observation(&mut self) -> Observation {
         Observation { time: None, counters: Vec::new(), ..self.reader().observation() }
     }
 
-    /// Names what is known besides counters: while it is the same, nothing of that is otherwise.
+    /// Identifies the state besides counters: two moments with the same value have the same state.
     pub fn state(&mut self) -> Option<usize> {
         self.reader().state_at()
     }
@@ -146,7 +146,7 @@ impl<B: Bytes> Tape<B> {
         }
     }
 
-    /// What frames up to each moment say; what comes behind the last moment is seen with that.
+    /// Events of each moment; events after the last moment belong to it.
     fn happened(&mut self) -> Vec<Happened> {
         let slots: Vec<usize> = self.moments.reader.moments().to_vec();
         let mut told = Chronicle { happened: Vec::new(), room: MOST_TOLD, left_out: 0 };
@@ -179,7 +179,7 @@ impl<B: Bytes> Tape<B> {
             if !lead.has(flags::EVENT) {
                 continue;
             }
-            // What is damaged is told where the moment is read.
+            // Damage is reported when the moment is read.
             for (time, record) in self.reader().events(slot).unwrap_or_default() {
                 let (words, told) = match record {
                     Record::Note(text) => (text.len(), Told::Note(text)),
@@ -187,7 +187,7 @@ impl<B: Bytes> Tape<B> {
                         let words = acted.what.len() + acted.command.as_ref().map_or(0, String::len);
                         (words, Told::Action(acted))
                     }
-                    // Its JSON has no fewer bytes than what becomes of it.
+                    // The JSON has at least as many bytes as the event made of it.
                     Record::News(value) => (value.to_string().len(), of_news(value)),
                     _ => continue,
                 };
@@ -200,7 +200,7 @@ impl<B: Bytes> Tape<B> {
         }
     }
 
-    /// Moments whose frames, or those that they build upon, are not there or cannot be read.
+    /// Moments whose frames, or frames that they depend on, are missing or unreadable.
     fn damaged(&mut self) -> BTreeMap<usize, String> {
         let reader = self.reader();
         let slots = reader.index().slots.len();
@@ -219,7 +219,7 @@ impl<B: Bytes> Tape<B> {
         moments.into_iter().enumerate().filter_map(damage).collect()
     }
 
-    /// Moments with which records do not go on from those of the moment before.
+    /// Moments whose records do not follow those of the moment before.
     fn broken(&self) -> BTreeSet<usize> {
         (1..self.moments.len()).filter(|place| !self.moments.unbroken(*place)).collect()
     }

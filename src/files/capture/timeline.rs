@@ -1,5 +1,4 @@
-//! What happened when in a capture: its moments, what was said and found between them, and where nothing can be read. Of
-//! what the fabric looked like it holds nothing.
+//! The timeline of a capture: moments, the events between them, and damage. It holds no snapshots.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,37 +11,37 @@ use crate::capture_format::Acted;
 use fabdeck_fabric::counters::ANCHOR;
 use fabdeck_fabric::observe::News;
 
-/// What happened.
+/// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// What a sweep found to be different.
+    /// A difference that a sweep found.
     News(News),
-    /// An operator's words.
+    /// An operator's note.
     Note(String),
-    /// What an operator did.
+    /// An operator's action.
     Action(Acted),
-    /// What counters came to: no recorder wrote it down, it was worked out of what is recorded.
+    /// A result of counters, derived from the recording; recorders do not write it.
     Derived(Derived),
-    /// Something of the fabric, its tables or its names is otherwise, and nobody said what.
+    /// The fabric, its tables or its names changed, and no news says how.
     Changed,
-    /// What a later version of fabdeck tells; the word that it has for it.
+    /// News of a later version of fabdeck, by its name.
     Later(String),
-    /// The recorder's clock was set back by so many milliseconds.
+    /// The recorder's clock was set back, by this many milliseconds.
     SetBack(i64),
-    /// So many notes, actions and news for which the list has no room.
+    /// Number of notes, actions and news beyond the list's limit.
     LeftOut(usize),
 }
 
-/// Something above a threshold began to be, or ended.
+/// A condition above a threshold began or ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Derived {
     pub label: &'static str,
     pub text: String,
-    /// It began, and somebody should look at it.
+    /// Whether the condition began and needs attention.
     pub began: bool,
 }
 
-/// What happened, and the moment with which it is seen.
+/// An event, and the moment that shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Happened {
     pub place: usize,
@@ -52,52 +51,52 @@ pub struct Happened {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Timeline {
-    /// The file, as it was named.
+    /// The file, as the operator named it.
     pub name: String,
-    /// What was recorded.
+    /// The source that was recorded.
     pub source: String,
     pub interval_ms: u64,
     pub utc_offset_s: i32,
-    /// When each moment was, by the recorder's clock.
+    /// Times of the moments, by the recorder's clock.
     pub times: Vec<i64>,
-    /// The longest time between two moments in which nothing is missing.
+    /// The longest time between two moments that is no gap.
     pub longest_step: i64,
-    /// By their moments.
+    /// Sorted by moment.
     pub happened: Vec<Happened>,
-    /// Moments with which something happened.
+    /// Moments with events.
     pub eventful: BTreeSet<usize>,
-    /// Moments that cannot be read, and why.
+    /// Unreadable moments, with the reason.
     pub damaged: BTreeMap<usize, String>,
-    /// Moments before which something is lost, or another recording begins.
+    /// Moments before which frames are lost, or another recording begins.
     pub broken: BTreeSet<usize>,
-    /// It was ended, and not cut short.
+    /// Whether the capture has its end and is not cut short.
     pub ended: bool,
 }
 
 impl Timeline {
-    /// The earliest and the latest time; they need not be those of the first and the last moment.
+    /// The earliest and the latest time; these need not be those of the first and the last moment.
     pub fn span(&self) -> Option<(i64, i64)> {
         self.times.iter().min().copied().zip(self.times.iter().max().copied())
     }
 
-    /// Whether nothing was recorded for a while before a moment.
+    /// Whether the moment follows a gap.
     pub fn gap_before(&self, place: usize) -> bool {
         let step = |before: usize| self.times[place].saturating_sub(self.times[before]);
         place < self.times.len()
             && place.checked_sub(1).is_some_and(|before| step(before) > self.longest_step)
     }
 
-    /// Whether what is seen at a moment can be compared with the moment before.
+    /// Whether a moment can be compared with the moment before.
     pub fn follows(&self, place: usize) -> bool {
         place > 0 && !self.gap_before(place) && !self.broken.contains(&place)
     }
 
-    /// The first moment from which on the same recorder was at work.
+    /// The first moment of the recording that a moment belongs to.
     pub fn series(&self, place: usize) -> usize {
         self.broken.range(..=place).next_back().copied().unwrap_or(0)
     }
 
-    /// Milliseconds from the first moment to another, in which a clock that was set back counts for nothing.
+    /// Milliseconds from the first moment to another; steps of the clock back count as zero.
     pub fn elapsed(&self, place: usize) -> i64 {
         let times = &self.times[..self.times.len().min(place.saturating_add(1))];
         times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).max(0)).fold(0, i64::saturating_add)
@@ -112,12 +111,12 @@ impl Timeline {
         zoned.map_or_else(|_| format!("{time} ms"), |time| time.strftime(format).to_string())
     }
 
-    /// As the recorder's clock showed it: time of day.
+    /// Time of day, by the recorder's clock.
     pub fn clock(&self, time: i64) -> String {
         self.said(time, "%H:%M:%S")
     }
 
-    /// The same with thousandths.
+    /// The same with milliseconds.
     pub fn exact_clock(&self, time: i64) -> String {
         self.said(time, "%H:%M:%S%.3f")
     }
@@ -126,14 +125,14 @@ impl Timeline {
         self.said(time, "%Y-%m-%d")
     }
 
-    /// As `--at` takes it.
+    /// A time in the form that `--at` accepts.
     pub fn stamp(&self, time: i64) -> String {
         self.said(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
     }
 }
 
-/// Where errors are told from at the last of these moments, and where they will be: as a watch would that began with the
-/// series that they are of. `elapsed` has milliseconds from the first moment.
+/// The moment that errors are counted from at the last of these moments, and the next such moment: as for a watch that
+/// began with the recording. `elapsed` has milliseconds from the first moment.
 pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
     let (mut first, mut half) = (series, series);
     let anchor = i64::try_from(ANCHOR.as_millis()).unwrap_or(i64::MAX);
@@ -145,13 +144,13 @@ pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
     (first, half)
 }
 
-/// The moments of a timeline for a cursor: reading one is knowing that it can be read.
+/// The moments of a timeline for a cursor; reading one only checks whether it is readable.
 #[derive(Clone, Debug)]
 pub struct Track {
     pub timeline: Arc<Timeline>,
-    /// Damage that was met only when a moment was read.
+    /// Damage found when a moment was read.
     pub met: BTreeMap<usize, String>,
-    /// Moments with which something happened that the timeline does not tell.
+    /// Moments with events that are not in the timeline.
     pub more: BTreeSet<usize>,
 }
 
@@ -200,7 +199,7 @@ mod tests {
         let told: Vec<(usize, usize)> = (0..10).map(|at| anchors(0, &elapsed[..=at])).collect();
         let wanted = [(0, 0), (0, 0), (0, 2), (0, 2), (2, 4), (2, 4), (4, 6), (4, 6), (6, 8), (6, 8)];
         assert_eq!(told, wanted);
-        // Another recording begins with the sixth.
+        // Another recording begins with the sixth moment.
         assert_eq!(anchors(5, &elapsed[..=6]), (5, 5));
         assert_eq!(anchors(5, &elapsed[..=8]), (5, 7));
     }

@@ -1,5 +1,5 @@
-//! One sweep of all counters as a record: whole, or as they moved since the sweep before. Writer and reader apply the
-//! same record to the same base, so they cannot come to differ.
+//! One sweep of all counters as a record: whole, or as changes since the sweep before. Writer and reader apply the
+//! same record to the same base, so the two cannot diverge.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use fabdeck_fabric::observe::{Column, Counter, CounterSample, CounterValues, Sweep};
 use fabdeck_fabric::{Guid, PortNum};
 
-/// A sweep. Times are whole microseconds of the clock of the port that it went through.
+/// A sweep. Times are whole microseconds, by the clock of the port that the sweep used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Counters {
     began: u64,
     took: u64,
-    /// Ports that were asked, and datagrams that it took.
+    /// Number of ports read, and number of datagrams sent.
     asked: u64,
     sent: u64,
-    /// When each sample came: the first since the sweep began, every other since the one before it.
+    /// Time of each sample: the first since the sweep began, each other since the one before.
     at: Vec<i64>,
     values: Values,
 }
@@ -26,28 +26,28 @@ pub struct Counters {
 #[serde(rename_all = "snake_case")]
 enum Values {
     Whole(Vec<Run>),
-    /// Samples behind those of the record before, of the same sweep: one record did not hold them all.
+    /// Further samples of the same sweep, if one record does not hold them all.
     More(Vec<Run>),
     Moved(Moved),
 }
 
-/// Values that one record holds at the most, whole or moved: it has to fit into a frame, however long they are.
+/// Most values of one record, whole or as changes: whatever their length, the record must fit into a frame.
 pub(super) const MOST_VALUES: usize = 2_000_000;
-/// Samples that a sweep may have. A full subnet has a quarter of a million ports.
+/// Most samples of a sweep. A full subnet has 250,000 ports.
 pub(super) const MOST_SAMPLES: usize = 4_000_000;
-/// Values that the samples of a sweep may have on the average, where there are more than one record holds. Some sixty
-/// counters are known; a vendor may have as many again.
+/// Most values per sample, on average, in a sweep of several records. About sixty counters are known; a vendor may
+/// have as many again.
 pub(super) const MOST_EACH: usize = 128;
-/// Values of a sweep altogether: twice what a full subnet has.
+/// Most values of a sweep: twice as many as a full subnet has.
 pub(super) const MOST_HELD: usize = 32_000_000;
-/// Bytes of the names of counters that only a vendor knows: they stay as long as the samples.
+/// Most bytes of names of vendor counters, which stay in memory as long as the samples.
 pub(super) const MOST_NAMED: usize = 256 << 20;
 
-/// Samples one after the other that have the same counters.
+/// Consecutive samples with the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Run {
     counters: Vec<String>,
-    /// Node, LID, port, and a value for each of the counters; `null`: the port has it without a value.
+    /// Node, LID, port, and one value for each counter; `null` is a counter without a value.
     ports: Vec<Row>,
 }
 
@@ -57,24 +57,24 @@ struct Row(Option<Guid>, Option<u16>, Option<u8>, Vec<Option<u64>>);
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Moved {
-    /// Samples of the last whole sweep by their place (from 0), each place less the one before it: those that did not
-    /// come this time, and those of which a counter moved.
+    /// Samples of the last whole sweep by index (from 0), each index as the difference from the one before. First
+    /// those that are missing this time, then those with a changed counter.
     silent: Vec<u32>,
     ports: Vec<u32>,
-    /// By how much each of these moved, for every counter that moved at any of them.
+    /// Differences of each counter that changed at any of these samples, one for each sample.
     by: BTreeMap<String, Vec<i64>>,
 }
 
-/// The samples of the last whole sweep with what they came to since.
+/// The samples of the last whole sweep with all later changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Base {
     samples: Vec<CounterSample>,
     at: Vec<Duration>,
-    /// Whether each was there in the last sweep.
+    /// Whether each sample was in the last sweep.
     present: Vec<bool>,
-    /// How many were not.
+    /// Number of samples that were not.
     absent: usize,
-    /// Values of all samples, and bytes of vendors' names of counters.
+    /// Values of all samples, and bytes of names of vendor counters.
     held: usize,
     named: usize,
     began: Duration,
@@ -104,7 +104,7 @@ impl Base {
         self.began
     }
 
-    /// Takes a record in; on an error the base is of no use any more.
+    /// Applies a record. After an error the base is unusable.
     pub fn apply(&mut self, record: &Counters) -> Result<(), String> {
         let mut known = 0;
         match &record.values {
@@ -125,7 +125,7 @@ impl Base {
         self.set_times(record, known)
     }
 
-    /// Samples behind those that are there.
+    /// Appends samples.
     fn take_in(&mut self, runs: &[Run]) -> Result<(), String> {
         self.make_room(runs)?;
         for run in runs {
@@ -139,7 +139,8 @@ impl Base {
                 self.samples.push(sample(&counters, row)?);
             }
         }
-        // Of many small records each costs what it adds, not what is there.
+        // The cost of a record must depend on its own samples, not on those before, because there may be many small
+        // records.
         if self.absent > 0 {
             self.present.fill(true);
             self.absent = 0;
@@ -149,7 +150,7 @@ impl Base {
         Ok(())
     }
 
-    /// Refuses samples that would be too many, before any of them is kept.
+    /// Refuses too many samples before any of them is stored.
     fn make_room(&mut self, runs: &[Run]) -> Result<(), String> {
         let samples = self.samples.len() + runs.iter().map(|run| run.ports.len()).sum::<usize>();
         if samples > MOST_SAMPLES {
@@ -185,7 +186,7 @@ impl Base {
         Ok(())
     }
 
-    /// Of the samples behind those that were known before the record.
+    /// Sets the times of the samples that the record added or changed, from index `known` on.
     fn set_times(&mut self, record: &Counters, known: usize) -> Result<(), String> {
         let there = self.present[known..].iter().filter(|there| **there).count();
         if record.at.len() != there {
@@ -212,7 +213,7 @@ fn sample(counters: &[Counter], Row(node, lid, port, values): &Row) -> Result<Co
     Ok(CounterSample { node: *node, lid: *lid, port: port.map(number).transpose()?, values: held })
 }
 
-/// Places from their differences: ascending, and below a number.
+/// Indexes from their differences: ascending, and below a bound.
 fn places(steps: &[u32], below: usize) -> Result<Vec<usize>, String> {
     let (mut all, mut at) = (Vec::with_capacity(steps.len().min(below)), 0usize);
     for (nth, step) in steps.iter().enumerate() {
@@ -230,7 +231,7 @@ fn steps(places: &[usize]) -> Vec<u32> {
     places.iter().zip(before).map(|(place, before)| (place - before) as u32).collect()
 }
 
-/// A sweep as records: as it moved since the base, unless it has to be whole. The base takes them in.
+/// Encodes a sweep as records and applies these to the base: as changes if possible, unless `whole` is set.
 pub fn encode(base: &mut Base, sweep: &Sweep, whole: bool) -> Vec<Counters> {
     encode_within(base, sweep, whole, MOST_VALUES)
 }
@@ -243,7 +244,7 @@ fn encode_within(base: &mut Base, sweep: &Sweep, whole: bool, most: usize) -> Ve
         let at = micros(*at);
         at.cast_signed() - std::mem::replace(&mut before, at).cast_signed()
     };
-    // A sample whose time is missing came when the sweep began, as far as anybody knows.
+    // A sample without a time counts as read when the sweep began.
     let times = sweep.at.iter().chain(std::iter::repeat(&sweep.began)).take(sweep.samples.len());
     let mut at: Vec<i64> = times.map(step).collect();
     let record = |at, values| Counters { began, took, asked: sweep.ports, sent: sweep.sent, at, values };
@@ -261,17 +262,17 @@ fn encode_within(base: &mut Base, sweep: &Sweep, whole: bool, most: usize) -> Ve
         }
     };
     if records.iter().any(|record| base.apply(record).is_err()) {
-        // What was just made fits; a base that did not is one that stands for nothing.
+        // The new records always fit; if applying fails, the base was unusable.
         *base = Base::default();
     }
     records
 }
 
-/// Samples in parts of so many values; one part where there are none.
+/// Splits samples into parts of at most this many values; without samples, one empty part.
 fn parts(samples: &[CounterSample], most: usize) -> Vec<&[CounterSample]> {
     let (mut parts, mut from, mut values) = (Vec::new(), 0, 0);
     for (at, sample) in samples.iter().enumerate() {
-        // Who it is takes as much as a few values.
+        // Node, LID and port take as much room as a few values.
         let more = sample.values.len() + 4;
         if at > from && values + more > most {
             parts.push(&samples[from..at]);
@@ -288,7 +289,7 @@ impl Counters {
         matches!(self.values, Values::Whole(_))
     }
 
-    /// Every counter that a port of it has; nothing of a sweep that says only what moved.
+    /// All counters that a whole record has; none for a record of changes.
     pub fn stated(&self) -> impl Iterator<Item = Counter> {
         let runs = match &self.values {
             Values::Whole(runs) | Values::More(runs) => runs.as_slice(),
@@ -297,7 +298,7 @@ impl Counters {
         runs.iter().flat_map(|run| run.counters.iter().map(|name| Counter::from_name(name)))
     }
 
-    /// Every GUID in it.
+    /// All GUIDs of the record.
     pub fn guids(&self) -> impl Iterator<Item = Guid> {
         let runs = match &self.values {
             Values::Whole(runs) | Values::More(runs) => runs.as_slice(),
@@ -306,7 +307,7 @@ impl Counters {
         runs.iter().flat_map(|run| run.ports.iter().filter_map(|row| row.0))
     }
 
-    /// The names of counters that only a vendor knows.
+    /// Names of vendor counters.
     pub fn vendors(&self) -> Vec<String> {
         let names: Vec<&String> = match &self.values {
             Values::Whole(runs) | Values::More(runs) => runs.iter().flat_map(|run| &run.counters).collect(),
@@ -316,7 +317,7 @@ impl Counters {
         known.filter(|counter| counter.bits().is_none()).map(|counter| counter.name().to_owned()).collect()
     }
 
-    /// Puts other GUIDs in place of those that stand there, and other names in place of those of vendors' counters.
+    /// Replaces GUIDs and names of vendor counters.
     pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid, vendor: impl Fn(&str) -> String) {
         let name = |name: &str| match Counter::from_name(name) {
             Counter::Other(name) => vendor(&name),
@@ -353,7 +354,7 @@ fn runs(samples: &[CounterSample]) -> Vec<Run> {
     runs.into_iter().map(|(run, _)| run).collect()
 }
 
-/// `None` where the sweep has a sample that the base does not have, or one with other counters.
+/// `None` if the sweep has a sample that the base lacks, or one with other counters.
 fn moved(base: &Base, sweep: &Sweep) -> Option<Moved> {
     let (mut silent, mut ports, mut place) = (Vec::new(), Vec::new(), 0);
     let mut by: BTreeMap<String, Vec<i64>> = BTreeMap::new();
@@ -412,7 +413,7 @@ mod tests {
                 records.iter().for_each(|record| reader.apply(record).unwrap());
                 assert_eq!((&reader, reader.sweep()), (&writer, sweep.clone()), "{most} {turn}");
             }
-            // So much moves that it is told whole.
+            // More changes than a record holds are encoded as whole counters.
             for sample in &mut sweep.samples {
                 sample.values.insert(Counter::PortXmitData, Some(77 + most as u64));
             }

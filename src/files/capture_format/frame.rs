@@ -1,12 +1,12 @@
-//! A frame and the lead before it. The lead is a skippable frame of zstd, so `zstdcat` passes over it.
+//! Frames and the leads before them. A lead is a skippable frame of zstd, so `zstdcat` ignores it.
 
 use std::io;
 
-/// What the lines of one frame may come to: nobody is made to unpack more at once.
+/// Most bytes of the lines of one frame, so that readers never unpack more at once.
 pub const FRAME_LIMIT: usize = 64 << 20;
-/// A lead with its head.
+/// Size of a lead with its head.
 pub const LEAD_BYTES: usize = 64;
-/// What one lead says, as the table at the end repeats it.
+/// Size of the facts of a lead, which the table at the end repeats.
 pub(super) const FACTS_BYTES: usize = 40;
 
 const LEAD_MAGIC: [u8; 4] = 0x184D_2A50_u32.to_le_bytes();
@@ -14,42 +14,43 @@ pub(super) const TABLE_MAGIC: [u8; 4] = 0x184D_2A51_u32.to_le_bytes();
 const FRAME_MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 /// Format and version.
 const WORD: &[u8; 8] = b"fdcap/1\n";
-/// The bit of a frame's descriptor that says that a checksum follows.
+/// The bit of a frame's descriptor that announces a checksum.
 const CHECKSUM: u8 = 1 << 2;
 const LEVEL: i32 = 3;
 
-/// What a frame holds, for whoever looks for it.
+/// What a frame holds, for readers that search.
 pub mod flags {
-    /// Everything but counters stands here whole, or begins to: the record `header`.
+    /// The whole state except counters begins here, with the record `header`.
     pub const STATE_WHOLE: u32 = 1;
-    /// Something but counters changed.
+    /// The state changed, apart from counters.
     pub const STATE_MOVED: u32 = 1 << 1;
     /// All counters with their values.
     pub const COUNTERS_WHOLE: u32 = 1 << 2;
-    /// Counters, whole or as they moved since the sweep before.
+    /// Counters, whole or as changes since the sweep before.
     pub const COUNTERS: u32 = 1 << 3;
     /// A note, an action or news.
     pub const EVENT: u32 = 1 << 4;
-    /// What one sweep brought is complete with this frame.
+    /// The records of one sweep are complete with this frame.
     pub const MOMENT: u32 = 1 << 5;
-    /// The recording ended here, as it should.
+    /// The regular end of the recording.
     pub const END: u32 = 1 << 6;
-    /// In no lead: asks a frame for its lists of jobs alone.
+    /// In no lead: selects only the lists of jobs of a frame.
     pub const JOBS: u32 = 1 << 31;
 }
 
-/// What stands before a frame.
+/// The lead before a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lead {
     pub flags: u32,
-    /// How many records (lines) the frame holds, and the number of the first.
+    /// Number of records (lines) in the frame, and the number of the first.
     pub records: u32,
     pub first: u64,
     /// In milliseconds since 1970 began.
     pub time: i64,
-    /// The first record of the frame in which the state stands (of the frame before it, where this one changes it).
+    /// First record of the frame with the current state; for a frame that changes the state, of the previous such
+    /// frame.
     pub state: u64,
-    /// Bytes of the frame, and of its lines.
+    /// Compressed size of the frame, and size of its lines, in bytes.
     pub packed: u32,
     pub raw: u32,
 }
@@ -59,7 +60,7 @@ impl Lead {
         self.flags & flag != 0
     }
 
-    /// The number of the first record behind the frame.
+    /// The number of the first record after the frame.
     pub fn next(&self) -> u64 {
         self.first.saturating_add(u64::from(self.records))
     }
@@ -76,7 +77,7 @@ impl Lead {
         bytes
     }
 
-    /// `None` where no writer would have written such numbers.
+    /// `None` for values that no writer produces.
     pub(super) fn of_facts(bytes: &[u8; FACTS_BYTES]) -> Option<Self> {
         let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let eight = |at: usize| u64::from(four(at)) | u64::from(four(at + 4)) << 32;
@@ -104,7 +105,7 @@ impl Lead {
         bytes
     }
 
-    /// The lead that begins with these bytes.
+    /// Reads a lead from the beginning of some bytes.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..LEAD_BYTES)?;
         let whole = bytes[..4] == LEAD_MAGIC
@@ -114,12 +115,12 @@ impl Lead {
         Self::of_facts(bytes[16..56].try_into().ok().filter(|_| whole)?)
     }
 
-    /// Where in these bytes a lead may begin.
+    /// The first place where a lead may begin.
     pub(super) fn find(bytes: &[u8]) -> Option<usize> {
         bytes.windows(LEAD_MAGIC.len()).position(|four| four == LEAD_MAGIC)
     }
 
-    /// Whether a file begins as captures of another version do.
+    /// The version, if a file begins as a capture of another version.
     pub(super) fn other_version(bytes: &[u8]) -> Option<char> {
         let word = bytes.get(8..16)?;
         let other = bytes[..4] == LEAD_MAGIC && word.starts_with(b"fdcap/") && word[6..] != WORD[6..];
@@ -128,14 +129,14 @@ impl Lead {
     }
 }
 
-/// The first eight bytes of the BLAKE3 of some bytes: against chance, not against malice.
+/// The first eight bytes of the BLAKE3 hash: detects accidents, not attacks.
 pub(super) fn check(bytes: &[u8]) -> [u8; 8] {
     let mut short = [0; 8];
     short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
     short
 }
 
-/// Lines as a frame with a checksum.
+/// Compresses lines into a frame with a checksum.
 pub(super) fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.include_checksum(true)?;
@@ -143,7 +144,7 @@ pub(super) fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
     compressor.compress(lines)
 }
 
-/// The lines of a frame: exactly as many bytes as its lead says, under a checksum that fits.
+/// Unpacks the lines of a frame. Their number of bytes must be that of the lead, and the checksum must match.
 pub(super) fn unpack(lead: &Lead, frame: &[u8]) -> Result<Vec<u8>, String> {
     if !frame.starts_with(&FRAME_MAGIC) {
         return Err("no frame of zstd begins there".to_owned());

@@ -1,4 +1,4 @@
-//! Where in a capture what lies: from the table at its end, or lead by lead where that is missing or damaged.
+//! Positions of frames in a capture: from the table at its end, or from each lead if the table is missing or damaged.
 
 use std::sync::Arc;
 use std::{fmt, io};
@@ -6,11 +6,11 @@ use std::{fmt, io};
 use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, check};
 use super::pack::{TABLE_WORD, TAIL_WORD};
 
-/// What a capture is read from.
+/// The bytes of a capture.
 pub trait Bytes: Sync {
     fn size(&self) -> u64;
 
-    /// So many bytes from an offset on; all of them, or an error.
+    /// Reads this many bytes from an offset; all of them, or an error.
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>>;
 }
 
@@ -36,7 +36,7 @@ impl Bytes for Vec<u8> {
     }
 }
 
-/// Shared by those who read it.
+/// Shared by several readers.
 impl Bytes for Arc<Vec<u8>> {
     fn size(&self) -> u64 {
         self.as_slice().size()
@@ -47,7 +47,7 @@ impl Bytes for Arc<Vec<u8>> {
     }
 }
 
-/// A frame and where it begins, behind its lead.
+/// A frame and its offset, behind its lead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
     pub offset: u64,
@@ -59,9 +59,9 @@ pub struct Slot {
 pub struct Hole {
     pub offset: u64,
     pub bytes: u64,
-    /// The number that the first record in there had, as far as the frame before tells.
+    /// Number of the first missing record, as far as the frame before tells.
     pub record: u64,
-    /// It goes to the end of the file: nothing comes after it.
+    /// Whether the hole reaches to the end of the file.
     pub torn: bool,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Hole {
     }
 }
 
-/// What became of the table at the end.
+/// The condition of the table at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Table {
     Good,
@@ -111,7 +111,7 @@ impl Index {
                 self.slots.push(Slot { offset: at + LEAD_BYTES as u64, lead });
                 at += LEAD_BYTES as u64 + u64::from(lead.packed);
             } else if let Some(length) = table_length(&head).filter(|length| *length <= rest) {
-                // It was looked at before, or it is that of a file that another one was hung on to.
+                // Either this table was tried before, or it belongs to a file that another capture was appended to.
                 at += length;
             } else {
                 let next = find_lead(bytes, at + 1)?;
@@ -128,14 +128,14 @@ impl Index {
     }
 }
 
-/// The length of a table that begins so, as it says itself.
+/// The length of a table, as its head states it.
 fn table_length(head: &[u8]) -> Option<u64> {
     let length = u32::from_le_bytes(head.get(4..8)?.try_into().ok()?);
     let is_table = head[..4] == TABLE_MAGIC && head.get(8..16)? == TABLE_WORD;
     is_table.then_some(8 + u64::from(length))
 }
 
-/// The frames that a good table tells of.
+/// The frames that a good table lists.
 fn table(bytes: &impl Bytes) -> io::Result<Result<Vec<Slot>, Table>> {
     let size = bytes.size();
     if size < (8 + 16 + TAIL) as u64 {
@@ -176,10 +176,10 @@ fn slots_of(table: &[u8], offset: u64) -> Option<Vec<Slot>> {
     (at == offset).then_some(slots)
 }
 
-/// Where the next good lead begins, from an offset on.
+/// The position of the next good lead, from an offset on.
 fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
     const MOST: u64 = 1 << 20;
-    // Twice as much each time: where holes are many and small, finding their ends reads little more than they have.
+    // Chunks double in size: with many small holes, finding their ends reads little more than the holes.
     let (mut at, size, mut much) = (from, bytes.size(), 256);
     while at < size {
         let chunk = bytes.read(at, (size - at).min(much) as usize)?;
@@ -196,7 +196,7 @@ fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
         if at + chunk.len() as u64 >= size {
             return Ok(None);
         }
-        // The magic of a lead may lie across the border.
+        // The magic number of a lead may lie across two chunks.
         at += (chunk.len() - 3) as u64;
     }
     Ok(None)

@@ -1,4 +1,4 @@
-//! One record, a line of JSON each.
+//! Records, each a line of JSON.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,13 @@ use super::topology::Topology;
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::{Adaptive, HostsOfJobs, Note, PolicyLevels, TickKind};
 
-/// The most bytes that a note or news may take.
+/// Most bytes of a note or news.
 pub const TEXT_LIMIT: usize = 64 * 1024;
-/// The most bytes that a list of jobs may take: much less than a record may, for names in it are many and short.
+/// Most bytes of a list of jobs. That is far less than a record's limit, because it holds many short names, which take
+/// more memory.
 pub const JOBS_LIMIT: usize = 16 << 20;
 
-/// A record with its number and time, in milliseconds since 1970 began. Its keys stand in this order, without blanks.
+/// A record with its number and its time in milliseconds since 1970 began. Keys have this order, without blanks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Line {
     pub seq: u64,
@@ -37,35 +38,34 @@ pub enum Record {
     Tables(Forwarding),
     Lanes(LaneTables),
     Adaptive(Option<AdaptiveRecord>),
-    /// The service levels that a QoS policy sets.
+    /// Service levels set by a QoS policy.
     Policy(Option<PolicyRecord>),
-    /// The service levels that a list of paths sets.
+    /// Service levels set by a list of paths.
     PathLevels(PathLevelRecord),
-    /// In what ports count waiting.
+    /// The ticks in which ports count waiting.
     Ticks(Vec<TickRecord>),
-    /// What the look that was recorded had to be noted for.
+    /// Notes of the recorded reading.
     Remarks(Vec<Remark>),
-    /// Which jobs run.
+    /// The running jobs.
     Jobs(JobsRecord),
     Counters(Box<Counters>),
-    /// In an operator's words.
+    /// An operator's note.
     Note(String),
-    /// What an operator did at a console.
+    /// An operator's action at a console.
     Action(Acted),
-    /// Something that happened: `observe::News` as far as this version knows it.
+    /// An event: `observe::News` as far as this version knows it.
     News(Value),
     End(End),
 }
 
-/// How many bytes a note, an action or a list of jobs takes in a line; at most `TEXT_LIMIT` and `JOBS_LIMIT` can be read
-/// again.
+/// Bytes of a note, an action or a list of jobs in a line. Readers accept at most `TEXT_LIMIT` and `JOBS_LIMIT`.
 pub fn said_size(record: Record) -> usize {
     let longest = Line { seq: u64::MAX, time: i64::MIN, record };
-    // A text always becomes JSON.
+    // A text always converts to JSON.
     serde_json::to_vec(&longest).map_or(usize::MAX, |line| line.len() + 1)
 }
 
-/// The kinds of records, and what a frame that holds one has to say.
+/// The kinds of records, with the flags that their frames need.
 const KINDS: &[(&str, u32)] = &[
     ("header", flags::STATE_WHOLE),
     ("topology", flags::STATE_MOVED),
@@ -92,18 +92,18 @@ pub struct Header {
     pub format: String,
     /// The version of fabdeck that wrote it.
     pub fabdeck: String,
-    /// What was recorded, in the operator's words. Of keys a source has no words.
+    /// The source, as the operator named it; it never contains a key.
     pub source: String,
     pub interval_ms: u64,
-    /// How far the recorder's clock was from UTC, in seconds: times are shown that way.
+    /// Offset of the recorder's clock from UTC, in seconds; times are shown with it.
     pub utc_offset_s: i32,
 }
 
-/// Something that an operator did, in words.
+/// An operator's action, in words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Acted {
     pub what: String,
-    /// The command line that does the same, where there is one.
+    /// The command line with the same effect, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -128,7 +128,7 @@ pub enum AdaptiveRecord {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyRecord {
-    /// By the GUID of the destination's port, those above 0.
+    /// By the GUID of the destination's port; only levels above 0.
     ByDestination(BTreeMap<Guid, u8>),
     Undecided,
 }
@@ -148,15 +148,15 @@ pub struct TickRecord {
     pub tick: Option<u8>,
 }
 
-/// Which jobs run, or that nobody says so any more.
+/// The running jobs, or that job lists stopped coming.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobsRecord {
-    /// When the list was heard, or heard last; `None`: never.
+    /// Time of the last list; `None` if there was none.
     pub heard: Option<i64>,
-    /// Why nobody said anything since.
+    /// Reason for the silence since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent: Option<String>,
-    /// The hosts of each job; the list of the record before, where it stays.
+    /// The hosts of each job; left out if the list is that of the record before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<HostsOfJobs>,
 }
@@ -191,14 +191,14 @@ impl From<&PolicyLevels> for PolicyRecord {
     fn from(levels: &PolicyLevels) -> Self {
         match levels {
             PolicyLevels::ByDestination(by_guid) => Self::ByDestination(by_guid.clone()),
-            // Levels of paths follow in records of their own, which versions that do not know the kind pass over.
+            // Levels of paths follow in records of their own, which versions that do not know the kind skip.
             PolicyLevels::ByPath(_) | PolicyLevels::Undecided => Self::Undecided,
         }
     }
 }
 
 impl PolicyRecord {
-    /// The same levels by other GUIDs.
+    /// The same levels with other GUIDs.
     pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
         match self {
             Self::ByDestination(by_guid) => {
@@ -208,7 +208,7 @@ impl PolicyRecord {
         }
     }
 
-    /// The levels; an error where one is no service level.
+    /// The levels; an error if one is no service level.
     pub(super) fn levels(self) -> Result<PolicyLevels, String> {
         match self {
             Self::ByDestination(by_guid) => match by_guid.values().find(|level| **level > 15) {
@@ -228,7 +228,7 @@ impl From<&Note> for Remark {
 }
 
 impl Record {
-    /// What a frame that holds it has to say.
+    /// The flags that the frame of this record needs.
     pub fn flags(&self) -> u32 {
         match self {
             Self::Header(_) => flags::STATE_WHOLE,
@@ -241,18 +241,18 @@ impl Record {
     }
 }
 
-/// A line as far as this version understands it.
+/// A line, as far as this version understands it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Parsed {
     Known(Box<Line>),
-    /// Of a kind that a later version has.
+    /// A kind of a later version.
     Later(String),
-    /// Of a kind that was not asked for.
+    /// A kind that was not wanted.
     Other,
 }
 
 impl Parsed {
-    /// Reads a line if what its kind says to a frame is among these flags.
+    /// Reads a line if its kind has one of the wanted flags.
     pub fn of(bytes: &[u8], wanted: u32) -> Result<Self, String> {
         let kind = kind(bytes).ok_or("a line that begins as no record does")?;
         let Some((_, says)) = KINDS.iter().find(|(known, _)| *known == kind) else {
@@ -261,7 +261,7 @@ impl Parsed {
         if says & wanted == 0 {
             return Ok(Self::Other);
         }
-        // Small texts of JSON may make large values; what is said has no need to be large.
+        // A small JSON text can become a large value, and notes and news need not be large.
         if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
             return Err(format!("a {kind} of {} bytes", bytes.len()));
         }
@@ -272,16 +272,16 @@ impl Parsed {
     }
 }
 
-/// A line from its kind on, if that says to a frame what is among these flags.
+/// The part of a line from its kind on, if the kind has one of the wanted flags.
 pub(super) fn body_of(line: &[u8], wanted: u32) -> Option<&[u8]> {
     let kind = kind(line)?;
     let (_, says) = KINDS.iter().find(|(known, _)| *known == kind)?;
-    // The kind stands behind numbers alone, so nothing before it looks like it.
+    // Only numbers and fixed keys come before the kind, so the first match is the kind.
     let at = line.windows(kind.len()).position(|part| part == kind.as_bytes())?;
     (says & wanted != 0).then(|| &line[at..])
 }
 
-/// The kind of record by the beginning of its line.
+/// The kind of a record, from the beginning of its line.
 fn kind(line: &[u8]) -> Option<&str> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'-').count();
     let rest = line.strip_prefix(b"{\"seq\":")?;

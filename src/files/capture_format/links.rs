@@ -1,18 +1,18 @@
-//! Which frames of a capture build upon which, found once: asking for one frame costs the same, however many there are.
+//! Dependencies between the frames of a capture, computed once so that each lookup has a constant cost.
 
 use super::frame::flags;
 use super::index::{Index, Slot};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
-/// The first and the last of the frames that make a state; all frames of a state between them belong to it.
+/// The first and the last frame that make a state; all frames of the state between them belong to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StateFrames {
     pub first: usize,
     pub last: usize,
 }
 
-/// The frame from which on nothing can be shown, and the number of the record that is missing.
+/// The frame from which nothing can be shown, and the number of the missing record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lost {
     pub slot: usize,
@@ -25,9 +25,9 @@ pub(super) struct Links {
     states: Vec<usize>,
     /// By frame.
     state: Vec<Result<StateFrames, Lost>>,
-    /// By frame: the first frame that its counters are told by.
+    /// By frame: the first frame that its counters depend on.
     counters: Vec<Result<usize, Lost>>,
-    /// Holes from the last to the first, without those whose record is not below those behind them.
+    /// Holes from the last to the first, only those whose record is below all records of the holes behind.
     holes: Vec<(u64, usize)>,
 }
 
@@ -66,14 +66,14 @@ impl Links {
         self.states[from..].iter().copied().take_while(move |state| *state <= last)
     }
 
-    /// The last hole whose record is not behind this one.
+    /// The last hole whose record is not after this one.
     pub fn hole_before(&self, record: u64) -> Option<usize> {
         let at = self.holes.partition_point(|(first, _)| *first > record);
         self.holes.get(at).map(|(_, hole)| *hole)
     }
 }
 
-/// A frame of the state names the one before it, another one the frame in which its state stands.
+/// A frame of the state names the previous one; any other frame names the frame with the current state.
 fn state_links(slots: &[Slot]) -> Vec<Result<StateFrames, Lost>> {
     let mut links: Vec<Result<StateFrames, Lost>> = Vec::with_capacity(slots.len());
     // The last frame of the state so far.
@@ -99,7 +99,7 @@ fn state_links(slots: &[Slot]) -> Vec<Result<StateFrames, Lost>> {
     links
 }
 
-/// Counters are told by every frame from the last that has all of them on; none may be missing in between.
+/// Counters depend on all frames since the last one with whole counters; none of these may be missing.
 fn counter_links(slots: &[Slot]) -> Vec<Result<usize, Lost>> {
     let mut links: Vec<Result<usize, Lost>> = Vec::with_capacity(slots.len());
     for (at, Slot { lead, .. }) in slots.iter().enumerate() {
@@ -132,7 +132,7 @@ mod tests {
     use super::super::index::{Hole, Table};
     use super::*;
 
-    /// As it is said frame by frame, walking back from each.
+    /// Walks back from a frame, as the format describes it.
     fn state_walked(slots: &[Slot], slot: usize) -> Result<Vec<usize>, Lost> {
         let (mut chain, mut wanted, mut lost) = (Vec::new(), None, 0);
         for at in (0..=slot).rev() {
@@ -161,7 +161,7 @@ mod tests {
         torn.map_or(Ok(whole), |at| Err(Lost { slot: at, record: slots[at - 1].lead.next() }))
     }
 
-    /// Frames that mostly go on from each other.
+    /// Random frames, most of which follow each other.
     fn drawn(mut seed: u64) -> Index {
         let mut below = |most: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

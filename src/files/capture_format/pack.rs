@@ -1,4 +1,4 @@
-//! Records become frames with their leads, and all leads the table at the end.
+//! Packs records into frames with leads, and all leads into the table at the end.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use super::line::{Line, Record};
 
 pub(super) const TABLE_WORD: &[u8; 8] = b"fdseek/1";
 pub(super) const TAIL_WORD: &[u8; 8] = b"fdseekat";
-/// A frame is closed once its lines come to so much.
+/// A frame is closed when its lines have this many bytes.
 const FULL: usize = 16 << 20;
-/// Behind lines that do not fill a frame one of so many bytes still fits.
+/// Most bytes of one record: it must fit into a frame behind lines that do not fill it.
 pub(super) const RECORD_LIMIT: usize = FRAME_LIMIT - FULL;
 
-/// Bytes to write, and how much they would be unpacked.
+/// Bytes to write, and their uncompressed size.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packed {
     pub bytes: Vec<u8>,
     pub raw: usize,
 }
 
-/// Numbers records and remembers leads; it writes nothing itself.
+/// Numbers records and collects leads; it does no I/O.
 #[derive(Clone, Debug, Default)]
 pub struct Packer {
     next: u64,
-    /// The first record of the last frame that the state was in.
+    /// The first record of the last frame with the state.
     state: u64,
     offset: u64,
     leads: Vec<Lead>,
@@ -34,17 +34,17 @@ impl Packer {
         self.next
     }
 
-    /// How many bytes came out of it so far.
+    /// Number of bytes produced so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Records of one time; `moment`: with them all that a sweep brought is there.
+    /// Packs records of one time; `moment`: they complete a sweep.
     pub fn pack(&mut self, time: i64, records: Vec<Record>, moment: bool) -> io::Result<Packed> {
         self.pack_lines(time, records.into_iter().map(|record| (time, record)).collect(), moment)
     }
 
-    /// The same with records that have times of their own.
+    /// The same for records with times of their own.
     pub fn pack_lines(&mut self, time: i64, records: Vec<(i64, Record)>, moment: bool) -> io::Result<Packed> {
         let mut packed = Packed::default();
         let (mut lines, mut first, mut says) = (Vec::new(), self.next, 0);
@@ -67,7 +67,7 @@ impl Packer {
         Ok(packed)
     }
 
-    /// A frame of another capture, with numbers that go on here. Nothing else of its lines is looked at.
+    /// Packs a frame of another capture again with new record numbers. The rest of its lines is copied unread.
     pub fn copy(&mut self, lead: &Lead, text: &[u8]) -> io::Result<Packed> {
         const SEQ: &[u8] = b"{\"seq\":";
         let (mut packed, mut lines, first) = (Packed::default(), Vec::with_capacity(text.len()), self.next);
@@ -117,7 +117,7 @@ impl Packer {
         Ok(())
     }
 
-    /// The table of everything that was packed.
+    /// The table of all frames packed so far.
     pub fn table(&self) -> Vec<u8> {
         let mut content = TABLE_WORD.to_vec();
         content.extend_from_slice(&(self.leads.len() as u64).to_le_bytes());

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{Guid, Lid, PathLevelTable, ServiceLevel};
 
-/// The most paths that a capture holds levels of.
+/// Most paths whose levels a capture holds.
 pub(super) const MOST_PATHS: usize = 20_000_000;
-/// Characters of rows in one record.
+/// Most characters of rows in one record.
 const MOST_IN_RECORD: usize = 8 << 20;
 /// A path that is not listed.
 const UNLISTED: char = '-';
@@ -17,14 +17,14 @@ const UNLISTED: char = '-';
 /// The levels of the paths from some sources.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathLevelRecord {
-    /// What was held before counts no more.
+    /// Whether this record replaces all earlier ones.
     whole: bool,
-    /// By source node: a hexadecimal digit for each LID from 1 on, `-` where the path is not listed.
+    /// By source node: a hexadecimal digit for each LID from 1 on, `-` for a path that is not listed.
     sources: BTreeMap<Guid, String>,
 }
 
 impl PathLevelRecord {
-    /// The table in records that fit into frames; `None` where it has too many paths for a capture.
+    /// The table in records that fit into frames; `None` if it has too many paths for a capture.
     pub fn of(table: &PathLevelTable) -> Option<Vec<Self>> {
         if table.count() > MOST_PATHS {
             return None;
@@ -44,13 +44,13 @@ impl PathLevelRecord {
         Some(all)
     }
 
-    /// The same levels by other GUIDs.
+    /// The same levels with other GUIDs.
     pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
         Self { sources: self.sources.into_iter().map(|(old, row)| (guid(old), row)).collect(), ..self }
     }
 
-    /// Adds the levels to those that are held; an error where one is no service level. `paths` counts those that are held, so
-    /// that each of many small records costs what it adds.
+    /// Adds the levels to the policy; an error if one is no service level. `paths` counts the stored paths, so that
+    /// the cost of a record depends only on its own size.
     pub(super) fn apply(self, policy: &mut Option<PolicyLevels>, paths: &mut usize) -> Result<(), String> {
         let mut table = match policy.take() {
             Some(PolicyLevels::ByPath(table)) if !self.whole => table,
@@ -117,7 +117,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!((held(&policy), paths), (4, 4));
-        // A source that comes again counts once.
+        // A repeated source counts once.
         part(false, "34").apply(&mut policy, &mut paths).unwrap();
         assert_eq!((held(&policy), paths), (5, 5));
         part(true, "2").apply(&mut policy, &mut paths).unwrap();

@@ -1,4 +1,4 @@
-//! A capture, read at one moment after the other, in any order. It holds one moment at a time.
+//! Reads a capture at its moments, in any order, and holds one moment at a time.
 
 use std::collections::BTreeMap;
 
@@ -17,40 +17,40 @@ use fabdeck_fabric::observe::{News, Notes, Observation, Place};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
-/// Frames that are unpacked side by side, and so are in memory together: so many, and of so many bytes of lines. One
-/// frame alone may have as many.
+/// Most frames that are unpacked in parallel, and most bytes of their lines, because they are in memory together. A
+/// single frame may have as many bytes.
 const AT_ONCE: usize = 16;
 const BYTES_AT_ONCE: usize = FRAME_LIMIT;
-/// Bytes of lines that are worth the trouble of sharing them among threads.
+/// Fewest bytes of lines that are worth sharing among threads.
 const WORTH_SHARING: usize = 1 << 18;
 
-/// A torn tail that was dropped.
+/// A torn tail, which was dropped.
 const TORN: &str = "FN-381";
-/// Bytes within that cannot be read.
+/// Unreadable bytes within the file.
 const DAMAGED: &str = "FN-382";
 /// A recording without its end.
 const ENDLESS: &str = "FN-383";
-/// A table of frames that had to be made again.
+/// A missing or damaged table of frames, which was rebuilt.
 const TABLE: &str = "FN-384";
 /// Records of a later version.
 const LATER: &str = "FN-385";
-/// An earlier moment than the one that was asked for.
+/// An earlier moment than the requested one.
 const EARLIER: &str = "FN-386";
-/// What was noted when it was recorded.
+/// A note of the recorded reading.
 const REMARKED: &str = "FN-387";
 
 /// Why a moment cannot be shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
 #[error("record {record} at byte {offset}: {what}")]
 pub struct Damage {
-    /// The frame that it lies in, by its place in the index; what builds upon it is lost too.
+    /// The damaged frame, by its index; frames that depend on it are lost too.
     pub slot: usize,
     pub offset: u64,
     pub record: u64,
     pub what: String,
 }
 
-/// A device may answer when it is asked once more; what it gave is as it is.
+/// A failed read may succeed later, so it is not remembered; damaged content stays damaged.
 const READING_FAILED: &str = "reading failed: ";
 
 fn remembered(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
@@ -60,14 +60,14 @@ fn remembered(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
     damage
 }
 
-/// Adds the records of a state among some lines; not their numbers and times.
+/// Hashes the records of the state among some lines, without their numbers and times.
 fn imprint(print: &mut blake3::Hasher, text: &[u8]) {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         print.update(body_of(line, STATE).unwrap_or_default());
     }
 }
 
-/// Frames in parts that may be in memory together, each of at least one.
+/// Splits frames into parts that may be in memory together, each of at least one frame.
 fn together(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
     let (mut parts, mut from, mut held) = (Vec::new(), 0, 0usize);
     for (at, frame) in frames.iter().enumerate() {
@@ -82,7 +82,7 @@ fn together(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
     parts
 }
 
-/// A capture and the moment that it stands at.
+/// A capture, and the moment that it shows.
 #[derive(Debug)]
 pub struct Reader<B> {
     name: String,
@@ -90,15 +90,15 @@ pub struct Reader<B> {
     index: Index,
     links: Links,
     moments: Vec<usize>,
-    /// The first that can be read.
+    /// The first readable header.
     header: Header,
     state: State,
-    /// The frames up to which state and counters were taken in.
+    /// The frames up to which state and counters were applied.
     state_at: Option<usize>,
-    /// What the state was made of.
+    /// Hash of the records that the state was made of.
     print: Option<blake3::Hasher>,
     counters_at: Option<usize>,
-    /// Frames that cannot be read: the state, or the counters, that build upon one are not read once more to find it again.
+    /// Unreadable frames, so that states or counters that depend on one are not read again in vain.
     broken_states: BTreeMap<usize, Damage>,
     broken_counters: BTreeMap<usize, Damage>,
     time: i64,
@@ -134,7 +134,7 @@ impl<B: Bytes> Reader<B> {
         Ok(reader)
     }
 
-    /// The same for somebody else; nothing of it is read yet.
+    /// Another reader of the same capture, which shows no moment yet.
     pub fn again(&self) -> Self
     where
         B: Clone,
@@ -143,7 +143,7 @@ impl<B: Bytes> Reader<B> {
         Self { header: self.header.clone(), ..fresh }
     }
 
-    /// It stands at no moment yet.
+    /// A reader that shows no moment yet.
     fn before_all(name: String, bytes: B, index: Index) -> Self {
         let slots = index.slots.iter().enumerate();
         let moments = slots.filter(|(_, slot)| slot.lead.has(flags::MOMENT)).map(|(at, _)| at).collect();
@@ -222,7 +222,7 @@ impl<B: Bytes> Reader<B> {
         &self.index
     }
 
-    /// The frames with which sweeps are complete, by their place in the index.
+    /// The frames that complete sweeps, by index.
     pub fn moments(&self) -> &[usize] {
         &self.moments
     }
@@ -231,7 +231,7 @@ impl<B: Bytes> Reader<B> {
         self.index.slots[at]
     }
 
-    /// Whether the recording was ended and not cut off.
+    /// Whether the recording has its regular end.
     pub fn ended(&self) -> bool {
         self.index.slots.iter().any(|slot| slot.lead.has(flags::END))
     }
@@ -248,7 +248,7 @@ impl<B: Bytes> Reader<B> {
         &self.bytes
     }
 
-    /// A time as the recorder's clock showed it, zone included.
+    /// A time by the recorder's clock, with its zone.
     pub fn clock(&self, time: i64) -> String {
         let offset = Offset::from_seconds(self.header.utc_offset_s).unwrap_or(Offset::UTC);
         let zoned = Timestamp::from_millisecond(time).map(|time| time.to_zoned(TimeZone::fixed(offset)));
@@ -258,7 +258,7 @@ impl<B: Bytes> Reader<B> {
         )
     }
 
-    /// The text of a frame: exactly what its lead says, under its checksum.
+    /// The unpacked text of a frame, checked against its lead and its checksum.
     pub fn text(&self, slot: usize) -> Result<Vec<u8>, Damage> {
         let Slot { offset, lead } = self.slot(slot);
         let damage = |what: String| Damage { slot, offset, record: lead.first, what };
@@ -267,7 +267,7 @@ impl<B: Bytes> Reader<B> {
         unpack(&lead, &frame).map_err(damage)
     }
 
-    /// The lines of a frame whose kinds are among these flags, and a kind that only a later version knows.
+    /// The lines of a frame whose kinds have one of the wanted flags, and the kind of a record of a later version.
     fn parse(&self, slot: usize, text: &[u8], wanted: u32) -> Result<(Vec<Line>, Option<String>), Damage> {
         let Slot { offset, lead } = self.slot(slot);
         let damage = |record: u64, what: String| Damage { slot, offset, record, what };
@@ -292,7 +292,7 @@ impl<B: Bytes> Reader<B> {
         Ok((lines, later))
     }
 
-    /// The lines of a frame whose kinds are among these flags.
+    /// The lines of a frame whose kinds have one of the wanted flags.
     pub fn lines(&mut self, slot: usize, wanted: u32) -> Result<Vec<Line>, Damage> {
         let text = self.text(slot)?;
         self.known_lines(slot, &text, wanted)
@@ -307,10 +307,10 @@ impl<B: Bytes> Reader<B> {
         Ok(lines)
     }
 
-    /// Goes to the moment that is complete with a frame.
+    /// Shows the moment that a frame completes.
     pub fn show(&mut self, slot: usize) -> Result<(), Damage> {
         if let Err(damage) = self.settle_state(slot) {
-            // Only a frame of the state is built upon.
+            // Only frames of the state have dependents.
             let is_state = self.links.is_state(damage.slot);
             return Err(if is_state { remembered(&mut self.broken_states, damage) } else { damage });
         }
@@ -323,7 +323,7 @@ impl<B: Bytes> Reader<B> {
 
     fn settle_state(&mut self, slot: usize) -> Result<(), Damage> {
         let StateFrames { first, last } = self.state_frames(slot)?;
-        // What builds upon a frame that cannot be read cannot be shown.
+        // A state that depends on an unreadable frame cannot be shown.
         if let Some((_, damage)) = self.broken_states.range(first..=last).next() {
             return Err(damage.clone());
         }
@@ -331,7 +331,7 @@ impl<B: Bytes> Reader<B> {
         let known = at.filter(|at| print.is_some() && (first..=last).contains(at));
         let mut print = match (known, print) {
             (Some(_), Some(print)) => print,
-            // A recorder says everything again from time to time. Where nothing of it is new nothing has to be read.
+            // A recorder repeats the whole state from time to time. If the hash is the same, nothing has to be read.
             (None, Some(print)) if self.print_of(first, last)?.finalize() == print.finalize() => {
                 (self.state_at, self.print) = (Some(last), Some(print));
                 return Ok(());
@@ -351,7 +351,7 @@ impl<B: Bytes> Reader<B> {
         Ok(())
     }
 
-    /// What tells the state that some frames make from any other.
+    /// Hash of the state that these frames make.
     fn print_of(&self, first: usize, last: usize) -> Result<blake3::Hasher, Damage> {
         let mut print = blake3::Hasher::new();
         for frame in self.links.state_between(first, last) {
@@ -365,7 +365,7 @@ impl<B: Bytes> Reader<B> {
         self.state.apply(line.record).map_err(|what| Damage { slot: frame, offset, record, what })
     }
 
-    /// The frames that make the state at a frame, from the last whole one on. Each names the one before it.
+    /// The frames that make the state at a frame, from the last whole state on. Each names the one before.
     fn state_frames(&self, slot: usize) -> Result<StateFrames, Damage> {
         self.links.state(slot).map_err(|Lost { slot: lost, record }| {
             let offset = self.hole_of(record).unwrap_or(self.index.slots[slot].offset);
@@ -378,7 +378,7 @@ impl<B: Bytes> Reader<B> {
         self.links.hole_before(record).map(|hole| self.index.holes[hole].offset)
     }
 
-    /// The first of the frames that the counters at a frame are told by; those behind it say what moved.
+    /// The first frame that the counters at a frame depend on; the frames after it hold changes.
     fn whole_counters(&self, slot: usize) -> Result<usize, Damage> {
         self.links.counters(slot).map_err(|Lost { slot: torn, record }| {
             let offset = self.hole_of(record).unwrap_or(self.index.slots[torn].offset);
@@ -387,7 +387,7 @@ impl<B: Bytes> Reader<B> {
         })
     }
 
-    /// The frames that a moment is made of, as far as they are there; what is in them is not read.
+    /// The frames that a moment depends on, as far as they exist; their content is not read.
     pub fn needs(&self, slot: usize) -> Result<Vec<usize>, Damage> {
         let chain = self.state_frames(slot)?;
         let mut frames: Vec<usize> = self.links.state_between(chain.first, chain.last).collect();
@@ -395,7 +395,7 @@ impl<B: Bytes> Reader<B> {
         Ok(frames)
     }
 
-    /// The frame in which the state that is shown stands.
+    /// The last frame of the state that is shown.
     pub fn state_at(&self) -> Option<usize> {
         self.state_at
     }
@@ -410,7 +410,7 @@ impl<B: Bytes> Reader<B> {
         let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();
         let size = |frame: usize| self.slot(frame).lead.raw as usize;
         for some in together(&frames, size) {
-            // Each sweep builds upon the one before; to unpack them they need not wait for each other.
+            // Sweeps have to be applied in order, but unpacking them can happen in parallel.
             let parse = |frame: usize| self.parse(frame, &self.text(frame)?, flags::COUNTERS);
             let read = |frame: &usize| (*frame, parse(*frame));
             let raw: usize = some.iter().map(|frame| self.slot(*frame).lead.raw as usize).sum();
@@ -428,8 +428,8 @@ impl<B: Bytes> Reader<B> {
         Ok(())
     }
 
-    /// Goes to the last moment up to `most` (a place among the moments) that can be read; a note says where it is not
-    /// that one. `None` where there is no such moment, with the damage of the latest.
+    /// Shows the last readable moment up to `most`, an index of moments, and adds a note if it is an earlier one.
+    /// `None` if there is none, or the damage of the latest moment.
     pub fn show_until(&mut self, most: usize) -> Result<usize, Option<Damage>> {
         let (mut first, mut next) = (None, most.checked_add(1));
         while let Some(at) = next.and_then(|next| next.checked_sub(1)) {
@@ -457,14 +457,14 @@ impl<B: Bytes> Reader<B> {
             .add_partial(EARLIER, place, || format!("{damage}; this is {shown}, the last moment before it"));
     }
 
-    /// Goes to the end, or to the last moment before it that can be read.
+    /// Shows the last moment, or the last readable one before it.
     pub fn show_last(&mut self) -> Result<usize, Box<FileError>> {
         let last = self.moments.len().checked_sub(1);
         let shown = last.map_or(Err(None), |last| self.show_until(last));
         shown.map_err(|damage| self.unreadable(damage))
     }
 
-    /// That no moment can be shown.
+    /// The error that no moment can be shown.
     pub fn unreadable(&self, damage: Option<Damage>) -> Box<FileError> {
         let (offset, what) = match damage {
             Some(damage) => (damage.offset, damage.to_string()),
@@ -477,7 +477,7 @@ impl<B: Bytes> Reader<B> {
         FileError::new("FD-2703", self.place(offset), what, hint)
     }
 
-    /// What was seen at the moment shown.
+    /// The snapshot at the moment shown.
     pub fn observation(&self) -> Observation {
         let state = &self.state;
         let mut notes = self.notes.clone();
@@ -508,7 +508,7 @@ impl<B: Bytes> Reader<B> {
         }
     }
 
-    /// What sweeps found to be different, in the frames behind one and up to another. Words of a later version are none.
+    /// News of sweeps in the frames after one and up to another, without those of later versions.
     pub fn news(&mut self, behind: usize, to: usize) -> Result<Vec<News>, Damage> {
         let mut news = Vec::new();
         for slot in behind + 1..=to {
@@ -523,7 +523,7 @@ impl<B: Bytes> Reader<B> {
         Ok(news)
     }
 
-    /// What was said of a moment besides what was seen.
+    /// The notes, actions and news of a frame.
     pub fn events(&mut self, slot: usize) -> Result<Vec<(i64, Record)>, Damage> {
         let lines = self.lines(slot, flags::EVENT)?;
         Ok(lines.into_iter().map(|line| (line.time, line.record)).collect())

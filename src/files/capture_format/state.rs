@@ -1,4 +1,4 @@
-//! What is known at one moment of a capture, and the records that say it.
+//! The state at one moment of a capture, and the records that express it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::topology::Topology;
 use fabdeck_fabric::observe::{Adaptive, JobsHeard, Observation, PolicyLevels, SubnetManager, Ticks};
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
-/// Everything up to a moment, taken together.
+/// The result of all records up to a moment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct State {
     pub header: Header,
@@ -25,16 +25,16 @@ pub struct State {
     pub remarks: Vec<Remark>,
     pub jobs: Option<Arc<JobsHeard>>,
     pub base: Base,
-    /// Of a topology in several records those that were read.
+    /// The parts read so far of a topology in several records.
     parts: Topology,
-    /// Paths of `policy`.
+    /// Number of paths in `policy`.
     paths: usize,
-    /// Nodes that hold lanes.
+    /// Nodes that hold SL2VL or arbitration tables.
     laned: BTreeSet<NodeId>,
 }
 
 impl State {
-    /// Takes a record in. Events change nothing of the fabric.
+    /// Applies a record. Events do not change the state.
     pub fn apply(&mut self, record: Record) -> Result<(), String> {
         match record {
             Record::Header(header) => {
@@ -43,7 +43,7 @@ impl State {
             }
             Record::Topology(topology) => {
                 if let Some(topology) = topology.join(&mut self.parts)? {
-                    // Tables are those of nodes, which may be others now.
+                    // Tables belong to nodes, which may be different now.
                     (self.tables, self.laned) = Default::default();
                     self.fabric = topology.fabric()?;
                 }
@@ -79,7 +79,7 @@ impl State {
         Ok(())
     }
 
-    /// The records that say it anew, counters left out.
+    /// The records that express the state, without counters.
     pub fn records(&self) -> Vec<Record> {
         let look = Observation {
             fabric: self.fabric.clone(),
@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-/// The records of everything but counters.
+/// The records of a whole snapshot, without counters.
 pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     let mut records = vec![Record::Header(header.clone())];
     records.extend(Topology::of(&look.fabric).into_iter().map(Record::Topology));
@@ -116,7 +116,7 @@ pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     records
 }
 
-/// The records of what changed between two looks, counters left out.
+/// The records of the changes between two snapshots, without counters.
 pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     let mut records = Vec::new();
     let moved = before.fabric != now.fabric;
@@ -126,7 +126,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     let known = (!moved).then_some(&before.tables);
     if moved || before.tables != now.tables {
         records.extend(Forwarding::of(&now.fabric, &now.tables, known).into_iter().map(Record::Tables));
-        // Nodes that hold nothing any more take their lanes with them, and the others' are told again.
+        // A whole record of tables clears all nodes, so lanes are written again too.
         let cleared =
             records.iter().any(|record| matches!(record, Record::Tables(tables) if tables.is_whole()));
         let known = known.filter(|_| !cleared);
@@ -139,7 +139,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
         records.extend(policy(now));
     }
     records.extend((before.ticks != now.ticks).then(|| ticks(now)));
-    // One more silence of a kind that is known is told by the sweep: it has fewer samples.
+    // A further silent port of a known kind shows in the sweep, which has fewer samples; it needs no remark.
     let kinds = |look: &Observation| {
         let kinds = look.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
         kinds.collect::<Vec<_>>()
@@ -182,7 +182,7 @@ fn ticks(look: &Observation) -> Record {
     Record::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
 }
 
-/// Which jobs run; the list itself where it is not that of before.
+/// The running jobs; the list only if it differs from the one before.
 fn running(before: Option<&JobsHeard>, now: &JobsHeard) -> Record {
     let same = before.is_some_and(|before| before.jobs == now.jobs);
     let list = (!same).then(|| now.jobs.as_ref().clone());

@@ -1,4 +1,4 @@
-//! The tables of nodes as records: where packets go, and on which lanes.
+//! The tables of nodes as records: forwarding tables, and tables of lanes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +8,21 @@ use fabdeck_fabric::{
     Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeId, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
 };
 
-/// Forwarding tables. Of nodes that are not named nothing is held, or nothing changed.
+/// Forwarding tables. Nodes that are left out hold none, or did not change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Forwarding {
-    /// What was held before counts no more.
+    /// Whether this record replaces all earlier ones.
     whole: bool,
-    /// The only blocks that were asked for.
+    /// The only blocks that were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     only: Option<BTreeSet<u16>>,
     nodes: BTreeMap<String, Held>,
 }
 
-/// What one node holds.
+/// The forwarding tables of one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Held {
-    /// The egress port of each LID from 0 on, two hexadecimal digits each; `ff`: no path.
+    /// The egress port of each LID from 0 on, in two hexadecimal digits; `ff` is no path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lft: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -31,7 +31,7 @@ struct Held {
     mft: Option<BTreeMap<u16, Vec<u8>>>,
 }
 
-/// Lanes and their arbitration.
+/// SL2VL and arbitration tables.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LaneTables {
     whole: bool,
@@ -40,7 +40,7 @@ pub struct LaneTables {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct HeldLanes {
-    /// By ports in and out (`3-17`): the lane of each service level from 0 on, a hexadecimal digit each.
+    /// By in-port and out-port (`3-17`): the lane of each service level from 0 on, in one hexadecimal digit.
     sl2vl: BTreeMap<String, String>,
     arbitration: BTreeMap<u8, Weights>,
 }
@@ -54,7 +54,7 @@ struct Weights {
 }
 
 impl Forwarding {
-    /// What there is, or what changed since `before`, in records that fit into frames; none where nothing changed.
+    /// All tables, or those that changed since `before`, in records that fit into frames; empty if nothing changed.
     pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Vec<Self> {
         let mut nodes = BTreeMap::new();
         for (id, held) in &tables.nodes {
@@ -99,7 +99,7 @@ impl Forwarding {
         self.whole
     }
 
-    /// Other GUIDs in place of those that nodes are named by.
+    /// Replaces the GUIDs that name nodes.
     pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
         self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
     }
@@ -136,7 +136,7 @@ impl Held {
 }
 
 impl LaneTables {
-    /// What there is, or what changed since `before`, in records that fit into frames; none where nothing changed.
+    /// All tables, or those that changed since `before`, in records that fit into frames; empty if nothing changed.
     pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Vec<Self> {
         let mut nodes = BTreeMap::new();
         for (id, held) in &tables.nodes {
@@ -156,7 +156,7 @@ impl LaneTables {
     }
 
     fn split(self) -> Vec<Self> {
-        /// Rows of lanes, of some 30 bytes each; what a port arbitrates counts as so many.
+        /// Most SL2VL rows of a record, of about 30 bytes each; the arbitration of a port counts as `PORT` rows.
         const MOST: usize = 400_000;
         const PORT: usize = 20;
         let (mut all, mut rows) = (vec![Self { whole: self.whole, nodes: BTreeMap::new() }], 0);
@@ -174,12 +174,12 @@ impl LaneTables {
         all
     }
 
-    /// Other GUIDs in place of those that switches are named by.
+    /// Replaces the GUIDs that name switches.
     pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
         self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
     }
 
-    /// `laned`: the nodes that hold lanes, so that forgetting them costs what it took to say them.
+    /// `laned`: the nodes that hold lanes, so that clearing them costs no more than writing them did.
     pub fn apply(
         self,
         fabric: &Fabric,
@@ -238,7 +238,7 @@ impl Weights {
     }
 }
 
-/// The nodes by other GUIDs. Names that are none name no node, and are left out.
+/// Renames nodes to other GUIDs. A key that is no node's is left out.
 fn renamed<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
     let name = |key: &str| {
         let (kind, old) = key.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! A whole fabric as one record.
+//! A whole fabric as records.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use fabdeck_fabric::{
     PhysicalState, Port, PortFacts, PortNum, PortState,
 };
 
-/// Ports that one record holds at the most: a record has to fit into a frame.
+/// Most ports of one record, because a record must fit into a frame.
 const PORTS: usize = 40_000;
-/// Ports of all records together. The largest subnets have some hundred thousands.
+/// Most ports of all records together. The largest subnets have several hundred thousand.
 pub(super) const MOST_PORTS: usize = 2_000_000;
 
-/// Every node with its ports, in canonical order.
+/// All nodes with their ports, in canonical order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Topology {
-    /// How many nodes there are in all, where one record does not hold them: the records that follow have the others.
+    /// Number of nodes in all, if one record does not hold them; the following records have the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<u32>,
     nodes: Vec<NodeRecord>,
-    /// Ports of the parts that were joined so far: each part is counted once.
+    /// Number of ports of the parts joined so far; each part is counted once.
     #[serde(skip)]
     joined_ports: usize,
 }
@@ -71,21 +71,21 @@ struct PortRecord {
     operational_lanes: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lanes_supported: Option<u8>,
-    /// The node (its place in the list, from 0) and the port at the other end of the cable.
+    /// The node (its index in the list) and the port at the other end of the cable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peer: Option<(u32, u8)>,
 }
 
-/// Who made a device, which one it is, and its revision.
+/// Vendor, device id and revision.
 pub type Device = (Option<u32>, Option<u32>, Option<u32>);
 
-/// A node by its kind and GUID, and what it calls itself.
+/// A node by its kind and GUID, with its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Called<'t> {
     pub kind: NodeKind,
     pub guid: Guid,
     pub name: &'t str,
-    /// It is the aggregation node of a switch.
+    /// Whether the node is the aggregation node of a switch.
     pub aggregation: bool,
 }
 
@@ -94,7 +94,7 @@ impl Topology {
         Self::parts_of(fabric, PORTS)
     }
 
-    /// As many records as it takes with so many ports each; a node stays whole.
+    /// Splits a fabric into records of at most this many ports; a node is never split.
     fn parts_of(fabric: &Fabric, ports: usize) -> Vec<Self> {
         let (mut parts, mut held) = (vec![Self::default()], 0);
         for (id, node) in fabric.nodes() {
@@ -116,7 +116,7 @@ impl Topology {
         parts
     }
 
-    /// The whole list, once its last part is there.
+    /// Joins parts; returns the whole list when its last part is there.
     pub fn join(self, parts: &mut Self) -> Result<Option<Self>, String> {
         self.join_within(parts, MOST_PORTS)
     }
@@ -143,7 +143,7 @@ impl Topology {
         self.nodes.iter().map(|node| node.ports.len()).sum()
     }
 
-    /// How every node is called.
+    /// The names of all nodes.
     pub fn called(&self) -> impl Iterator<Item = Called<'_>> {
         self.nodes.iter().filter_map(|node| {
             let facts = node.facts().ok()?;
@@ -156,8 +156,8 @@ impl Topology {
         })
     }
 
-    /// Puts other GUIDs, names and makers in place of those that stand there.
-    /// Of who made a device a number stays, so that those of one kind can be told.
+    /// Replaces GUIDs, names and vendors. A number replaces the vendor, so that devices of one kind can still be
+    /// recognized.
     pub fn disguise(
         &mut self,
         guid: impl Fn(Guid) -> Guid,
@@ -177,12 +177,12 @@ impl Topology {
         }
     }
 
-    /// Every kind of device in it.
+    /// All kinds of devices.
     pub fn devices(&self) -> impl Iterator<Item = Device> {
         self.nodes.iter().map(|node| (node.vendor_id, node.device_id, node.revision))
     }
 
-    /// Every GUID in it.
+    /// All GUIDs.
     pub fn guids(&self) -> impl Iterator<Item = Guid> {
         self.nodes.iter().flat_map(|node| {
             let ports = node.ports.iter().filter_map(|port| port.guid);
@@ -310,11 +310,11 @@ mod tests {
         }
         assert_eq!((joined.len(), joined[0].fabric().unwrap() == fabric), (1, true));
         assert_eq!(held, Topology::default());
-        // A part that comes twice is one too many; a whole list forgets what was begun.
+        // A repeated part is one too many; a whole list discards the parts before it.
         let twice = parts[0].clone().join(&mut held).and_then(|_| parts[0].clone().join(&mut held));
         assert_eq!(twice, Ok(None));
         assert!(parts.iter().any(|part| part.clone().join(&mut held).is_err()));
-        // Ports of all parts count, and those of a whole list.
+        // The limit counts the ports of all parts, and those of a whole list.
         let mut held = Topology::default();
         assert!(parts[0].clone().join_within(&mut held, 60).is_ok());
         let more = parts[1].clone().join_within(&mut held, 60);

@@ -1,6 +1,6 @@
-//! Words in the records, as every tool of the trade prints them.
+//! Words for states, widths and speeds in records, as the common tools print them.
 
-/// A word of a list of words, where there is one.
+/// Reads a word, if there is one.
 pub(super) fn word_of<T: Copy>(
     what: &str,
     word: Option<&str>,

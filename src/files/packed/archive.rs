@@ -21,9 +21,9 @@ impl Kind {
     }
 }
 
-/// Each entry of a zip archive has one in its directory.
+/// The signature of an entry in the directory of a zip archive.
 const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
-/// Archives in an archive have entries too, as far as they are not packed once more.
+/// Archives within an archive add signatures too, if they are stored uncompressed.
 const ENTRIES_WITHIN: usize = 16;
 
 impl Unpacking<'_> {
@@ -72,7 +72,8 @@ impl Unpacking<'_> {
         let broken = |why: zip::result::ZipError| {
             damaged(name, format!("the zip archive cannot be read: {}", said(&why.to_string())))
         };
-        // The whole directory is read before the first entry, and needs more memory than it has bytes.
+        // The zip crate reads the whole directory before the first entry, which needs more memory than the directory
+        // has bytes.
         let most = self.budget.limits.entries.saturating_mul(ENTRIES_WITHIN);
         if bytes.windows(ENTRY_OF_ZIP.len()).filter(|part| *part == ENTRY_OF_ZIP).nth(most).is_some() {
             return Err(self.too_many_entries(name));
@@ -103,7 +104,7 @@ impl Unpacking<'_> {
             match unpacked {
                 Ok(held) if held.len() as u64 > left => return Err(self.budget.too_large(name)),
                 Ok(held) => self.entry(name, &path, &held, depth)?,
-                // The directory of the archive tells where the next entry is.
+                // The directory of the archive knows where the next entry begins, so unpacking continues.
                 Err(why) => {
                     let inner = format!("{name}!{}", said(&path));
                     let error = damaged(&inner, format!("the entry cannot be unpacked: {}", said(&why)));
@@ -129,7 +130,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// Hidden files are left out of folders too; other systems put their own among the files of an archive.
+/// Hidden files are skipped in folders too; some systems add their own files to archives.
 fn is_hidden(path: &str) -> bool {
     let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != "." && *part != "..");
     path.starts_with("__MACOSX/") || parts.any(|part| part.starts_with('.'))

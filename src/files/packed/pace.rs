@@ -1,16 +1,17 @@
-//! Time for unpacking. Nothing here has a clock: whoever gives the bytes says when it has been long enough, and is asked
-//! after every so many bytes that a decoder takes in or gives out.
+//! Time limit of unpacking. This module has no clock: a callback of the caller says whether to continue. It is called
+//! after every few kilobytes that a decoder reads or writes.
 
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 
-/// Decoders get their bytes in parts of this size at most, and are stopped between two parts.
+/// Largest part of input that a decoder gets; it can be stopped between two parts.
 const PART: usize = 16 << 10;
-/// Some decoders read byte by byte; asking each time would cost more than the byte.
+/// Reads between two calls of the callback. Some decoders read byte by byte, and a call for each byte would cost more
+/// than the byte.
 const READS: u32 = 512;
 
-/// Asks whether unpacking may go on.
+/// Calls back to ask whether unpacking may continue.
 pub struct Pace<'a> {
     may_go_on: &'a dyn Fn() -> bool,
     is_over: Cell<bool>,
@@ -33,7 +34,7 @@ impl<'a> Pace<'a> {
         self.is_over.get()
     }
 
-    /// Counts a step of work. Once the time is over, every step is an error.
+    /// Counts a step of work. When the time is over, each step is an error.
     pub(super) fn step(&self, bytes: usize) -> io::Result<()> {
         self.bytes.set(self.bytes.get() + bytes);
         self.reads.set(self.reads.get() + 1);
@@ -51,7 +52,7 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// Packed bytes on their way into a decoder.
+/// Packed input of a decoder.
 pub(super) struct PacedInput<'a> {
     bytes: Cursor<&'a [u8]>,
     pace: &'a Pace<'a>,
@@ -81,7 +82,7 @@ impl BufRead for PacedInput<'_> {
 
     fn consume(&mut self, count: usize) {
         self.bytes.consume(count);
-        // An error comes with the next part.
+        // The error comes with the next part.
         let _ = self.pace.step(count);
     }
 }
@@ -93,7 +94,7 @@ impl Seek for PacedInput<'_> {
     }
 }
 
-/// Reads a stream to its end, and no further than one byte past the limit.
+/// Reads a stream to its end, but at most one byte beyond the limit.
 pub(super) fn read_up_to(reader: impl Read, limit: u64, pace: &Pace<'_>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut reader = reader.take(limit.saturating_add(1));

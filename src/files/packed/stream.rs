@@ -1,14 +1,14 @@
-//! One stream of packed bytes.
+//! Streams of compressed bytes.
 
 use std::io;
 
 use super::pace::{Pace, PacedInput, read_up_to};
 
-/// Memory for the dictionary of an xz or zstd stream: the strongest levels of both tools ask for 64 and 128 MiB.
+/// Memory for the dictionary of an xz or zstd stream: the highest levels of both tools need 64 and 128 MiB.
 const DICTIONARY_KIB: u32 = 160 << 10;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// A way to pack one file.
+/// A compression format for one file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     Gzip,
@@ -18,7 +18,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Told by the first bytes. A capture of fabdeck has a beginning of its own, and is none.
+    /// Detects the format by the first bytes. A capture of fabdeck begins differently and is none.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1F, 0x8B, 0x08, ..] => Some(Self::Gzip),
@@ -39,7 +39,7 @@ impl Stream {
         }
     }
 
-    /// What comes out, at most one byte more than `limit`. Streams that follow each other are one, as for the tools.
+    /// Unpacks to at most one byte more than `limit`. Concatenated streams are one, as for the tools.
     pub(super) fn unpack(self, bytes: &[u8], limit: u64, pace: &Pace<'_>) -> io::Result<Vec<u8>> {
         let input = PacedInput::new(bytes, pace);
         match self {

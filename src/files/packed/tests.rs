@@ -14,7 +14,7 @@ fn tar_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, held) in entries {
         let mut header = tar::Header::new_gnu();
-        // `append_data` refuses paths that lead out of the folder; whoever means harm writes them.
+        // `append_data` refuses paths that lead out of the folder, but an attacker can write them.
         header.as_gnu_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
         header.set_size(held.len() as u64);
         header.set_mode(0o644);
@@ -76,7 +76,7 @@ fn bzip2_of(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// `printf 'hello\n' | xz`: the crate is built without its encoder.
+/// Output of `printf 'hello\n' | xz`: the crate is built without its encoder.
 const HELLO_XZ: &[u8] = &[
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01, 0x16,
     0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a, 0x00,
@@ -163,8 +163,7 @@ fn damaged_archives_are_told_wherever_they_end() {
     }
 }
 
-/// What takes long without being large: streams of nothing one after the other, blocks of nothing, many small files, and
-/// bytes that come out of few.
+/// Input that takes long without being large: many empty streams, empty blocks, many small files, and a high ratio.
 #[test]
 fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_while() {
     const SIZE: usize = 1 << 19;
@@ -178,7 +177,7 @@ fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_whil
     let head = 30 + "a".len();
     zip_of_blocks.splice(head..head, blocks.iter().copied());
     let grown = u32::try_from(blocks.len()).unwrap();
-    // The sizes in the directory, and where the directory begins.
+    // Corrects the sizes in the directory, and the offset of the directory.
     let directory = zip_of_blocks.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
     let end = zip_of_blocks.len() - 22;
     for at in [directory + 20, end + 16] {
@@ -210,7 +209,7 @@ fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_whil
     }
 }
 
-/// The directory of a zip archive is read as a whole, so it is counted before.
+/// The zip crate reads the directory as a whole, so its entries are counted first.
 #[test]
 fn a_directory_of_a_zip_archive_that_is_too_long_is_not_read() {
     let mut bytes = zip_of(&[("a", TEXT)]);
@@ -222,7 +221,7 @@ fn a_directory_of_a_zip_archive_that_is_too_long_is_not_read() {
 
 const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
 
-/// Steps in which nothing comes in or out count too.
+/// Steps without input or output count too.
 #[test]
 fn unpacking_is_asked_about_its_time_after_so_many_steps_of_nothing() {
     let asked = std::cell::Cell::new(0);
@@ -251,7 +250,7 @@ fn links_and_encrypted_entries_of_a_zip_archive_are_left_out() {
     }
 }
 
-/// Two layers of which each is below the bound and both are not.
+/// Two layers, each below the limit and together above it.
 #[test]
 fn bytes_of_all_layers_count_together() {
     let mut state = 1u32;
