@@ -1,5 +1,5 @@
-//! The table of actions: every thing that a key or a word does, once. The keymap, the palette, the help, the footer and
-//! `docs/keys.md` are made from it.
+//! The table of actions: everything that a key or a palette word does, once. The keymap, the palette, the
+//! help, the footer and `docs/keys.md` are made from it.
 
 use super::copying::{equivalent, unlike, whatif_line};
 use super::effect::Effect;
@@ -23,7 +23,7 @@ use crate::session::{Danger, Service, counted, drawn_words, mark_random};
 use fabdeck_fabric::{Element, Resolved};
 use fabdeck_routing::{Engine, engine};
 
-/// Where its key works. Its word works everywhere, and leads to the screen.
+/// The screens on which the key of an action works. Its palette word works everywhere, and opens the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     Everywhere,
@@ -39,7 +39,8 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Where its key works besides the screens: in what lies over one, and while a line is typed as far as it is no letter.
+/// Where else the key of an action works: in overlays, or also in the input line unless it types a character
+/// there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Over {
     Nothing,
@@ -47,28 +48,29 @@ pub enum Over {
     Lines,
 }
 
-/// What an action does, with the rest of its line.
+/// The function of an action; its second parameter is the rest of the line.
 pub type Act = fn(&mut State, &str) -> Vec<Effect>;
 
 #[derive(Clone, Copy)]
 pub struct Action {
-    /// Its word in the palette and in the configuration.
+    /// The word of the action in the palette and in the configuration.
     pub id: &'static str,
-    /// One line, without a full stop.
+    /// The description in one line, without a full stop.
     pub title: &'static str,
-    /// What follows its word; in brackets what may be left out.
+    /// The argument after the word; brackets mark optional parts.
     pub argument: &'static str,
     pub keys: &'static [&'static str],
     pub place: Place,
-    /// Screens that it belongs to though it works everywhere: their help begins with it.
+    /// Screens whose help lists the action first, although it works everywhere.
     pub belongs: &'static [ScreenId],
     pub over: Over,
     pub danger: Danger,
     /// Whether the footer shows it.
     pub prominent: bool,
-    /// Why it cannot run now.
+    /// The reason why the action cannot run now, as an error.
     pub ready: fn(&State) -> Result<(), String>,
-    /// The command line that does the same as what was done; of what is only shown the screen has one.
+    /// The command line for what the action did. For an action that only shows something, the screen has the
+    /// command line.
     pub line: Option<fn(&State) -> Option<String>>,
     pub act: Act,
 }
@@ -97,7 +99,7 @@ const fn of(id: &'static str, keys: &'static [&'static str], title: &'static str
 }
 
 impl Action {
-    /// The key that is shown for it.
+    /// The key that screens show for the action.
     pub fn first_key(&self, keymap: &Keymap) -> Option<Key> {
         keymap.keys(self).first().copied()
     }
@@ -148,7 +150,7 @@ impl Action {
     }
 }
 
-/// In the order of help.
+/// The actions, in the order of the help.
 pub const ACTIONS: &[Action] = &[
     of("help", &["?"], "Show the keys, and search them", |state, _| {
         layered::toggle(state, Layer::Help(Help::default()))
@@ -165,7 +167,7 @@ pub const ACTIONS: &[Action] = &[
     })
     .over(Over::Lines),
     of("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
-        // What the line below offers to cancel is cancelled before anything is left.
+        // Esc cancels a task that the status line offers to cancel, before it leaves anything.
         let above = state.prompt.is_some() || state.layer.is_some();
         let unfiltered = state.current().table().filter.is_empty();
         if !above && unfiltered && state.screen == ScreenId::Timeline && timeline::stop_deriving(state) {
@@ -548,12 +550,12 @@ pub const ACTIONS: &[Action] = &[
         .over(Over::Lines),
 ];
 
-/// The action of a word.
+/// The action with this word.
 pub fn action(id: &str) -> Option<&'static Action> {
     ACTIONS.iter().find(|action| action.id == id)
 }
 
-/// The engines of a list; all of them when it is empty.
+/// The engines of a list; all engines for an empty list.
 fn engines_named(list: &str) -> Result<Vec<&'static Engine>, String> {
     if list.is_empty() {
         return Ok(forward::all_engines());
@@ -567,14 +569,14 @@ fn engines_named(list: &str) -> Result<Vec<&'static Engine>, String> {
 }
 
 fn copied(state: &mut State, line: String) -> Vec<Effect> {
-    // First what it is not: the end of a long line is out of sight.
+    // The remarks come before the line, because the end of a long line is not visible.
     let remarks = unlike(state);
     let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
     state.say(Severity::Said, format!("copied{remarks}: {line}"));
     vec![Effect::Copy(line)]
 }
 
-/// Notes that would be lost are told first, and a change that would end with this process is asked about.
+/// Leaves the session, unless notes would be lost or a change would end with it. It then warns or asks first.
 fn leave(state: &mut State) -> Vec<Effect> {
     let notes = state.unsaved.notes;
     if notes > 0 && !std::mem::replace(&mut state.unsaved.told, true) {
@@ -597,7 +599,7 @@ fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
 
 pub(super) fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
-    // A name with blanks may stand in quotes, and need not.
+    // A name with spaces may be quoted, but need not be.
     let whole = words(text);
     let text = if let [(_, only)] = whole.as_slice() { only } else { text };
     let found = Element::find(look.fabric(), &look.names, text);

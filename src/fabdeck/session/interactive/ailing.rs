@@ -1,5 +1,5 @@
-//! What is wrong with nodes and cables, by node and summed up for what holds many: worked out when the look, its order
-//! or the marks change, and only read by frames.
+//! The problems of nodes and links, by node and summarized by rank and rack. They are computed again when the
+//! snapshot, its order, the marks or the errors change; drawing only reads them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::known::Known;
 use crate::session::Look;
 use fabdeck_fabric::{Faults, LinkId, NodeId, Resolved};
 
-/// What is wrong with one node. A mark on a cable is one on the nodes at both of its ends.
+/// The problems of one node. A mark on a link counts for the nodes at both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Ailment {
     marked: bool,
@@ -20,7 +20,7 @@ struct Ailment {
 }
 
 impl Ailment {
-    /// The worst of it.
+    /// The worst problem, in words.
     fn words(self) -> &'static str {
         match self {
             Self { marked: true, .. } => "marked",
@@ -33,16 +33,17 @@ impl Ailment {
     }
 }
 
-/// Of a node that fell silent, or is known by its peer only.
+/// The text for a node that no longer answers, or is known only by its peer.
 pub const NOT_ANSWERING: &str = "not answering";
 
 #[derive(Debug, Default)]
 pub struct Ailing {
-    /// Which look in which order, which marks, and which cables have errors.
+    /// The snapshot, its order and the marks of the last computation; the next field has its links with
+    /// errors.
     of: Option<(usize, u64, Faults)>,
     errored: Vec<LinkId>,
     nodes: BTreeMap<NodeId, Ailment>,
-    /// In the order of the ranks, and of the racks.
+    /// Summaries in the order of the ranks, and in the next field of the racks.
     tiers: Vec<String>,
     racks: Vec<String>,
     all_racks: String,
@@ -50,7 +51,7 @@ pub struct Ailing {
 }
 
 impl Ailing {
-    /// Works it out for what is known now, unless that was done; `None` where nothing changed.
+    /// Computes the problems; `None` where nothing has changed since the last computation.
     pub fn of(known: &Known) -> Option<Self> {
         let look = known.look.as_ref()?;
         let of = (Arc::as_ptr(look) as usize, known.arranged, known.marks.clone());
@@ -71,12 +72,12 @@ impl Ailing {
         })
     }
 
-    /// Whether errors on a cable are beyond the threshold.
+    /// Whether the errors of a link are above the threshold.
     pub fn has_errors(&self, link: LinkId) -> bool {
         self.errored.binary_search(&link).is_ok()
     }
 
-    /// The worst that is wrong with a node; nothing when all is well.
+    /// The worst problem of a node; empty where it has none.
     pub fn node(&self, id: NodeId) -> &'static str {
         self.nodes.get(&id).map_or("", |ailment| ailment.words())
     }
@@ -138,8 +139,9 @@ fn nodes(look: &Look, marks: &Faults, errored: &[LinkId]) -> BTreeMap<NodeId, Ai
     nodes
 }
 
-/// How many of these have what: `1 not answering, 2 down, 1 with errors, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
-/// end; marks are known to whoever set them.
+/// The number of nodes with each problem, such as `1 not answering, 2 down, 1 with errors, 1 degraded, 3
+/// marked`. The worst problem comes first, because a narrow column cuts the end. Marks come last, as the
+/// operator set them.
 fn summed<'n>(nodes: &BTreeMap<NodeId, Ailment>, of: impl IntoIterator<Item = &'n NodeId>) -> String {
     let [mut silent, mut down, mut errored, mut degraded, mut marked] = [0usize; 5];
     if nodes.is_empty() {

@@ -1,4 +1,4 @@
-//! The command line that shows what the screen shows, or that does what was done last.
+//! Command lines that show what the screen shows, or that repeat the last action.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::state::{State, quoted};
 use crate::session::Look;
 use fabdeck_routing::{ENGINES, Engine};
 
-/// The console asks no subnet manager for path records.
+/// The option that keeps a command from requesting path records, because the console requests none.
 fn lanes_argument(look: &Look) -> &'static str {
     match look.observation.reading.is_some() && look.routes.is_none() {
         true => " --lanes-in-force assumed",
@@ -18,7 +18,8 @@ fn lanes_argument(look: &Look) -> &'static str {
     }
 }
 
-/// Asks the engines that were asked, over the marks as they are. It asks nobody for lanes either.
+/// The command line that runs the requested engines with the current marks. `whatif` requests no path records
+/// either.
 pub fn whatif_line(state: &State) -> Option<String> {
     let asked: Vec<&str> = state.engines().keys().copied().collect();
     let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
@@ -26,7 +27,7 @@ pub fn whatif_line(state: &State) -> Option<String> {
     Some(state.line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
 }
 
-/// The same with the engines that the list shows, as it orders them.
+/// The same command line with the engines that the list shows, in its order.
 fn listed_line(state: &State) -> Option<String> {
     let table = state.current().table();
     let shown = (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines)
@@ -40,7 +41,8 @@ fn listed_line(state: &State) -> Option<String> {
         .then(|| state.line(&format!("whatif{marks} --engine {}{jobs}", shown.join(","))))
 }
 
-/// Follows the path under a proposal: its plan holds the tables, and is written first where that was not done yet.
+/// The command line that follows a path under a proposal. It needs the tables in the plan, so it writes the
+/// plan first where no file has it.
 fn proposed_path(state: &State) -> Option<String> {
     let paths = &state.screens.paths;
     let engine = paths.under.filter(|_| state.screen == ScreenId::Paths && paths.users.is_none())?;
@@ -53,7 +55,7 @@ fn proposed_path(state: &State) -> Option<String> {
     Some(format!("{}; {}", route_line(state, engine, &file), follow(&file)))
 }
 
-/// Writes the plan of an engine into a file.
+/// The command line that writes the plan of an engine to a file.
 pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
     let marks = state.marks_as_arguments();
     let lanes = state.look().map_or("", |look| lanes_argument(look));
@@ -61,13 +63,13 @@ pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
     state.line(&format!("route --engine {}{marks}{lanes}{jobs} -o {}", engine.id, quoted(file)))
 }
 
-/// Applies the plan of a file.
+/// The command line that applies the plan in a file.
 pub fn apply_line(state: &State, file: &str) -> String {
     let opted = if state.writing == Writing::Asked { "--allow-write " } else { "" };
     state.line(&format!("{opted}apply {}", quoted(file)))
 }
 
-/// Leads to the routes of an engine in two plans, beside the file of the one plan, as `route` tells it.
+/// The commands that reach the routes of an engine in two plans, with files beside that of the single plan.
 pub fn staged_commands(state: &State, engine: &Engine, file: &str) -> StagedCommands {
     let path = Path::new(file);
     let end = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
@@ -75,7 +77,7 @@ pub fn staged_commands(state: &State, engine: &Engine, file: &str) -> StagedComm
     let beside = |which: &str| path.with_file_name(format!("{stem}-{which}{end}")).display().to_string();
     let [first, second] = ["first", "second"].map(beside);
     let lanes = state.look().map_or("", |look| lanes_argument(look));
-    // On the way nothing but tables is written, so there is one lane.
+    // The intermediate plan writes only forwarding tables, so it has one lane.
     let behind = format!("{}{lanes} --lanes 1 -o {}", state.marks_as_arguments(), quoted(&first));
     let confirm = || state.line_anywhere("confirm ID");
     StagedCommands {
@@ -91,7 +93,7 @@ pub fn staged_commands(state: &State, engine: &Engine, file: &str) -> StagedComm
 }
 
 pub fn equivalent(state: &State) -> Option<String> {
-    // Of rows that are selected: what it would cost to lose them.
+    // For selected rows, the command line shows the cost of their failure.
     if let (Some(look), false) = (state.look(), state.selected().is_empty()) {
         let names = |what| fabdeck_fabric::Element::of(look.fabric(), &look.names, what).to_string();
         let marks = state.selected().iter().map(|what| format!(" --fail {}", quoted(&names(*what))));
@@ -111,7 +113,7 @@ pub fn equivalent(state: &State) -> Option<String> {
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();
-    // Fields of a list that no command prints are in no line.
+    // Fields of a list that no command prints cannot be in a command line.
     if !state.current().is_printed() {
         return Some(line);
     }
@@ -124,7 +126,7 @@ pub fn equivalent(state: &State) -> Option<String> {
     Some(line)
 }
 
-/// In what the line that is copied does not do what the screen shows.
+/// The differences between the copied command line and the screen.
 pub fn unlike(state: &State) -> Vec<&'static str> {
     let table = state.current().table();
     let hot = state.screen == ScreenId::Hotspots;

@@ -1,5 +1,5 @@
-//! A session without a process: keys go in, work is done at once, until nothing is left to do. Tests and replays
-//! drive the same `update` with it.
+//! A session for tests and replays, without a process: it performs each task at once, until none is left. It
+//! uses the same `update` as the console.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,21 +24,21 @@ use fabdeck_routing::NoPulse;
 pub struct Driver {
     pub state: State,
     pub copied: Vec<String>,
-    /// Plans that were written: where, and the text.
+    /// The files and texts of plans that were written.
     pub written: Vec<(std::path::PathBuf, String)>,
-    /// How it began and everything that happened, as it would be written down.
+    /// The header and all events of the session, in their recorded form.
     pub events: Vec<String>,
     look: Result<Arc<Look>, String>,
     sweeper: Sweeper,
     recorded: Recording,
     pub changing: Changing,
     pub lister: Lister,
-    /// When the last sweep was.
+    /// Time of the last sweep.
     swept_ms: u64,
     effects: VecDeque<Effect>,
 }
 
-/// Whoever reads the counters again, no sooner than that by the clock of the source.
+/// The function that reads the counters again, not before the given time of the source's clock.
 pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<Swept, String>>);
 
 impl Default for Sweeper {
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Sweeper {
     }
 }
 
-/// Whoever has a recording of what is looked at.
+/// The recording of the source.
 pub struct Recording(pub Box<dyn Recorded>);
 
 impl Default for Recording {
@@ -68,10 +68,10 @@ impl std::fmt::Debug for Recording {
     }
 }
 
-/// A list of jobs, or why there is none.
+/// A list of jobs, or the reason why there is none.
 type Listed = Result<JobList, String>;
 
-/// Whoever is asked which jobs run.
+/// The function that reads the list of running jobs.
 pub struct Lister(pub Box<dyn FnMut(&JobsFrom) -> Listed>);
 
 impl Default for Lister {
@@ -86,7 +86,7 @@ impl std::fmt::Debug for Lister {
     }
 }
 
-/// Whoever makes changes to what is looked at.
+/// The access to changes of the fabric.
 pub struct Changing(pub Box<dyn Changer>);
 
 impl Default for Changing {
@@ -102,7 +102,7 @@ impl std::fmt::Debug for Changing {
 }
 
 impl Driver {
-    /// A session on a look that is there already, run until idle.
+    /// Opens a session on an existing snapshot, and runs it until it is idle.
     pub fn open(look: Look, size: Size) -> Self {
         Self::with(Ok(Arc::new(look)), size)
     }
@@ -111,14 +111,14 @@ impl Driver {
         Self::bound(look, size, Keymap::default())
     }
 
-    /// The same with other keys.
+    /// Opens a session with the given keymap.
     pub fn bound(look: Result<Arc<Look>, String>, size: Size, keymap: Keymap) -> Self {
         let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
         let outside = (Sweeper::default(), Recording::default(), Changing::default());
         Self::run(look, outside, State::open(source, keymap, size))
     }
 
-    /// A session that watches, on a look and what reads its counters again.
+    /// Opens a session with a watch, which the sweeper feeds.
     pub fn watching(look: Look, sweeper: Sweeper, settings: WatchSettings, size: Size) -> Self {
         let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
         state.known.watch.settings = settings;
@@ -126,7 +126,7 @@ impl Driver {
         Self::run(Ok(Arc::new(look)), outside, (state, effects))
     }
 
-    /// The same where what happens can be stepped through: a capture, or what is recorded while somebody watches.
+    /// Opens a session with a recording: a capture, or the recording of a watch.
     pub fn recorded(
         look: Look,
         (sweeper, recording): (Sweeper, Recording),
@@ -138,7 +138,7 @@ impl Driver {
         Self::run(Ok(Arc::new(look)), (sweeper, recording, Changing::default()), (state, effects))
     }
 
-    /// A session that may write, on a look and whoever makes changes to it.
+    /// Opens a session that may write to the fabric.
     pub fn changing(look: Look, changing: Changing, writing: Writing, size: Size) -> Self {
         let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
         state.writing = writing;
@@ -146,7 +146,7 @@ impl Driver {
         Self::run(Ok(Arc::new(look)), outside, (state, effects))
     }
 
-    /// The same that watches as well.
+    /// Opens a session that may write and has a watch.
     pub fn deciding(
         look: Look,
         (sweeper, settings): (Sweeper, WatchSettings),
@@ -181,7 +181,7 @@ impl Driver {
         driver
     }
 
-    /// Keys as text (`2 / leaf enter f`), each run until idle.
+    /// Presses keys given as text (`2 / leaf enter f`), and runs until idle after each.
     pub fn press(&mut self, keys: &str) -> &mut Self {
         for key in Key::sequence(keys) {
             self.happen(Happening::Key(key));
@@ -195,7 +195,7 @@ impl Driver {
         self
     }
 
-    /// So much later.
+    /// Advances the clock.
     pub fn pass(&mut self, ms: u64) -> &mut Self {
         self.state.now_ms += ms;
         self.happen(Happening::Tick)
@@ -211,7 +211,7 @@ impl Driver {
         while let Some(effect) = self.effects.pop_front() {
             match effect {
                 Effect::Begin { task, job } => {
-                    // What was cancelled before its turn is not begun.
+                    // A task that was cancelled before its turn does not run.
                     if self.state.tasks.get(task).is_some() {
                         let outcome = {
                             let (sweeper, recorded) = (&mut self.sweeper, &mut self.recorded);
@@ -240,7 +240,7 @@ impl Driver {
     }
 }
 
-/// Does a job here and now. Plans go into memory.
+/// Performs a task at once; plans are written to memory.
 pub(super) fn worked(
     job: &Job,
     look: &Result<Arc<Look>, String>,

@@ -1,4 +1,4 @@
-//! What a session wants done: work behind the screen, and what only a process can do.
+//! The effects that a session requests: background tasks, and actions that only the process can perform.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_routing::analysis::{GroupsCut, groups_cut};
 use fabdeck_routing::{Engine, Pulse, Refusal, Request};
 
-/// Asked of whoever runs the session.
+/// A request to the process that runs the session.
 #[derive(Clone, Debug)]
 pub enum Effect {
     Begin {
@@ -35,32 +35,32 @@ pub enum Effect {
         job: Job,
     },
     Cancel(TaskId),
-    /// Into the clipboard of the terminal.
+    /// Copies a text to the clipboard of the terminal.
     Copy(String),
-    /// Into what is recorded of the watch.
+    /// Adds an entry to the recording of the watch.
     Enter(Entry),
-    /// Into the log file: a session keeps the latest messages only.
+    /// Writes messages to the log file; a session stores only the latest ones.
     Log(Vec<Message>),
-    /// The whole screen again, from nothing.
+    /// Draws the whole screen again from a cleared one.
     Redraw,
     Suspend,
     Leave,
-    /// Ctrl-C: as a signal would.
+    /// Acts as a SIGINT would, for Ctrl-C.
     Interrupt,
 }
 
-/// Work that may take long.
+/// A task that may take long.
 #[derive(Clone, Debug)]
 pub enum Job {
-    /// Look at the source; only the process can.
+    /// Reads the source; only the process can do this.
     Look,
-    /// Sort the switches by rank, and the hosts by rack.
+    /// Sorts the switches by rank, and the hosts by rack.
     Arrange { look: Arc<Look> },
-    /// Index the paths in force.
+    /// Indexes the paths in force.
     Index { look: Arc<Look> },
-    /// What marks cost.
+    /// Computes the cost of marks.
     Cost { look: Arc<Look>, preview: Arc<Mutex<Preview>>, marks: Faults },
-    /// What an engine makes of the marks.
+    /// Computes an engine's routes for the marks.
     Propose {
         look: Arc<Look>,
         proposals: Arc<Mutex<Proposals>>,
@@ -68,41 +68,41 @@ pub enum Job {
         engine: &'static Engine,
         request: Request,
     },
-    /// Go through the rows of a long list.
+    /// Filters and sorts the rows of a long list.
     Select { look: Arc<Look>, selecting: Selecting },
-    /// Read all counters again, no sooner than this by the clock of the source; only the process can.
+    /// Reads all counters again, not before this time of the source's clock; only the process can do this.
     Sweep { not_before: Duration },
-    /// What two sweeps come to.
+    /// Judges two sweeps.
     Judge(Box<Judging>),
-    /// What was recorded, where anything was; only the process has it.
+    /// Opens the recording, where there is one; only the process has it.
     Unroll,
-    /// A moment of it; likewise.
+    /// Reads a moment of the recording; only the process has it.
     Seek(Seek),
-    /// What counters came to in the next part of it.
+    /// Derives events from the counters in the next part of the recording.
     Derive { scan: Scan, thresholds: Thresholds },
-    /// Write what was recorded so far into a file that is not there yet; likewise.
+    /// Writes the recording so far to a new file; only the process can do this.
     Save { to: PathBuf },
-    /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
+    /// Writes a plan to a new file. `text` makes its content; only the process can write it.
     Write { plan: Box<PlanFor>, to: PathBuf },
-    /// Hold a plan against the fabric as it is now; this and what follows only the process can.
+    /// Compares a plan with the current fabric; only the process can do this.
     Offer(Box<Planned>),
-    /// How dFtree's lanes stand; of what is live only the process can ask.
+    /// Computes the state of dFtree's lanes; on a live fabric only the process can do this.
     Lanes(Box<LanesAsked>),
-    /// Which jobs run; only the process can ask.
+    /// Reads the list of running jobs; only the process can do this.
     ListJobs(JobsFrom),
-    /// What jobs make of channels.
+    /// Computes the channel loads of jobs.
     WeighJobs(Box<JobsAsked>),
-    /// Begin the change that was offered.
+    /// Begins the offered change; only the process can do this.
     Apply { offer: Box<Offer>, acceptance: Acceptance },
-    /// How changes stand.
+    /// Reads the states of changes; only the process can do this.
     Changes,
-    /// Whether what confirmed changes wrote stands in the fabric.
+    /// Compares what confirmed changes wrote with the fabric; only the process can do this.
     Compare,
-    /// Confirm, extend or roll back.
+    /// Confirms, extends or rolls back a change; only the process can do this.
     Ask { id: String, ask: Ask },
 }
 
-/// Which rows of which list, and where the cursor goes then.
+/// The list and query of a selection, and whether the cursor then moves to the first row.
 #[derive(Clone, Debug)]
 pub struct Selecting {
     pub screen: ScreenId,
@@ -111,27 +111,27 @@ pub struct Selecting {
     pub to_first: bool,
 }
 
-/// What a plan is made of.
+/// The input of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanFor {
     pub look: Arc<Look>,
     pub marks: Faults,
     pub engine: &'static str,
     pub proposal: Arc<Proposal>,
-    /// For a plan that is not safe while traffic flows.
+    /// Commands for a plan that is not safe while traffic flows.
     pub staged: StagedCommands,
 }
 
-/// The commands of a change in two plans, all but the engine that the first plan is made with.
+/// The commands of a change in two plans; the engine of the first plan is inserted later.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedCommands {
-    /// What stands before and behind that engine in the first command.
+    /// The texts before and after the engine in the first command.
     pub first: [String; 2],
     pub others: Vec<String>,
 }
 
 impl StagedCommands {
-    /// The commands that lead through the routes of an engine; none where none were given.
+    /// The commands with the intermediate routes of an engine; empty where none were given.
     fn through(&self, engine: &str) -> Vec<String> {
         let [before, behind] = &self.first;
         let first = (!self.others.is_empty()).then(|| format!("{before}{engine}{behind}"));
@@ -139,7 +139,7 @@ impl StagedCommands {
     }
 }
 
-/// What came of a job.
+/// The result of a task.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     Looked(Result<Arc<Look>, String>),
@@ -196,7 +196,7 @@ impl Job {
         }
     }
 
-    /// Does it, as far as it needs no process: looks, sweeps, recordings and files are none of its business.
+    /// Runs the task, unless it needs the process: reading, sweeps, recordings and files yield `None`.
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
@@ -248,7 +248,7 @@ impl PlanFor {
 }
 
 impl Outcome {
-    /// A digest of what it says, the same for the same work; times are no part of it.
+    /// A digest of the result, the same for the same work; times are not included.
     pub fn digest(&self) -> String {
         let said = match self {
             Self::Looked(Ok(look)) => format!("looked {:?}", look.observation.fabric),
@@ -294,7 +294,7 @@ fn short(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
-/// Of every counter of every port, and of what moved; when they came is no part of it.
+/// A digest of all counters and of the fabric events of a sweep; its time is not included.
 fn swept_digest(sweep: &Sweep) -> String {
     let mut hasher = blake3::Hasher::new();
     for sample in &sweep.samples {

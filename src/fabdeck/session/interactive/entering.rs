@@ -1,4 +1,5 @@
-//! What an operator does beside a watch goes into what is recorded of it, so that who looks back finds that too.
+//! The operator log: actions and notes of the operator are added to the recording of a watch, so that a
+//! replay shows them.
 
 use std::path::Path;
 
@@ -13,10 +14,10 @@ use fabdeck_files::capture::Entry;
 use fabdeck_files::capture_format::Acted;
 use fabdeck_routing::engine;
 
-/// Of many elements so many are named.
+/// Maximum number of elements that are named.
 const NAMED: usize = 5;
 
-/// Whether anything is recorded that it could go into.
+/// Checks that there is a recording for entries.
 pub fn can_enter(state: &State) -> Result<(), String> {
     let watch = &state.known.watch;
     let (interval, past) = (watch.settings.interval_ms, watch.settings.past_bytes);
@@ -31,7 +32,7 @@ pub fn can_enter(state: &State) -> Result<(), String> {
     }
 }
 
-/// During a pause with the time at which it stands.
+/// Adds an entry to the recording; during a pause, returns its time too.
 fn enter(state: &mut State, entry: Entry) -> (Vec<Effect>, Option<String>) {
     if can_enter(state).is_err() {
         return (Vec::new(), None);
@@ -44,7 +45,7 @@ fn act(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> 
     enter(state, Entry::Action(Acted { what, command })).0
 }
 
-/// An operator's words.
+/// Adds a note of the operator.
 pub fn note(state: &mut State, text: &str) -> Vec<Effect> {
     let text = text.trim();
     if !fabdeck_files::capture::fits_note(text) {
@@ -61,12 +62,12 @@ pub fn note(state: &mut State, text: &str) -> Vec<Effect> {
     effects
 }
 
-/// The source was looked at again: what was recorded before is still there.
+/// Logs that the source was read again, and reports that the recording so far stays.
 pub fn looked_again(state: &mut State, paused: bool) -> Vec<Effect> {
     if can_enter(state).is_err() {
         return Vec::new();
     }
-    // That a look is partial matters more.
+    // The message about a partial snapshot matters more.
     let changed = std::mem::take(&mut state.known.changes.looking);
     if !changed && !state.look().is_some_and(|look| look.observation.partial()) {
         let live = if paused { "live again: " } else { "" };
@@ -78,7 +79,7 @@ pub fn looked_again(state: &mut State, paused: bool) -> Vec<Effect> {
     act(state, "looked at the source again".to_owned(), None)
 }
 
-/// Marks are others than they were.
+/// Logs a change of the marks.
 pub fn marked(state: &mut State, before: &Faults) -> Vec<Effect> {
     let Some(look) = state.look().filter(|_| state.known.marks != *before) else { return Vec::new() };
     let now = &state.known.marks;
@@ -106,7 +107,7 @@ fn named(names: &[String]) -> String {
     }
 }
 
-/// An engine answered, or refused.
+/// Logs the answer or refusal of an engine.
 pub fn proposed(state: &mut State, engine: &str, refused: Option<String>) -> Vec<Effect> {
     let marks = counted(state.known.marks.len(), "mark", "marks");
     let what = match refused {
@@ -118,10 +119,10 @@ pub fn proposed(state: &mut State, engine: &str, refused: Option<String>) -> Vec
     act(state, what, Some(command))
 }
 
-/// A plan went into a file. Its name stands in the command line alone, which is left out of what is given away.
+/// Logs a plan file. Only the command line has its name, because anonymizing a capture removes command lines.
 pub fn planned(state: &mut State, file: &Path) -> Vec<Effect> {
     let Some((id, marks)) = state.drafts.get(file) else { return Vec::new() };
-    // Of marks that are others by now the line would say those.
+    // With other marks by now, the command line would state the wrong ones.
     let same = *marks == state.known.marks;
     let what = format!("the plan of {id} was written into a file");
     let file = file.display().to_string();
@@ -129,12 +130,12 @@ pub fn planned(state: &mut State, file: &Path) -> Vec<Effect> {
     act(state, what, command)
 }
 
-/// A change was begun, or decided about.
+/// Logs that a change was begun or decided.
 pub fn changed(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> {
     act(state, what, command)
 }
 
-/// What was watched so far went into a capture of its own.
+/// Logs that the recording so far was written to a capture.
 pub fn saved(state: &mut State) -> Vec<Effect> {
     let unsaved = &mut state.unsaved;
     unsaved.notes = unsaved.notes.saturating_sub(std::mem::take(&mut unsaved.on_their_way));

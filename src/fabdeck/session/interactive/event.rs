@@ -1,5 +1,6 @@
-//! What happens to a session, and how it is written down: keys, sizes and times as they are; of what work brought a
-//! digest, for a replay computes it again; of changes all of it, for nobody makes them a second time.
+//! The inputs of a session, and their recorded form. Keys, sizes and times are recorded as they are. Task
+//! results are recorded as a digest, because a replay computes them again. Results of changes are recorded
+//! whole, because a replay makes no changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::session::{LaneState, Look};
 use fabdeck_change::Status;
 use fabdeck_files::job_lists::JobList;
 
-/// Something that happened, and when (milliseconds since the session began).
+/// An input, and its time in milliseconds since the session began.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub at_ms: u64,
@@ -30,14 +31,14 @@ pub enum Happening {
     Key(Key),
     Paste(String),
     Resized(Size),
-    /// Nothing but time went by.
+    /// Time has passed, without any other input.
     Tick,
     Progress {
         task: TaskId,
         done: u64,
         of: u64,
     },
-    /// The fabric is known; tables and counters are still being read.
+    /// The fabric is known, while tables and counters are still being read.
     Sighted {
         task: TaskId,
         look: Arc<Look>,
@@ -46,13 +47,13 @@ pub enum Happening {
         task: TaskId,
         outcome: Outcome,
     },
-    /// Something that an operator should know, from outside of the session.
+    /// A message for the operator from outside the session.
     Told(String),
-    /// The screen is back after another program had it.
+    /// The terminal is back after another program used it.
     Resumed,
 }
 
-/// The first line of what is written of a session: what it began with.
+/// The first line of a recorded session: its settings at the start.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beginning {
@@ -60,18 +61,18 @@ pub struct Beginning {
     /// The source as the operator wrote it.
     pub source: String,
     pub size: Size,
-    /// Options that it was begun with, with their files: lines that are copied have them.
+    /// The options of the session with their values; copied command lines repeat them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
-    /// Keys that are not bound as usual, by the ids of their actions.
+    /// Keys that differ from the default, by the ids of their actions.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// Where counters are watched: how often, and from where on that is worth a word.
+    /// The settings of a watch: its interval and thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchSettings>,
-    /// Who was named to know which jobs run.
+    /// The settings for the source of job lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<JobSettings>,
-    /// Whether anything could be written to the fabric.
+    /// Whether the session could write to the fabric.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub writing: Writing,
 }
@@ -83,7 +84,7 @@ fn is_usual(writing: &Writing) -> bool {
 impl Beginning {
     pub const FORMAT: u32 = 1;
 
-    /// Of a session that has just been opened.
+    /// The header of a session that has just been opened.
     pub fn of(state: &State) -> Self {
         Self {
             format: Self::FORMAT,
@@ -98,7 +99,7 @@ impl Beginning {
     }
 }
 
-/// An event as it is written.
+/// An event in its recorded form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Written {
     pub at_ms: u64,
@@ -106,7 +107,7 @@ pub struct Written {
     pub what: WrittenHappening,
 }
 
-/// What came of changes and of asking for lanes and jobs, which cannot be had again.
+/// Results of changes, lanes and job lists, which a replay cannot compute again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrittenOutcome {
@@ -167,10 +168,10 @@ pub enum WrittenHappening {
     Finished {
         task: TaskId,
         digest: String,
-        /// Of an engine: its time stands on the screen, and is another each time.
+        /// For an engine: its time, which the screen shows and which differs with each run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
-        /// Of changes: the whole of it.
+        /// For changes, lanes and job lists: the whole result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         whole: Option<Box<WrittenOutcome>>,
     },

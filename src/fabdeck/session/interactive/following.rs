@@ -1,4 +1,4 @@
-//! What leads to Paths: a path that is asked for by its ends, and a cable whose users are asked for.
+//! Actions that open Paths: for the two ends of a path, or for the destinations over a cable.
 
 use super::actions::named;
 use super::effect::Effect;
@@ -58,7 +58,7 @@ pub fn users(state: &mut State, argument: &str) -> Vec<Effect> {
         None if all.len() > 1 => {
             state.say(Severity::Said, "the users of one cable are shown at a time: select one row only");
         }
-        // What no name fits was said already.
+        // An error for an unknown name was reported before.
         None if !argument.is_empty() => {
             if let Some(what) = all.first().and_then(|what| state.known.element(*what)) {
                 let problem = match all.first() {

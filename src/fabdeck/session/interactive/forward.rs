@@ -1,4 +1,4 @@
-//! Work that follows from what came in or was marked: each step begins the next.
+//! The results of tasks and marks, and the tasks that follow from them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::session::{EngineRow, Look, Preview, Proposal, counted};
 use fabdeck_fabric::Resolved;
 use fabdeck_routing::{ENGINES, Engine, Refusal};
 
-/// Takes what came of a task. What was cancelled in the meantime is let go.
+/// Receives the result of a task; the result of a cancelled task is dropped.
 pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect> {
     if state.tasks.end(task).is_none() {
         return Vec::new();
@@ -81,7 +81,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
     }
 }
 
-/// What an engine makes of the marks.
+/// Stores the result of an engine for the marks.
 fn proposed(
     state: &mut State,
     engine: &'static str,
@@ -101,7 +101,7 @@ fn proposed(
     effects
 }
 
-/// A plan is in its file, or is not.
+/// Reports whether a plan was written to its file.
 fn written(state: &mut State, to: PathBuf, result: Result<(), String>) -> Vec<Effect> {
     let effects = match result {
         Ok(()) => {
@@ -118,7 +118,7 @@ fn written(state: &mut State, to: PathBuf, result: Result<(), String>) -> Vec<Ef
     effects
 }
 
-/// Looks at the source again.
+/// Reads the source again.
 pub fn look_again(state: &mut State) -> Vec<Effect> {
     let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
     state.go_on(Loading::Under(task));
@@ -126,7 +126,7 @@ pub fn look_again(state: &mut State) -> Vec<Effect> {
     vec![effect]
 }
 
-/// A look that was there before stands as it was, and so does the watch.
+/// Reports that reading failed. An earlier snapshot stays, and so does the watch.
 fn not_looked(state: &mut State, error: String) -> Vec<Effect> {
     state.say(Severity::Error, error.clone());
     state.go_on(match state.known.tables {
@@ -137,7 +137,8 @@ fn not_looked(state: &mut State, error: String) -> Vec<Effect> {
     next_engine(state)
 }
 
-/// The fabric is there before its tables: enough to browse. A look that follows another waits for the whole.
+/// Receives the fabric before its tables, which is enough for browsing. If an earlier snapshot exists, the
+/// session waits for the complete one.
 pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> {
     if state.loading != Loading::Under(task) || state.known.look.is_some() {
         return Vec::new();
@@ -149,7 +150,8 @@ pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> 
 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     state.go_on(Loading::Done);
-    // A look that follows a change says nothing again: what became of the change stands there.
+    // After a change, notes that were reported before are not repeated, as the result of the change matters
+    // more.
     let follows = state.known.changes.looking;
     let notes = look.observation.notes.iter().map(ToString::to_string);
     let new = |text: &String| !(follows && state.messages.iter().any(|message| message.text == *text));
@@ -165,14 +167,14 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     replaced(state, look)
 }
 
-/// What is known is of another look from now on: what is kept by its ids goes along, what was worked out is worked out
-/// again unless nothing differs.
+/// Replaces the snapshot. Values that refer to ids are converted to the new ids. Derived values are computed
+/// again, unless fabric and tables are equal.
 pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let same_fabric = state.look().is_some_and(|before| before.fabric() == look.fabric());
     let same_tables = state
         .look()
         .is_some_and(|before| same_fabric && before.observation.tables == look.observation.tables);
-    // What was worked out for the same fabric and the same tables is as good as new.
+    // Values that were derived from an equal fabric and equal tables stay valid.
     if same_tables && state.known.tables {
         state.known.look = Some(look);
         refresh(state);
@@ -181,7 +183,7 @@ pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let waiting = |proposed: &Proposed| !matches!(proposed, Proposed::Done { .. });
     let asked: Vec<&'static Engine> =
         ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
-    // After a change of ones own one knows that, and what became of it matters more.
+    // After a change by this session, its result matters more, and the operator knows that tables changed.
     if state.known.proposed.len() > asked.len() && !state.known.changes.looking {
         state.say(Severity::Said, "the fabric or its tables changed: p asks the engines again");
     }
@@ -197,7 +199,7 @@ pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
         state.known.paths = None;
     }
     state.known.tables = look.observation.tables.has_forwarding();
-    // Paths over the same cables stand until those of the new tables are known.
+    // Paths over the same links stay until those of the new tables are indexed.
     if !state.known.tables {
         state.known.paths = None;
     }
@@ -216,7 +218,7 @@ pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     effects
 }
 
-/// Marks are of one fabric; what is gone from the next is said.
+/// Converts the marks to the new fabric, and reports marked elements that are gone.
 fn carry_marks_over(state: &mut State, before: &Look, look: &Look) {
     let (marks, gone) = state.known.marks.carried_over(before.fabric(), look.fabric());
     state.known.marks = marks;
@@ -230,7 +232,7 @@ fn carry_marks_over(state: &mut State, before: &Look, look: &Look) {
 }
 
 fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
-    // Nobody else has it yet.
+    // No other thread has the preview yet, so the lock is free.
     state.known.paths = preview.lock().ok().map(|preview| preview.paths().clone());
     state.known.preview = Some(preview);
     refresh(state);
@@ -239,7 +241,7 @@ fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
     effects
 }
 
-/// Lists are made anew from what is known now.
+/// Makes the lists of all screens again from the current model.
 pub fn refresh(state: &mut State) {
     let numbers = |look: &Arc<Look>| (Arc::as_ptr(look) as usize, super::screens::Detail::of_fabric(look));
     let held = state.known.numbers_of;
@@ -256,7 +258,7 @@ pub fn refresh(state: &mut State) {
 
 const COUNTING: &str = "counting lost paths";
 
-/// Counts what the marks cost, in the background.
+/// Counts the cost of the marks in a background task.
 fn count(state: &mut State) -> Vec<Effect> {
     let (Some(look), Some(preview)) = (state.known.look.clone(), state.known.preview.clone()) else {
         return Vec::new();
@@ -268,7 +270,7 @@ fn count(state: &mut State) -> Vec<Effect> {
     vec![state.begin(COUNTING, Job::Cost { look, preview, marks }).1]
 }
 
-/// The marks are others now: what was worked out for the old ones is let go, and the loss is counted anew.
+/// Drops results for the old marks, and counts the cost of the new ones.
 pub fn remarked(state: &mut State) -> Vec<Effect> {
     let mut effects = let_go(state, Needs::Marks);
     effects.extend(count(state));
@@ -276,7 +278,7 @@ pub fn remarked(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// Drops what was worked out for marks, and ends all work that rests on what is another now.
+/// Drops the results for marks, and cancels all tasks that depend on what has changed.
 fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
     let stale: Vec<TaskId> =
         state.tasks.running().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
@@ -290,10 +292,10 @@ fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
     stale.into_iter().filter_map(end).collect()
 }
 
-/// How many times what was done to the marks can be taken back.
+/// Maximum number of steps that can be undone.
 const BACK: usize = 100;
 
-/// Keeps the marks as they are, to have them again.
+/// Saves the marks for a later undo.
 pub fn remember(state: &mut State) {
     let before = &mut state.known.marks_before;
     if before.len() == BACK {
@@ -302,7 +304,7 @@ pub fn remember(state: &mut State) {
     before.push(state.known.marks.clone());
 }
 
-/// Marks elements as failed, all at once; when all of them are marked already, takes the marks away.
+/// Marks elements as failed; when all of them are marked already, removes their marks.
 pub fn mark(state: &mut State, all: &[Resolved]) -> Vec<Effect> {
     remember(state);
     let mut marked = 0;
@@ -324,7 +326,7 @@ pub fn mark(state: &mut State, all: &[Resolved]) -> Vec<Effect> {
     remarked(state)
 }
 
-/// Takes marks away: those of the rows that are selected, or else all.
+/// Removes the marks of the selected rows, or else all marks.
 pub fn unmark(state: &mut State) -> Vec<Effect> {
     remember(state);
     let selected = state.selected().clone();
@@ -342,7 +344,7 @@ pub fn unmark(state: &mut State) -> Vec<Effect> {
     remarked(state)
 }
 
-/// The marks as they were before what was done to them last.
+/// Restores the marks before the last change of them.
 pub fn undo(state: &mut State) -> Vec<Effect> {
     let Some(before) = state.known.marks_before.pop() else { return Vec::new() };
     state.known.marks = before;
@@ -351,12 +353,12 @@ pub fn undo(state: &mut State) -> Vec<Effect> {
     remarked(state)
 }
 
-/// Whether an engine is at work, or waits for its turn.
+/// Whether an engine is running or waiting.
 pub fn engines_at_work(state: &State) -> bool {
     state.known.proposed.values().any(|proposed| !matches!(proposed, Proposed::Done { .. }))
 }
 
-/// Asks engines for the marks as they are. Those that have answered are not asked again.
+/// Starts engines for the current marks, except those that have answered already.
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
     running_jobs::ask_with(state);
     for engine in engines {
@@ -370,7 +372,8 @@ pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
     effects
 }
 
-/// The next engine of the queue begins when no other routes, and tables are there to compare with.
+/// Starts the next engine in the queue, unless another one runs or the tables to compare with are still being
+/// read.
 fn next_engine(state: &mut State) -> Vec<Effect> {
     let routes = state.known.proposed.values().any(|proposed| matches!(proposed, Proposed::Under(_)));
     let reading = matches!(state.loading, Loading::Under(_));
@@ -384,13 +387,13 @@ fn next_engine(state: &mut State) -> Vec<Effect> {
     vec![effect]
 }
 
-/// Every engine of the registry.
+/// All engines of the registry.
 pub fn all_engines() -> Vec<&'static Engine> {
     ENGINES.iter().collect()
 }
 
-/// Ends work that takes long, and says what it was: a look, and what engines make of the marks. The rest is short, or
-/// must not be left half done.
+/// Cancels long tasks and reports them: reading the source, and engines. Other tasks are short, or must not
+/// stop halfway.
 pub fn cancel_all(state: &mut State) -> Vec<Effect> {
     let looking = |task: TaskId| state.loading == Loading::Under(task);
     let routing = |task: TaskId| {
@@ -408,7 +411,7 @@ pub fn cancel_all(state: &mut State) -> Vec<Effect> {
         effects.push(Effect::Cancel(task));
         state.say(Severity::Warning, format!("cancelled: {title}"));
         if state.loading == Loading::Under(task) {
-            // A look that was there before stands as it was.
+            // An earlier snapshot stays.
             state.go_on(match state.known.tables {
                 true => Loading::Done,
                 false => Loading::Failed("the look was cancelled; r looks again".to_owned()),

@@ -1,5 +1,5 @@
-//! Where things stand on a screen of a given size. Arithmetic on rectangles, so that moving a cursor by a page and
-//! drawing that page agree.
+//! The layout of a screen of a given size. Moving the cursor by a page and drawing the page use the same
+//! computation.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,22 +33,23 @@ impl Rect {
         self.width == 0 || self.height == 0
     }
 
-    /// The upper rows, and the rest.
+    /// Splits off the upper rows; returns them and the rest.
     pub fn split_rows(self, upper: u16) -> (Self, Self) {
         let upper = upper.min(self.height);
         (Self { height: upper, ..self }, Self { y: self.y + upper, height: self.height - upper, ..self })
     }
 
-    /// The left columns, and the rest.
+    /// Splits off the left columns; returns them and the rest.
     pub fn split_columns(self, left: u16) -> (Self, Self) {
         let left = left.min(self.width);
         (Self { width: left, ..self }, Self { x: self.x + left, width: self.width - left, ..self })
     }
 }
 
-/// From this width on details stand beside the list.
+/// Minimum width of a screen with details beside the list.
 pub const DETAILS_FROM: u16 = 110;
-/// They take a third of a wide screen; on others they leave the list as much as it needs for all that tells of trouble.
+/// On wide screens, the details take a third of the width. On others, they leave the list the columns that
+/// its signs of trouble need.
 const DETAILS_SHARE: u16 = 3;
 const LIST: u16 = 88;
 const DETAILS_LEAST: u16 = 28;
@@ -67,7 +68,7 @@ pub struct Areas {
     pub header: Rect,
     pub crumbs: Rect,
     pub body: Rect,
-    /// Beside the body; empty on narrow screens.
+    /// The details beside the body; empty on narrow screens.
     pub details: Rect,
     pub status: Rect,
     pub footer: Rect,
@@ -76,7 +77,7 @@ pub struct Areas {
 impl Areas {
     pub fn of(size: Size) -> Self {
         let all = Rect::new(0, 0, size.width, size.height);
-        // The body is the last to go on a screen that is too small for everything.
+        // On a screen that is too small for all areas, the body stays longest.
         let spare = size.height.saturating_sub(3);
         let (header, rest) = all.split_rows(spare.min(1));
         let (crumbs, rest) = rest.split_rows(spare.saturating_sub(1).min(1));

@@ -1,5 +1,5 @@
-//! What help shows: the keys of this screen and of every screen, narrowed to what is searched; and what the columns
-//! mean. All of it is read from the tables.
+//! The content of the help: keys of this screen and of every screen, filtered by a search, and the meaning of
+//! columns. All of it comes from the tables of actions and fields.
 
 use super::actions::{ACTIONS, Action, Place};
 use super::screens::SCREENS;
@@ -10,16 +10,16 @@ use crate::session::wrap;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HelpLine {
     Heading(String),
-    /// Keys, or the word of what has none; and what they do.
+    /// The keys, or the palette word of an action without a key; and what the action does.
     Entry(String, String),
 }
 
-/// From this column on stands what keys do.
+/// The column at which the descriptions begin.
 pub fn help_column(state: &State) -> u16 {
     if state.size.width < 60 { 14 } else { 18 }
 }
 
-/// The lines of help as rows of the screen: what is too long for one goes on in the next.
+/// The lines of help as rows of the screen, with long lines wrapped.
 pub fn help_rows(state: &State, search: &str) -> Vec<HelpLine> {
     let room = state.size.width.saturating_sub(help_column(state) + 1);
     let rows = |line: HelpLine| match line {

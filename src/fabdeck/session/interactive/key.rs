@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is pressed, whatever is held with it.
+/// A key without its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Press {
     Char(char),
@@ -44,7 +44,7 @@ const NAMED: &[(&str, Press)] = &[
     ("space", Press::Char(' ')),
 ];
 
-/// One key, with what is held.
+/// A key with its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Key {
@@ -69,7 +69,7 @@ impl Key {
         Self { press: Press::Char(sign), ctrl: true, alt: false }
     }
 
-    /// The sign that it types into a line, if it does.
+    /// The character that the key types into a line, if any.
     pub fn typed(self) -> Option<char> {
         match self.press {
             Press::Char(sign) if !self.ctrl && !self.alt => Some(sign),
@@ -77,7 +77,8 @@ impl Key {
         }
     }
 
-    /// Several keys, with blanks between: `/ l e a f enter`. A word that is no key is typed letter by letter.
+    /// Parses keys that are separated by spaces: `/ l e a f enter`. A word that is no key stands for its
+    /// letters.
     pub fn sequence(text: &str) -> Vec<Self> {
         let keys = |word: &str| match word.parse::<Self>() {
             Ok(key) => vec![key],
@@ -93,7 +94,7 @@ impl FromStr for Key {
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let (mut ctrl, mut alt, mut rest) = (false, false, text);
         loop {
-            // A lone sign may be the minus itself.
+            // A modifier needs a key after it, which may be the minus sign itself.
             if let Some(behind) = rest.strip_prefix("ctrl-").filter(|behind| !behind.is_empty()) {
                 (ctrl, rest) = (true, behind);
             } else if let Some(behind) = rest.strip_prefix("alt-").filter(|behind| !behind.is_empty()) {

@@ -1,4 +1,5 @@
-//! Which key does what on which screen. Built from the table of actions; the configuration may bind others.
+//! The keymap: the action of each key on each screen. It is made from the table of actions, and the
+//! configuration may bind other keys.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +19,11 @@ pub enum KeymapError {
     NoWayOut,
 }
 
-/// Keys in the order of the actions.
+/// The keys of each action, in the order of the actions.
 #[derive(Clone, Debug)]
 pub struct Keymap {
     bound: Vec<(&'static Action, Vec<Key>)>,
-    /// What the configuration binds, as it stands there.
+    /// The bindings of the configuration, in its own notation.
     own: BTreeMap<String, Vec<String>>,
 }
 
@@ -37,7 +38,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The usual keys, but for actions that the configuration binds otherwise. An action with no key keeps its word.
+    /// The default keys, except for actions that the configuration binds. An action without a key still has
+    /// its palette word.
     pub fn with(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut map = Self { own: own.clone(), ..Self::default() };
         for (id, keys) in own {
@@ -51,7 +53,7 @@ impl Keymap {
             }
         }
         map.refuse_doubles()?;
-        // Words need a line to be typed in, and its key may be gone as well.
+        // `quit` needs a key: its palette word needs the key of the palette, which may be unbound too.
         if map.bound.iter().any(|(action, keys)| action.id == "quit" && keys.is_empty()) {
             return Err(KeymapError::NoWayOut);
         }
@@ -70,7 +72,7 @@ impl Keymap {
         Ok(())
     }
 
-    /// What a key does on a screen: an action of the screen comes before one of everywhere.
+    /// The action of a key on a screen; an action of the screen takes precedence over one of every screen.
     pub fn action(&self, key: Key, screen: ScreenId) -> Option<&'static Action> {
         let of = |place: Place| {
             let mut bound = self.bound.iter().filter(|(action, _)| action.place == place);
@@ -79,13 +81,13 @@ impl Keymap {
         of(Place::On(screen)).or_else(|| of(Place::Everywhere))
     }
 
-    /// What a key does over a screen: in what lies there, or while a line is typed.
+    /// The action of a key in an overlay, or in the input line.
     pub fn over(&self, key: Key, over: Over) -> Option<&'static Action> {
         let mut bound = self.bound.iter().filter(|(action, _)| action.over >= over);
         bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
     }
 
-    /// Where else a key works.
+    /// The scope in which a key works elsewhere.
     pub fn elsewhere(&self, key: Key) -> Option<Place> {
         self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
     }

@@ -1,4 +1,4 @@
-//! What the session knows of the fabric, for all screens: the look, the marks over it, and what was worked out.
+//! The model of the fabric that all screens share: the snapshot, the marks, and the values derived from both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -16,12 +16,12 @@ use fabdeck_live::FAILED_BEFORE;
 use fabdeck_routing::analysis::{GroupsCut, Paths};
 use fabdeck_routing::{Engine, Refusal};
 
-/// An engine's answer for the marks as they are now.
+/// The state of an engine's answer for the current marks.
 #[derive(Clone, Debug)]
 pub enum Proposed {
-    /// Asked for, behind another engine.
+    /// The engine waits for another one.
     Waiting,
-    /// Being computed by this task.
+    /// This task computes the answer.
     Under(TaskId),
     Done {
         outcome: Result<Arc<Proposal>, Refusal>,
@@ -29,10 +29,10 @@ pub enum Proposed {
     },
 }
 
-/// What is said of tables that are on their way.
+/// The text for tables that are still being read.
 pub const BEING_READ: &str = "not known yet: the tables are being read";
 
-/// Tables that are not there, which is not to say that the source has none.
+/// The reason why tables are missing, although the source may have them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unread {
     BeingRead,
@@ -44,74 +44,75 @@ pub enum Unread {
 pub struct Tier {
     pub name: String,
     pub switches: Vec<NodeId>,
-    /// Hosts attached to them.
+    /// Number of hosts attached to these switches.
     pub hosts: u64,
 }
 
-/// Hosts that hang on the same switches.
+/// Hosts that are attached to the same switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rack {
-    /// Those switches.
+    /// The names of these switches.
     pub name: String,
     pub hosts: Vec<NodeId>,
 }
 
-/// Nodes in the order of the tree.
+/// The nodes in the order of the tree.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranks {
     pub tiers: Vec<Tier>,
     pub racks: Vec<Rack>,
-    /// All of them, by name.
+    /// All hosts, by name.
     pub hosts: Vec<NodeId>,
 }
 
 #[derive(Debug, Default)]
 pub struct Known {
     pub look: Option<Arc<Look>>,
-    /// The numbers of that look, which take a walk over the fabric.
+    /// The summary of the snapshot, stored because it takes a walk over the fabric.
     pub numbers: Vec<(&'static str, String)>,
-    /// Which look that is.
+    /// The snapshot of the summary, by its address.
     pub numbers_of: Option<usize>,
-    /// From the top of the tree to its bottom; of a fabric that is no tree, switches without hosts and with.
+    /// Switch ranks from the top of the tree to the bottom. In a fabric that is no tree, the ranks are
+    /// switches without hosts and switches with hosts.
     pub tiers: Vec<Tier>,
     pub racks: Vec<Rack>,
     pub hosts: Vec<NodeId>,
-    /// How many times nodes were put in order.
+    /// Number of times that the nodes were ordered.
     pub arranged: u64,
-    /// What is wrong with nodes, and how much of it is inside of ranks and racks.
+    /// The problems of nodes, and their summaries for ranks and racks.
     pub ailing: Ailing,
-    /// The paths in force, indexed. `None` without tables, and while it is being made.
+    /// The index of the paths in force; `None` without tables, and until it is made.
     pub paths: Option<Arc<Paths>>,
-    /// Why they could not be indexed.
+    /// Reason why the paths could not be indexed.
     pub unindexed: Option<String>,
-    /// The same with the marks over them; only work behind the screen takes the lock.
+    /// The index with the marks; only background tasks take the lock.
     pub preview: Option<Arc<Mutex<Preview>>>,
-    /// What engines made of marks; only work behind the screen takes the lock.
+    /// The proposals of engines for marks; only background tasks take the lock.
     pub proposals: Arc<Mutex<Proposals>>,
-    /// Whether the look has forwarding tables at all.
+    /// Whether the snapshot has forwarding tables.
     pub tables: bool,
-    /// While this stands, tables that are not there may yet come.
+    /// The reason why missing tables may exist after all.
     pub unread: Option<Unread>,
     pub marks: Faults,
-    /// The marks before each thing that was done to them, the last behind.
+    /// The marks before each change of them, the last one at the end.
     pub marks_before: Vec<Faults>,
-    /// What the marks cost; `None` while it is being counted.
+    /// The cost of the marks; `None` until it is counted.
     pub cost: Option<Cost>,
-    /// Multicast groups that the marks tear; `None` where nobody told any.
+    /// The multicast groups that the marks break; `None` where the source has no groups.
     pub groups: Option<GroupsCut>,
-    /// Counters, read again and again.
+    /// The repeated readings of counters.
     pub watch: Watch,
-    /// Where in a recording one is, where there is one.
+    /// The position in a recording, where there is one.
     pub playback: Option<Playback>,
-    /// When the moments are that have bookmarks of a pause, for the next one.
+    /// Times of the bookmarks of a pause, for the next pause.
     pub bookmarks: BTreeSet<i64>,
-    /// How changes stand.
+    /// The states of changes.
     pub changes: ChangesSeen,
-    /// How dFtree's lanes stand.
+    /// The state of dFtree's lanes.
     pub lanes: LanesSeen,
-    /// Which jobs run, and what they make of channels.
+    /// The running jobs, and their channel loads.
     pub jobs: JobsSeen,
-    /// By the id of the engine.
+    /// The answers of engines, by engine id.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }
 
@@ -121,7 +122,8 @@ impl Known {
         self.arranged += 1;
     }
 
-    /// The order of an earlier look, as far as its nodes are there: until the new one is known.
+    /// Converts the order of nodes to another snapshot, until its own order is computed; missing nodes are
+    /// left out.
     pub fn carry_order_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
         let node = |id: &NodeId| match again(Resolved::Node(*id)) {
             Some(Resolved::Node(id)) => Some(id),
@@ -133,13 +135,13 @@ impl Known {
         }
     }
 
-    /// The text of an element, as commands take it.
+    /// The text of an element, in the notation of commands.
     pub fn element(&self, what: Resolved) -> Option<String> {
         let look = self.look.as_ref()?;
         Some(fabdeck_fabric::Element::of(look.fabric(), &look.names, what).to_string())
     }
 
-    /// Whether it is marked, or lost with something that is.
+    /// Whether an element is marked, or fails because of a mark.
     pub fn failed(&self, what: Resolved) -> bool {
         let Some(look) = &self.look else { return false };
         let fabric = look.fabric();
@@ -153,13 +155,13 @@ impl Known {
         }
     }
 
-    /// What failed before this fabric was there, so that no row of it tells: a note says what.
+    /// The note about failures before this reading, which no row of the fabric shows.
     pub fn missing(&self) -> Option<&str> {
         let notes = &self.look.as_ref()?.observation.notes;
         notes.iter().find(|note| note.code == FAILED_BEFORE).map(|note| note.text.as_str())
     }
 
-    /// What is wrong with a port or its cable, in a word; nothing when all is well.
+    /// The problem of a port or its cable, in a word; empty where there is none.
     pub fn port_trouble(&self, id: PortId) -> &'static str {
         let Some(look) = &self.look else { return "" };
         let port = look.fabric().port(id);
@@ -168,7 +170,7 @@ impl Known {
             Some(link) if look.is_down(link) => "down",
             Some(link) if self.ailing.has_errors(link) => "errors",
             Some(link) if look.degraded(link) == Some(true) => "degraded",
-            // A port that is up has something behind it, whether that answered or not.
+            // A port that is up has a peer, even if the peer did not answer.
             None if port.facts.state.is_some_and(|state| state > PortState::Down)
                 && port.number != PortNum::MANAGEMENT =>
             {
@@ -178,7 +180,7 @@ impl Known {
         }
     }
 
-    /// Whether errors of a port's cable, or of a cable, are beyond the threshold.
+    /// Whether the errors of a cable, or of the cable of a port, are above the threshold.
     pub fn has_errors(&self, what: Resolved) -> bool {
         let link = match what {
             Resolved::Link(link) => Some(link),
@@ -188,7 +190,7 @@ impl Known {
         link.is_some_and(|link| self.ailing.has_errors(link))
     }
 
-    /// The mark with which it is lost: its own, or that of a port or a node that it needs.
+    /// The mark that makes an element fail: its own, or that of a port or node that it needs.
     pub fn mark_of(&self, what: Resolved) -> Option<Resolved> {
         let fabric = self.look.as_ref()?.fabric();
         let of_port = |id| [Resolved::Port(id), Resolved::Node(fabric.port(id).node)];
@@ -203,7 +205,7 @@ impl Known {
         needed.into_iter().find(|needed| self.marks.iter().any(|mark| mark == *needed))
     }
 
-    /// Why no table can be followed, where none can.
+    /// The reason why no path can be followed, where none can.
     pub fn no_tables(&self) -> Option<&'static str> {
         match (self.tables, self.unread) {
             (true, _) => None,

@@ -1,8 +1,8 @@
-//! What lies over a screen until Esc: help, the log, a message too long for its line, a question.
+//! The overlays, which Esc closes: help, the log, details, the tour, and dialogs.
 
 use super::changing::Dialogue;
 
-/// Lines that can be scrolled. How many there are is known where they are made.
+/// The scroll position of lines; their number is known where they are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Scroll {
     pub top: usize,
@@ -11,12 +11,12 @@ pub struct Scroll {
 impl Scroll {
     pub fn step(&mut self, by: isize, lines: usize, height: usize) {
         let last = lines.saturating_sub(height);
-        // What was shown may have been longer, or the screen smaller.
+        // The content may have become shorter, or the screen smaller.
         self.top = self.top.min(last).saturating_add_signed(by).min(last);
     }
 }
 
-/// Help, narrowed to what is typed.
+/// The help, filtered by the search text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Help {
     pub search: String,
@@ -27,18 +27,18 @@ pub struct Help {
 pub enum Layer {
     Help(Help),
     Log(Scroll),
-    /// All that is known of what the cursor is on.
+    /// The details of the element at the cursor.
     Details(Scroll),
-    /// A page of the tour, scrolled where a small screen does not show all of it.
+    /// A page of the tour, which scrolls on a small screen.
     Tour {
         page: usize,
         scroll: Scroll,
     },
-    /// What is asked before anything is done to the fabric.
+    /// The questions before an action on the fabric.
     Dialogue(Box<Dialogue>),
 }
 
-/// The tour, a page each: a heading and what to try.
+/// The tour: for each page, a heading and a text.
 pub const TOUR: &[(&str, &str)] = &[
     (
         "What you are looking at",

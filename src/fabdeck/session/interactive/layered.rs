@@ -1,4 +1,4 @@
-//! What actions do to what lies over a screen. They are the actions of the screens, under the same keys.
+//! The actions on overlays. They are the actions of the screens, with the same keys.
 
 use super::actions::Action;
 use super::effect::Effect;
@@ -10,12 +10,12 @@ use super::screens::Detail;
 use super::state::State;
 use crate::session::{paired, wrap};
 
-/// The rows of it that can be seen at once, below its heading.
+/// Number of rows of an overlay that are visible at once, below its heading.
 pub fn height(state: &State) -> usize {
     usize::from(state.areas().body.height.saturating_sub(1)).max(1)
 }
 
-/// How many rows it has on a screen of this width.
+/// Number of rows of an overlay at the width of the screen.
 fn rows(state: &State, layer: &Layer) -> usize {
     match layer {
         Layer::Help(help) => help_rows(state, &help.search).len(),
@@ -31,17 +31,17 @@ fn rows(state: &State, layer: &Layer) -> usize {
     }
 }
 
-/// How wide what a dialogue says may be.
+/// The width of the text in a dialog.
 pub fn dialogue_room(state: &State) -> usize {
     usize::from(state.size.width.saturating_sub(4).min(100))
 }
 
-/// The rows of a dialogue between its heading and its buttons, which have a blank row above.
+/// Number of rows of a dialog between its heading and its buttons, which have a blank row above.
 pub fn dialogue_height(state: &State) -> usize {
     usize::from(state.areas().body.height.saturating_sub(3)).max(1)
 }
 
-/// Where the texts of the log begin, behind their times.
+/// The column at which the texts of the log begin, after their times.
 pub const LOG_MARGIN: u16 = 11;
 
 /// The text of a page of the tour, below a blank row.
@@ -51,7 +51,7 @@ pub fn tour_rows(state: &State, page: usize) -> Vec<String> {
     std::iter::once(String::new()).chain(wrap(text, room.into())).collect()
 }
 
-/// Rows up or down; at its end a page of the tour gives way to the next.
+/// Scrolls the overlay. At the end of a page, the tour goes to the next one.
 pub fn scroll(state: &mut State, by: isize) {
     let Some(layer) = &state.layer else { return };
     let height = match layer {
@@ -77,7 +77,7 @@ pub fn scroll(state: &mut State, by: isize) {
     }
 }
 
-/// The next page, or the one before, of what has pages.
+/// Turns to the next or the previous page of the tour.
 pub fn turn(state: &mut State, forward: bool) {
     if let Some(Layer::Tour { page, scroll }) = &mut state.layer {
         *page = page.saturating_add_signed(if forward { 1 } else { -1 }).min(TOUR.len() - 1);
@@ -85,7 +85,7 @@ pub fn turn(state: &mut State, forward: bool) {
     }
 }
 
-/// Enter: on through the tour and out of it at its end.
+/// Handles Enter: turns the pages of the tour, and closes it at the end.
 pub fn enter(state: &mut State) {
     match state.layer {
         Some(Layer::Tour { page, .. }) if page + 1 == TOUR.len() => state.layer = None,
@@ -93,7 +93,7 @@ pub fn enter(state: &mut State) {
     }
 }
 
-/// Opens it, or closes it when it is what lies there.
+/// Opens an overlay, or closes it where it is open.
 pub fn toggle(state: &mut State, layer: Layer) -> Vec<Effect> {
     let same = state
         .layer
@@ -103,7 +103,7 @@ pub fn toggle(state: &mut State, layer: Layer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Says that a key does something to the screen below only.
+/// Reports that a key has no function in the overlay.
 pub fn refuse(state: &mut State, key: Key, action: Option<&Action>) {
     let close = super::actions::action("out").and_then(|out| state.keymap.keys(out).first().copied());
     let close = close.map_or_else(|| ":out".to_owned(), |key| key.to_string());

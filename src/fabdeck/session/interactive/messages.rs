@@ -1,8 +1,8 @@
-//! What was said to the operator, newest last.
+//! The messages for the operator, the newest last.
 
 use std::collections::VecDeque;
 
-/// How bad it is. Each has a word of its own, for no state is told by colour alone.
+/// The severity of a message. Each has a word, because no state is shown by colour alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
     Said,
@@ -28,7 +28,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// As it is shown: its word first, where it has one.
+    /// The line for the message, which begins with the word of its severity.
     pub fn line(&self) -> String {
         match self.severity.word() {
             "" => self.text.clone(),
@@ -37,17 +37,17 @@ impl Message {
     }
 }
 
-/// How many are kept; all of them go into the log file.
+/// Maximum number of messages that are stored; the log file has all of them.
 const KEPT: usize = 500;
 
-/// The latest of what was said.
+/// The latest messages.
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     kept: VecDeque<Message>,
     said: u64,
-    /// So many never stood in the status line, and the page of messages was not opened since.
+    /// Number of messages that never appeared in the status line, since the log was last opened.
     unread: usize,
-    /// Said since somebody last took them for the log.
+    /// Messages that were not yet taken for the log file.
     unlogged: Vec<Message>,
 }
 
@@ -61,33 +61,34 @@ impl Messages {
         self.said += 1;
     }
 
-    /// Keeps a message for the page of messages only, where it is new: a second look says the same again.
+    /// Stores a message for the log only. It counts as unread if its text is new, because each reading
+    /// repeats the same notes.
     pub fn put_by(&mut self, message: Message) {
         self.unread += usize::from(self.kept.iter().all(|said| said.text != message.text));
         self.push(message);
     }
 
-    /// How many wait on the page of messages.
+    /// Number of unread messages.
     pub fn unread(&self) -> usize {
         self.unread
     }
 
-    /// The page of messages is open.
+    /// Resets the number of unread messages, when the log is open.
     pub(super) fn read(&mut self) {
         self.unread = 0;
     }
 
-    /// How many were said, those that are not kept any more included.
+    /// Number of all messages, including those that are no longer stored.
     pub fn said(&self) -> u64 {
         self.said
     }
 
-    /// How many are not kept any more.
+    /// Number of messages that are no longer stored.
     pub fn older(&self) -> u64 {
         self.said - self.kept.len() as u64
     }
 
-    /// The kept ones, oldest first.
+    /// The stored messages, the oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.kept.iter()
     }
@@ -96,7 +97,8 @@ impl Messages {
         self.kept.back()
     }
 
-    /// The gravest of those said after so many, the latest of equals: routine does not take the place of what is worse.
+    /// The most severe message after the first `said`, the latest of equal ones. Routine messages do not hide
+    /// severe ones.
     pub fn gravest_after(&self, said: u64) -> Option<&Message> {
         let new = usize::try_from(self.said.saturating_sub(said)).unwrap_or(usize::MAX);
         let skipped = self.kept.len().saturating_sub(new);

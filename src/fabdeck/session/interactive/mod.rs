@@ -1,5 +1,5 @@
-//! The session that somebody sits before: its state, what may happen to it, and what it wants done. Nothing here knows
-//! a terminal; a test drives it with the same keys as a person.
+//! The interactive session: its state, its inputs and its effects. No part of it depends on a terminal, so
+//! tests drive it with the same keys as an operator.
 
 mod actions;
 mod ailing;

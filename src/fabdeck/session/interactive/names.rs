@@ -1,4 +1,4 @@
-//! Names in the fabric, for lines that take one: nodes, and the ports and cables of a node once it is named.
+//! Completion of names: nodes, and the ports and cables of a node once it is named.
 
 use super::prompt::Offer;
 use super::state::State;
@@ -6,10 +6,10 @@ use super::words::{one_word, words};
 use crate::session::Look;
 use fabdeck_fabric::{Element, Node, NodeId, NodeKind, PortNum, Resolved};
 
-/// How many names are offered at most.
+/// Maximum number of names that are offered.
 const NAMES: usize = 50;
 
-/// Nodes by name, those that begin with what is typed first.
+/// Nodes whose name contains the text; names that begin with it come first.
 fn found<'l>(look: &'l Look, typed: &str, fits: impl Fn(&Node) -> bool) -> Vec<(NodeId, &'l str, &'l Node)> {
     let typed = typed.trim().to_lowercase();
     if typed.is_empty() {
@@ -31,14 +31,14 @@ fn about(name: &str, node: &Node) -> String {
     format!("{} {name}", node.facts.kind.word())
 }
 
-/// Ends of a path. A name that several bear would be refused, so it gives way to the GUID.
+/// Completions for an end of a path. A name of several nodes is ambiguous, so the GUID is offered instead.
 pub fn nodes(state: &State, typed: &str) -> Vec<Offer> {
     let Some(look) = state.look() else { return Vec::new() };
     let offer = |(id, name, node)| Offer::new(look.names.unique(look.fabric(), id), about(name, node));
     found(look, typed, |_| true).into_iter().map(offer).collect()
 }
 
-/// The two ends of a path, one after the other, each as one word.
+/// Completions for the two ends of a path, each as one word.
 pub fn ends(state: &State, typed: &str) -> Vec<Offer> {
     let words = words(typed);
     let Some((at, last)) = words.last().filter(|_| words.len() <= 2) else { return Vec::new() };
@@ -47,7 +47,7 @@ pub fn ends(state: &State, typed: &str) -> Vec<Offer> {
     nodes(state, last).into_iter().map(offer).collect()
 }
 
-/// Anything that can fail: nodes, and cables and ports of the one that is named.
+/// Completions for elements that can fail: nodes, and cables and ports of a named node.
 pub fn elements(state: &State, typed: &str) -> Vec<Offer> {
     let Some(look) = state.look() else { return Vec::new() };
     let typed = typed.trim_start();
@@ -70,7 +70,7 @@ pub fn elements(state: &State, typed: &str) -> Vec<Offer> {
     let one = if let [(id, ..)] = nodes.as_slice() { Some(*id) } else { None };
     let offer = |(id, name, node): (NodeId, &str, &Node)| {
         let text = match kind {
-            // The port is still to be said.
+            // The port number still has to be typed.
             Some(kind @ ("link" | "port")) => format!("{kind}:{}[", look.names.unique(look.fabric(), id)),
             _ => Element::of(look.fabric(), &look.names, Resolved::Node(id)).to_string(),
         };
@@ -83,7 +83,7 @@ pub fn elements(state: &State, typed: &str) -> Vec<Offer> {
     offers
 }
 
-/// Cables by one of their ends, as `NODE[PORT]`.
+/// Completions for cables, by one of their ends as `NODE[PORT]`.
 pub fn cables(state: &State, typed: &str) -> Vec<Offer> {
     let Some(look) = state.look() else { return Vec::new() };
     let typed = typed.trim_start();
@@ -96,7 +96,7 @@ pub fn cables(state: &State, typed: &str) -> Vec<Offer> {
     found(look, typed, |_| true).into_iter().map(offer).collect()
 }
 
-/// `leaf1[3`: the node that is named, and the digits of a port behind it.
+/// Splits `leaf1[3` into the node and the digits of a port number.
 fn node_with_port<'t>(look: &Look, typed: &'t str) -> Option<(NodeId, &'t str)> {
     let (name, digits) = typed.trim_end_matches(']').rsplit_once('[')?;
     digits.chars().all(|sign| sign.is_ascii_digit()).then_some(())?;
@@ -107,7 +107,7 @@ fn node_with_port<'t>(look: &Look, typed: &'t str) -> Option<(NodeId, &'t str)> 
     }
 }
 
-/// Ports of a node whose numbers begin so, with what is at their other end.
+/// Completions for the ports of a node whose numbers begin with the digits, with their peers.
 fn ports(
     look: &Look,
     node: NodeId,

@@ -1,4 +1,4 @@
-//! The line behind `:`: a word of the action table, with what belongs to it; and what lines can be completed to.
+//! The palette: runs a line that begins with the word of an action, and completes lines.
 
 use super::actions::{ACTIONS, Action};
 use super::effect::Effect;
@@ -9,7 +9,7 @@ use super::running_jobs;
 use super::state::State;
 use fabdeck_routing::ENGINES;
 
-/// What a line could be completed to.
+/// The completions of a line.
 pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
     match purpose {
         Purpose::From | Purpose::To => names::nodes(state, typed),
@@ -21,7 +21,7 @@ pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
     }
 }
 
-/// An action that cannot run now is listed with its reason.
+/// The completion for an action; where it cannot run now, with the reason.
 fn of_action(state: &State, action: &Action) -> Offer {
     let why = (action.ready)(state).err();
     let blocked = why.is_some();
@@ -29,7 +29,7 @@ fn of_action(state: &State, action: &Action) -> Offer {
     Offer { text: action.id.to_owned(), argument: action.argument, about, blocked }
 }
 
-/// What may follow a word.
+/// The completions for the argument of an action.
 fn of_argument(state: &State, word: &str, rest: &str) -> Vec<Offer> {
     let Some(action) = super::actions::action(word) else { return Vec::new() };
     let before = |offer: Offer| Offer { text: format!("{word} {}", offer.text), ..offer };
@@ -52,10 +52,11 @@ fn engines(rest: &str) -> Vec<Offer> {
     fits.map(|engine| Offer::new(format!("{done}{}", engine.id), engine.title)).collect()
 }
 
-/// So long a path leaves room for words beside it; of a longer one the screen shows the end.
+/// Maximum length of a path that is offered; a longer one leaves no room for the description.
 const SHORT: usize = 32;
 
-/// Whoever knows them now is marked. Of files that one alone is offered.
+/// The completions for the source of job lists. The current source is labelled; of files, only the current
+/// one is offered.
 fn jobs(state: &State, rest: &str) -> Vec<Offer> {
     let now = running_jobs::in_force(state);
     let known = [("slurm", "ask Slurm, by squeue".to_owned()), ("usual", running_jobs::usual_words(state))];
@@ -67,7 +68,7 @@ fn jobs(state: &State, rest: &str) -> Vec<Offer> {
     fits.map(|(word, words)| Offer::new(word.to_owned(), about(word, words))).collect()
 }
 
-/// The columns of the list in sight.
+/// The completions for the columns of the visible list.
 fn fields(state: &State, rest: &str) -> Vec<Offer> {
     let Some(listing) = state.current().listing(&state.known) else { return Vec::new() };
     let columns = (0..listing.column_count()).map(|at| listing.column(at));
@@ -75,7 +76,7 @@ fn fields(state: &State, rest: &str) -> Vec<Offer> {
     fits.map(|column| Offer::new(column.id.to_string(), column.about.as_ref())).collect()
 }
 
-/// The actions whose words fit what was typed, the best first.
+/// The actions that match the text, the best first.
 fn completions(typed: &str) -> Vec<&'static Action> {
     let word = typed.split_whitespace().next().unwrap_or_default().to_lowercase();
     let begins = |action: &&Action| action.id.starts_with(&word);
@@ -84,18 +85,18 @@ fn completions(typed: &str) -> Vec<&'static Action> {
     first.chain(rest).collect()
 }
 
-/// Whether the letters come in this order.
+/// Whether the id and the title of an action contain the letters in this order.
 fn fits(action: &Action, word: &str) -> bool {
     let text = format!("{} {}", action.id, action.title).to_lowercase();
     let mut signs = text.chars();
     word.chars().all(|wanted| signs.any(|sign| sign == wanted))
 }
 
-/// Carries out a line.
+/// Runs a line of the palette.
 pub fn run(state: &mut State, line: &str) -> Vec<Effect> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    // What was typed is the beginning of one word, and of one alone.
+    // An abbreviation counts if it begins the word of exactly one action.
     let only = || {
         let mut begun = ACTIONS.iter().filter(|action| !word.is_empty() && action.id.starts_with(word));
         begun.next().filter(|_| begun.next().is_none())

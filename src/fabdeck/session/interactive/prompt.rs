@@ -1,21 +1,21 @@
-//! A line that is being typed.
+//! The input line.
 
-/// What becomes of the line.
+/// The purpose of the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// Narrows the list while it is typed.
+    /// Filters the list during typing.
     Filter,
-    /// A word of the palette with what belongs to it.
+    /// Runs an action by its palette word, with its argument.
     Command,
-    /// Where a path begins.
+    /// Sets the start of a path.
     From,
-    /// Where it ends.
+    /// Sets the end of a path.
     To,
-    /// The file of a plan.
+    /// Names the file for a plan.
     PlanFile,
-    /// The file of a plan that is to be applied.
+    /// Names the file of a plan to apply.
     ApplyFile,
-    /// Narrows help while it is typed.
+    /// Filters the help during typing.
     Search,
 }
 
@@ -33,16 +33,16 @@ impl Purpose {
     }
 }
 
-/// What a line could be completed to.
+/// A completion of the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// The whole line.
+    /// The whole line after completion.
     pub text: String,
-    /// What may follow it.
+    /// The argument that may follow.
     pub argument: &'static str,
-    /// What it does, or why it cannot run now.
+    /// The description, or the reason why the action cannot run now.
     pub about: String,
-    /// It cannot run now.
+    /// Whether the action cannot run now.
     pub blocked: bool,
 }
 
@@ -51,35 +51,35 @@ impl Offer {
         Self { text, argument: "", about: about.into(), blocked: false }
     }
 
-    /// Whether it says nothing without more behind it: an argument that may be left out stands in brackets.
+    /// Whether the completion needs more text; an argument in brackets is optional.
     pub fn goes_on(&self) -> bool {
         self.text.ends_with('[') || !(self.argument.is_empty() || self.argument.starts_with('['))
     }
 
-    /// The line with room for what may follow.
+    /// The line after completion, with a space where an argument may follow.
     pub fn begun(&self) -> String {
         let room = if self.argument.is_empty() { "" } else { " " };
         format!("{}{room}", self.text)
     }
 }
 
-/// The line so far. The cursor is a place between signs.
+/// The text so far. The cursor is a position between characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Prompt {
     pub purpose: Purpose,
     pub text: String,
     pub cursor: usize,
-    /// What stood there before, for Esc.
+    /// The text before, which Esc restores.
     pub before: String,
-    /// What stands there is a suggestion: the first sign that is typed takes its place.
+    /// Whether the text is a suggestion, which the first typed character replaces.
     pub suggested: bool,
-    /// What it could be completed to, the best first.
+    /// The completions, the best first.
     pub offers: Vec<Offer>,
-    /// Which of them is picked.
+    /// The index of the selected completion.
     pub picked: Option<usize>,
 }
 
-/// No line is longer than this.
+/// Maximum length of a line, in bytes.
 const LONGEST: usize = 1000;
 
 impl Prompt {
@@ -90,12 +90,12 @@ impl Prompt {
         Self { purpose, cursor, before, text, suggested, offers: Vec::new(), picked: None }
     }
 
-    /// An empty line where something stands already: it stays until something is typed.
+    /// An empty line for a value that exists; the value stays until something is typed.
     pub fn again(purpose: Purpose, before: impl Into<String>) -> Self {
         Self { before: before.into(), ..Self::new(purpose, "") }
     }
 
-    /// Whether what stood there before can be had as text.
+    /// Whether the text before can be recalled.
     pub fn can_recall(&self) -> bool {
         matches!(self.purpose, Purpose::Filter | Purpose::Search)
             && self.text.is_empty()
@@ -117,7 +117,7 @@ impl Prompt {
         }
     }
 
-    /// False when there was nothing to take away.
+    /// Deletes the character before the cursor; returns false when the line is empty.
     pub fn backspace(&mut self) -> bool {
         if self.cursor == 0 {
             return !self.text.is_empty();
@@ -147,8 +147,8 @@ impl Prompt {
         self.cursor = 0;
     }
 
-    /// What the line becomes when it is completed as far as all offers agree; `None` when that is no more than there is.
-    /// Offers that go on from what stands there count before those that only resemble it.
+    /// The line after completion as far as all completions agree; `None` when that adds nothing. Completions
+    /// that begin with the line take precedence over others.
     pub fn common(&self) -> Option<String> {
         let going_on: Vec<&Offer> =
             self.offers.iter().filter(|offer| offer.text.starts_with(self.text.as_str())).collect();
@@ -161,7 +161,7 @@ impl Prompt {
                 same.map(|(sign, _)| sign).collect()
             }),
         };
-        // What resembles in another place is picked, not shortened to what it shares.
+        // Completions that match elsewhere share no longer beginning, so one has to be selected.
         (text.len() > self.text.len()).then_some(text)
     }
 

@@ -1,10 +1,10 @@
-//! Why an action cannot run now, as whoever asks for it is told.
+//! The preconditions of actions. An error has the reason that the operator sees.
 
 use super::layer::Layer;
 use super::state::{Loading, State};
 use super::timeline;
 
-/// Whether there is anything to step through.
+/// Checks that there are moments to step through.
 pub fn has_past(state: &State) -> Result<(), String> {
     match &state.known.playback {
         Some(playback) if playback.is_returning() => Err(timeline::RETURNING.to_owned()),
@@ -19,7 +19,7 @@ pub fn has_past(state: &State) -> Result<(), String> {
     }
 }
 
-/// A watch that has swept has something to look back at.
+/// Checks that a watch can pause, which needs at least one sweep.
 pub fn can_pause(state: &State) -> Result<(), String> {
     match () {
         () if !state.known.watch.possible() => has_past(state),
@@ -36,7 +36,7 @@ pub fn has_fabric(state: &State) -> Result<(), String> {
     }
 }
 
-/// What is compared with the tables in force waits for them.
+/// Checks that the snapshot is complete. Actions that compare with the tables in force need them.
 pub fn has_whole_look(state: &State) -> Result<(), String> {
     has_fabric(state)?;
     match state.loading {

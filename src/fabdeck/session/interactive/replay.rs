@@ -1,5 +1,5 @@
-//! A session that happened is run again from what was written of it. What work brought is computed again and must be
-//! what it was.
+//! The replay of a recorded session. It performs the tasks again, and their results must equal the recorded
+//! digests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ pub enum ReplayError {
     Differs { number: usize, what: &'static str },
 }
 
-/// The state after what was written: how it began, then events, each a line. `look` is what the source shows.
+/// Replays the lines of a recorded session and returns the final state. `look` is the snapshot of the source.
 pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) -> Result<State, ReplayError> {
     replay_watched(look, (Sweeper::default(), Recording::default()), lines)
 }
 
-/// The same of a session that watched counters or went through a recording, which have to be had again too.
+/// Replays a session with a watch or a recording, which provide the same sweeps and moments again.
 pub fn replay_watched<'l>(
     look: &Arc<Look>,
     (sweeper, recorded): (Sweeper, Recording),
@@ -76,7 +76,7 @@ struct Again {
     sweeper: Sweeper,
     recorded: Recording,
     state: State,
-    /// Work that was begun and not yet ended.
+    /// Tasks that were begun and have not ended.
     jobs: BTreeMap<TaskId, Job>,
 }
 
@@ -109,7 +109,7 @@ impl Again {
             WrittenHappening::Finished { task, digest, took_ms, whole } => {
                 let job = self.jobs.remove(&task).ok_or(ReplayError::Unknown { number, task: task.0 })?;
                 if self.state.tasks.get(task).is_none() {
-                    // It was cancelled: whatever it came to, nobody looked at it.
+                    // A cancelled task has no effect, so its result need not be computed.
                     return Ok(Happening::Tick);
                 }
                 if let Some(whole) = whole {

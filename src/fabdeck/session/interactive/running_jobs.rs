@@ -1,5 +1,5 @@
-//! The jobs of a session: who knows which run is asked while somebody looks at Jobs, and what they make of channels is
-//! worked out behind the screen, under the tables in force and under what sar proposes.
+//! The jobs of a session. The list of running jobs is requested while Jobs or What-if is visible. A
+//! background task computes the channel loads, under the tables in force and under sar's proposal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::Hosts;
 use fabdeck_routing::{Engine, engine};
 
-/// From one list to the next, where nobody says.
+/// Default interval between two job lists.
 pub const USUAL_MS: u64 = 30_000;
-/// So much of the path of a list is shown on any screen.
+/// Minimum number of columns for the path of a list.
 const LEAST_PATH: usize = 8;
-/// The age of a list is told in steps of so much.
+/// The age of a list is shown in steps of this size.
 const AGE_MS: u64 = 10_000;
 
-/// Who knows which jobs run.
+/// The source of job lists.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobsFrom {
-    /// The squeue to run, where it is not the one that PATH has.
+    /// The squeue program, where it is not the one in PATH.
     Slurm(Option<PathBuf>),
     File(PathBuf),
 }
@@ -45,7 +45,7 @@ impl JobsFrom {
         self.words_in(usize::MAX)
     }
 
-    /// In so much room: a path that has none gives way up to its end.
+    /// The text within a width; a long path is shortened at its beginning.
     fn words_in(&self, room: usize) -> String {
         let whole = match self {
             Self::Slurm(_) => return "jobs of Slurm".to_owned(),
@@ -55,7 +55,7 @@ impl JobsFrom {
         if words.chars().count() <= room { words } else { path_end(&whole, room.max(LEAST_PATH)) }
     }
 
-    /// As arguments of `jobs`.
+    /// The source as arguments of `jobs`.
     fn arguments(&self) -> String {
         match self {
             Self::Slurm(None) => " --slurm".to_owned(),
@@ -67,7 +67,7 @@ impl JobsFrom {
     }
 }
 
-/// A path, or where there is no room for it, as much of its end: what tells lists apart.
+/// A path, or as much of its end as fits, because the end distinguishes lists.
 fn path_end(whole: &str, room: usize) -> String {
     const LEFT_OUT: &str = "...";
     let signs = whole.chars().count();
@@ -75,12 +75,12 @@ fn path_end(whole: &str, room: usize) -> String {
         return whole.to_owned();
     }
     let end: String = whole.chars().skip(signs + LEFT_OUT.len() - room).collect();
-    // Rather whole names than a piece of one.
+    // Whole names are shown rather than part of one.
     let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
     format!("{LEFT_OUT}{}", names.unwrap_or(&end))
 }
 
-/// Who is asked, and how often.
+/// The source of job lists, and the interval.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobSettings {
     pub from: Option<JobsFrom>,
@@ -93,23 +93,23 @@ impl Default for JobSettings {
     }
 }
 
-/// What is known of jobs before they are found on a fabric.
+/// The input of jobs, before their hosts are matched with the fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Heard {
     List(JobList),
-    /// By the moment of a recording that is shown.
+    /// The list of a recording, at the moment that is shown.
     Recorded(Arc<JobsHeard>),
-    /// Nobody runs jobs on a simulated fabric: some are made up.
+    /// Simulated jobs, for a simulated fabric.
     Made,
 }
 
-/// What jobs are weighed over.
+/// The input for the channel loads of jobs.
 #[derive(Clone, Debug)]
 pub struct JobsAsked {
     pub look: Arc<Look>,
     pub heard: Arc<Heard>,
     pub marks: Faults,
-    /// What sar proposes for these marks.
+    /// The proposal of sar for these marks.
     pub proposal: Option<Arc<Proposal>>,
 }
 
@@ -136,53 +136,53 @@ impl JobsAsked {
     }
 }
 
-/// What a session knows of jobs.
+/// The model of jobs in a session.
 #[derive(Clone, Debug, Default)]
 pub struct JobsSeen {
     pub settings: JobSettings,
-    /// Whom the session began with.
+    /// The source at the start of the session.
     pub usual: Option<JobsFrom>,
-    /// Whoever knows them was named in this session.
+    /// Whether the operator named a source in this session.
     pub named: bool,
-    /// Who is to know them in place of whoever is heard already, once he has said something.
+    /// The source that replaces the current one once it has answered.
     naming: Option<JobsFrom>,
-    /// What a recording has of the moment shown, ready to be weighed.
+    /// The list of a recording at the moment that is shown, with its form as input.
     pub recorded: Option<(Arc<JobsHeard>, Arc<Heard>)>,
-    /// What was heard last, and when.
+    /// The last input, and the time at which it was received.
     pub heard: Option<(Arc<Heard>, u64)>,
-    /// Why nothing newer was.
+    /// Reason why there is no newer list.
     pub trouble: Option<String>,
     asking: Option<TaskId>,
     due_ms: u64,
     pub weighed: Option<Arc<WeighedJobs>>,
-    /// What that was weighed over, and what is being weighed.
+    /// The input of `weighed`; the next field is the task in progress with its input.
     of: Option<JobsAsked>,
     under: Option<(TaskId, JobsAsked)>,
-    /// What changed since sar answered, so that its answer went.
+    /// The change that invalidated the answer of sar.
     gone: Option<&'static str>,
-    /// The jobs that engines were asked with.
+    /// The jobs in the request to engines.
     pub asked_with: Arc<JobMap>,
-    /// The same in words, as of then.
+    /// Text about these jobs, at the time of the request.
     pub asked_words: String,
 }
 
 impl JobsSeen {
-    /// As a session begins that was told whom to ask.
+    /// The model at the start of a session with these settings.
     pub fn begun(settings: JobSettings) -> Self {
         Self { usual: settings.from.clone(), settings, ..Self::default() }
     }
 
-    /// What jobs were weighed over: ports are numbered as there.
+    /// The snapshot of the loads, which defines their port ids.
     pub fn look(&self) -> Option<&Arc<Look>> {
         self.of.as_ref().map(|of| &of.look)
     }
 
-    /// Whether what stands there of sar is of other jobs.
+    /// Whether the figures of sar are for other jobs than the current ones.
     pub fn is_outdated(&self) -> bool {
         self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some()) && self.others_run()
     }
 
-    /// Whether engines were asked with other jobs than those that are known now.
+    /// Whether the engines' request has other jobs than the current ones.
     pub fn others_run(&self) -> bool {
         self.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *self.asked_with)
     }
@@ -193,16 +193,16 @@ impl JobsSeen {
     }
 }
 
-/// Whether jobs are made up where nobody names who knows them.
+/// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
 fn makes_up(state: &State) -> bool {
     matches!(knower(&state.known), Knower::Nobody) && state.source.split(':').next() == Some("sim")
 }
 
-/// What is known now.
+/// The input for the loads, as of now.
 fn asked(state: &State) -> Option<JobsAsked> {
     let known = &state.known;
     let (look, heard) = (known.look.clone()?, heard(known)?.clone());
-    // Routes that were made without jobs are none of theirs.
+    // Routes that were computed without jobs are no proposal for them.
     let sar = JobsSeen::sar().filter(|_| !known.jobs.asked_with.is_empty());
     let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
     Some(JobsAsked { look, heard, marks: known.marks.clone(), proposal })
@@ -215,19 +215,19 @@ fn is_old(state: &State) -> Option<JobsAsked> {
     asked(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is(asked)))
 }
 
-/// Whether somebody looks at what jobs are for: What-if asks engines with them.
+/// Whether a visible screen uses the jobs: Jobs shows them, and What-if adds them to the request of engines.
 fn is_wanted(state: &State) -> bool {
     matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
 }
 
-/// Whether a list is to be asked for.
+/// Whether a list may be requested now.
 fn is_due(state: &State) -> bool {
     let jobs = &state.known.jobs;
     let named = matches!(knower(&state.known), Knower::Named(_)) && jobs.asking.is_none();
     named && is_wanted(state) && state.known.look.is_some()
 }
 
-/// When something is to be done without anything else happening.
+/// Time at which the jobs need a tick, even without any other event.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let jobs = &state.known.jobs;
     let named = matches!(knower(&state.known), Knower::Named(_));
@@ -237,7 +237,7 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
     [older, due].into_iter().flatten().min()
 }
 
-/// Time went by, or somebody came to the screen.
+/// Handles the passing of time or a change of the screen: requests lists, and starts tasks.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     let jobs = &state.known.jobs;
@@ -252,7 +252,7 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
     if state.screen == ScreenId::Jobs && makes_up(state) && state.known.jobs.heard.is_none() {
         state.known.jobs.heard = Some((Arc::new(Heard::Made), state.now_ms));
     }
-    // Of a moment of which nobody said anything nothing is known.
+    // At a moment of a recording without a list, jobs are unknown.
     if state.known.jobs.weighed.is_some() && heard(&state.known).is_none() {
         (state.known.jobs.of, state.known.jobs.weighed) = (None, None);
         state.screens.refresh(&state.known);
@@ -265,7 +265,7 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// A list, or why there is none: the one before stays.
+/// Receives a list, or the reason why there is none; the earlier list then stays.
 pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, String>) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let jobs = &mut state.known.jobs;
@@ -295,7 +295,7 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
     Vec::new()
 }
 
-/// What jobs make of channels.
+/// Receives the channel loads of jobs.
 pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
     let Some((_, of)) = jobs.under.take_if(|(under, _)| *under == task) else { return Vec::new() };
@@ -305,7 +305,7 @@ pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Eff
     Vec::new()
 }
 
-/// Ports are numbered anew: jobs are found again before engines are asked with them.
+/// Drops jobs and loads, because port ids have changed. Jobs are matched again before engines use them.
 pub fn forget_ports(state: &mut State) {
     state.request.jobs = Arc::default();
     let jobs = &mut state.known.jobs;
@@ -313,7 +313,7 @@ pub fn forget_ports(state: &mut State) {
     jobs.asked_words.clear();
 }
 
-/// Answers are about to be let go, as something else is another now: if sar's is among them, that is said where it stood.
+/// Records that the answer of sar is about to be dropped, and why.
 pub fn let_go(known: &mut Known, changed: &'static str) {
     let answered = JobsSeen::sar().is_some_and(|sar| known.proposal(sar).is_some());
     if answered && !known.jobs.asked_with.is_empty() {
@@ -321,17 +321,17 @@ pub fn let_go(known: &mut Known, changed: &'static str) {
     }
 }
 
-/// Why sar's answer is no longer there, until it is asked again.
+/// The line that says why sar's answer was dropped, until sar runs again.
 pub fn gone_line(known: &Known) -> Option<String> {
     let asked = JobsSeen::sar().is_some_and(|sar| known.proposed.contains_key(sar.id));
     let changed = known.jobs.gone.filter(|_| !asked)?;
     Some(format!("{changed} since sar answered, so its figures went: p asks again"))
 }
 
-/// Engines are asked with the jobs that are known; answers that were given with others go.
+/// Adds the current jobs to the request of engines, and drops answers for other jobs.
 pub fn ask_with(state: &mut State) {
     let jobs = &state.known.jobs;
-    // Of another fabric the ports are others.
+    // Port ids of another fabric differ.
     let here = jobs
         .look()
         .zip(state.look())
@@ -346,7 +346,7 @@ pub fn ask_with(state: &mut State) {
     state.known.proposed.clear();
 }
 
-/// What sar would make of the jobs.
+/// Runs sar for the jobs.
 pub fn ask_sar(state: &mut State) -> Vec<Effect> {
     let some = state.known.jobs.weighed.as_ref().is_some_and(|weighed| !weighed.jobs.is_empty());
     let Some(sar) = JobsSeen::sar().filter(|_| some) else {
@@ -363,7 +363,7 @@ pub fn ask_sar(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// Names who knows the jobs: a file, or Slurm.
+/// Names the source of job lists: a file, or Slurm.
 pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
     lead_to(state, ScreenId::Jobs);
     if argument.is_empty() {
@@ -391,7 +391,7 @@ pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Nobody waits any more for a list that is to take the place of another.
+/// Cancels the request for a list that would replace the current one.
 pub fn give_up(state: &mut State) -> Option<Effect> {
     state.known.jobs.naming.take()?;
     let task = state.known.jobs.asking.take()?;
@@ -399,7 +399,7 @@ pub fn give_up(state: &mut State) -> Option<Effect> {
     state.tasks.end(task).map(|_| Effect::Cancel(task))
 }
 
-/// What of a line says who knows the jobs now.
+/// The argument of `jobs` that stands for the current source.
 pub fn in_force(state: &State) -> String {
     match knower(&state.known) {
         Knower::Named(JobsFrom::Slurm(_)) => "slurm".to_owned(),
@@ -408,7 +408,7 @@ pub fn in_force(state: &State) -> String {
     }
 }
 
-/// From here on somebody else knows the jobs: what others said is not theirs.
+/// Changes the source of job lists; lists of the old source are dropped.
 fn take(state: &mut State, from: Option<JobsFrom>) {
     let jobs = &mut state.known.jobs;
     let settings = JobSettings { from, ..jobs.settings.clone() };
@@ -418,7 +418,7 @@ fn take(state: &mut State, from: Option<JobsFrom>) {
     state.screens.refresh(&state.known);
 }
 
-/// Whom the session began with, in words.
+/// Text about the source at the start of the session.
 pub fn usual_words(state: &State) -> String {
     match &state.known.jobs.usual {
         Some(from) => format!("as at the beginning: {}", from.words()),
@@ -427,15 +427,16 @@ pub fn usual_words(state: &State) -> String {
     }
 }
 
-/// Whether a live source pauses, of which a command would know what is now.
+/// Whether a live source is paused; a command would then show the present instead of the moment on the
+/// screens.
 fn pauses(known: &Known) -> bool {
     known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
 }
 
-/// The command that lists the same.
+/// The command that lists the same jobs.
 pub fn command(known: &Known) -> Option<String> {
     let arguments = match (knower(known), &known.jobs.settings.from) {
-        // What a capture holds of its moment is what the command takes by itself.
+        // The command reads the jobs of a capture by itself.
         (Knower::Recorded(_), _) if !pauses(known) => String::new(),
         (_, Some(from)) => from.arguments(),
         (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == Heard::Made) => {
@@ -446,7 +447,7 @@ pub fn command(known: &Known) -> Option<String> {
     Some(format!("jobs{arguments} --filter 'switches>1,hosts>1'"))
 }
 
-/// Jobs as other commands take them.
+/// The jobs as an argument of other commands.
 pub fn argument(state: &State) -> String {
     match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
         Some(file) => format!(" --jobs {}", quoted(&file.display().to_string())),
@@ -454,7 +455,7 @@ pub fn argument(state: &State) -> String {
     }
 }
 
-/// The file of the jobs that engines were asked with: whoever was named since has others.
+/// The file with the jobs in the request of engines; `None` if the source has changed since.
 fn asked_file(state: &State) -> Option<&Path> {
     let jobs = &state.known.jobs;
     let same = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs == *jobs.asked_with);
@@ -464,13 +465,13 @@ fn asked_file(state: &State) -> Option<&Path> {
     }
 }
 
-/// Whether engines were asked with jobs that no command line can name.
+/// Whether the request of engines has jobs that no command line can name.
 pub fn unnamed(state: &State) -> bool {
     let named = asked_file(state).is_some();
     !state.request.jobs.is_empty() && !named && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
 }
 
-/// What stands above the list, and how grave it is: who says what runs, and what that comes to.
+/// The lines above the list, with their severity: the source of the jobs, and their figures.
 pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
     let jobs = &state.known.jobs;
     let mut lines = Vec::new();
@@ -489,14 +490,15 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
     lines
 }
 
-/// Which LIDs the figures are of, where ports have several (FN-708 of the commands).
+/// The line about the LID that figures use, where ports have several (FN-708 of the commands).
 fn lids_line(weighed: &WeighedJobs) -> Option<String> {
     let lids = weighed.lids_per_port;
     (lids > 1)
         .then(|| format!("a path leads to one of up to {lids} LIDs of a port, by the place of the sender"))
 }
 
-/// Who says so, how long ago, and what of it is on the fabric. Where there is little room, a path gives way to figures.
+/// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
+/// shortened first.
 fn list_words(state: &State, weighed: &WeighedJobs, room: usize) -> String {
     let placed = &weighed.placed;
     let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
@@ -521,7 +523,7 @@ fn list_words(state: &State, weighed: &WeighedJobs, room: usize) -> String {
 
 fn age(state: &State) -> String {
     let Some((_, at)) = &state.known.jobs.heard else { return String::new() };
-    // Who lists jobs knows no past.
+    // A source of job lists knows only the present.
     if replay_word(&state.known).is_some() {
         return ", of now".to_owned();
     }
@@ -531,7 +533,7 @@ fn age(state: &State) -> String {
     }
 }
 
-/// `name: in force -> sar`.
+/// The figures, each as `name: in force -> sar`.
 fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
     let figures = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics);
     let (now, then) = (figures(&weighed.in_force), figures(&weighed.proposed));
@@ -549,7 +551,7 @@ fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
     words.join("   ")
 }
 
-/// Pairs of jobs without a path, where there are any: no figure of loads tells of them.
+/// The line about pairs within jobs without a path, where there are any; no load figure shows them.
 pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
     let lost = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics.lost);
     let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
@@ -559,7 +561,7 @@ pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
     some.then(|| format!("pairs within jobs without a path: {now}{then}"))
 }
 
-/// How far sar is, where its figures do not stand there.
+/// The status of sar, where its figures are not shown.
 fn sar_words(state: &State, weighed: &WeighedJobs) -> Option<String> {
     let (jobs, sar) = (&state.known.jobs, JobsSeen::sar()?);
     let same = *jobs.asked_with == *weighed.jobs;

@@ -1,4 +1,4 @@
-//! What goes into files: plans, and what was recorded of a watch.
+//! The actions that write files: plans, and the recording of a watch.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use super::effect::{Effect, Job, PlanFor};
 use super::messages::Severity;
 use super::state::State;
 
-/// Writes the plan of the engine under the cursor.
+/// Writes the plan of the engine at the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
-    // The command line means stdout by it, which here is the screen.
+    // On the command line, `-` means stdout, which here is the screen.
     if file == "-" {
         state.say(Severity::Error, "no plan was written: - is stdout, which is this screen; name a file");
         return Vec::new();
@@ -37,7 +37,7 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
 }
 
-/// Writes what was recorded so far.
+/// Writes the recording so far.
 pub fn save(state: &mut State, file: &str) -> Vec<Effect> {
     let file = file.trim();
     if file.is_empty() || file == "-" {

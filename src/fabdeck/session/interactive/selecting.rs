@@ -1,5 +1,5 @@
-//! Which rows of a list are seen, and in which order. Of a list that is too long to be gone through between two frames
-//! that is work behind the screen: the rows that were seen stay until the new ones are known.
+//! The visible rows of a list, and their order. A list that is too long to filter between two frames is
+//! filtered by a background task. The old rows stay until the new ones are known.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::state::State;
 use crate::session::{Columns, Selection, typed_guid};
 use fabdeck_fabric::{NodeId, PortId};
 
-/// A list of so many rows is gone through behind the screen.
+/// Minimum number of rows of a list that a background task filters.
 pub const MANY: usize = 20_000;
 
 /// Filters the list of the screen.
@@ -21,8 +21,9 @@ pub fn set_filter(state: &mut State, text: String) {
     select(state, false);
 }
 
-/// What a list calls the node whose GUID a filter asks for, or the GUID of one of its ports. Where only switches are
-/// listed it is the switches that the node hangs on. A name that several nodes bear tells nothing: rows with GUIDs do.
+/// The names in a list for the node with the GUID in a filter, or with the GUID of one of its ports. A list
+/// of switches alone shows a host by the switches that it is attached to. Names of several nodes are left
+/// out: rows with GUIDs match anyway.
 fn bearer_names(state: &State, filter: &str) -> Vec<String> {
     let Some(look) = state.look() else { return Vec::new() };
     let fabric = look.fabric();
@@ -44,7 +45,7 @@ fn bearer_names(state: &State, filter: &str) -> Vec<String> {
     own.chain(jobs).collect()
 }
 
-/// The jobs that run on a node, where the list is one of jobs.
+/// The jobs on a node, where the list shows jobs.
 fn jobs_on(state: &State, node: NodeId) -> Vec<String> {
     let (ScreenId::Jobs, Some(look), Some(weighed)) = (state.screen, state.look(), &state.known.jobs.weighed)
     else {
@@ -54,10 +55,9 @@ fn jobs_on(state: &State, node: NodeId) -> Vec<String> {
     weighed.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
 }
 
-/// Makes the rows of the screen's list what its filter and its order say; the cursor stays on its row, or goes to the
-/// first.
+/// Applies filter and order to the list of the screen. The cursor stays on its row, or goes to the first one.
 pub fn select(state: &mut State, to_first: bool) {
-    // Another screen may wait for rows of its own.
+    // The title has the screen, as another screen may wait for its own rows.
     let title = format!("going through the rows of {}", state.screen.title().title);
     let earlier = state.tasks.running().iter().find(|task| task.title == title).map(|task| task.id);
     if let Some(task) = earlier {
@@ -68,7 +68,7 @@ pub fn select(state: &mut State, to_first: bool) {
     let long = state.current().kept_rows().filter(|rows| rows.count() >= many).cloned();
     if let (Some(rows), Some(look)) = (long, state.known.look.clone()) {
         let query = state.current().table().query();
-        // What cannot be read is said at once.
+        // An error in the query is reported at once.
         if query.check(&*rows.listing(&look)).is_ok() {
             let screen = state.screen;
             let job = Job::Select { look, selecting: Selecting { screen, rows, query, to_first } };
@@ -89,7 +89,7 @@ pub fn select(state: &mut State, to_first: bool) {
     screen.filtered(known);
 }
 
-/// The rows are known. Those of a list that is another by now are let go.
+/// Receives the rows of a selection; rows for a list that has changed are dropped.
 pub fn selected(state: &mut State, selecting: &Selecting, selection: Selection) {
     let screen = state.screens.get_mut(selecting.screen);
     let same = screen.kept_rows().is_some_and(|rows| Arc::ptr_eq(rows, &selecting.rows));
@@ -104,7 +104,7 @@ pub fn selected(state: &mut State, selecting: &Selecting, selection: Selection) 
 
 impl Selecting {
     pub fn run(&self, look: &crate::session::Look) -> Selection {
-        // It was read before the work began.
+        // The query was checked before the task began.
         self.query.select(&*self.rows.listing(look), Columns::Shown).unwrap_or_default()
     }
 }

@@ -1,5 +1,6 @@
-//! dFtree's lanes in a session: what moves, what has moved, and how tables stand against that. It is worked out behind the
-//! screen while somebody looks at Lanes, after each verdict; of what is live the process asks the fabric.
+//! The lanes of dFtree in a session: proposed moves, moved flows, and the status of tables. While Lanes is
+//! visible, they are computed in the background after each verdict. On a live fabric, the process reads the
+//! tables.
 
 use std::sync::Arc;
 
@@ -14,23 +15,24 @@ use super::watch::Reading;
 use crate::session::{LaneStanding, LaneState, Look, Sent, Value, counted, lane_state};
 use fabdeck_routing::lanes::{Moves, propose};
 
-/// Tables of lanes are many: they are not read at every sweep.
+/// Minimum interval between two readings of lane tables. There are many tables, so not every sweep reads
+/// them.
 const REST_MS: u64 = 5000;
 
-/// What lanes are worked out from.
+/// The input for the state of lanes.
 #[derive(Clone, Debug)]
 pub struct LanesAsked {
     pub look: Arc<Look>,
-    /// The last verdict; without one there is what is in force.
+    /// The last verdict; without one, the state has only the moves in force.
     pub reading: Option<Arc<Reading>>,
-    /// The fabric can be asked, which only the process can.
+    /// Whether the fabric is live, so that only the process can read it.
     pub live: bool,
-    /// All that is on the slow lane goes back, whatever the verdict.
+    /// Whether all flows on the slow lane move back, independent of the verdict.
     pub back: bool,
 }
 
 impl LanesAsked {
-    /// As far as the look tells; nothing is in force in it that anybody knows of.
+    /// Computes the state from the snapshot alone, which does not contain the moves of applied changes.
     pub fn run(&self) -> LaneState {
         let moves = self.reading.as_ref().map_or_else(Moves::default, |reading| {
             propose(self.look.fabric(), &reading.watched.verdict, &reading.watched.told, &[])
@@ -47,21 +49,21 @@ impl LanesAsked {
     }
 }
 
-/// What a session knows of lanes.
+/// The model of lanes in a session.
 #[derive(Clone, Debug, Default)]
 pub struct LanesSeen {
     pub state: Option<Arc<LaneState>>,
-    /// Why it could not be worked out.
+    /// Reason why the state could not be computed.
     pub trouble: Option<String>,
-    /// What that was worked out from.
+    /// The input of the state.
     of: Option<LanesAsked>,
     under: Option<(TaskId, LanesAsked)>,
     due_ms: u64,
-    /// Who waited when the last move of flows was begun.
+    /// The waiting hosts when the last move of flows began.
     before_move: Option<WaitingHosts>,
 }
 
-/// How many hosts are held up, and for how many ticks a second all of them wait.
+/// Number of hosts that are held up, and the sum of their waiting in ticks per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct WaitingHosts {
     hosts: usize,
@@ -74,7 +76,7 @@ impl WaitingHosts {
         Self { hosts: held.len(), ticks: held.iter().map(|held| held.at.congestion).sum() }
     }
 
-    /// `14 hosts, 35.6G ticks/s`.
+    /// The waiting as text: `14 hosts, 35.6G ticks/s`.
     fn words(self) -> String {
         let ticks = Value::Number(self.ticks as u64).scaled().into_owned();
         format!("{}, {ticks} ticks/s", counted(self.hosts, "host", "hosts"))
@@ -82,13 +84,13 @@ impl WaitingHosts {
 }
 
 impl LanesSeen {
-    /// What it was worked out over: ports are numbered as there.
+    /// The snapshot of the state, which defines its port ids.
     pub fn look(&self) -> Option<&Arc<Look>> {
         self.of.as_ref().map(|of| &of.look)
     }
 }
 
-/// What is known now.
+/// The input for the state, as of now.
 fn asked(state: &State) -> Option<LanesAsked> {
     let known = &state.known;
     let (look, reading) = (known.look.clone()?, known.watch.reading.clone());
@@ -97,21 +99,21 @@ fn asked(state: &State) -> Option<LanesAsked> {
     known.tables.then_some(LanesAsked { look, reading, live, back: false })
 }
 
-/// Whether somebody looks at lanes and what they see is of something else than what is known.
+/// The input for a new state, if Lanes is visible and its state has another input.
 fn is_old(state: &State) -> Option<LanesAsked> {
     let lanes = &state.known.lanes;
-    // A look that was replaced takes its tasks along.
+    // A new snapshot cancels the tasks of the old one.
     let under = lanes.under.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
     let here = state.screen == ScreenId::Lanes && !under;
     asked(state).filter(|asked| here && lanes.of.as_ref().is_none_or(|of| !of.is(asked)))
 }
 
-/// When something is to be done without anything else happening.
+/// Time at which the lanes need a tick, even without any other event.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     is_old(state).map(|_| state.known.lanes.due_ms.max(state.now_ms))
 }
 
-/// Time went by, or somebody came to the screen.
+/// Handles the passing of time or a change of the screen: starts a task where the state is old.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let Some(asked) = is_old(state).filter(|_| state.now_ms >= state.known.lanes.due_ms) else {
         return Vec::new();
@@ -121,17 +123,17 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
     vec![effect]
 }
 
-/// A change was written or taken back: what was read of lanes is old.
+/// Marks the state as old, after a change was written or rolled back.
 pub fn changed(known: &mut Known) {
     (known.lanes.of, known.lanes.due_ms) = (None, 0);
 }
 
-/// Flows are about to be moved, or moved back: what waits now is what the waiting afterwards is compared with.
+/// Records the waiting hosts before flows move, to compare with the waiting afterwards.
 pub fn moves_begin(known: &mut Known) {
     known.lanes.before_move = known.watch.reading.as_ref().map(|reading| WaitingHosts::of(reading));
 }
 
-/// What a move of flows has changed, once a verdict over the time after it is there.
+/// The line about the effect of a move, once there is a verdict over the time after it.
 fn relief(known: &Known) -> Option<(Severity, String)> {
     let before = known.lanes.before_move?;
     let reading = known.watch.reading.as_ref().filter(|_| !known.watch.before_look())?;
@@ -139,7 +141,7 @@ fn relief(known: &Known) -> Option<(Severity, String)> {
     Some((Severity::Said, format!("held up before the move: {}; now: {}", before.words(), now.words())))
 }
 
-/// How lanes stand.
+/// Receives the state of lanes.
 pub fn told(state: &mut State, task: TaskId, result: Result<Box<LaneState>, String>) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let lanes = &mut state.known.lanes;
@@ -153,7 +155,7 @@ pub fn told(state: &mut State, task: TaskId, result: Result<Box<LaneState>, Stri
     Vec::new()
 }
 
-/// The plan of what would move, and what it is called.
+/// The plan of the proposed moves.
 pub fn planned(state: &State) -> Result<Planned, &'static str> {
     let lanes = &state.known.lanes;
     let wants = lanes.state.as_ref().is_some_and(|state| state.wants_plan());
@@ -164,7 +166,7 @@ pub fn planned(state: &State) -> Result<Planned, &'static str> {
     }
 }
 
-/// Whether flows are on the slow lane that could be moved back.
+/// Checks that flows on the slow lane can be moved back.
 pub fn can_move_back(state: &State) -> Result<(), String> {
     changing::can_apply(state)?;
     match state.known.lanes.state.as_ref().is_some_and(|lanes| lanes.has_moved()) {
@@ -190,7 +192,7 @@ pub fn move_back(state: &mut State, _: &str) -> Vec<Effect> {
     )
 }
 
-/// What stands above the list, and how grave it is.
+/// The lines above the list, with their severity.
 pub fn lanes_head(known: &Known) -> Vec<(Severity, String)> {
     let lanes = &known.lanes;
     if let Some(trouble) = &lanes.trouble {
@@ -203,7 +205,7 @@ pub fn lanes_head(known: &Known) -> Vec<(Severity, String)> {
     lines
 }
 
-/// Without a verdict nobody knows what would move.
+/// The line about flows. Without a verdict, the proposed moves are unknown.
 fn flows_head(state: &LaneState, judged: bool) -> (Severity, String) {
     let count = |standing| {
         let flows = state.spots.iter().flat_map(|spot| &spot.flows);

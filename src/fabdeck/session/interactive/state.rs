@@ -1,4 +1,4 @@
-//! The state of a session. Faces read it; only `update` changes it.
+//! The state of a session. Screens read it; only `update` changes it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::timeline;
 use fabdeck_fabric::{Faults, Resolved};
 use fabdeck_routing::{Engine, Request};
 
-/// How the look at the source is going.
+/// The status of reading the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Loading {
     Under(TaskId),
@@ -26,13 +26,13 @@ pub enum Loading {
     Failed(String),
 }
 
-/// Notes that are in no file.
+/// Notes that no file contains yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unsaved {
     pub notes: usize,
-    /// So many of them are being written.
+    /// Number of these notes that a task is writing.
     pub on_their_way: usize,
-    /// Whoever was to leave was told of them.
+    /// Whether the operator was warned of them when he tried to leave.
     pub told: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct State {
     pub now_ms: u64,
     /// The source as the operator wrote it.
     pub source: String,
-    /// Options that the session was begun with and that a command line needs too, with their files.
+    /// The options of the session that command lines repeat, with their values.
     pub options: Vec<(String, String)>,
     pub loading: Loading,
     pub known: Known,
@@ -51,38 +51,39 @@ pub struct State {
     pub layer: Option<Layer>,
     pub prompt: Option<Prompt>,
     pub messages: Messages,
-    /// So many messages were seen; the newest stands in the status line until a key is pressed.
+    /// Number of messages that were seen. The status line shows the most severe later one until a key is
+    /// pressed.
     pub seen: u64,
     pub tasks: Tasks,
     pub keymap: Keymap,
-    /// What engines are asked for.
+    /// The request to engines.
     pub request: Request,
-    /// Engines that wait for the one that routes, so that the time of each is its own.
+    /// Engines that wait for the running one, so that each engine's time is its own.
     pub queue: VecDeque<&'static Engine>,
-    /// Of random marks; each draw takes the next.
+    /// Seed of random marks; each draw uses the next number.
     pub seed: u64,
-    /// The command line that does what was done last.
+    /// The command line for the last action.
     pub last_line: Option<String>,
-    /// Files that plans went to, or could not go to: no other plan is offered their names.
+    /// Files that plans were written to, or could not be written to; no other plan is offered these names.
     pub plans: BTreeSet<PathBuf>,
-    /// Which engine's answer to which marks they hold.
+    /// The engine and marks of the plan in each file.
     pub drafts: BTreeMap<PathBuf, (&'static str, Faults)>,
-    /// Where a question led away from; Esc goes back there.
+    /// The screen from which an action opened this one; Esc returns there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
-    /// When Ctrl-C was pressed last.
+    /// Time of the last Ctrl-C.
     pub interrupted_ms: Option<u64>,
     pub unsaved: Unsaved,
-    /// Whether anything may be written to the fabric from here.
+    /// Whether the session may write to the fabric.
     pub writing: Writing,
-    /// What is to be done besides what an action gives back.
+    /// Effects in addition to those that an action returns.
     pub wanted: Vec<Effect>,
-    /// A list of so many rows is gone through behind the screen.
+    /// Lists with at least this number of rows are filtered and sorted by a background task.
     pub many: usize,
 }
 
 impl State {
-    /// A session on a source, and what is to be done first.
+    /// Opens a session on a source; returns its state and its first effects.
     pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
         let source = source.into();
         let mut tasks = Tasks::default();
@@ -119,7 +120,7 @@ impl State {
         (state, vec![Effect::Begin { task, job: Job::Look }])
     }
 
-    /// How the look goes now, which says what is to be made of tables that are not there.
+    /// Sets the status of reading the source, and with it the reason for missing tables.
     pub fn go_on(&mut self, loading: Loading) {
         self.known.unread = match &loading {
             Loading::Under(_) => Some(Unread::BeingRead),
@@ -141,12 +142,12 @@ impl State {
         (self.screens.get_mut(self.screen), &self.known)
     }
 
-    /// The rows that are selected on the list in sight.
+    /// The selected rows of the visible list.
     pub fn selected(&self) -> &BTreeSet<Resolved> {
         &self.current().table().selected
     }
 
-    /// What an action is about: the rows that are selected, or else what the cursor is on.
+    /// The elements that an action applies to: the selected rows, or else the row at the cursor.
     pub fn meant(&self) -> Vec<Resolved> {
         match self.selected().is_empty() {
             true => self.current().current(&self.known).into_iter().collect(),
@@ -154,7 +155,7 @@ impl State {
         }
     }
 
-    /// On the page of an engine: the last of its rows that is in sight, and how many there are.
+    /// On the page of an engine: its last visible row, and its number of rows.
     pub fn page_in_sight(&self) -> Option<(usize, usize)> {
         self.screens.whatif.page.filter(|_| self.screen == ScreenId::Whatif)?;
         let rows = super::screens::rows_of_page(self);
@@ -166,26 +167,27 @@ impl State {
         self.messages.push(Message { at_ms: self.now_ms, severity, text: text.into() });
     }
 
-    /// The message for the status line.
+    /// The message in the status line.
     pub fn news(&self) -> Option<&Message> {
         self.messages.gravest_after(self.seen)
     }
 
-    /// Begins work behind the screen.
+    /// Begins a background task.
     pub fn begin(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
         let task = self.tasks.begin(title, job.needs(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 
-    /// The same, but nobody waits for it.
+    /// Begins a background task that the status line does not show.
     pub fn begin_quiet(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
         let task = self.tasks.begin_quiet(title, job.needs(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 
-    /// The command line up to the command, with the source and what it was opened with.
+    /// The command line with source and options, followed by `rest`.
     pub fn line(&self, rest: &str) -> String {
-        // Of a recording it is the moment on the screens, whichever it was opened at.
+        // For a recording, the command line has the moment on the screens instead of the one that it was
+        // opened at.
         let stamp = timeline::shown_stamp(self).map(|stamp| ("--at".to_owned(), stamp));
         let opened = self.options.iter().filter(|(option, _)| stamp.is_none() || option != "--at").cloned();
         let options = opened.chain(stamp.clone());
@@ -195,7 +197,7 @@ impl State {
         format!("fabdeck --source {} {options}{rest}", quoted(&self.source))
     }
 
-    /// The command line of what needs no source: changes are found by their ids.
+    /// The command line of a command that needs no source, because it finds changes by their ids.
     pub fn line_anywhere(&self, rest: &str) -> String {
         let kept =
             self.options.iter().filter(|(option, _)| ["--state-dir", "--config"].contains(&option.as_str()));
@@ -203,14 +205,14 @@ impl State {
         format!("fabdeck {options}{rest}")
     }
 
-    /// A name for a plan of this engine that was not tried yet.
+    /// A file name for a plan of this engine that was not used yet.
     pub fn plan_name(&self, engine: &str) -> String {
         let all = (2..).map(|number| format!("{engine}-{number}.plan"));
         let mut names = std::iter::once(format!("{engine}.plan")).chain(all);
         names.find(|name| !self.plans.contains(Path::new(name))).unwrap_or_default()
     }
 
-    /// The file of a plan of this engine for the marks as they are.
+    /// The file of this engine's plan for the current marks.
     pub fn plan_written(&self, engine: &Engine) -> Option<&PathBuf> {
         let same = |(to, (id, marks)): &(&PathBuf, &(&str, Faults))| {
             self.plans.contains(*to) && *id == engine.id && *marks == self.known.marks
@@ -218,19 +220,19 @@ impl State {
         self.drafts.iter().find(same).map(|(to, _)| to)
     }
 
-    /// Marks as arguments of a command line.
+    /// The marks as arguments of a command line.
     pub fn marks_as_arguments(&self) -> String {
         let Some(look) = &self.known.look else { return String::new() };
         let marks = self.known.marks.elements(look.fabric(), &look.names);
         marks.iter().map(|mark| format!(" --fail {}", quoted(&mark.to_string()))).collect()
     }
 
-    /// All engines that were asked, by id.
+    /// The engines that were requested, by id.
     pub fn engines(&self) -> &BTreeMap<&'static str, super::known::Proposed> {
         &self.known.proposed
     }
 
-    /// Whether an engine routes for the marks as they are.
+    /// Whether an engine is still working for the current marks.
     pub fn engines_under_way(&self) -> bool {
         self.known.proposed.values().any(|proposed| !matches!(proposed, super::known::Proposed::Done { .. }))
     }
@@ -240,7 +242,7 @@ impl State {
     }
 }
 
-/// As a shell takes it as one word.
+/// The text as one word of a shell command.
 pub fn quoted(text: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.,:/=@%+".contains(sign);
     match !text.is_empty() && text.chars().all(plain) {

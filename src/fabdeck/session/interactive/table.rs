@@ -1,4 +1,4 @@
-//! A list under way: what is filtered, how it is sorted, which row the cursor is on and which is the first to be seen.
+//! The state of a list: filter, order, cursor and scroll position.
 
 use std::collections::BTreeSet;
 
@@ -8,30 +8,30 @@ use fabdeck_fabric::Resolved;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     pub filter: String,
-    /// What the node is called whose GUID the filter asks for.
+    /// The names of the node whose GUID the filter asks for.
     pub names: Vec<String>,
-    /// The column that it is sorted by, and whether downwards.
+    /// The column of the order, and whether the order is descending.
     pub sort: Option<(String, bool)>,
-    /// Rows and columns of the listing, after filter and sort.
+    /// Rows and columns of the listing, after filter and order.
     pub selection: Selection,
     pub cursor: usize,
-    /// The row that the cursor was on before a filter left none.
+    /// The row of the cursor, while a filter leaves no row.
     pub place: Option<usize>,
-    /// Rows that actions are to take together, by what they are about: they may be out of sight, behind a filter.
+    /// The elements of selected rows, to which actions apply; a filter may hide them.
     pub selected: BTreeSet<Resolved>,
-    /// The first row to be seen.
+    /// The first visible row.
     pub top: usize,
-    /// The first column to be seen after those that always are.
+    /// The first visible column after the fixed ones.
     pub left: usize,
-    /// Why the filter or the order cannot be read; the rows are then all there are.
+    /// The error in the filter or order; the list then shows all rows.
     pub problem: Option<String>,
 }
 
 impl Table {
-    /// Filters and sorts again. The cursor stays on its row as far as that is still there.
+    /// Filters and sorts again. The cursor stays on its row if that is still visible.
     pub fn refresh(&mut self, listing: &dyn Listing) {
         let chosen = self.query().select(listing, Columns::Shown);
-        // Rows of an older listing would lead nowhere.
+        // Row indexes of an older listing would be wrong.
         let all = || Query::default().select(listing, Columns::Shown).unwrap_or_default();
         match chosen {
             Ok(selection) => self.show_rows(selection, None),
@@ -39,7 +39,7 @@ impl Table {
         }
     }
 
-    /// What is asked of the listing.
+    /// The query for the listing.
     pub fn query(&self) -> Query {
         Query {
             filters: vec![self.filter.clone()],
@@ -50,7 +50,7 @@ impl Table {
         }
     }
 
-    /// Rows that were selected, and why they are not those that were asked for.
+    /// Sets the visible rows, and the error if they are not the requested ones.
     pub fn show_rows(&mut self, selection: Selection, problem: Option<String>) {
         let here = self.row().or(self.place);
         (self.selection, self.problem) = (selection, problem);
@@ -65,7 +65,7 @@ impl Table {
         self.top = self.top.min(self.cursor);
     }
 
-    /// The row of the listing under the cursor.
+    /// The row of the listing at the cursor.
     pub fn row(&self) -> Option<usize> {
         self.selection.rows.get(self.cursor).copied()
     }
@@ -86,7 +86,7 @@ impl Table {
         }
     }
 
-    /// Scrolls as far as needed for the cursor to be within a window of so many rows.
+    /// Scrolls until the cursor is within a window of `height` rows.
     pub fn show(&mut self, height: usize) {
         let height = height.max(1);
         if self.cursor < self.top {
@@ -94,11 +94,11 @@ impl Table {
         } else if self.cursor >= self.top + height {
             self.top = self.cursor + 1 - height;
         }
-        // No empty rows below while there are rows above.
+        // The window has no empty rows below while there are rows above it.
         self.top = self.top.min(self.selection.rows.len().saturating_sub(height));
     }
 
-    /// The next column to sort by, and behind the last the order of the listing again.
+    /// Sorts by the next column; after the last column, the order of the listing returns.
     pub fn sort_by_next(&mut self, listing: &dyn Listing) {
         let shown = &self.selection.columns;
         let at = self.sort.as_ref().and_then(|(id, _)| {
@@ -122,7 +122,7 @@ impl Table {
         }
     }
 
-    /// Scrolls the columns behind those that are held.
+    /// Scrolls the columns after the fixed ones.
     pub fn scroll_columns(&mut self, by: isize, held: usize) {
         let most = self.selection.columns.len().saturating_sub(held + 1);
         self.left = self.left.saturating_add_signed(by).min(most);

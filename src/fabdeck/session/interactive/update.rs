@@ -1,4 +1,4 @@
-//! What happens to the state, one event at a time.
+//! Updates the state, one event at a time.
 
 use super::actions::{Action, Over, Place};
 use super::effect::Effect;
@@ -10,10 +10,10 @@ use super::screens::ScreenId;
 use super::state::State;
 use super::{entering, forward, layered, typing};
 
-/// A second Ctrl-C within this time ends the session whatever is pending.
+/// A second Ctrl-C within this time ends the session in any case.
 const TWICE_MS: u64 = 1000;
 
-/// Takes an event in, and says what is to be done about it.
+/// Applies an event to the state, and returns the effects.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
     state.known.changes.now_ms = state.now_ms;
@@ -60,7 +60,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     effects
 }
 
-/// When something is to be done without anything else happening.
+/// Time at which the session needs a tick, even without any other event.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let parts = [
         super::watch::wakes_ms,
@@ -72,7 +72,7 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
     parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
 }
 
-/// How many rows of its list a screen shows, or of what lies over it.
+/// Number of rows that a screen, or the overlay on it, shows at once.
 pub fn page(state: &State) -> usize {
     if state.layer.is_some() {
         return layered::height(state);
@@ -92,8 +92,8 @@ fn follow_cursor(state: &mut State) {
     screen.table_mut().show(page);
 }
 
-/// Ctrl-C leads out of everything, whatever is open; where a change would end with the session, only the second one within
-/// [`TWICE_MS`] does, and the first asks as `q` does.
+/// Handles Ctrl-C, which ends the session in any state. Where that would end a change, the first Ctrl-C asks
+/// as `q` does, and only a second one within [`TWICE_MS`] ends it.
 fn interrupted(state: &mut State) -> Vec<Effect> {
     let before = state.interrupted_ms.replace(state.now_ms);
     let again = before.is_some_and(|before| state.now_ms - before <= TWICE_MS);
@@ -134,7 +134,8 @@ fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
     }
 }
 
-/// What lies over a screen takes the keys that have a meaning there; the others belong to the screen below.
+/// Handles a key while an overlay is open: the overlay takes its own keys and refuses those of the screen
+/// below.
 fn over_layer(state: &mut State, key: Key) -> Vec<Effect> {
     if matches!(state.layer, Some(Layer::Dialogue(_))) {
         return super::changing::pressed(state, key);
@@ -149,9 +150,9 @@ fn over_layer(state: &mut State, key: Key) -> Vec<Effect> {
     }
 }
 
-/// Runs an action, or says why it cannot run now.
+/// Runs an action, or reports why it cannot run now.
 pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> Vec<Effect> {
-    // A word of the palette may be for the screen below.
+    // A palette command for the screen below closes the overlay.
     if action.over == Over::Nothing {
         state.layer = None;
     }

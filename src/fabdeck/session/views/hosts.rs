@@ -1,11 +1,11 @@
-//! Hosts: a row for each cabled port of a channel adapter, and one for an adapter without a cable.
+//! Hosts: a row for each cabled port of a channel adapter, and a row for an adapter without a cable.
 
 use crate::session::{Field, Kind, Look, Rows};
 use fabdeck_fabric::{Element, NodeId, NodeKind, Port, PortId, Resolved};
 
 use super::switches::hexadecimal;
 
-/// An adapter and the port that the row is about.
+/// An adapter, and the port of the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostPort {
     pub node: NodeId,
@@ -92,7 +92,7 @@ pub static HOST_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-/// A row for each cabled port of an adapter.
+/// A row for each cabled port of an adapter, and for an adapter without a cable.
 pub fn host_rows(look: &Look) -> Vec<HostPort> {
     let fabric = look.fabric();
     let mut rows = Vec::new();

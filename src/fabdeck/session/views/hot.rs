@@ -1,46 +1,47 @@
-//! Ports under watch: what each did between the last two sweeps, and what that makes of it.
+//! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
 
 use crate::session::hotspots::{trouble_rate, waits};
 use crate::session::{Field, Kind, Look};
 use fabdeck_fabric::counters::{Role as CounterRole, Waiting, Why};
 use fabdeck_fabric::{Port, PortId};
 
-/// How many sweeps the small history of a row goes back.
+/// Number of sweeps in the small history of a row.
 pub const SPARK: usize = 8;
 
-/// Steps of a history, the oldest first: 0 to 7, and `UNTOLD`.
+/// The levels of a history, the oldest first: 0 to 7, or `UNTOLD`.
 pub type Spark = [u8; SPARK];
 
-/// A step of a history that nobody knows.
+/// An unknown level of a history.
 pub const UNTOLD: u8 = 15;
 
-/// What a port is in the verdict, the worst first.
+/// The role of a port in the verdict, the worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum HotRole {
-    /// A port that leads to an adapter which takes in slower than packets come.
+    /// A port to an adapter that receives more slowly than packets come.
     HotSpot,
     /// An adapter that gets less than a fair share and sends to a hot-spot.
     Contributor,
-    /// An adapter that gets less than a fair share while there is a hot-spot: it sends there, or stands behind who does.
-    /// Neither counters nor tables tell which.
+    /// An adapter with less than a fair share during a hot-spot: it sends there, or waits behind a host that
+    /// does. Neither counters nor tables tell which.
     ContributorOrVictim,
-    /// An adapter that gets less than a fair share and does not send to a hot-spot, be it that there is none.
+    /// An adapter with less than a fair share that does not send to a hot-spot, or waits without any
+    /// hot-spot.
     Victim,
-    /// An adapter that waits, and how much it sends is not known.
+    /// An adapter that waits, and whose sending rate is unknown.
     HeldUp,
-    /// An adapter that waits and has its fair share all the same.
+    /// An adapter that waits, but has its fair share.
     FairShare,
-    /// A port between switches that waits, behind a hot-spot.
+    /// A port between switches that waits on the paths to a hot-spot.
     OnTheWay,
-    /// The same without one: the link carries less than is sent.
+    /// A port between switches that waits without any hot-spot: the link carries less than is sent.
     TooNarrow,
-    /// The same, and none of them sends: nothing moves.
+    /// The same, while none of these ports sends: nothing moves.
     StandsStill,
-    /// Whether it waits nobody knows: it does not count it, is stuck at its maximum, or did not answer.
+    /// Waiting is unknown: the port does not count it, its counter is at the maximum, or it did not answer.
     Untold,
-    /// It waits no more than others, and its link goes down again and again.
+    /// A port that waits no more than others, and whose link goes down repeatedly.
     Flaps,
-    /// The same, and its link stays up.
+    /// A port that waits no more than others, and whose link stays up but counts errors.
     Errored,
 }
 
@@ -70,21 +71,22 @@ impl HotRole {
 pub struct HotPort {
     pub port: PortId,
     pub role: Option<HotRole>,
-    /// Where it waits above the threshold: what tells.
+    /// The waiting above the threshold, where there is any.
     pub waits: Option<Waiting>,
-    /// What an adapter is that is held up, with what tells.
+    /// The role of an adapter that is held up, with its evidence.
     pub held: Option<CounterRole>,
-    /// The threshold of that.
+    /// The threshold of waiting.
     pub limit: f64,
-    /// What is wrong with its link, counted at this end, and the threshold of it: that it goes down, and its errors.
+    /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field
+    /// errors.
     pub flaps: Option<(Why, f64)>,
     pub errored: Option<(Why, f64)>,
-    /// Ticks a second.
+    /// Waiting, in ticks per second.
     pub waiting: Option<u64>,
-    /// Percent of its link, and of all waiting in the fabric.
+    /// Utilization of the link, and in the next field the share of all waiting in the fabric, in percent.
     pub used: Option<u16>,
     pub share_of_all: Option<u16>,
-    /// The part of the time that it waited.
+    /// Share of the time that the port waited.
     pub time_waited: Option<f64>,
     pub sent_mbps: Option<u64>,
     pub received_mbps: Option<u64>,
@@ -166,14 +168,14 @@ pub static HOT_FIELDS: &[Get] = &[
     Get::new("why", "WHY", Kind::Text, "counter, rate and threshold", |l, r| why(l, &r).into()).on_request(),
 ];
 
-/// Columns whose texts are steps of a history.
+/// Columns that show the levels of a history.
 pub const HISTORIES: [&str; 2] = ["wait_history", "used_history"];
 
 fn port(look: &Look, row: HotPort) -> &Port {
     look.fabric().port(row.port)
 }
 
-/// A digit a sweep, so that a filter and a person can read it; a point where nobody knows.
+/// The levels as text that a filter can match: a digit for each sweep, and a point for an unknown level.
 pub fn steps(levels: &[u8]) -> String {
     levels.iter().map(|level| if *level < 8 { char::from(b'0' + *level) } else { '.' }).collect()
 }
@@ -186,12 +188,12 @@ fn why(look: &Look, row: &HotPort) -> Option<String> {
 }
 
 impl HotPort {
-    /// Whether something is above a threshold.
+    /// Whether a rate of the port is above a threshold.
     pub fn is_judged(&self) -> bool {
         self.role.is_some_and(|role| role != HotRole::Untold)
     }
 
-    /// What is wrong with its link, the worst first.
+    /// The troubles of the link, the worst first.
     pub fn troubles(&self) -> impl Iterator<Item = (Why, f64)> {
         self.flaps.into_iter().chain(self.errored)
     }

@@ -1,11 +1,11 @@
-//! Channels between switches that paths within jobs cross: a row for each.
+//! Channels between switches that paths within jobs cross, with a row for each.
 
 use std::sync::LazyLock;
 
 use crate::session::{Column, Kind, Listing, Look, Value, WeighedJobs};
 use fabdeck_fabric::ChannelId;
 
-/// The columns of channels under jobs.
+/// The columns of channels with job paths.
 pub static JOB_CHANNEL_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |id: &'static str, title: &'static str, kind, about: &'static str| Column {
         largest_first: kind == Kind::Number,
@@ -32,7 +32,7 @@ pub struct JobChannel {
     pub job: String,
 }
 
-/// Under the tables in force, those with the most paths first; `None` without tables.
+/// The channels under the tables in force, those with the most paths first; `None` without tables.
 pub fn job_channels(look: &Look, weighed: &WeighedJobs) -> Option<Vec<JobChannel>> {
     let loads = &weighed.in_force.as_ref()?.loads;
     let ends = |channel: &ChannelId| {
@@ -61,12 +61,12 @@ pub fn job_channels(look: &Look, weighed: &WeighedJobs) -> Option<Vec<JobChannel
             Some(JobChannel { from, to, paths: *paths, jobs, most, job })
         })
         .collect();
-    // Equals stay in the order of the channels.
+    // The sort is stable, so equal channels stay in their order.
     rows.sort_by_key(|row| std::cmp::Reverse(row.paths));
     Some(rows)
 }
 
-/// Such channels as a listing.
+/// The channels as a listing.
 #[derive(Clone, Copy, Debug)]
 pub struct JobChannelRows<'c>(pub &'c [JobChannel]);
 

@@ -1,4 +1,4 @@
-//! Jobs as rows under the tables in force, and beside that under routes that are proposed.
+//! Jobs as rows: figures under the tables in force, and beside them figures under proposed routes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use super::{JOB_COLUMNS, JobRows};
 use crate::session::{Column, Kind, Listing, Value};
 use fabdeck_routing::analysis::Effective;
 
-/// What of `jobs` stands here and in which order; the rest is of the proposal.
+/// The order of columns: some are those of `jobs`, the others belong to the proposal.
 const ORDER: [&str; 12] = [
     "job",
     "hosts",
@@ -35,7 +35,7 @@ fn proposed(id: &'static str) -> Column {
     Column { shown: false, when_known: true, largest_first: kind.right_aligned(), unit, ..column }
 }
 
-/// Each column, and its place among those of `jobs` where it is one of them.
+/// Each column, with its index in `jobs` where it is one of those.
 static COLUMNS: LazyLock<Vec<(Column, Option<usize>)>> = LazyLock::new(|| {
     let column = |id: &&'static str| match JOB_COLUMNS.iter().position(|column| column.id == *id) {
         Some(at) => (JOB_COLUMNS[at].clone(), Some(at)),
@@ -44,12 +44,12 @@ static COLUMNS: LazyLock<Vec<(Column, Option<usize>)>> = LazyLock::new(|| {
     ORDER.iter().map(column).collect()
 });
 
-/// Whether an order or a filter is about what `jobs` prints too.
+/// Whether an order or a filter uses only columns that `jobs` prints too.
 pub fn printed_of_jobs(text: &str) -> bool {
     COLUMNS.iter().filter(|(_, of_jobs)| of_jobs.is_none()).all(|(column, _)| !text.contains(&*column.id))
 }
 
-/// A job under what is proposed.
+/// The figures of a job under proposed routes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JobThen {
     pub links: usize,
@@ -63,13 +63,13 @@ impl From<&Effective> for JobThen {
     }
 }
 
-/// By how much of a hundred a figure changes: `-32 %`.
+/// The change of a figure in percent: `-32 %`.
 pub fn change_in_hundred(before: f64, after: f64) -> Option<String> {
     let change = 100.0 * (after - before) / before;
     (before > 0.0).then(|| if change.round() == 0.0 { "0 %".to_owned() } else { format!("{change:+.0} %") })
 }
 
-/// Jobs with what is proposed for each, where anything is.
+/// Jobs with the proposed figures of each, where there are any.
 #[derive(Clone, Copy, Debug)]
 pub struct JobGains<'j> {
     pub now: JobRows<'j>,

@@ -1,10 +1,10 @@
-//! The jobs that run: a row for each.
+//! The running jobs, with a row for each.
 
 use std::sync::LazyLock;
 
 use crate::session::{Column, JobSeen, Kind, Listing, Value};
 
-/// Each line is a column: its id, its heading, its kind, what it means, and how a row yields it.
+/// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
 macro_rules! columns {
     ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
         /// The columns of jobs.
@@ -29,7 +29,7 @@ columns! {
 }
 
 fn placed(column: Column) -> Column {
-    // Pairs without a path are seen wherever there are any.
+    // The column appears only where some job has pairs without a path.
     let when_yes = column.id == "lost";
     let shown = !when_yes && !["missing", "ports"].contains(&&*column.id);
     let largest_first = column.kind.right_aligned();

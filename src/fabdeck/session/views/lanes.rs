@@ -1,23 +1,23 @@
-//! Virtual lanes: a row for each egress port whose SL2VL or arbitration table is known.
+//! Virtual lanes, with a row for each egress port whose SL2VL or arbitration table is known.
 
 use std::collections::BTreeMap;
 
 use crate::session::{Field, Kind, Look, Rows};
 use fabdeck_fabric::{Arbitration, Element, NodeId, PortNum, Resolved, ServiceLevel, Sl2Vl, VlWeight};
 
-/// A packet mapped to the management lane is dropped, so VL 15 is no lane for data.
+/// A packet on virtual lane 15, the management lane, is dropped, so it is no data lane.
 const DROPPED: u8 = 15;
 
-/// An egress port of a node, and what the tables of all ingress ports towards it have in common.
+/// An egress port of a node, and the common content of the SL2VL tables of all ingress ports towards it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Egress {
     pub node: NodeId,
     pub port: PortNum,
-    /// How many ingress ports have a table.
+    /// Number of ingress ports with a table.
     pub inputs: u16,
-    /// The table of them all, as long as they agree.
+    /// The table of all ingress ports, if they agree.
     pub agreed: Option<Sl2Vl>,
-    /// A bit for each lane that some table leads to.
+    /// One bit for each lane that some table maps to.
     pub used: u16,
 }
 

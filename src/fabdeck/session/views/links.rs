@@ -1,4 +1,4 @@
-//! Links: a row for each cable.
+//! Links, with a row for each cable.
 
 use rustc_hash::FxHashMap;
 
@@ -7,17 +7,19 @@ use crate::session::{Field, Kind, Look, Rows};
 use fabdeck_fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
 use fabdeck_routing::analysis::Paths;
 
-/// A cable, and what it takes more than a look at its ends to know.
+/// A cable, with the values that need more than its two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cable {
     pub link: LinkId,
-    /// How many cables join the same two nodes, this one included.
+    /// Number of cables between the same two nodes, this one included.
     pub parallel: u32,
-    /// Paths over it, the busier way; `None` where nobody indexed the tables, or no path between switches goes there.
+    /// Number of paths over the busier direction. `None` where the tables are not indexed, or no path between
+    /// switches crosses the cable.
     pub efi: Option<u64>,
-    /// What both ends counted; `None` where no counters were read.
+    /// Number of errors that both ends counted; `None` where no counters were read.
     pub errors: Option<u64>,
-    /// Percent in use now, the busier way, and errors an hour of both ends; `None` where nobody sweeps.
+    /// Utilization of the busier direction in percent, and in the next field errors per hour of both ends.
+    /// `None` without a watch.
     pub load: Option<u16>,
     pub errors_per_hour: Option<u64>,
 }
@@ -131,7 +133,7 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-/// A row for each cable, with the paths over it where these were indexed.
+/// A row for each cable, with its number of paths where the tables are indexed.
 pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
     let fabric = look.fabric();
     let pair = |link: LinkId| -> (NodeId, NodeId) {
@@ -181,7 +183,7 @@ fn kind(look: &Look, row: Cable) -> &'static str {
     }
 }
 
-/// What one lane signals. The whole megabits that a speed knows would add up to 56248 for a link of 56250.
+/// Signalling rate of one lane in kbit/s. Rates in whole Mbit/s would add up to 56,248 for a link of 56,250.
 fn lane_kbps(speed: LinkSpeed) -> u64 {
     match speed {
         LinkSpeed::Fdr10 => 10_312_500,
@@ -195,7 +197,7 @@ fn state(look: &Look, row: Cable) -> Option<PortState> {
     ends(look, row).iter().filter_map(|port| port.facts.state).min()
 }
 
-/// `None` where only one end said something.
+/// Whether the ends report different widths or speeds; `None` where at most one end reports them.
 fn mismatch(look: &Look, row: Cable) -> Option<bool> {
     let [a, b] = ends(look, row).map(|port| &port.facts);
     let widths = a.width.zip(b.width).map(|(a, b)| a != b);

@@ -1,4 +1,4 @@
-//! The views of a fabric: for each its fields, and the rows it has.
+//! The views of a fabric, each with its fields and rows.
 
 mod changes;
 mod counters;

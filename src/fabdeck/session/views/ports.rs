@@ -1,4 +1,4 @@
-//! Ports: a row for each port that the source spoke of.
+//! Ports, with a row for each port in the source.
 
 use crate::session::{Field, Kind, Look, Rows};
 use fabdeck_fabric::{Element, Port, PortId, Resolved};

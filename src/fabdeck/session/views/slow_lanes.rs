@@ -1,4 +1,4 @@
-//! dFtree's lanes as rows: flows to hot-spots, and the tables on their ways.
+//! The flows and tables of dFtree as rows: flows to hot-spots, and tables on the paths there.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ const fn column(id: &'static str, title: &'static str, about: &'static str) -> C
     Column::new(Cow::Borrowed(id), Cow::Borrowed(title), Kind::Text, Cow::Borrowed(about))
 }
 
-/// One that stands only where some row has it.
+/// Shows a column only where some row has a value for it.
 const fn when_known(mut column: Column) -> Column {
     column.shown = false;
     column.when_known = true;
@@ -44,7 +44,7 @@ static TABLE_COLUMNS: &[Column] = &[
     when_known(column("why", "WHY", "why it is not known, or cannot be")),
 ];
 
-/// What makes the flows of a host follow, in few words.
+/// How the flows of a host follow a move, in a few words.
 pub fn follows_word(follows: Follows) -> &'static str {
     match follows {
         Follows::Agent => "its agent",
@@ -53,13 +53,13 @@ pub fn follows_word(follows: Follows) -> &'static str {
     }
 }
 
-/// `0 to 1`.
+/// The fast and slow level: `0 to 1`.
 pub fn levels_word(spot: &LaneSpot) -> Option<String> {
     let words: Vec<String> = spot.levels.iter().map(|(fast, slow)| format!("{fast} to {slow}")).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Flows to hot-spots; a hot-spot without a flow has a row of its own.
+/// Flows to hot-spots. A hot-spot without flows has a row too.
 #[derive(Clone, Debug)]
 pub struct FlowRows<'s> {
     pub state: &'s LaneState,
@@ -67,7 +67,7 @@ pub struct FlowRows<'s> {
 }
 
 impl<'s> FlowRows<'s> {
-    /// Which flows of which hot-spots.
+    /// The rows of a state, as indexes of a hot-spot and its flow.
     pub fn rows(state: &LaneState) -> Vec<(usize, Option<usize>)> {
         let of = |(at, spot): (usize, &LaneSpot)| match spot.flows.len() {
             0 => vec![(at, None)],
@@ -76,7 +76,7 @@ impl<'s> FlowRows<'s> {
         state.spots.iter().enumerate().flat_map(of).collect()
     }
 
-    /// The hot-spot of a row, and its flow where it has any.
+    /// The hot-spot of a row, and its flow if it has any.
     pub fn of(&self, row: usize) -> Option<(&'s LaneSpot, Option<&'s LaneFlow>)> {
         let (spot, flow) = *self.rows.get(row)?;
         let spot = self.state.spots.get(spot)?;
@@ -113,7 +113,7 @@ impl Listing for FlowRows<'_> {
     }
 }
 
-/// Tables on the ways to hot-spots.
+/// Tables on the paths to hot-spots.
 #[derive(Clone, Debug)]
 pub struct TableRows<'s> {
     pub look: &'s Look,
@@ -122,7 +122,7 @@ pub struct TableRows<'s> {
 }
 
 impl<'s> TableRows<'s> {
-    /// Those that are not as they should be first.
+    /// The rows of a state as table indexes; tables that need attention come first.
     pub fn rows(state: &LaneState) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..state.tables.len()).collect();
         rows.sort_by_key(|row| state.tables[*row].standing == TableStanding::AsShould);
@@ -134,7 +134,7 @@ impl<'s> TableRows<'s> {
     }
 }
 
-/// In a column there is little room: `1:0` for a level on a lane, `SL2VL in 3` for a table.
+/// Shortens a text for a narrow column: `1:0` for a level on a lane, `SL2VL in 3` for a table.
 fn brief(words: &str) -> String {
     words.replace("level ", "").replace(" on lane ", ":").replace("from port", "in")
 }
@@ -174,7 +174,7 @@ impl Listing for TableRows<'_> {
     }
 }
 
-/// How a table is against what it should be.
+/// The status of a table, in a word.
 pub fn standing_word(standing: &TableStanding) -> &'static str {
     match standing {
         TableStanding::AsShould => "as should",

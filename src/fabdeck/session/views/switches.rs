@@ -1,4 +1,4 @@
-//! Switches.
+//! Switches, with a row for each.
 
 use crate::session::{Field, Kind, Look, Rows, Value};
 use fabdeck_fabric::{Element, NodeId, PortId, PortNum, Resolved};
@@ -84,7 +84,7 @@ pub fn switches(look: &Look) -> Rows<'_, NodeId> {
     Rows { look, fields: SWITCH_FIELDS, rows: rows.into(), when_empty: "the fabric has no switch" }
 }
 
-/// LID and LMC of a switch, which stand on its port 0.
+/// LID and LMC of a switch, which are those of its port 0.
 pub(super) fn address(look: &Look, id: NodeId) -> Option<(u16, u8)> {
     let fabric = look.fabric();
     let (lid, lmc) = fabric.address_of(fabric.port_of(id, PortNum::MANAGEMENT)?)?;
@@ -100,7 +100,7 @@ fn is_switch(look: &Look, port: PortId) -> bool {
     fabric.node(fabric.port(port).node).is_switch()
 }
 
-/// As the tools print ids of vendors and devices.
+/// The id of a vendor or device in the notation of common tools.
 pub(super) fn hexadecimal(id: u32) -> String {
     format!("0x{id:x}")
 }

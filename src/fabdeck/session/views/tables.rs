@@ -1,4 +1,4 @@
-//! Forwarding tables: a row for each switch. What one switch holds entry by entry is `entries`.
+//! Forwarding tables, with a row for each switch; `entries` has the entries of one switch.
 
 use crate::session::{Field, Kind, Look, Rows, Value};
 use fabdeck_fabric::{Lft, Lid, NodeId};
@@ -48,7 +48,8 @@ pub static TABLE_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-/// Without any table there is no row: the source was never asked, which is not the same as a switch that is silent.
+/// The forwarding tables of all switches. Without any table there is no row, because the source was not read
+/// for tables.
 pub fn tables(look: &Look) -> Rows<'_, NodeId> {
     let tables = &look.observation.tables;
     let any = tables.nodes.values().any(|node| node.lft.is_some() || node.mft.is_some());
@@ -60,7 +61,7 @@ fn lft(look: &Look, id: NodeId) -> Option<&Lft> {
     look.observation.tables.lft(id)
 }
 
-/// The LIDs that some port of the fabric owns.
+/// The LIDs that ports of the fabric own.
 pub(super) fn owned(look: &Look) -> impl Iterator<Item = Lid> {
     let fabric = look.fabric();
     let top = fabric.top_lid().map_or(0, Lid::value);

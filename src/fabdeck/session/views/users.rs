@@ -1,10 +1,10 @@
-//! Who uses a cable: a row for each destination that is reached over it.
+//! The destinations whose paths cross a cable, with a row for each.
 
 use crate::session::{Field, Kind, Look, Rows};
 use fabdeck_fabric::{LinkId, Port, PortId};
 use fabdeck_routing::analysis::{Paths, Use};
 
-/// A destination, and the cable that it is asked of.
+/// A destination, and the cable that its paths cross.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct User {
     pub link: LinkId,
