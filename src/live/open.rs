@@ -1,4 +1,4 @@
-//! From the words behind `--source` to a source.
+//! Opens the source that a `--source` text names.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,14 @@ use fabdeck_mad::access::{InformToken, ReadPort, Source, SourceError};
 pub struct LiveOptions {
     pub policy: Policy,
     pub keys: Keys,
-    /// Whether sweeps are told of traps.
+    /// The right of sweeps to subscribe to traps, if they are to.
     pub traps: Option<InformToken>,
-    /// Simulators of this process that are opened again; without them each opening makes its own.
+    /// The simulators of this process, which a second opening shares; without them each opening creates its own.
     pub own: Option<OwnSimulators>,
 }
 
-/// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
-/// names is looked at by `observe`.
+/// Opens `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input.
+/// Nothing is read before `observe`.
 pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
         return Ok(Box::new(match simulated::socket(words)? {
@@ -46,7 +46,7 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
     Ok(Box::new(FilesSource::new(text, vec![path])))
 }
 
-/// The port behind a name; `None` where what it names is no live fabric.
+/// Opens the port that a text names; `None` if it does not name a live fabric.
 pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
         return Ok(Some(match simulated::socket(words)? {
@@ -60,20 +60,20 @@ pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, 
     }
 }
 
-/// Whether a name stands for a fabric that lives, and not for what was recorded of one.
+/// Whether a text names a live fabric, and not a recording.
 pub fn is_live(text: &str) -> bool {
     text.starts_with("sim:") || !matches!(adapter_words(text), Ok(None))
 }
 
-/// What is read through a port.
+/// A source that reads through a port.
 pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
     LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
 }
 
-/// A capture as it was at a time; no other source has a past.
+/// Opens a capture at a time. Other sources have no past.
 pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
     let path = PathBuf::from(text);
-    // Only a capture has a past, so what comes through a pipe has to be one.
+    // Standard input with a time can only be a capture.
     let piped = (text == "-").then(|| path.clone());
     if let Some(capture) = piped.or_else(|| capture_at(&path)) {
         return Ok(Box::new(CaptureSource::open(&capture, Some(at))?));
@@ -108,7 +108,7 @@ pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
     })
 }
 
-/// Adapter and port of `umad[:CA[:PORT]]`; `None` where the text is no such name.
+/// The adapter and port of `umad[:CA[:PORT]]`; `None` if the text is no such name.
 #[allow(clippy::type_complexity, reason = "two words of one name, each of which may be left out")]
 fn adapter_words(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
     let Some(words) = text.strip_prefix("umad") else { return Ok(None) };

@@ -1,16 +1,16 @@
-//! Whether files tell of one fabric: dumps of two sites in one file are read as one fabric that falls into parts, and
-//! nodes of both that have one GUID become one.
+//! Checks whether files belong to one fabric. Dumps of two sites in one file look like one fabric in several parts, and
+//! their nodes with equal GUIDs are merged.
 
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, NodeId};
 use fabdeck_files::content::Merged;
 
-/// Parts of a fabric that no cable joins.
+/// The note about parts of a fabric that no cable joins.
 const PARTS: &str = "FN-556";
-/// Nodes that became one.
+/// The note about merged nodes.
 const MERGED: &str = "FN-557";
 
-/// How many names are said.
+/// Number of names that are listed.
 const NAMED: usize = 8;
 
 pub(super) fn note_parts(source: &str, fabric: &Fabric, notes: &mut Notes) {
@@ -75,7 +75,7 @@ impl Part {
     }
 }
 
-/// The connected parts with a switch and a cable, in canonical order. A node without any cable is no part.
+/// The connected parts with a switch and a cable, in canonical order. A node without a cable is no part.
 fn parts(fabric: &Fabric) -> Vec<Part> {
     let mut seen = vec![false; fabric.nodes().count()];
     let mut parts = Vec::new();

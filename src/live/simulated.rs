@@ -1,5 +1,5 @@
-//! `sim:NAME,key=value...`: a fabric made by name, in a simulator of this process. Keys that are the simulator's own
-//! are taken out, the others are the fabric's.
+//! `sim:NAME,key=value...`: a generated fabric in a simulator of this process. The simulator takes its own keys out;
+//! the other keys belong to the fabric.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct SimulatorKey {
     pub meaning: &'static str,
 }
 
-/// In the order of help.
+/// The keys, in the order of the help.
 pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     SimulatorKey { name: "at", default: "the first host", meaning: "the node that is looked from" },
     SimulatorKey {
@@ -95,12 +95,12 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     },
 ];
 
-/// Simulators of this process that are opened again as they are: the same words lead to the same fabric, with all that
-/// became of it.
+/// Simulators of this process, by the text that named them. The same text leads to the same fabric in its present
+/// state.
 #[derive(Clone, Debug, Default)]
 pub struct OwnSimulators(Arc<Mutex<BTreeMap<String, (SimulatedPort, Notes)>>>);
 
-/// What was asked of the simulator.
+/// The parsed keys of the simulator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Wishes {
     at: Option<String>,
@@ -112,14 +112,14 @@ struct Wishes {
     ratio: Option<Ratio>,
     story: Option<String>,
     agents: Option<String>,
-    /// Which switches say what of adaptive routing: `all`, or names.
+    /// The answers about adaptive routing, and which switches give them: `all`, or names.
     adaptive: Vec<(&'static str, AdaptiveProfile, String)>,
     lmc: Option<Lmc>,
-    /// The fabric's own words.
+    /// The words of the fabric.
     fabric: String,
 }
 
-/// The path and the node of `sim:SOCKET[,at=NODE]`: what has a slash or ends as sockets do is a path.
+/// The path and the node of `sim:SOCKET[,at=NODE]`. A word with a slash or the suffix `.sock` is a path.
 pub fn socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, SourceError> {
     let (path, more) = words.split_once(',').map_or((words, None), |(path, more)| (path, Some(more)));
     if !path.contains('/') && !path.ends_with(".sock") {
@@ -145,18 +145,18 @@ pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Resul
     Ok(source.with_remarks(Box::new(carried::Lateness::of(text, shared))))
 }
 
-/// A port of a simulator of this process, to be read or written through.
+/// A port of a simulator of this process, for reading or writing.
 pub fn simulated_port(text: &str, words: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
     let wishes = wishes(words)?;
     let (shared, _) = own(text, &wishes, options)?;
     shared.open(wishes.at.as_deref()).map_err(no_such_node)
 }
 
-/// The simulator that stands already, where they are kept; else a new one.
+/// The existing simulator of this name, if simulators are kept; otherwise a new one.
 fn own(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(SimulatedPort, Notes), SourceError> {
     let fresh = || simulator(text, wishes, options).map(|(made, notes)| (SimulatedPort::new(made), notes));
     let Some(OwnSimulators(kept)) = &options.own else { return fresh() };
-    // Whoever asks for the same one while it is made waits for it.
+    // A second caller for the same simulator waits until it exists.
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = kept.get(text) {
         return Ok(found.clone());
@@ -166,7 +166,7 @@ fn own(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(SimulatedP
     Ok(made)
 }
 
-/// The simulator behind `sim:NAME,...`, to be served to others.
+/// The simulator of `sim:NAME,...`, for serving it to other processes.
 pub fn simulator_of(text: &str, options: &LiveOptions) -> Result<(Simulator, Notes), SourceError> {
     let words = text.strip_prefix("sim:").unwrap_or(text);
     let wishes = wishes(words)?;
@@ -232,7 +232,7 @@ fn is_demo(wishes: &Wishes) -> bool {
     wishes.fabric.split(',').next() == Some("demo")
 }
 
-/// The hosts that follow notices by themselves.
+/// Sets which hosts follow notices by themselves.
 fn seat_agents(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
     let usual = if is_demo(wishes) { "all" } else { "none" };
     match wishes.agents.as_deref().unwrap_or(usual) {
@@ -252,7 +252,7 @@ fn seat_agents(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// What switches say of adaptive routing; those that are named after those that are not.
+/// Sets the answers of switches about adaptive routing; named switches come after `all`.
 fn set_adaptive(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
     let (all, named): (Vec<_>, Vec<_>) = wishes.adaptive.iter().partition(|(_, _, who)| who == "all");
     for (_, profile, _) in all {
@@ -267,7 +267,7 @@ fn set_adaptive(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// Every so many-th device by draw; never the one that is looked from, without which there is nothing to see.
+/// Silences a random share of the nodes, but not the client's node and its neighbours.
 fn silence(world: &mut World, wishes: &Wishes) {
     if wishes.silent.is_none() {
         return;
@@ -282,7 +282,7 @@ fn silence(world: &mut World, wishes: &Wishes) {
     }
 }
 
-/// The node that is looked from, and the switch that it hangs on.
+/// The client's node, and the nodes at the other ends of its cables.
 fn near_the_seat(world: &World, at: Option<&str>) -> Vec<NodeId> {
     let Some(seat) = world.seat(at) else { return Vec::new() };
     let fabric = world.fabric();
@@ -290,14 +290,14 @@ fn near_the_seat(world: &World, at: Option<&str>) -> Vec<NodeId> {
     std::iter::once(seat).chain(peers).collect()
 }
 
-/// A key that the fabric does not know may be one of the simulator's, misspelt.
+/// Adds the simulator's keys to the error: a key that the fabric does not know may be a misspelt one.
 fn also_ours(error: SourceError) -> SourceError {
     let SourceError::Name { code: code @ "FD-3003", what, .. } = error else { return error };
     let keys: Vec<&str> = SIMULATOR_KEYS.iter().map(|key| key.name).collect();
     SourceError::Name { code, what, hint: format!("the simulator's own keys are {}", keys.join(", ")) }
 }
 
-/// What PortInfo cannot say of a fabric.
+/// Notes a speed that PortInfo cannot express.
 fn note_speeds(text: &str, generated: &Generated, notes: &mut Notes) {
     let mut speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
     if let Some(speed) = speeds.find(|speed| !speed.in_port_info()) {
@@ -351,7 +351,7 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
                 wishes.ratio = Some(ratio);
             }
             "seed" => {
-                // The fabric's seed is the simulator's too; what is wrong with it the fabric says.
+                // The simulator uses the fabric's seed. The fabric reports an invalid seed.
                 wishes.seed = value.parse().unwrap_or(1);
                 own.push(word);
             }

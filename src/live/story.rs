@@ -1,4 +1,4 @@
-//! What is to happen to a simulated fabric, from the file of `story=`: names become places of the fabric.
+//! The events of a simulated fabric, from the file of `story=`. Names are resolved to nodes and ports.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use fabdeck_routing::engine;
 use fabdeck_simulator::traffic::{Flow, Pattern};
 use fabdeck_simulator::{Carried, Change, Scene, World};
 
-/// What a fabric carries, with the scenes of a file.
+/// Adds the scenes of a file to the traffic of a fabric.
 pub fn told(world: &World, file: &Path, mut carried: Carried) -> Result<Carried, SourceError> {
     let story = read_as(file, read)?;
     let settings = &mut carried.load.settings;
@@ -26,7 +26,7 @@ pub fn told(world: &World, file: &Path, mut carried: Carried) -> Result<Carried,
     Ok(carried)
 }
 
-/// One event and where it stands.
+/// One event, and its place in the file.
 struct Teller<'a> {
     world: &'a World,
     file: &'a Path,
@@ -37,7 +37,7 @@ impl Teller<'_> {
     fn change(&self, pattern: &mut Pattern) -> Result<Change, SourceError> {
         Ok(match &self.event.what {
             Happens::Flow(line) => {
-                // Without a rate as much as gets through: nothing carries this.
+                // A flow without a rate gets the largest rate, which no link can carry.
                 let mbps = line.mbps.unwrap_or(u32::MAX);
                 Change::Pace { flow: self.flow(pattern, line)?, mbps }
             }
@@ -62,7 +62,7 @@ impl Teller<'_> {
         })
     }
 
-    /// The place of a flow in the list: a new one sends nothing before its time.
+    /// The index of a flow in the list. A new flow sends nothing before its time.
     fn flow(&self, pattern: &mut Pattern, line: &FlowLine) -> Result<usize, SourceError> {
         let (from, to) = (self.port(&line.from)?, self.port(&line.to)?);
         let list = flows(pattern);

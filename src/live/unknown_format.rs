@@ -1,16 +1,16 @@
-//! Files that are no source of a fabric: what they are, where that can be told, and what to give instead.
+//! Files that are no source of a fabric: what they are, if that is known, and what to give instead.
 
 use fabdeck_fabric::observe::Place;
 use fabdeck_files::{FORMATS, Format};
 use fabdeck_mad::access::SourceError;
 
-/// As much of a file as is looked at.
+/// Number of bytes of a file that are examined.
 const HEAD: usize = 64 * 1024;
 
-/// Whether the beginning of a text is in a format.
+/// Whether a line shows that a text is in a format.
 type Detector = fn(&str) -> bool;
 
-/// Text files of the trade that lie beside dumps: how each is told, and what it is.
+/// Known text files that lie beside dumps: how a line reveals each, and what it is.
 const KNOWN: [(Detector, &str); 5] = [
     (
         |line| line.starts_with("SwitchName="),
@@ -34,7 +34,7 @@ const KNOWN: [(Detector, &str); 5] = [
     ),
 ];
 
-/// The refusal of a file that was named.
+/// The refusal of a file that the user named.
 pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
     let input = |what: String, hint: String| SourceError::Input {
         code: "FD-2002",

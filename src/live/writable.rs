@@ -1,4 +1,4 @@
-//! From the words behind `--source` to whoever may write there.
+//! Opens the fabric that a `--source` text names for writing.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::mad_source::{LiveActuator, look};
 use super::open::{LiveOptions, open_port};
 use fabdeck_fabric::Guid;
 
-/// What somebody said about writing: whether it was asked for, and the fabrics that the configuration names.
+/// The permission to write: whether the user asked for it, and the fabrics that the configuration lists.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Right {
     pub asked: bool,
     pub opted_in: Vec<Identity>,
-    /// The switches of the fabric of a change that was begun, for whoever keeps it; of nobody else any.
+    /// The switches of the fabric of a change that has begun, for its guard; empty otherwise.
     pub begun: BTreeSet<Guid>,
 }
 
@@ -29,7 +29,7 @@ impl Right {
     }
 }
 
-/// Why nobody writes there.
+/// Why a fabric cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum Unwritable {
     NotLive(String),
 }
 
-/// Who writes to a fabric that opted in; the simulator always did.
+/// Opens a fabric that opted in for writing; a simulator always has.
 pub fn open_actuator(text: &str, options: &LiveOptions, right: &Right) -> Result<LiveActuator, Unwritable> {
     let Some(mut port) = open_port(text, options)? else { return Err(Unwritable::NotLive(text.to_owned())) };
     let token = token(text, &mut port, options, right)?;
@@ -81,7 +81,7 @@ mod tests {
         Seen { switches, manager: Some(Guid(manager)), ..Seen::default() }
     }
 
-    /// The configuration is another one by then, a third of the switches is gone, and so is the manager.
+    /// The configuration has changed since, a third of the switches is missing, and so is the subnet manager.
     #[test]
     fn whoever_keeps_a_change_needs_no_new_leave() {
         let switches: Vec<Guid> = (0..30).map(Guid).collect();

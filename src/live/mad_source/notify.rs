@@ -62,9 +62,9 @@ struct Questions {
     /// Queries that wait for room in the window.
     ready: VecDeque<usize>,
     on_way: usize,
-    /// Hosts have not said yet what came of them in the end.
+    /// Number of queries without a final answer.
     open: usize,
-    /// Whether some host knows of what it was told.
+    /// Whether some host has received its notice.
     heard: bool,
 }
 

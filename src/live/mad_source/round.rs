@@ -1,4 +1,4 @@
-//! One sweep: states, counters, and what moved.
+//! One sweep: states, counters, and what changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use fabdeck_fabric::observe::{ManagerTold, News, Observation, Sweep};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 use fabdeck_mad::access::SourceError;
 
-/// What sweeps keep beside the nodes.
+/// What sweeps remember besides the nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// What agents said that they count, as far as a sweep has asked.
+    /// The capabilities of performance agents, as far as sweeps have asked.
     pub agents: Agents,
     pub turns: Turns,
     /// Nodes that are new or answer again: their tables are read before their turn.
     pub fresh: BTreeSet<Guid>,
-    /// What was told of the subnet manager last.
+    /// The subnet manager of the last sweep.
     pub manager: ManagerTold,
-    /// Ports that reports of traps named since the last sweep.
+    /// Ports that reports of traps have named since the last sweep.
     pub named: BTreeSet<(usize, u8)>,
-    /// What switches said of adaptive routing.
+    /// The answers of switches about adaptive routing.
     pub adaptive: AdaptiveAnswers,
 }
 
-/// Nothing that is kept changes before everything has been asked: a sweep that was cancelled never was.
+/// Runs one sweep. The memory changes only after all queries, so a cancelled sweep has no effect.
 pub fn sweep(
     reader: &mut Reader<'_>,
     look: &mut Observation,
@@ -89,7 +89,7 @@ pub fn sweep(
             News::NodeAppeared { node } | News::NodeAnswers { node } => Some(*node),
             _ => None,
         }));
-        // Who is new or was away may have other firmware, or was silent to everything.
+        // A node that is new or returned may have other firmware, or was silent to everything.
         memory.adaptive.retain(|guid, said| *said != AdaptiveAnswer::Silent || !memory.fresh.contains(guid));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
@@ -108,7 +108,7 @@ pub fn sweep(
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
 }
 
-/// Keeps what was heard of the subnet manager, and tells whether it is another one now.
+/// Stores the subnet manager, and reports a change of it.
 fn keep_manager(look: &mut Observation, memory: &mut Memory, now: ManagerTold) -> Option<News> {
     let before = std::mem::replace(&mut memory.manager, now);
     (before != memory.manager).then(|| {
@@ -117,7 +117,7 @@ fn keep_manager(look: &mut Observation, memory: &mut Memory, now: ManagerTold) -
     })
 }
 
-/// The switches to ask whether they choose ports by themselves: without tables nothing is judged by them.
+/// The switches to ask for adaptive routing. Without tables, no verdict depends on it.
 fn judged_switches(look: &Observation, nodes: &[FoundNode], said: &AdaptiveAnswers) -> Vec<usize> {
     match look.tables.has_forwarding() {
         true => switches_to_ask(&look.fabric, nodes, said),
@@ -125,7 +125,7 @@ fn judged_switches(look: &Observation, nodes: &[FoundNode], said: &AdaptiveAnswe
     }
 }
 
-/// The switches whose turn it is to say whether they choose ports by themselves.
+/// The switches whose turn it is to be asked for adaptive routing.
 fn choosing_of(due: &[Item]) -> Vec<usize> {
     let switches = due.iter().filter_map(|item| match item {
         Item::Adaptive(at) => Some(*at),
@@ -134,14 +134,14 @@ fn choosing_of(due: &[Item]) -> Vec<usize> {
     switches.collect()
 }
 
-/// What switches choose by themselves now; whether that is not as it was.
+/// Stores the state of adaptive routing. Whether it has changed.
 fn keep_adaptive(
     reader: &mut Reader<'_>,
     look: &mut Observation,
     nodes: &[FoundNode],
     answers: &AdaptiveAnswers,
 ) -> bool {
-    // Without tables nobody was asked.
+    // Without tables no switch was asked.
     let now = if look.tables.has_forwarding() { adaptive_routing(nodes, answers) } else { look.adaptive };
     if now == look.adaptive {
         return false;
@@ -151,7 +151,7 @@ fn keep_adaptive(
     true
 }
 
-/// Ports that had a cable and have another one now, or none.
+/// Ports that had a cable and now have another one, or none.
 fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> {
     let Some(found) = found else { return BTreeSet::new() };
     let cabled = fabric.ports().filter(|(_, port)| port.peer.is_some());
@@ -159,8 +159,9 @@ fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> 
     ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
 }
 
-/// What has its turn, but for tables of who just fell silent: switches that said nothing, adapters whose counters nobody
-/// gave any more. They would only be waited for. A switch that does not tell its counters may tell its tables.
+/// The items that are due, without the tables of nodes that have just fallen silent: a query would only run into its
+/// timeout. Silent nodes are switches that did not answer, and adapters whose counters stopped. A switch without
+/// counters may still answer for its tables.
 fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
     let mute =
         |at: usize| nodes[at].kind != NodeKind::Switch && !nodes[at].kept.mute && counted.mute.contains(&at);
@@ -168,15 +169,15 @@ fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<I
     states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
 }
 
-/// Of the fresh nodes those that are fresh no more. Who said nothing at all is read before its turn once more; a question
-/// that was refused is answered.
+/// The nodes that are no longer fresh. A node that did not answer at all is read before its turn again; a refusal is an
+/// answer.
 fn no_longer_fresh(states: &States, counted: &Counted) -> Vec<usize> {
     let told = states.read.nodes();
     let heard = |at: &usize| !states.silent.contains(at) && (told.contains(at) || !counted.mute.contains(at));
     states.read.fresh.iter().copied().filter(heard).collect()
 }
 
-/// Nodes whose tables are read before their turn. Those of a switch that nobody has set up yet can wait.
+/// Nodes whose tables are read before their turn. A switch that no subnet manager has set up can wait.
 fn fresh_nodes(nodes: &[FoundNode], fresh: &BTreeSet<Guid>) -> BTreeSet<usize> {
     let ready = |node: &FoundNode| {
         let set_up = node.kind != NodeKind::Switch || node.switch_info.is_some_and(|info| top(&info) > 0);
@@ -185,8 +186,8 @@ fn fresh_nodes(nodes: &[FoundNode], fresh: &BTreeSet<Guid>) -> BTreeSet<usize> {
     nodes.iter().enumerate().filter(|(_, node)| !fresh.is_empty() && ready(node)).map(|(at, _)| at).collect()
 }
 
-/// Who did not answer: switches that were asked, adapters whose counters nobody gave, and who was silent or out of reach
-/// before and was not heard.
+/// The silent nodes: switches that did not answer, adapters whose counters did not answer, and nodes that were silent
+/// or cut off before and still are.
 fn silent(nodes: &[FoundNode], states: &States, counted: &Counted) -> BTreeSet<usize> {
     let lost = |node: &FoundNode| node.kept.silent || node.kept.cut_off;
     let before = nodes.iter().enumerate().filter(|(_, node)| lost(node)).map(|(at, _)| at);
@@ -196,8 +197,8 @@ fn silent(nodes: &[FoundNode], states: &States, counted: &Counted) -> BTreeSet<u
     states.silent.iter().copied().chain(still).chain(mute).collect()
 }
 
-/// Ports that may not be as they were: those that said so, those of a switch that says so now and did not before, those
-/// whose link went down since the last sweep, and those on the way to who fell silent.
+/// Ports that may have changed: ports that say so, all ports of a switch with a new PortStateChange, ports whose link
+/// went down since the last sweep, and ports on the route to a node that fell silent.
 fn suspects(
     fabric: &Fabric,
     nodes: &[FoundNode],
@@ -217,11 +218,11 @@ fn suspects(
             suspects.extend(far_end(fabric, (*at, *port)));
         }
     }
-    // Much may have happened while nobody heard of it.
+    // Much may have changed at a switch while it was silent.
     for at in states.heard.iter().filter(|at| nodes[**at].kind == NodeKind::Switch) {
         suspects.extend((0..=nodes[*at].port_count).map(|port| (*at, port)));
     }
-    // The agent of a switch that has another LID now is found by asking its port 0 for it.
+    // If a performance agent fell silent because its switch got another LID, port 0 shows it.
     let newly_mute = counted.mute.iter().filter(|at| !nodes[**at].kept.mute);
     suspects.extend(newly_mute.filter(|at| nodes[**at].kind == NodeKind::Switch).map(|at| (*at, 0)));
     for at in silent.iter().filter(|at| !nodes[**at].kept.silent) {
@@ -236,7 +237,7 @@ pub(super) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize
     Some((peer.node.index(), peer.number.value()))
 }
 
-/// Keeps what was read for the next sweep: how tables differ from how they were, and whether those of the look do.
+/// Stores what was read. Returns the differences of tables, and whether the tables of the snapshot changed.
 fn keep(
     nodes: &mut [FoundNode],
     look: &mut Observation,
@@ -253,7 +254,7 @@ fn keep(
     keep_tables(nodes, &mut look.tables, states.read, states.manager.lid)
 }
 
-/// Who fell silent and who answers again; who lost or got a cable by it is told with that.
+/// Reports nodes that fell silent or answer again. If a cable was lost or gained as well, that event is enough.
 fn silence_news<'n>(
     (before, old): (&'n Fabric, &'n [FoundNode]),
     (now, new): (&'n Fabric, &'n [FoundNode]),
@@ -271,8 +272,8 @@ fn silence_news<'n>(
     now.nodes().zip(new).filter_map(tell)
 }
 
-/// The look has another fabric now: its tables go with the nodes that they are of, and agents whose LID is another
-/// port's are asked anew what they count.
+/// Gives the snapshot another fabric. The tables move with their nodes. Agents whose LID now belongs to another node
+/// are asked for their capabilities again.
 fn move_to(look: &mut Observation, fabric: Fabric, agents: &mut Agents) {
     let before = std::mem::replace(&mut look.fabric, fabric);
     let now = &look.fabric;
@@ -287,7 +288,7 @@ fn move_to(look: &mut Observation, fabric: Fabric, agents: &mut Agents) {
     }
 }
 
-/// As captures have times: what is derived from a sweep is the same whether it was recorded in between or not.
+/// Rounds to microseconds, as captures store times, so that results do not depend on whether a sweep was recorded.
 fn whole_micros(time: Duration) -> Duration {
     Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }

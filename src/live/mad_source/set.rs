@@ -1,5 +1,5 @@
-//! One Set by directed route over a port that writes. A wrong M_Key is met with silence, and every datagram with one
-//! raises a counter and a trap: so a port that has not shown that the key is right gets three datagrams in all.
+//! Sends a Set by directed route over a port that writes. A device may meet a wrong M_Key with silence, and each such
+//! MAD raises a counter and a trap. So a port that has not shown that the key is right gets at most three MADs.
 
 use std::time::Duration;
 
@@ -14,28 +14,28 @@ use fabdeck_fabric::observe::route_text;
 use fabdeck_mad::access::{Address, Parcel, PortError, WritePort};
 use fabdeck_mad::{Method, PortInfo, ProtectBits, SMP_DATA, Smp, Status, attribute};
 
-/// The longest wait in one call: whoever watches this process sees that it goes on, however long an answer may take.
+/// The longest wait in one call, so that the second process sees progress, however long an answer takes.
 const TURN: Duration = Duration::from_secs(1);
 
-/// Datagrams to a port that has not shown yet that the key is right.
+/// Largest number of MADs to a port that has not shown that the key is right.
 const UNPROVEN_MOST: u32 = 3;
-/// Sets to a port that has.
+/// Largest number of Sets to a port that has.
 const SETS_MOST: u32 = 3;
 
-/// Whose attribute is set: a switch (with all of its ports), or a port of an adapter.
+/// The owner of an attribute: a switch with all its ports, or a port of an adapter.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Target {
     pub route: Vec<u8>,
-    /// The GUID that its key is filed under, and that it is known by whatever the route.
+    /// The GUID that the key is filed under. It identifies the port, whatever the route.
     pub guid: Option<Guid>,
 }
 
-/// A Set that was answered.
+/// The result of an answered Set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// What the device has now.
+    /// What the device holds now.
     pub answer: Smp,
-    /// Datagrams with the Set.
+    /// Number of MADs with the Set.
     pub sent: u32,
 }
 
@@ -59,23 +59,23 @@ pub enum SetError {
     Port(#[from] PortError),
 }
 
-/// What is known of a port's key.
+/// What is known of the key of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Trust {
-    /// So many datagrams went there without any sign.
+    /// Number of MADs to the port that have proved nothing.
     Unproven(u32),
     Proven,
     Suspected,
 }
 
-/// What a Get of PortInfo tells after a Set was not answered.
+/// What a Get of PortInfo proves after a Set without an answer.
 enum Sign {
     Right,
     Wrong,
     Nothing,
 }
 
-/// Sets attributes, and remembers which ports have another key.
+/// Sends Sets, and remembers which ports have another key.
 #[derive(Debug)]
 pub struct Setter {
     policy: Policy,
@@ -85,14 +85,14 @@ pub struct Setter {
 }
 
 impl Setter {
-    /// Its transactions are told from those of a reading over the same port, whose answers may still come.
+    /// The first transaction, apart from those of readings over the same port, whose answers may still come.
     const FIRST_TRANSACTION: u32 = 0x4000_0000;
 
     pub fn new(policy: Policy, keys: Keys) -> Self {
         Self { policy, keys, trust: FxHashMap::default(), transactions: Self::FIRST_TRANSACTION }
     }
 
-    /// Sets one attribute. Sending it again does no harm: a Set says what shall be, not what shall change.
+    /// Sets one attribute. A repetition is harmless: a Set contains the new value, not a change of it.
     pub fn set(
         &mut self,
         port: &mut WritePort,
@@ -125,12 +125,12 @@ impl Setter {
         }
     }
 
-    /// Asks a port that has not answered a Set, unless that would be one datagram too many.
+    /// Sends a Get to a port that did not answer a Set, unless that would exceed the limit.
     fn look_for_a_sign(&mut self, port: &mut WritePort, target: &Target) -> Result<(), SetError> {
         if !matches!(self.trust_of(target), Trust::Unproven(0..UNPROVEN_MOST)) {
             return Ok(());
         }
-        // Discovery came here by this route: it is short enough, as that of the Set was.
+        // The route is short enough, as it was for the Set.
         let mut smp = Smp::directed(Method::GET, attribute::PORT_INFO, 0, &target.route).unwrap_or_default();
         let key = self.keys.of(target.guid);
         smp.set_m_key(key);
@@ -146,7 +146,7 @@ impl Setter {
         Ok(())
     }
 
-    /// One datagram, once. An answer to a Set shows that the key is right.
+    /// Sends one MAD once. An answer to a Set proves that the key is right.
     fn send(&mut self, port: &mut WritePort, target: &Target, smp: &Smp) -> Result<Reply, SetError> {
         let writes = smp.0.method() == Method::SET;
         let unproven = match self.trust_of(target) {
@@ -178,15 +178,15 @@ impl Setter {
 }
 
 impl Target {
-    /// One port, however it is reached.
+    /// The identity of a port, however it is reached.
     fn key(&self) -> Self {
         let route = if self.guid.is_some() { Vec::new() } else { self.route.clone() };
         Self { route, guid: self.guid }
     }
 }
 
-/// A port shows its key to whoever knows it, and to everybody while it is not guarded. Zero is shown by one that has
-/// no key, and by one that hides it.
+/// A port shows its M_Key to requests with the right key, and to all requests while it is not protected. A port shows
+/// zero if it has no key, or hides it.
 fn read_sign(info: &PortInfo, key: u64) -> Sign {
     match (info.m_key.get(), info.protect()) {
         (0, ProtectBits::Open) => Sign::Right,

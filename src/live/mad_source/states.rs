@@ -1,5 +1,5 @@
-//! What a sweep asks besides counters: SwitchInfo of every switch, the port that is looked from, who was silent, ports in
-//! doubt, and what has its turn. Nothing is changed here; what is not as it was is handed on.
+//! The queries of a sweep besides counters: SwitchInfo of every switch, the local port, silent nodes, doubtful ports,
+//! and items that are due. Nothing is changed here; differences are returned.
 
 use std::collections::BTreeSet;
 
@@ -17,19 +17,19 @@ use fabdeck_fabric::{Fabric, Lid, NodeKind, PortNum};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
-/// What came of it.
+/// The answers to these queries.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     pub switches: Vec<(usize, SwitchInfo)>,
-    /// Nodes that said nothing, and those that were silent and are not any more.
+    /// Nodes that did not answer; below, nodes that answer again.
     pub silent: BTreeSet<usize>,
     pub heard: BTreeSet<usize>,
-    /// Ports that may not be as they were.
+    /// Ports that may have changed.
     pub suspects: BTreeSet<(usize, u8)>,
     pub read: TablesRead,
-    /// What has its turn; of tables the blocks for forwarding are read, the others are not yet.
+    /// The items that are due. Of tables, only forwarding blocks are read so far.
     pub due: Vec<Item>,
-    /// The manager that the local port was told of.
+    /// The subnet manager, by the local port's PortInfo.
     pub manager: ManagerTold,
 }
 
@@ -42,7 +42,7 @@ enum Asked {
     Port(usize, u8),
     Cable(usize, u8),
     Block(usize, u16),
-    /// The subnet manager; whether it answered last time.
+    /// The subnet manager, and whether it answered the last time.
     Manager(Lid, bool),
 }
 
@@ -76,7 +76,7 @@ pub fn read_states(
     let made: Vec<_> =
         questions.into_iter().map(|asked| question(asked, (fabric, nodes), keys, retries)).collect();
     phase.exchange.feed(made.len() as u64, made.into_iter());
-    // Until the local port says otherwise, the manager is who it was.
+    // Until the local port's answer, the subnet manager counts as unchanged.
     let mut states = States { manager: known.clone(), ..States::default() };
     while let Some((asked, reply)) = phase.next()? {
         if matches!((&asked, &reply), (Asked::Local(_), Reply::Silence)) {
@@ -130,7 +130,7 @@ fn question(
         | Asked::Block(at, _) => at as u32,
         Asked::Manager(..) => u32::MAX,
     };
-    // Who was silent is asked at every sweep, so once is enough.
+    // A silent node is asked in every sweep, so without retries.
     let known_silent = match asked {
         Asked::Switch(at) | Asked::Adapter(at) => node(at).kept.silent,
         Asked::Manager(_, answered) => !answered,
@@ -151,9 +151,9 @@ impl States {
             Reply::Answer(mad) => Smp(mad),
             failed => {
                 let (at, words) = match asked {
-                    // That is told as what became of it.
+                    // The result reports a silent subnet manager as an event.
                     Asked::Manager(..) => return,
-                    // Nobody is there, or somebody else: the port will tell.
+                    // The peer is missing or another one; the PortInfo of the port decides.
                     Asked::Cable(at, port) => {
                         self.suspects.insert((at, port));
                         return;
@@ -198,7 +198,7 @@ impl States {
         }
     }
 
-    /// Whether a port is as it was.
+    /// Compares a port with what was known of it; a difference makes it suspect.
     fn compare(&mut self, fabric: &Fabric, nodes: &[FoundNode], (at, number): (usize, u8), info: &PortInfo) {
         let known = fabric.port_of(node_id(at), PortNum(number)).map(|port| &fabric.port(port).facts);
         let addressed = nodes[at].kind != NodeKind::Switch || number == 0;
@@ -207,7 +207,7 @@ impl States {
     }
 }
 
-/// The ports that a way leads out through: one of them may be down when nobody answers at its end.
+/// The egress ports of a route: one of them may be down if the node at its end is silent.
 pub fn hops(fabric: &Fabric, nodes: &[FoundNode], route: &[u8]) -> Vec<(usize, u8)> {
     let mut at = nodes.iter().position(|node| node.route.is_empty());
     let mut hops = Vec::new();

@@ -1,5 +1,5 @@
-//! Which hosts have an agent that listens: the subnet manager is asked for the subscriptions of each, one by one, for a
-//! table over several packets does not come through everywhere.
+//! Finds out which hosts have an agent that subscribed. The subnet manager is asked for the subscriptions of each host:
+//! a table of all in several packets does not arrive everywhere.
 
 use super::levels::path_between;
 use super::question::{Question, Reply};
@@ -8,7 +8,7 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::access::{Address, Parcel, SourceError};
 use fabdeck_mad::{InformInfoRecord, Mad, Method, PathRecord, attribute, trap};
 
-/// Of each LID, whether somebody there is subscribed to notices; `None` where that is not told.
+/// For each LID, whether its port is subscribed to notices; `None` if unknown.
 pub fn subscribers(
     reader: &mut Reader<'_>,
     (manager, from): (Lid, Lid),
@@ -26,7 +26,7 @@ pub fn subscribers(
         let (Reply::Answer(mad), Some(gid)) = (reply, gids[at]) else { continue };
         let records = InformInfoRecord::held_by(&mad, &gid);
         let wants = records.iter().any(|record| record.inform.wants(trap::REPATH));
-        // Beyond what one packet holds there may be more.
+        // Records that do not fit into one packet may be missing.
         let all = records.len() < InformInfoRecord::IN_A_PACKET;
         told[at] = (wants || all).then_some(wants);
     }
@@ -34,7 +34,7 @@ pub fn subscribers(
     Ok(told)
 }
 
-/// The GIDs of ports, out of the paths to them: the prefix of the subnet is in them.
+/// The GIDs of ports, from path records to them, which contain the subnet prefix.
 fn gids(
     reader: &mut Reader<'_>,
     (manager, from): (Lid, Lid),

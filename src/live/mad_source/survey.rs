@@ -1,5 +1,5 @@
-//! Reading a live fabric part by part over any port: every datagram by directed route, so that it arrives whatever the
-//! tables say. What an adapter holds for a port is asked at that port.
+//! Reads a live fabric part by part over any port. Every MAD goes by directed route, so that it arrives whatever the
+//! tables are. Parts of an adapter are read at the port that they belong to.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -24,15 +24,15 @@ use fabdeck_mad::access::{
 use fabdeck_mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo, attribute};
 use rustc_hash::FxHashMap;
 
-/// The longest wait in one call: whoever watches this process sees that it goes on, however long an answer may take.
+/// The longest wait in one call, so that the second process sees progress, however long an answer takes.
 const TURN: Duration = Duration::from_secs(1);
 
-/// How a device is reached.
+/// The route to a device.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// The ports to leave by, from the port that is read through.
+    /// The egress ports of the route, from the local port on.
     pub route: Vec<u8>,
-    /// What its key is filed under: the GUID of a switch, or of a port of an adapter.
+    /// The GUID that the key is filed under: that of a switch, or of an adapter's port.
     pub guid: Guid,
 }
 
@@ -43,18 +43,19 @@ pub struct LiveSurveyor<P> {
     pub(super) port: P,
     policy: Policy,
     keys: Keys,
-    /// As the last look found it, who manages it, and the way to each switch and to each port of an adapter.
+    /// The last snapshot; below, the LID of its subnet manager, its prefix, and the routes to its switches and adapter
+    /// ports.
     fabric: Fabric,
     manager: Option<Lid>,
     subnet_prefix: u64,
     ways: FxHashMap<DevicePort, Way>,
-    /// What switches said of adaptive routing.
+    /// The answers of switches about adaptive routing.
     adaptive: AdaptiveAnswers,
     transactions: u32,
 }
 
 impl<P: MadPort> LiveSurveyor<P> {
-    /// Its transactions are told from those of looks and of Sets over the same port.
+    /// The first transaction, apart from those of snapshots and Sets over the same port.
     const FIRST_TRANSACTION: u32 = 0x6000_0000;
 
     pub fn new(name: impl Into<String>, port: P, policy: Policy, keys: Keys) -> Self {
@@ -76,7 +77,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         &self.port
     }
 
-    /// Tells hosts through the manager of the last look.
+    /// Sends notices to hosts through the subnet manager of the last snapshot.
     pub(super) fn notify(
         &mut self,
         notices: &[Repath],
@@ -86,7 +87,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         notify(&mut self.port, (self.manager, self.policy), notices, whom, patience)
     }
 
-    /// Registers a change with the manager of the last look.
+    /// Registers a change with the subnet manager of the last snapshot.
     pub(super) fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
         self.tell_manager(|manager, gid| registry::registers(manager, gid, registration))
     }
@@ -121,7 +122,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         let way = self.ways.get(&slot.arrival())?;
         let (attribute, modifier) = wire(slot);
         let parcel = directed(attribute, modifier, &way.route, self.keys.of(Some(way.guid)));
-        // Two devices may share a number: then they share the room for questions under way, and nothing else.
+        // If two devices get the same number, they only share the limit per node.
         let guid = slot.at.guid().0;
         let target = (guid ^ guid >> 32) as u32;
         Some(Question { parcel, target, retries: self.policy.retries, tag: at })
@@ -135,7 +136,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         ))
     }
 
-    /// The answer to a Get of the attribute that a part is in.
+    /// The answer to a Get of the part's attribute.
     pub(super) fn raw(&mut self, slot: &Slot) -> Result<Smp, WriteError> {
         let mut replies = self.ask(std::slice::from_ref(slot));
         replies.pop().unwrap_or_else(|| Err(self.unknown(slot)))
@@ -152,7 +153,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         }
     }
 
-    /// Asks all of them, and hands on each reply as it comes.
+    /// Sends all queries, and passes each reply on as it comes.
     fn settle(
         &mut self,
         phase: &'static str,
@@ -229,7 +230,7 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
             retries,
             tag,
         });
-        // What was not told is not known, whatever the reason.
+        // A level without an answer stays unknown, whatever the reason.
         let _ = self.settle("path records", asked.collect(), |at, reply| {
             levels[at] = level_told(&reply, pairs[at].1);
         });
@@ -237,7 +238,7 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
     }
 }
 
-/// Where a datagram that comes in at a port arrives.
+/// The device and port that receive a MAD which arrives at a port.
 fn arrival(fabric: &Fabric, node: NodeId, port: PortNum) -> DevicePort {
     let at = fabric.node(node);
     let device = Device::of(at.facts.kind, at.guid());
@@ -248,10 +249,10 @@ fn called((device, port): DevicePort) -> String {
     if port == 0 { device.to_string() } else { format!("port {port} of {device}") }
 }
 
-/// Attribute and modifier of a part.
+/// The attribute and the modifier of a part.
 pub(super) fn wire(slot: &Slot) -> (u16, u32) {
     match slot.part {
-        // An adapter has one table for the port that it is asked at.
+        // An adapter has one table for the port that receives the query.
         Part::Lanes(_) if slot.at.kind() != NodeKind::Switch => (attribute::SL_TO_VL, 0),
         Part::Arbitration([_, place]) if slot.at.kind() != NodeKind::Switch => {
             (attribute::VL_ARBITRATION, u32::from(place) << 16)
@@ -266,7 +267,7 @@ pub(super) fn wire(slot: &Slot) -> (u16, u32) {
     }
 }
 
-/// The bytes of a part in the attribute that it is in.
+/// The bytes of a part within its attribute.
 pub(super) fn part_of(part: Part, smp: &Smp) -> Vec<u8> {
     match part {
         Part::Block(_) | Part::Lanes(_) | Part::Arbitration(_) => {
@@ -290,8 +291,7 @@ fn told(slot: &Slot, reply: Reply) -> Result<Smp, WriteError> {
     }
 }
 
-/// The shortest ways from a port to all switches, and to every port of an adapter, over links that are up and not over these
-/// ports.
+/// The shortest routes from a port to all switches and adapter ports, over links that are up, without these ports.
 fn ways(
     fabric: &Fabric,
     (seat, number): (Option<Guid>, PortNum),
@@ -310,7 +310,7 @@ fn ways(
     let mut found: FxHashMap<DevicePort, Way> = [way(own, number, Vec::new())].into_iter().collect();
     let mut queue = VecDeque::from([(own, Vec::new())]);
     while let Some((at, route)) = queue.pop_front() {
-        // Nothing passes through an adapter, and it is left by the port that is written through.
+        // An adapter forwards nothing; the local adapter sends only from the local port.
         let is_switch = fabric.node(at).is_switch();
         for (_, port) in fabric.ports_of(at).filter(|(_, port)| is_switch || port.number == number) {
             let Some(peer) = port.peer.map(|peer| fabric.port(peer)) else { continue };

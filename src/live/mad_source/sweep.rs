@@ -1,5 +1,5 @@
-//! All counters again, over the ways and agents that are known: as few datagrams a port as its agent allows, many in
-//! flight. An agent is asked once what it counts; one that was silent then is asked again at the next sweep.
+//! Reads all counters again, over known routes and agents: as few MADs a port as the agent allows, many under way. An
+//! agent is asked for its capabilities once; a silent one is asked again in the next sweep.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use fabdeck_fabric::{Fabric, Lid};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{ClassPortInfo, CounterBlock, Mad, PortCounters, PortCountersExtended, attribute};
 
-/// What the agents said that they count, by their LID.
+/// The capabilities of performance agents, by LID.
 pub type Agents = FxHashMap<Lid, ClassPortInfo>;
 
-/// The attributes of counters.
+/// The attributes with counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Block {
     Narrow,
     Wide,
 }
 
-/// What a question of a sweep is about.
+/// The subject of a query.
 #[derive(Clone, Debug)]
 enum Asked {
-    /// What an agent counts; from which of the ports on it is asked for, and for how many.
+    /// The capabilities of an agent, for `count` ports from `first` on.
     Abilities {
         first: usize,
         count: usize,
@@ -42,26 +42,26 @@ enum Asked {
     },
 }
 
-/// What came of the ports so far.
+/// The samples so far.
 struct Swept<'n> {
     nodes: &'n [FoundNode],
     ports: Vec<Port>,
     samples: Vec<Option<(CounterSample, Duration)>>,
 }
 
-/// What a sweep of counters brought.
+/// The result of reading the counters.
 #[derive(Debug, Default)]
 pub struct Counted {
     pub samples: Vec<CounterSample>,
     pub at: Vec<Duration>,
     pub ports: u64,
-    /// Nodes with an agent that left something open.
+    /// Nodes with an agent that left a query unanswered.
     pub mute: BTreeSet<usize>,
     /// How often links went down, by node and port.
     pub falls: Vec<(usize, u8, Falls)>,
 }
 
-/// All counters of the nodes that are not left out.
+/// Reads all counters of the nodes that are not left out.
 pub fn sweep_counters(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -117,7 +117,8 @@ pub fn sweep_counters(
     Ok(Counted { samples, at, ports, mute, falls })
 }
 
-/// The wide attribute alone where it has every counter; else the narrow one too, or alone.
+/// The attributes to read: only the wide one if it has every counter; otherwise the narrow one, with or without the
+/// wide one.
 fn asked_of(abilities: ClassPortInfo, first: usize, count: usize) -> impl Iterator<Item = Asked> {
     let blocks: &[Block] = match (abilities.extended_counters(), abilities.additional_extended()) {
         (true, true) => &[Block::Wide],
@@ -170,7 +171,7 @@ impl Swept<'_> {
         self.ports[*at].node
     }
 
-    /// Who was asked, and what.
+    /// The node and the subject of a query.
     fn words(&self, asked: &Asked) -> (&FoundNode, String) {
         let (Asked::Abilities { first: at, .. } | Asked::Counters { at, .. }) = asked;
         let port = self.ports[*at];

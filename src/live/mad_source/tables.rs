@@ -1,4 +1,4 @@
-//! Forwarding tables, block by block as far as each switch says that its table goes.
+//! Reads forwarding tables, block by block up to the top that each switch reports.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use fabdeck_fabric::{BLOCK_LIDS, Lft, Lid, NO_PATH, NodeKind, PortNum, Tables};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
 
-/// The first LID that addresses a group.
+/// The first multicast LID.
 pub(super) const FIRST_GROUP: u16 = 0xC000;
-/// Groups in one block, ports in one position of it.
+/// Number of groups in one block; below, number of ports in one position.
 const BLOCK_GROUPS: u16 = 32;
 const POSITION_PORTS: u8 = 16;
 
-/// What every switch forwards unicast packets by: all blocks, or those that the tables say are the only ones wanted.
+/// Reads the unicast tables of every switch: all blocks, or only those in `Tables::only`.
 pub fn read_forwarding(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
@@ -70,12 +70,12 @@ pub fn read_forwarding(
     Ok(())
 }
 
-/// The last LID of a table that is in use; a switch that nobody has set up says 0.
+/// The last LID of a table in use; 0 if no subnet manager has set the switch up.
 pub(super) fn top(info: &SwitchInfo) -> u16 {
     info.linear_top.get().min(Lid::MAX)
 }
 
-/// Entries above the top are left over from an earlier use.
+/// Stores a block. Entries above the top are left over from an earlier use.
 fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBlock) {
     let lft = tables.entry(node_id(at)).lft.get_or_insert_default();
     for (offset, port) in data.ports.iter().enumerate() {
@@ -85,13 +85,13 @@ fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBl
     }
 }
 
-/// The ports of groups, by the LIDs that address them.
+/// The ports of groups, by multicast LID.
 pub(super) type Groups = BTreeMap<u16, Vec<PortNum>>;
 
-/// A block of a switch's groups, and which 16 of its ports.
+/// A block of a switch's groups, and the position, which stands for 16 of its ports.
 type Place = (usize, u16, u8);
 
-/// What every switch forwards packets of groups by.
+/// Reads the multicast tables of every switch.
 pub fn read_multicast(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
@@ -114,7 +114,7 @@ pub fn read_multicast(
     })
 }
 
-/// Some blocks of groups as they come; without data where nobody answered.
+/// Reads some blocks of groups; `take` gets no data for a block without an answer.
 pub fn ask_groups(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
@@ -145,34 +145,34 @@ pub fn ask_groups(
     Ok(())
 }
 
-/// How many blocks the groups of a switch may fill.
+/// Number of blocks that the groups of a switch may fill.
 pub(super) fn group_blocks(info: &SwitchInfo) -> u16 {
     groups(info).div_ceil(BLOCK_GROUPS)
 }
 
-/// How many positions tell of all of its ports.
+/// Number of positions that cover all ports.
 pub(super) fn positions(node: &FoundNode) -> u8 {
     node.port_count / POSITION_PORTS + 1
 }
 
-/// The groups of a block, by the LIDs that address them.
+/// The multicast LIDs of a block.
 pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
     let first = FIRST_GROUP.saturating_add(block.saturating_mul(BLOCK_GROUPS));
     first..=first.saturating_add(BLOCK_GROUPS - 1)
 }
 
-/// How many groups a switch may hold: up to the top that it says, or all that it has room for.
+/// Number of groups that a switch may hold: up to its reported top, or its whole capacity.
 pub(super) fn groups(info: &SwitchInfo) -> u16 {
     let room = info.multicast_capacity.get().min(0xFFFF - FIRST_GROUP);
     match info.multicast_top.get() {
-        // Switches that do not have the field say 0.
+        // Switches without this field report 0.
         0 => room,
         top if top < FIRST_GROUP => 0,
         top => (top - FIRST_GROUP + 1).min(room),
     }
 }
 
-/// Adds the ports that a block tells of; beyond the last group of the switch it tells of none.
+/// Adds the ports of a block's groups, except groups beyond the last one of the switch.
 pub(super) fn take_groups(
     groups: &mut Groups,
     (block, position): (u16, u8),
@@ -198,7 +198,7 @@ pub(super) fn switches(nodes: &[FoundNode]) -> impl Iterator<Item = (usize, &Fou
     nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch)
 }
 
-/// What is told of a question to a known node that brought nothing.
+/// The silence of a known node that did not answer a query.
 pub(super) fn silence(node: &FoundNode, asked: String, reply: &Reply) -> Silence {
     let refusal = match reply {
         Reply::Refused(status) => Some(status.to_string()),

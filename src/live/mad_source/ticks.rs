@@ -1,4 +1,4 @@
-//! In what PortXmitWait counts: one port of each kind of device and speed is asked, once.
+//! Reads the tick of PortXmitWait, once for one port of each kind of device and speed.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use fabdeck_fabric::{Fabric, PortNum};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{PortSamplesControl, attribute};
 
-/// Asks for kinds that are not known yet. Who does not say is not asked again, and its kind stays without: nothing is
-/// missing by that. Ports at which a subnet manager runs are not asked: where an agent does not know the attribute,
-/// ibsim hands the question to the manager's program, and OpenSM dies of it.
+/// Reads the ticks of unknown kinds. A kind without an answer is not asked again and stays unknown, which is no loss.
+/// Ports with a subnet manager are not asked: for an attribute that the agent does not know, ibsim passes the query to
+/// the subnet manager's program, and OpenSM crashes.
 pub fn read_ticks(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -31,7 +31,7 @@ pub fn read_ticks(
         if !new {
             continue;
         }
-        // Who has no LID was told of when counters were asked for.
+        // A port without a LID was noted when its counters were read.
         for port in agents_of(&mut Told::default(), fabric, at, node).into_iter().flatten() {
             let id = fabric.port_of(node_id(at), PortNum(port.number));
             let kind = id.and_then(|id| TickKind::of(fabric, id));

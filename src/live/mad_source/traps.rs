@@ -1,5 +1,5 @@
-//! Being told of traps, where somebody asked for it: subscribing at the subnet manager's port, answering its reports
-//! whenever they come, and giving the subscription back. It is the one thing that watching sends beside Gets.
+//! Traps, if the user asked for them: subscribing at the subnet manager, answering its reports, and unsubscribing.
+//! Watching a fabric sends nothing else but Gets.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -15,26 +15,26 @@ use fabdeck_mad::access::{
 };
 use fabdeck_mad::{Class, InformInfo, Mad, Method, Notice, attribute, trap};
 
-/// Reports that are kept between two looks into them; of more it is told that they were left out.
+/// Number of reports that are kept between two sweeps; more are only counted.
 const HEARD_MOST: usize = 4096;
-/// Transactions by which a report that comes again is known.
+/// Number of transactions by which repeated reports are recognized.
 const KNOWN_MOST: usize = 1024;
-/// After so long the manager is asked again, which may have been started anew and have forgotten us.
+/// When a subscription is renewed: the subnet manager may have restarted without it.
 const RENEW: Duration = Duration::from_secs(300);
-/// How long whoever leaves waits for the answer.
+/// Timeout for the answer to the unsubscription.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// The transaction of who leaves: below those of Sets of other kinds, above those of looks.
+/// The transaction of the unsubscription: the highest one below those of Sets.
 const LEAVES: u32 = 0x3FFF_FFFF;
 
-/// A port that answers reports by the way, and keeps what they say.
+/// A port that answers reports on the side, and keeps their notices.
 #[derive(Debug)]
 pub struct Listener {
     port: ReadPort,
-    /// Whether there are reports to be expected.
+    /// Whether reports are expected.
     listening: bool,
     heard: Vec<Notice>,
     left_out: u64,
-    /// Who sent what was heard last.
+    /// The LIDs and transactions of the last reports.
     known: VecDeque<(u16, u64)>,
 }
 
@@ -47,12 +47,12 @@ impl Listener {
         &self.port
     }
 
-    /// What came since somebody asked last, and how much more there was.
+    /// The notices since the last call, and the number of those left out.
     fn take(&mut self) -> (Vec<Notice>, u64) {
         (std::mem::take(&mut self.heard), std::mem::take(&mut self.left_out))
     }
 
-    /// Says that it came, and keeps it unless it came before.
+    /// Answers a report, and keeps it unless it is a repetition.
     fn hear(&mut self, parcel: &Parcel) -> Result<(), PortError> {
         let mut answer = parcel.clone();
         answer.mad.header_mut().method = Method::REPORT_RESPONSE.0;
@@ -112,18 +112,18 @@ fn is_report(parcel: &Parcel) -> bool {
         && parcel.address.queue_pair == 1
 }
 
-/// What a source that may subscribe keeps.
+/// The state of a source with a subscription.
 #[derive(Debug)]
 pub struct Traps {
     token: InformToken,
-    /// The manager that was asked last: where it is, who it is, and when that was.
+    /// The subnet manager that was asked last (LID and GUID), and when.
     asked: Option<(Lid, Guid, Duration)>,
-    /// Where there is a subscription to give back.
+    /// The LID of the subnet manager with a subscription.
     subscribed: Option<Lid>,
-    /// It was said that there is nobody to ask.
+    /// Whether the lack of a subnet manager was noted.
     alone: bool,
     opened: bool,
-    /// What reports said that no sweep has told yet, and what they named since a sweep last asked for ports.
+    /// Events that no sweep has reported so far; below, notices since the last call of `named`.
     unsaid: Vec<News>,
     named: Vec<Notice>,
 }
@@ -141,7 +141,7 @@ impl Traps {
         }
     }
 
-    /// Opens the port for what this takes, once. A port that does not let reports in is told, and watching goes on.
+    /// Prepares the port for subscriptions, once. If the port refuses reports, watching goes on without.
     pub fn open(&mut self, listener: &mut Listener) -> Option<PortError> {
         if self.opened {
             return None;
@@ -157,7 +157,7 @@ impl Traps {
         }
     }
 
-    /// Subscribes where a manager is in charge that was not asked yet, or not for a while.
+    /// Subscribes if the subnet manager in charge was not asked so far, or not within `RENEW`.
     pub fn subscribe(&mut self, reader: &mut Reader<'_>, told: &ManagerTold) -> Result<(), SourceError> {
         let who = told.lid.zip(told.manager.as_ref().map(|manager| manager.guid));
         let Some((lid, guid)) = who else {
@@ -180,7 +180,7 @@ impl Traps {
         let mut phase = reader.phase::<()>("traps");
         let retries = phase.exchange.retries();
         phase.exchange.ask(Question { parcel: inform(lid, true), target: 0, retries, tag: () });
-        // Whatever comes back, it may be that we are subscribed.
+        // Whatever the reply, the subscription may exist.
         self.subscribed = Some(lid);
         while let Some((_, reply)) = phase.next()? {
             let why = match reply {
@@ -196,7 +196,7 @@ impl Traps {
         Ok(())
     }
 
-    /// Takes in what came; how much of it was not kept.
+    /// Takes in notices. Returns the number of those left out.
     pub fn hear(&mut self, listener: &mut Listener, fabric: &Fabric) -> u64 {
         let (heard, left_out) = listener.take();
         self.unsaid.extend(heard.iter().map(|notice| news_of(notice, fabric)));
@@ -204,22 +204,22 @@ impl Traps {
         left_out
     }
 
-    /// What a sweep has to tell.
+    /// The events for a sweep.
     pub fn say(&mut self) -> Vec<News> {
         std::mem::take(&mut self.unsaid)
     }
 
-    /// The ports that reports named since this was asked last.
+    /// The ports in notices since the last call.
     pub fn named(&mut self, fabric: &Fabric, nodes: &[FoundNode]) -> BTreeSet<(usize, u8)> {
         let named = std::mem::take(&mut self.named);
         let ports = named.iter().flat_map(|notice| ports_of(notice, fabric));
-        // Who was silent is asked at every sweep anyway.
+        // Silent nodes are asked in every sweep anyway.
         ports
             .filter(|(at, _)| nodes.get(*at).is_some_and(|node| !node.kept.silent && !node.kept.cut_off))
             .collect()
     }
 
-    /// Gives the subscription back, and does not wait for long whether anybody hears that.
+    /// Unsubscribes, and waits only briefly for the answer.
     pub fn leave(&mut self, listener: &mut Listener) {
         let Some(lid) = self.subscribed.take() else { return };
         self.asked = None;
@@ -244,7 +244,7 @@ fn answers(mad: &Mad) -> bool {
 }
 
 fn inform(lid: Lid, subscribe: bool) -> Parcel {
-    // Every component that is given: the mask of InformInfo has one bit for each.
+    // The component mask is 0: a Set of InformInfo needs none, since all components count.
     let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
     *mad.record_mut::<InformInfo>() = InformInfo::of_all(subscribe);
     Parcel { address: Address::of(lid, mad.class()), mad }
@@ -267,14 +267,14 @@ fn news_of(notice: &Notice, fabric: &Fabric) -> News {
     }
 }
 
-/// A port by its GUID; a switch has that of its node for all of them.
+/// A port by its GUID. All ports of a switch share the GUID of the node.
 fn port_by_guid(fabric: &Fabric, guid: Guid) -> Option<PortId> {
     let switch = || fabric.port_of(fabric.node_by_guid(guid)?, PortNum::MANAGEMENT);
     fabric.port_by_guid(guid).or_else(switch)
 }
 
-/// The ports to read: of a switch that says that a link changed all, for it does not say which; where somebody came or
-/// went the one before it.
+/// The ports to read. After a link state change all ports of the switch, since the trap does not say which. After a
+/// node appeared or vanished, the port at the other end of its cable.
 fn ports_of(notice: &Notice, fabric: &Fabric) -> Vec<(usize, u8)> {
     let place = |port: PortId| {
         let port = fabric.port(port);

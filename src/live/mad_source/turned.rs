@@ -1,4 +1,4 @@
-//! What of the tables has its turn at a sweep, besides blocks for forwarding, which go with what a sweep asks anyway.
+//! Reads the parts of tables that are due in a sweep, besides forwarding blocks, which `read_states` reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::tables::{Groups, ask_groups, positions, take_groups};
 use fabdeck_fabric::{Arbitration, BLOCK_LIDS, Fabric, Sl2Vl};
 use fabdeck_mad::access::SourceError;
 
-/// Parts of tables that a sweep read, each with the node that holds it.
+/// Parts of tables that a sweep read, each with its node.
 #[derive(Clone, Debug, Default)]
 pub struct TablesRead {
     pub blocks: Vec<(usize, u16, [u8; BLOCK_LIDS as usize])>,
-    /// Of a block all groups that any port belongs to.
+    /// All groups of a block that have ports.
     pub groups: Vec<(usize, u16, Groups)>,
-    /// By ports in and out.
+    /// Lanes by ingress and egress port.
     pub lanes: Vec<(usize, (u8, u8), Sl2Vl)>,
     pub weights: Vec<(usize, u8, Arbitration)>,
     /// Nodes whose tables were read before their turn.
@@ -24,7 +24,7 @@ pub struct TablesRead {
 }
 
 impl TablesRead {
-    /// Whose tables came.
+    /// The nodes with parts that were read.
     pub fn nodes(&self) -> BTreeSet<usize> {
         let forwarding = self.blocks.iter().map(|(at, ..)| at).chain(self.groups.iter().map(|(at, ..)| at));
         let lanes = self.lanes.iter().map(|(at, ..)| at).chain(self.weights.iter().map(|(at, ..)| at));
@@ -32,7 +32,7 @@ impl TablesRead {
     }
 }
 
-/// Reads those of the items that are groups, lanes and arbitration.
+/// Reads the due items that are groups, lanes or arbitration.
 pub fn read_turned(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -68,12 +68,12 @@ pub fn read_turned(
             lanes.push((at, ports, table));
         })?;
     }
-    // Answers come in any order; what is told of them does not depend on it.
+    // Answers arrive in any order; sorting makes the events independent of it.
     read.lanes.sort_unstable_by_key(|(at, ports, _)| (*at, *ports));
     Ok(())
 }
 
-/// Whole blocks: of one that did not come whole nothing is known.
+/// Reads blocks of groups. A block with a missing position is left out.
 fn read_groups(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],

@@ -1,4 +1,4 @@
-//! Ways to nodes over the cables that are known now: those that lead over one that went away are made anew.
+//! Routes to nodes over the present cables. A route over a lost cable is replaced.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,17 +8,17 @@ use super::found::{Found, FoundNode};
 use fabdeck_fabric::NodeKind;
 use fabdeck_mad::HOPS_MAX;
 
-/// Ways by the port that they come in at.
+/// Routes by the port at which they arrive.
 type Ways = BTreeMap<(usize, u8), Vec<u8>>;
 
 impl Found {
-    /// Gives every node a way that leads there, around who is silent where that can be. A node without any is cut off;
-    /// its last way stays.
+    /// Gives every node a working route, around silent nodes if possible. A node without a route is cut off and keeps
+    /// its last one.
     pub fn mend_ways(&mut self, silent: &FxHashSet<usize>) {
         let Some(local) = self.nodes.iter().position(|node| node.route.is_empty()) else { return };
         let mut ways = self.ways(local, silent);
         for (plug, way) in self.ways(local, &FxHashSet::default()) {
-            // A silent node may pass on what it does not answer.
+            // A silent node may still forward MADs.
             if ways.range((plug.0, 0)..=(plug.0, u8::MAX)).next().is_none() {
                 ways.insert(plug, way);
             }
@@ -48,7 +48,7 @@ impl Found {
         }
     }
 
-    /// Breadth first; of a switch the first way, of an adapter one to each of its ports.
+    /// Finds routes breadth first: the first one to a switch, and one to each port of an adapter.
     fn ways(&self, local: usize, silent: &FxHashSet<usize>) -> Ways {
         let mut ways = Ways::new();
         let mut seen = FxHashSet::from_iter([local]);
@@ -73,7 +73,7 @@ impl Found {
         ways
     }
 
-    /// Whether a way leads to a port, past nobody who is silent.
+    /// Whether a route leads to a port without passing a silent node.
     fn leads(&self, local: usize, way: &[u8], to: (usize, u8), silent: &FxHashSet<usize>) -> bool {
         let mut at = (local, self.nodes[local].ingress);
         for (hop, egress) in way.iter().enumerate() {
@@ -87,7 +87,7 @@ impl Found {
     }
 }
 
-/// The ports that packets go on through: of an adapter the one that is looked from.
+/// The egress ports of a node; of an adapter, only the local port.
 fn egresses(node: &FoundNode) -> std::ops::RangeInclusive<u8> {
     match node.kind {
         NodeKind::Switch => 1..=node.port_count,

@@ -1,4 +1,4 @@
-//! The port of a client: datagrams over the socket of a simulator that another process runs.
+//! The port of a client: MADs over the socket of a simulator in another process.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -12,18 +12,18 @@ use super::peer::is_late;
 use super::wire::{DATAGRAM_FRAME, Frame, Reason, WireError, encode};
 use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, SourceError};
 
-/// How long a server may take to answer the hello.
+/// Timeout for the server's answer to the hello.
 const WELCOME_WITHIN: Duration = Duration::from_secs(10);
 /// How long one write may block.
 const WRITE_WITHIN: Duration = Duration::from_millis(50);
-/// Datagrams that are gathered before they are written, unless somebody waits for an answer.
+/// Number of bytes that are collected before a write, unless the client waits for an answer.
 const FLUSH_AT: usize = 64 * DATAGRAM_FRAME;
-/// A server that takes nothing of this many is not running.
+/// A server that leaves this many bytes unread is taken for stopped.
 const OUTBOX_MAX: usize = 4096 * DATAGRAM_FRAME;
 const NODE_MAX: usize = 255;
 const START: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
 
-/// Takes a seat in a served simulator: on a node, or where the server chooses.
+/// Connects to a served simulator, at a node or where the server chooses.
 pub fn connect(path: &Path, at: Option<&str>) -> Result<ReadPort, SourceError> {
     Ok(ReadPort::new(SocketPort::connect(path, at)?))
 }
@@ -35,7 +35,7 @@ struct SocketPort {
     start: Instant,
     inbox: Inbox,
     outbox: Vec<u8>,
-    /// So much in the outbox is worth a call to the system.
+    /// Number of bytes in the outbox that is worth a system call.
     flush_at: usize,
     /// The time-out that the stream has; setting it costs a call to the system.
     read_within: Option<Duration>,
@@ -68,7 +68,7 @@ impl SocketPort {
         let mut hello = Vec::new();
         encode::hello(at, &mut hello);
         stream.set_write_timeout(Some(WRITE_WITHIN)).map_err(|why| unreachable(path, &why))?;
-        // Who refuses before it reads has its reason in the stream; reading finds it, or that nobody is there.
+        // A server that refuses before it reads has sent its reason. The read below finds the reason, or the end.
         let _ = (&stream).write_all(&hello);
         let mut port = Self {
             path: path.to_owned(),
@@ -112,7 +112,7 @@ impl SocketPort {
             match self.wait(WELCOME_WITHIN) {
                 Ok(1..) => {}
                 Err(why) if is_late(why.kind()) => {}
-                // A reset is an end, too: of somebody who did not read the hello.
+                // A reset is an end too: the other side did not read the hello.
                 Ok(0) | Err(_) => {
                     return Err(stranger(&self.path, "it closed the connection without a word"));
                 }
@@ -120,8 +120,8 @@ impl SocketPort {
         }
     }
 
-    /// One read that blocks until `until` at the longest, or somewhat shorter: a time-out below what is left serves
-    /// many calls, and the caller comes again.
+    /// Reads once and blocks until `until` at most, or less: a shorter timeout of the stream serves many calls, and the
+    /// caller repeats.
     fn wait(&mut self, until: Duration) -> io::Result<usize> {
         let left = until.saturating_sub(self.now());
         if left.is_zero() {
@@ -132,7 +132,7 @@ impl SocketPort {
         }
         let fits = self.read_within.is_some_and(|within| within <= left && within >= left / 2);
         if !fits {
-            // The system counts in ticks; less than one would be none.
+            // The system counts in ticks, and a timeout below one tick would be none.
             let within = (left / 4 * 3).max(Duration::from_millis(1));
             self.stream.set_read_timeout(Some(within))?;
             self.read_within = Some(within);
@@ -143,7 +143,7 @@ impl SocketPort {
         }
     }
 
-    /// Writes what is gathered, as far as the server takes it for now.
+    /// Writes the outbox, as far as the server takes it now.
     fn flush(&mut self) -> Result<(), PortError> {
         let mut written = 0;
         while written < self.outbox.len() {
@@ -151,12 +151,12 @@ impl SocketPort {
                 Ok(count) => written += count,
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
                 Err(why) if is_late(why.kind()) => break,
-                // Its last words may still be in the stream, so it is reading that tells why it is gone.
+                // The server's last frame may still be in the stream, so the reader reports why it ended.
                 Err(_) => written = self.outbox.len(),
             }
         }
         self.outbox.drain(..written);
-        // A server that takes nothing for now is not asked again for every datagram: each time may take a while.
+        // A server that takes nothing now is not tried again for every MAD: each try may block.
         self.flush_at = self.outbox.len() + FLUSH_AT;
         if self.outbox.len() < OUTBOX_MAX {
             return Ok(());
@@ -204,7 +204,7 @@ impl MadPort for SocketPort {
             if looked && self.now() >= until {
                 return Ok(None);
             }
-            // What came in already is handed out first, so a full window is written and read with two calls.
+            // Frames that have arrived come first, so a full window takes one write and one read.
             self.flush()?;
             match self.wait(until) {
                 Ok(1..) => {}
@@ -222,7 +222,7 @@ impl Drop for SocketPort {
     }
 }
 
-/// Until the welcome says where the port is.
+/// The local port until the welcome.
 fn nowhere() -> LocalPort {
     let (name, number) = (String::new(), fabdeck_fabric::PortNum(0));
     LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true }

@@ -1,4 +1,4 @@
-//! Bytes that came in, as frames: many with one read, and a frame cut in two stays until its rest is there.
+//! Splits received bytes into frames: one read brings many, and a partial frame waits for its rest.
 
 use std::io::{self, Read};
 
@@ -17,7 +17,7 @@ impl Inbox {
         Self { buffer: vec![0; BUFFER], start: 0, end: 0 }
     }
 
-    /// The next frame that is there as a whole.
+    /// The next complete frame.
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, WireError> {
         let held = self.buffer.get(self.start..self.end).unwrap_or_default();
         let Some((frame, length)) = decode(held)? else { return Ok(None) };
@@ -25,8 +25,8 @@ impl Inbox {
         Ok(Some(frame))
     }
 
-    /// One read. 0 bytes are the end of the stream: no frame is as long as the buffer, so there is always room when
-    /// no whole frame is left.
+    /// Reads once. 0 bytes mean the end of the stream: no frame is as long as the buffer, so there is always room when
+    /// no complete frame is left.
     pub fn fill(&mut self, stream: &mut impl Read) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -36,7 +36,7 @@ impl Inbox {
         Ok(read)
     }
 
-    /// Whether a frame has begun whose rest has not come.
+    /// Whether a partial frame is left.
     pub fn is_cut(&self) -> bool {
         self.start < self.end
     }
@@ -49,7 +49,7 @@ mod tests {
     use fabdeck_mad::Mad;
     use fabdeck_mad::access::{Address, Parcel};
 
-    /// Gives at most so many bytes a read.
+    /// Returns at most this many bytes a read.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {

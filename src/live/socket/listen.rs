@@ -1,4 +1,4 @@
-//! The socket file: made for the operator alone, never over somebody else's, and taken away at the end.
+//! The socket file: it is created for the operator only, never over another file, and removed at the end.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use fabdeck_mad::access::SourceError;
 
-/// The longest path that a socket can have.
+/// Longest path of a socket in bytes.
 const PATH_MAX: usize = 107;
-/// How long a connection may take to be made; it takes longer only where a listener hangs with a full queue.
+/// Timeout for connecting, which takes long only if the listener hangs with a full queue.
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
-/// How often a listener that waits looks up.
+/// How often `accept` returns to let the listener check for its end.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Why a fabric cannot be served at a path.
@@ -59,7 +59,7 @@ impl From<ServeError> for SourceError {
     }
 }
 
-/// The file of a listener. It goes with this value, unless another file lies there by then.
+/// The file of a listener. Dropping it removes the file, unless another file is there by then.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
@@ -79,9 +79,9 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((about.dev(), about.ino()))
 }
 
-/// Listens at a path. The socket is made in a folder that only its owner may enter, gets its mode there, and is then
-/// linked to its place: at no moment can another user connect, whatever the umask is, and a link never replaces a
-/// file, so of two servers that begin at once one fails.
+/// Listens at a path. The socket is created in a folder that only its owner can enter, gets its mode there, and is then
+/// linked to its path. So no other user can connect at any moment, whatever the umask is. A link never replaces a file,
+/// so one of two servers that start at once fails.
 pub fn listen(path: &Path) -> Result<(UnixListener, SocketFile), ServeError> {
     let not_made = |why| ServeError::NotMade { path: path.to_owned(), why };
     let place = std::path::absolute(path).map_err(not_made)?;
@@ -108,7 +108,7 @@ pub fn listen(path: &Path) -> Result<(UnixListener, SocketFile), ServeError> {
     Ok((listener, file))
 }
 
-/// A folder for the owner alone, gone with this value.
+/// A folder for the owner only, removed when dropped.
 struct Nursery(PathBuf);
 
 impl Nursery {
@@ -118,7 +118,7 @@ impl Nursery {
         loop {
             let path = folder.join(format!(".fd{}", std::process::id().wrapping_add(tried)));
             match DirBuilder::new().mode(0o700).create(&path) {
-                // One that a killed process left behind, or that another thread of this one uses.
+                // A killed process left the folder behind, or another thread of this process uses it.
                 Err(why) if why.kind() == ErrorKind::AlreadyExists && tried < 100 => tried += 1,
                 made => return made.map(|()| Self(path)),
             }
@@ -135,13 +135,13 @@ impl Drop for Nursery {
     }
 }
 
-/// Takes away a socket that nobody listens on. It is moved aside first and asked once more there, so that a server
-/// which came up in between gets its file back.
+/// Removes a socket without a listener. The socket is moved aside and tested once more, so that a server which started
+/// in between gets its file back.
 fn clear_stale(path: &Path, place: &Path, nursery: &Nursery) -> Result<(), ServeError> {
     refuse_unless_stale(path, place)?;
     let aside = nursery.0.join("old");
     if let Err(why) = fs::rename(place, &aside) {
-        // Whoever else took it away did what was to be done.
+        // Another process has removed the socket already.
         let gone = why.kind() == ErrorKind::NotFound;
         return if gone { Ok(()) } else { Err(ServeError::NotMade { path: path.to_owned(), why }) };
     }
@@ -168,7 +168,7 @@ fn refuse_unless_stale(path: &Path, at: &Path) -> Result<(), ServeError> {
     }
 }
 
-/// Connects, but does not wait for ever: a listener that hangs lets its queue fill, and then `connect` blocks.
+/// Connects within a timeout. The queue of a listener that hangs fills, and then `connect` blocks.
 pub fn connect_in_time(path: &Path) -> io::Result<UnixStream> {
     let (sender, connected) = mpsc::channel();
     let path = path.to_owned();
@@ -176,7 +176,7 @@ pub fn connect_in_time(path: &Path) -> io::Result<UnixStream> {
     connected.recv_timeout(CONNECT_WITHIN).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Lets `accept` come back every now and then. The option is one of sockets, and the library offers it on streams.
+/// Gives `accept` a timeout. The option applies to all sockets, but the library offers it only for streams.
 fn looking_up(listener: UnixListener) -> io::Result<UnixListener> {
     let socket = UnixStream::from(OwnedFd::from(listener));
     socket.set_read_timeout(Some(LOOK_UP))?;

@@ -1,4 +1,4 @@
-//! A simulator that several processes share through a Unix socket: the server that plays it, and the port of a client.
+//! A simulator that several processes share through a Unix socket: the server, and the port of a client.
 
 mod client;
 mod inbox;

@@ -1,6 +1,5 @@
-//! One client as the server sees it: a thread that reads what it sends, one that writes what it gets, and between the
-//! fabric and the writer a queue with an end, so that a client that does not read loses datagrams and costs nobody
-//! anything else.
+//! One client at the server: a thread that reads its frames, a thread that writes to it, and a bounded queue before the
+//! writer. A client that does not read loses MADs and affects no other client.
 
 use std::io::{ErrorKind, Write};
 use std::net::Shutdown;
@@ -13,14 +12,14 @@ use super::inbox::Inbox;
 use super::wire::{DATAGRAM_FRAME, Frame, Reason, encode};
 use fabdeck_mad::access::Parcel;
 
-/// Bytes that may wait for a client: a thousand datagrams, besides those in its socket.
+/// Number of bytes that may wait for a client: a thousand MADs, besides those in its socket.
 const QUEUE: usize = 1024 * DATAGRAM_FRAME;
-/// How long a client may take to say who it is.
+/// Timeout for the client's hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
-/// How long one write may block before the writer looks whether it should end.
+/// How long one write may block before the writer checks for its end.
 const WRITE_WITHIN: Duration = Duration::from_secs(1);
 
-/// What the threads of a client tell the owner of the fabric.
+/// A message from the threads of a client to the owner of the simulator.
 #[derive(Debug)]
 pub enum Message {
     Hello {
@@ -35,22 +34,22 @@ pub enum Message {
         client: u64,
         why: Leave,
     },
-    /// Somebody was not let in at all.
+    /// A client was not let in at all.
     Refused {
         why: String,
     },
 }
 
-/// How a client came to its end.
+/// How a client ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Leave {
-    /// It closed the connection, between two frames.
+    /// It closed the connection between two frames.
     Closed,
     /// It closed the connection, or was ended, within a frame.
     Cut,
-    /// It did not say who it is.
+    /// It sent no hello.
     Silent,
-    /// It sent what is no datagram.
+    /// It sent something that is no MAD frame.
     Garbage(String),
 }
 
@@ -65,7 +64,7 @@ pub struct Peer {
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// Nothing comes behind what is there.
+    /// Whether nothing may be added to the queue any more.
     ending: bool,
     waiting: bool,
 }
@@ -76,7 +75,7 @@ impl Peer {
         Ok(Self { client, stream, queue: Mutex::default(), more: Condvar::new() })
     }
 
-    /// Puts a datagram into the queue, or drops it and says so: the queue is full, or the client is going.
+    /// Adds a MAD to the queue. False if it is dropped, because the queue is full or the client is ending.
     pub fn push(&self, parcel: &Parcel) -> bool {
         let mut queue = self.queue();
         let fits = !queue.ending && queue.bytes.len() + DATAGRAM_FRAME <= QUEUE;
@@ -86,43 +85,43 @@ impl Peer {
         fits
     }
 
-    /// A frame that is no datagram. There are two at most for a client, so they always fit.
+    /// Adds another frame. A client gets two of these at most, so they always fit.
     pub fn talk(&self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.queue().bytes);
         self.wake();
     }
 
-    /// Lets the writer send what was put into the queue.
+    /// Lets the writer send what is in the queue.
     pub fn wake(&self) {
         if self.queue().waiting {
             self.more.notify_one();
         }
     }
 
-    /// Ends the connection behind what is in the queue.
+    /// Ends the connection after what is in the queue.
     pub fn end(&self) {
         self.queue().ending = true;
         self.more.notify_one();
     }
 
-    /// Last words, and the end.
+    /// Sends a refusal, then ends the connection.
     pub fn refuse(&self, reason: Reason, text: &str) {
         self.talk(|to| encode::refusal(reason, text, to));
         self.end();
     }
 
-    /// Ends the connection now; both threads come back at once.
+    /// Ends the connection now; both threads return at once.
     pub fn cut(&self) {
         self.end();
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Nothing panics with the lock held, so the queue is whole even if it were poisoned.
+    /// Locks the queue. No code panics with the lock held, so a poisoned queue would still be consistent.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer's thread.
+    /// Runs the thread of the writer.
     pub fn write(&self) {
         let mut bytes = Vec::new();
         while self.take(&mut bytes) && self.send(&bytes) {
@@ -131,7 +130,7 @@ impl Peer {
         self.cut();
     }
 
-    /// Waits for something to write and takes all of it; false when nothing comes any more.
+    /// Waits for bytes to write and takes all of them. False at the end.
     fn take(&self, bytes: &mut Vec<u8>) -> bool {
         let mut queue = self.queue();
         while queue.bytes.is_empty() && !queue.ending {
@@ -143,7 +142,7 @@ impl Peer {
         !bytes.is_empty()
     }
 
-    /// Writes all of it; false when the client is gone, or does not read and is to go.
+    /// Writes all bytes. False if the client has gone, or does not read and is to end.
     fn send(&self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             match (&self.stream).write(bytes) {
@@ -156,14 +155,14 @@ impl Peer {
         true
     }
 
-    /// The reader's thread.
+    /// Runs the thread of the reader.
     pub fn read(&self, owner: &SyncSender<Message>) {
         let why = self.listen(owner);
         if let Leave::Garbage(text) = &why {
             self.refuse(Reason::Protocol, text);
         }
         self.end();
-        // An owner that is gone needs no farewell.
+        // The owner may have ended already.
         let _ = owner.send(Message::Left { client: self.client, why });
     }
 

@@ -1,11 +1,12 @@
-//! The server: it owns the simulator, gives each client a seat in it, and lets its time pass as that of the wall does.
+//! The server: it owns the simulator, attaches each client to a node, and advances the time of the simulator with the
+//! wall clock.
 //!
 //! ```text
 //!  accept ──> a reader and a writer for each client
 //!  readers ──messages──> owner of the simulator ──queues──> writers
 //! ```
 //!
-//! The owner never waits for a client: what a queue cannot take is dropped, as a fabric does.
+//! The owner never waits for a client: it drops what a queue cannot take, as a fabric does.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,14 +28,14 @@ use crate::carried::behind_words;
 use fabdeck_mad::access::Traffic;
 use fabdeck_simulator::{Behind, Seat, Simulator};
 
-/// Clients at a time.
+/// Largest number of clients at a time.
 pub const CLIENTS_MAX: usize = 64;
-/// Batches of datagrams that may wait for the owner; a reader that finds no room waits, and its client with it.
+/// Number of batches that may wait for the owner. If there is no room, a reader waits, and its client with it.
 const MESSAGES: usize = 64;
-/// Messages that are handled before the owner looks at what is due. All of that is handed out in one go, for it must
-/// not become more than comes in.
+/// Number of messages that the owner handles before it delivers what is due. It then delivers everything due, so that
+/// no more accumulates than arrives.
 const MESSAGES_A_TURN: usize = 32;
-/// How often the owner looks whether it should stop.
+/// How often the owner checks for its end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// A simulator behind a socket.
@@ -45,7 +46,7 @@ pub struct Server {
     simulator: Simulator,
 }
 
-/// What happened among the clients, for people.
+/// An event among the clients, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     Joined {
@@ -60,7 +61,7 @@ pub enum Event {
     Refused {
         why: String,
     },
-    /// Packets cannot follow the time any more.
+    /// Packets no longer keep up with the time.
     Behind(Behind),
 }
 
@@ -81,14 +82,14 @@ impl fmt::Display for Event {
     }
 }
 
-/// What a server did.
+/// The counts of a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// Clients that had a seat.
+    /// Number of clients that were attached.
     pub clients: u64,
-    /// Datagrams to clients that did not read them.
+    /// Number of MADs to clients that did not read them.
     pub dropped: u64,
-    /// What clients sent.
+    /// The MADs that clients sent.
     pub traffic: Traffic,
     /// How far packets fell behind the time that passed.
     pub behind: Option<Behind>,
@@ -100,7 +101,7 @@ impl Server {
         Ok(Self { listener, file, simulator })
     }
 
-    /// Serves until `stop`; then every client finds its stream ended, and the socket's file is gone.
+    /// Serves until `stop` is set. Then every client finds its stream closed, and the socket file is removed.
     pub fn run(self, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Summary {
         let Self { listener, file, simulator } = self;
         let (sender, messages) = sync_channel(MESSAGES);
@@ -115,7 +116,7 @@ impl Server {
             }
             owner.serve(&messages);
             drop(file);
-            // Nobody is let in any more, then everybody is shown out.
+            // First no more clients are let in, then all are disconnected.
             stop.store(true, Ordering::Relaxed);
             if let Ok(accepting) = accepting {
                 let _ = accepting.join();
@@ -126,7 +127,7 @@ impl Server {
     }
 }
 
-/// Where clients come in.
+/// Accepts the clients.
 struct Desk<'a> {
     listener: UnixListener,
     /// Those whose threads run.
@@ -148,7 +149,7 @@ impl Desk<'_> {
                     self.welcome(scope, owner, client, stream);
                 }
                 Err(why) if is_late(why.kind()) || why.kind() == ErrorKind::Interrupted => {}
-                // No descriptors left, most likely: some will come back when clients go.
+                // Most likely no descriptors are left; some are freed when clients end.
                 Err(_) => thread::sleep(LOOK_UP),
             }
         }
@@ -177,7 +178,7 @@ impl Desk<'_> {
         let writer = reader.and_then(|_| {
             thread::Builder::new().spawn_scoped(scope, move || {
                 writes.write();
-                // The writer is the last to go: with it a place is free.
+                // The writer is the last of the two threads, so its end frees the place.
                 self.peers().remove(&client);
             })
         });
@@ -189,7 +190,7 @@ impl Desk<'_> {
     }
 }
 
-/// Ends every thread of the desk, also when the owner comes to its end by a bug.
+/// Ends all threads of the clients, also if the owner panics.
 struct Closing<'a>(&'a Desk<'a>);
 
 impl Drop for Closing<'_> {
@@ -199,26 +200,26 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// A client that has its place in the fabric.
+/// A client that is attached to the fabric.
 struct Seated {
     seat: Seat,
     peer: Arc<Peer>,
     dropped: u64,
 }
 
-/// The one that holds the simulator.
+/// The thread that owns the simulator.
 struct Owner<'a> {
     simulator: Simulator,
     desk: &'a Desk<'a>,
     start: Instant,
     clients: BTreeMap<u64, Seated>,
-    /// The client on a seat.
+    /// The client of each seat.
     seats: FxHashMap<Seat, u64>,
-    /// Those whose queue got something since the writers were last woken.
+    /// The clients whose queue has grown since the writers were last woken.
     fed: Vec<u64>,
     served: u64,
     dropped: u64,
-    /// It was said that packets fell behind.
+    /// Whether it was reported that packets fell behind.
     behind: bool,
     on_event: &'a mut dyn FnMut(&Event),
 }
@@ -256,7 +257,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// Hands out what is due, and tells how long nothing else will be.
+    /// Delivers what is due. Returns the time until the next delivery.
     fn deliver(&mut self) -> Duration {
         let now = self.start.elapsed();
         while let Some((_, seat, parcel)) = self.simulator.deliver(now) {
@@ -320,7 +321,7 @@ impl<'a> Owner<'a> {
 
     fn leave(&mut self, client: u64, why: Leave) {
         let Some(Seated { seat, dropped, .. }) = self.clients.remove(&client) else {
-            // Who opens and closes a connection may only have asked whether somebody is here.
+            // A connection without a hello may only have tested whether there is a server.
             let why = match why {
                 Leave::Closed => return,
                 Leave::Cut => "it went away within its hello".to_owned(),

@@ -1,4 +1,4 @@
-//! What goes over the socket. Every frame begins alike, numbers are in network order:
+//! The protocol of the socket. Every frame begins alike; numbers are in network order:
 //!
 //! ```text
 //!  byte 0     1       2..4              4..
@@ -12,8 +12,9 @@
 //! | 3 refusal | server | greeting, reason (1), text; the connection ends behind it |
 //! | 4 datagram | both | LID (2), service level (1), 0, queue pair (4), the 256 bytes |
 //!
-//! A greeting is the magic (8), the protocol (2) and the program's version (text). It and the frame's head stay the
-//! same in every version, so that versions that differ can say so. A text is its length (1) and UTF-8.
+//! A greeting is the magic (8), the protocol (2) and the program's version (text). The greeting and the head of the
+//! frame stay the same in every version, so that different versions can report each other. A text is its length (1) and
+//! UTF-8.
 
 use zerocopy::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -22,15 +23,15 @@ use fabdeck_fabric::{Guid, Lid, PortNum};
 use fabdeck_mad::access::{Address, LocalPort, Parcel};
 use fabdeck_mad::{MAD_SIZE, Mad};
 
-/// Version of everything behind the greeting.
+/// The version of everything after the greeting.
 pub const PROTOCOL: u16 = 1;
-/// Bytes of a datagram with its head.
+/// Length of a MAD frame in bytes, with its head.
 pub const DATAGRAM_FRAME: usize = HEAD + size_of::<Datagram>();
 
 const MAGIC: [u8; 8] = *b"fabdeck~";
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 const HEAD: usize = size_of::<Head>();
-/// The longest payload of a frame that is no datagram, in any version.
+/// Longest payload of any other frame, in any version.
 const TALK_MAX: usize = 1024;
 const TEXT_MAX: usize = u8::MAX as usize;
 
@@ -58,7 +59,7 @@ struct Port {
     manager_lid: U16,
 }
 
-/// A datagram as it lies in the buffer.
+/// A MAD as it lies in the buffer.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy)]
 #[repr(C)]
 pub struct Datagram {
@@ -88,13 +89,13 @@ impl std::fmt::Debug for Datagram {
 /// Why a server ends a connection, for programs; the text beside it is for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// No node of that name has a port to sit on.
+    /// No node of that name has a port.
     Node,
-    /// No seat is free.
+    /// The server has too many clients.
     Full,
-    /// What the client sent is not of this protocol.
+    /// The client violated the protocol.
     Protocol,
-    /// One that this version does not know.
+    /// A reason that this version does not know.
     Other(u8),
 }
 
@@ -118,7 +119,7 @@ impl Reason {
     }
 }
 
-/// The last words of a server.
+/// The last frame of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal<'a> {
     pub reason: Reason,
@@ -134,7 +135,7 @@ pub enum Frame<'a> {
     Datagram(&'a Datagram),
 }
 
-/// Bytes that are no frame of this protocol.
+/// Why bytes are no frame of this protocol.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WireError {
     #[error("a frame begins with 0x{kind:02x} 0x{zero:02x}, which no frame does")]
@@ -152,10 +153,10 @@ pub enum WireError {
     Field { kind: u8, what: &'static str },
 }
 
-/// The first frame of the bytes and its length; `None` while it is not there as a whole.
+/// The first frame in the bytes and its length; `None` while it is incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, WireError> {
     let Some((head, rest)) = take::<Head>(bytes) else {
-        // Garbage is told from its first byte on.
+        // The first byte already reveals garbage.
         return bytes.first().map_or(Ok(None), |kind| known(*kind, 0).map(|()| None));
     };
     let Head { kind, zero, length } = *head;
@@ -233,7 +234,7 @@ fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(text).ok()?, rest))
 }
 
-/// Writes frames behind whatever the buffer holds already.
+/// Appends frames to a buffer.
 pub mod encode {
     use super::*;
 
@@ -247,7 +248,7 @@ pub mod encode {
         to.extend_from_slice(&parcel.mad.0);
     }
 
-    /// A node's name is cut behind 255 bytes, as every text is.
+    /// The name of a node is cut after 255 bytes, as every text is.
     pub fn hello(node: Option<&str>, to: &mut Vec<u8>) {
         talk(kind::HELLO, to, |to| push_text(node.unwrap_or_default(), to));
     }
@@ -270,7 +271,7 @@ pub mod encode {
         });
     }
 
-    /// Three texts and some numbers stay below the length of a frame of talk.
+    /// Three texts and some numbers stay below `TALK_MAX`.
     fn talk(kind: u8, to: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
         let mut payload = Vec::new();
         payload.extend_from_slice(Greeting { magic: MAGIC, protocol: PROTOCOL.into() }.as_bytes());

@@ -7,7 +7,7 @@ use super::refusal;
 use fabdeck_fabric::{Guid, Lid, PhysicalState, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
 
-/// One adapter. One whose description could not be read has a name only.
+/// One adapter. An adapter whose description could not be read has only a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Adapter {
     pub name: String,
@@ -15,7 +15,7 @@ pub struct Adapter {
     pub ports: Vec<AdapterPort>,
 }
 
-/// What the kernel says of a port.
+/// The kernel's description of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdapterPort {
     pub number: PortNum,
@@ -29,7 +29,7 @@ pub struct AdapterPort {
     pub link_layer: LinkLayer,
 }
 
-/// What a port speaks. Only InfiniBand has management datagrams of subnets.
+/// The link layer of a port. Only InfiniBand has subnet management packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkLayer {
     InfiniBand,
@@ -40,7 +40,7 @@ pub enum LinkLayer {
 impl LinkLayer {
     fn of(word: &str) -> Self {
         match word {
-            // libibumad says IB for kernels that do not know the question.
+            // libibumad says IB if the kernel does not report the link layer.
             "InfiniBand" | "IB" => Self::InfiniBand,
             "Ethernet" => Self::Ethernet,
             other => Self::Other(other.to_owned()),
@@ -58,13 +58,13 @@ impl fmt::Display for LinkLayer {
     }
 }
 
-/// Every adapter, by name. A machine without any has an empty list; one without libibumad has none to ask.
+/// Every adapter, by name. The list of a machine without adapters is empty. Without libibumad it is an error.
 pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
     let library = Library::load().map_err(|e| refusal::no_library(&e))?;
     Ok(listed(&library))
 }
 
-/// What libibumad answers when the kernel lists nothing: the first adapter there ever was.
+/// The name that libibumad returns if the kernel lists no adapter: that of the first adapter ever.
 const INVENTED: &str = "mthca0";
 
 pub(super) fn listed(library: &Library) -> Vec<Adapter> {

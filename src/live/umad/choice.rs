@@ -1,5 +1,4 @@
-//! Which port is meant, by the rule that all tools of the trade follow: the first one that is active, unless the
-//! operator names an adapter, a port, or both.
+//! Chooses a port by the usual rule: the first active one, unless the operator names an adapter, a port, or both.
 
 use super::adapters::{Adapter, AdapterPort, LinkLayer};
 use super::refusal;
@@ -14,12 +13,12 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// As an operator names it.
+    /// The name for operators.
     pub fn name(&self) -> String {
         format!("{} port {}", self.adapter.name, self.port.number)
     }
 
-    /// A port that no subnet manager has made active yet carries directed routes all the same.
+    /// A port that no subnet manager has made active still carries directed routes.
     fn is_up(&self) -> bool {
         matches!(self.port.state, Some(PortState::Init | PortState::Armed | PortState::Active))
     }
@@ -104,7 +103,7 @@ mod tests {
         assert_eq!(chosen(None, Some(2)).unwrap(), "mlx5_2 port 2");
         assert_eq!(chosen(Some("mlx5_2"), None).unwrap(), "mlx5_2 port 1");
         assert_eq!(chosen(Some("mlx5_2"), Some(2)).unwrap(), "mlx5_2 port 2");
-        // No subnet manager was there yet.
+        // No subnet manager has set this adapter up.
         assert_eq!(chosen(Some("mlx5_1"), None).unwrap(), "mlx5_1 port 2");
     }
 

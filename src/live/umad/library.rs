@@ -1,5 +1,5 @@
-//! libibumad's functions behind a safe face. The one file with `unsafe`: what it takes from the library it copies, and
-//! no pointer leaves it.
+//! A safe interface to the functions of libibumad, and the only file with `unsafe`. It copies everything that it takes
+//! from the library, and no pointer leaves it.
 
 #![allow(unsafe_code, reason = "libibumad is a C library")]
 
@@ -10,17 +10,17 @@ use std::{fmt, io, ptr};
 
 use fabdeck_mad::MAD_SIZE;
 
-/// By its soname, as every distribution has it.
+/// The soname, which is the same in every distribution.
 pub const NAME: &str = "libibumad.so.3";
 
 const NAME_SIZE: usize = 20;
 const ADAPTERS_MAX: usize = 32;
 const PORTS_MAX: usize = 10;
 const PATH_SIZE: usize = 256;
-/// Room for the largest datagram that a kernel hands out (Omni-Path's): one that does not fit is never taken from its
-/// queue.
+/// Room for the largest MAD that a kernel returns (of Omni-Path). A MAD that does not fit would never leave the
+/// kernel's queue.
 const DATA_SIZE: usize = 2048;
-/// Poll's own limit is far above; a simulated device overflows beyond half an hour.
+/// The limit of `poll` is far higher, but a simulated device overflows beyond half an hour.
 const WAIT_MAX_MS: u128 = 60_000;
 
 #[repr(C)]
@@ -71,7 +71,7 @@ impl RawAdapter {
     }
 }
 
-/// What lies before a datagram on its way to the kernel and back. Numbers of the address are in network order.
+/// The header before a MAD on its way to the kernel and back. The numbers of the address are in network order.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Envelope {
@@ -101,7 +101,7 @@ struct RawPacket {
     data: [u8; DATA_SIZE],
 }
 
-/// Where a packet goes or comes from, in the machine's own byte order.
+/// The source or destination of a packet, in host byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Endpoint {
     pub lid: u16,
@@ -110,16 +110,16 @@ pub struct Endpoint {
     pub service_level: u8,
 }
 
-/// A packet as the kernel gave it.
+/// A packet from the kernel.
 #[derive(Clone, Copy)]
 pub struct Received<'a> {
-    /// 0, or the system's number of what went wrong; a request that timed out comes back with one.
+    /// 0, or an error number of the system; a request that timed out comes back with one.
     pub status: u32,
     pub from: Endpoint,
     pub data: &'a [u8],
 }
 
-/// A port as the kernel describes it.
+/// The kernel's description of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortFacts {
     pub number: u32,
@@ -132,14 +132,14 @@ pub struct PortFacts {
     pub link_layer: String,
 }
 
-/// An adapter as the kernel describes it.
+/// The kernel's description of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdapterFacts {
     pub node_guid: u64,
     pub ports: Vec<PortFacts>,
 }
 
-/// A bit for each of 128 methods.
+/// One bit for each of 128 methods.
 type Methods = [c_long; METHOD_WORDS];
 const METHOD_WORDS: usize = 128 / c_long::BITS as usize;
 
@@ -161,7 +161,7 @@ pub struct Library {
     _library: libloading::Library,
 }
 
-/// One function by its name, with the type of the field it goes to.
+/// A function by its name, with the type of the field that holds it.
 ///
 /// # Safety
 /// `F` is the function's type by the header.
@@ -170,13 +170,13 @@ unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Result
     unsafe { library.get::<F>(name.as_bytes()).map(|symbol| *symbol).map_err(reason) }
 }
 
-/// The loader's own words: the error says only which step failed.
+/// The message of the loader, since the error itself names only the failed step.
 fn reason(e: libloading::Error) -> String {
     e.source().map_or_else(|| e.to_string(), ToString::to_string)
 }
 
 impl Library {
-    /// The error is the loader's.
+    /// Loads libibumad. The error is the loader's message.
     pub fn load() -> Result<Self, String> {
         Self::load_from(NAME)
     }
@@ -187,7 +187,7 @@ impl Library {
         // SAFETY: the types are those of the functions in <infiniband/umad.h>.
         unsafe {
             let init: unsafe extern "C" fn() -> c_int = function(&library, "umad_init")?;
-            // Does nothing in any known version and is due all the same; it has no failure.
+            // `umad_init` does nothing in any known version, but the header requires it. It cannot fail.
             init();
             Ok(Self {
                 get_cas_names: function(&library, "umad_get_cas_names")?,
@@ -206,7 +206,7 @@ impl Library {
         }
     }
 
-    /// The names of the adapters, in the library's order, which is that of the names.
+    /// The names of the adapters, in the library's order, which is alphabetical.
     pub fn adapter_names(&self) -> Vec<String> {
         let mut names: Names = [[0; NAME_SIZE]; ADAPTERS_MAX];
         // SAFETY: there is room for as many names as stated, each of the size that the header states.
@@ -215,7 +215,7 @@ impl Library {
         names.iter().take(count).map(|name| text(name)).filter(|name| !name.is_empty()).collect()
     }
 
-    /// `None`: there is no such adapter, or the kernel's description of it is not complete.
+    /// The description of an adapter. `None`: there is no such adapter, or the kernel's description is incomplete.
     pub fn adapter(&self, name: &str) -> Option<AdapterFacts> {
         let name = CString::new(name).ok()?;
         let mut raw = RawAdapter::empty();
@@ -231,8 +231,8 @@ impl Library {
         Some(found)
     }
 
-    /// The device file of a port; `None` when it has none, as without the kernel module ib_umad. The library names the
-    /// file beside it, of the same number, that a subnet manager opens.
+    /// The device file of a port. `None` if there is no file, as without the kernel module ib_umad. The library only
+    /// returns the issm file, which a subnet manager opens; the umad file beside it has the same number.
     pub fn device(&self, adapter: &str, port: u8) -> Option<String> {
         let name = CString::new(adapter).ok()?;
         let mut path = [0_u8; PATH_SIZE];
@@ -248,14 +248,15 @@ impl Library {
         Some(format!("{folder}/umad{}", file.strip_prefix("issm")?))
     }
 
-    /// Opens a port's device. The error is the system's.
+    /// Opens the device of a port. The error is the system's.
     pub fn open(self, adapter: &str, port: u8) -> io::Result<Device> {
         let name = CString::new(adapter)?;
         // SAFETY: the name ends with a zero.
         let result = unsafe { (self.open_port)(name.as_ptr(), port.into()) };
         let system = io::Error::last_os_error();
         if result < 0 {
-            // Only a device that could not be opened leaves its reason in errno; the rest are numbers of the library's.
+            // Only a device that could not be opened leaves its reason in errno; the other results are the library's
+            // numbers.
             let refused = matches!(-result, UNNAMED | INPUT_OUTPUT);
             return Err(if refused { system } else { io::Error::from_raw_os_error(-result) });
         }
@@ -265,8 +266,8 @@ impl Library {
     }
 }
 
-/// Programs that this process starts (hooks, guards, OpenSM's tools) get no way to send datagrams: libibumad opens devices
-/// without `O_CLOEXEC`. A simulator's number names no file, and has nothing to inherit.
+/// Keeps programs that this process starts (hooks, guards, OpenSM's tools) from sending MADs: libibumad opens devices
+/// without `O_CLOEXEC`. The number of a simulated device is no descriptor, so nothing is inherited.
 fn keep_from_programs(id: c_int) {
     // SAFETY: the number is that of a device that was opened just now and is closed by its `Device` alone; it is used here
     // only as long as this call lasts.
@@ -274,13 +275,14 @@ fn keep_from_programs(id: c_int) {
     let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
 }
 
-/// The library's numbers for a failure whose reason lies in errno.
+/// The library's numbers for a failure with its reason in errno.
 const UNNAMED: i32 = 1;
 const INPUT_OUTPUT: i32 = 5;
-/// No status of a packet. The library does not tell a read of nothing from a packet without data.
+/// A value that is no status of a packet. The library does not distinguish a read of nothing from a packet without
+/// data.
 const UNTOUCHED: u32 = u32::MAX;
 
-/// Up to the zero that ends it.
+/// The text up to its terminating zero.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(bytes.get(..end).unwrap_or(bytes)).into_owned()
@@ -299,32 +301,32 @@ fn facts(port: &RawPort) -> PortFacts {
     }
 }
 
-/// An open port. Its number may be an invention of a simulator, so it is good for the library only.
+/// An open port. A simulator may invent its number, so only the library may use it.
 pub struct Device {
     library: Library,
     id: c_int,
     packet: Box<RawPacket>,
 }
 
-/// A class that the device was told about.
+/// A class that is registered with the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Agent(c_int);
 
 impl Device {
-    /// Whether datagrams begin where this file has them: kernels of before 2007 have a shorter envelope.
+    /// Whether the header before a MAD has the expected size: kernels before 2007 have a shorter one.
     pub fn current(&self) -> bool {
-        // SAFETY: takes nothing and reads a number.
+        // SAFETY: the function takes nothing and returns a number.
         unsafe { (self.library.size)() == size_of::<Envelope>() }
     }
 
-    /// For requests of its own only: no unsolicited datagram of the class comes here.
+    /// Registers for the answers to own requests: no unsolicited MAD of the class arrives.
     pub fn register(&mut self, class: u8, version: u8) -> io::Result<Agent> {
         self.register_with(class, version, None)
     }
 
-    /// For requests of one method that others send.
+    /// Registers for requests of one method from others.
     pub fn register_for(&mut self, class: u8, version: u8, method: u8) -> io::Result<Agent> {
-        // 128 bits, one for each method.
+        // One bit for each of the 128 methods.
         let mut mask: Methods = [0; METHOD_WORDS];
         let (word, bit) = (u32::from(method) / c_long::BITS, u32::from(method) % c_long::BITS);
         if let Some(word) = mask.get_mut(word as usize) {
@@ -343,7 +345,7 @@ impl Device {
         }
     }
 
-    /// With a time-out of 0 nothing is waited for: the datagram is an answer itself, or has none.
+    /// Sends a MAD. With a timeout of 0 the kernel waits for no answer: the MAD is an answer itself, or has none.
     pub fn send(
         &mut self,
         agent: Agent,
@@ -370,12 +372,12 @@ impl Device {
         }
     }
 
-    /// The next packet; `None` when none came in this time. With no time at all it is what lies there already.
+    /// The next packet; `None` if none arrives in this time. With zero time, only a packet that is there already.
     pub fn receive(&mut self, wait: std::time::Duration) -> io::Result<Option<Received<'_>>> {
-        // Rounded up: a wait that ends too early would only be begun again.
+        // Rounded up, because a wait that ends too early would only begin again.
         let wait_ms = wait.as_micros().div_ceil(1_000).min(WAIT_MAX_MS) as c_int;
         match self.read(wait_ms) {
-            // A wait may fail for reasons of its own (a signal, a simulator's false alarm): the read tells.
+            // A wait may fail for reasons of its own (a signal, a simulator's false alarm), so the read decides.
             Err(_) if wait_ms > 0 => self.read(0),
             read => read,
         }
@@ -454,7 +456,7 @@ mod tests {
 
     use super::*;
 
-    /// Sizes and offsets by name, here and in a C program that prints the header's.
+    /// Compares sizes and offsets here with those that a C program prints from the header.
     macro_rules! layout {
         ($($ours:ident = $theirs:ident { $($field:ident = $name:literal),* $(,)? })*) => {{
             let mut here = BTreeMap::new();
@@ -511,7 +513,7 @@ mod tests {
         );
     }
 
-    /// A library of this program's own whose devices are `/dev/null`, opened as libibumad opens them.
+    /// A substitute library whose devices are `/dev/null`, opened as libibumad opens them.
     const STAND_IN: &str = r#"
         #include <fcntl.h>
         #include <stddef.h>
@@ -541,7 +543,8 @@ mod tests {
         let device = Library::load_from(library.to_str().unwrap()).unwrap().open("mlx5_0", 1).unwrap();
         let entry = format!("/proc/self/fd/{}", device.id);
         assert_eq!(std::fs::read_link(&entry).unwrap().to_str(), Some("/dev/null"));
-        // The program's own standard files are pipes and no input, so that the device is the only one of its kind.
+        // The standard files of the program are pipes and no input, so that the device is the only descriptor of its
+        // kind.
         let program = Command::new("test").args(["-e", &entry]).stdin(std::process::Stdio::piped()).output();
         assert_eq!(program.unwrap().status.code(), Some(1), "the program has {entry}");
     }
@@ -554,7 +557,7 @@ mod tests {
 
     #[test]
     fn another_library_is_an_error() {
-        // Every Linux process has it, and it has none of the functions.
+        // Every Linux process has this library, and it has none of the functions.
         let e = Library::load_from("libc.so.6").unwrap_err();
         assert!(e.contains("umad_init"), "{e}");
     }

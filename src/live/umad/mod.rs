@@ -1,5 +1,5 @@
-//! Real adapters, through libibumad. It is loaded when a port or the list of adapters is asked for, so one binary also
-//! runs where it is not installed.
+//! Real adapters, through libibumad. The library is loaded only when a port or the list of adapters is needed, so the
+//! binary also runs without it.
 
 mod adapters;
 mod choice;

@@ -1,4 +1,4 @@
-//! An adapter's port. The kernel matches answers to requests, and gives a request back that had none in time.
+//! The port of an adapter. The kernel matches answers to requests, and returns a request without an answer in time.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use fabdeck_mad::access::{
 };
 use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
 
-/// Opens the first active port, of the adapter and with the number that are named. It only reads.
+/// Opens the first active port with this adapter and number, for reading.
 pub fn open(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
     UmadPort::open(adapter, port).map(ReadPort::new)
 }
@@ -21,16 +21,16 @@ struct UmadPort {
     local: LocalPort,
     /// The port and its device file, for messages.
     place: String,
-    /// By class, told to the kernel when the first datagram of a class goes out.
+    /// The registered classes: a class is registered when its first MAD is sent.
     agents: Vec<(Class, Agent)>,
-    /// Whom the kernel gives reports to, where somebody wants them.
+    /// The agent for reports, if reports are wanted.
     reports: Option<Agent>,
-    /// Requests that the kernel will answer or give back.
+    /// Number of requests that the kernel will answer or return.
     owed: u32,
     begun: Instant,
 }
 
-/// How long a port that is closed waits for what is owed.
+/// How long a port that closes waits for these.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 impl UmadPort {
@@ -39,7 +39,7 @@ impl UmadPort {
         let adapters = listed(&library);
         let choice = choose(&adapters, adapter, port)?;
         let (name, number) = (choice.name(), choice.port.number);
-        // Asked before opening, for without it the library complains on standard error.
+        // Looked up before opening: without the device the library prints to standard error.
         let file =
             library.device(&choice.adapter.name, number.value()).ok_or_else(|| refusal::no_device(&name))?;
         let device = library
@@ -96,9 +96,9 @@ impl MadPort for UmadPort {
                     self.owed = self.owed.saturating_sub(asked.into());
                     return Ok(Some(arrival));
                 }
-                // What lies there already is given out even when the time is up.
+                // A packet that is there already is returned even when the time is over.
                 _ if left.is_zero() => return Ok(None),
-                // The wait ended early, or the packet is too short to belong to anything.
+                // The wait ended early, or the packet is too short to belong to a request.
                 _ => {}
             }
         }
@@ -119,16 +119,16 @@ impl MadPort for UmadPort {
             let agent = self.device.register_for(class.0, class.version(), Method::GET.0);
             self.agents.push((class, agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?));
         }
-        // To a kernel these are classes to ask in, which costs nothing. ibsim hands whoever passes for a manager what is for
-        // managers, and its library dies of a class that nobody has named.
+        // For a kernel these registrations cost nothing. ibsim passes a process that looks like a subnet manager the
+        // MADs for one, and its library crashes on an unregistered class.
         [Class::SUBNET_LID, Class::SUBNET_DIRECTED]
             .into_iter()
             .try_for_each(|class| self.agent(class).map(drop))
     }
 }
 
-/// Answers on their way are taken in before the port goes: ibsim's library dies of an answer to a port that is closed.
-/// To a kernel it makes no difference.
+/// Waits for answers before the port closes: ibsim's library crashes on an answer to a closed port. A kernel does not
+/// need this.
 impl Drop for UmadPort {
     fn drop(&mut self) {
         let until = self.now() + FAREWELL;
@@ -140,7 +140,7 @@ impl Drop for UmadPort {
     }
 }
 
-/// 0 where no answer is due: the kernel would wait for one.
+/// The timeout for the kernel; 0 if no answer is due, for which it would wait.
 fn timeout_ms(method: Method, patience: Duration) -> i32 {
     if method.is_response() || method == Method::SEND {
         return 0;
@@ -154,7 +154,7 @@ fn endpoint(address: Address) -> Endpoint {
     Endpoint { lid, queue_pair, queue_key, service_level }
 }
 
-/// What a packet says; nothing when it is shorter than the header of a datagram.
+/// The meaning of a packet; `None` if it is shorter than a MAD header.
 fn arrival(packet: &Received<'_>) -> Option<Arrival> {
     const HEADER: usize = 24;
     let given = packet.data.get(..packet.data.len().min(MAD_SIZE)).filter(|data| data.len() >= HEADER)?;
@@ -162,7 +162,7 @@ fn arrival(packet: &Received<'_>) -> Option<Arrival> {
     for (to, from) in mad.0.iter_mut().zip(given) {
         *to = *from;
     }
-    // The upper half is the kernel's.
+    // The kernel uses the upper half.
     let transaction = (mad.header().transaction.get() & u64::from(u32::MAX)) as u32;
     if packet.status != 0 || given.len() < least(mad.class()) {
         return Some(Arrival::Unanswered(transaction));
@@ -171,8 +171,8 @@ fn arrival(packet: &Received<'_>) -> Option<Arrival> {
     Some(Arrival::Mad(Parcel { mad, address: Address { lid, queue_pair, service_level } }))
 }
 
-/// The bytes that an answer has at least. A kernel gives all 256, whatever the other side sent. OpenSM sends an answer
-/// of subnet administration up to the end of its record, and over ibsim it comes at that length: the rest is nothing.
+/// Smallest length of an answer. A kernel always returns 256 bytes. OpenSM sends an answer of subnet administration
+/// only up to the end of its record, and ibsim keeps that length; the rest is zero.
 fn least(class: Class) -> usize {
     if class == Class::SUBNET_ADMINISTRATION { RECORD_AT } else { MAD_SIZE }
 }
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// As OpenSM sends a path record: 56 bytes of headers and 64 of record.
+    /// As OpenSM sends a path record: 56 bytes of headers and 64 of the record.
     #[test]
     fn an_answer_of_subnet_administration_ends_with_its_record() {
         let mut mad = Mad::administration(Method::GET_RESPONSE, attribute::PATH_RECORD, 0);
