@@ -1,5 +1,5 @@
-//! The house rules, kept by a test: one direction of imports, budgets, words, and what lies where. Each rule stands
-//! in `tests/tidy/` beside a test of its own that shows it an offence.
+//! The rules of the house as tests: one direction of imports, budgets, words, and places of files. Each rule is in
+//! `tests/tidy/`, beside a test that shows it an offence.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -198,7 +198,7 @@ fn no_path_of_a_machine() {
         .flatten();
     let mut offences = Vec::new();
     for path in top.into_iter().chain(below) {
-        // Corpus files and captures are bytes; a file that is not there has nothing wrong in it.
+        // Files that are missing or not UTF-8 (corpus files, captures) are skipped.
         let Ok(text) = std::fs::read_to_string(repository().join(&path)) else { continue };
         offences.extend(rules::machine_paths(&path, &text));
     }

@@ -1,5 +1,5 @@
-//! The port on adapters, over the real libibumad. ibsim stands in for the hardware below it, so these tests run in a
-//! process of their own that has ibsim's library loaded first: this program itself, called for the one test `played`.
+//! Tests of the port on adapters, over the real libibumad with ibsim in place of the hardware. ibsim's library has to
+//! be preloaded, so each test starts this program again for the one test `played`.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use fabdeck_mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
 
 use crate::stage::{self, Stage};
 
-/// What the process over ibsim is to do; unset in every other.
+/// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 const PART: &str = "FABDECK_ADAPTERS_PART";
-/// A switch port without a cable, for the part that asks through it.
+/// Environment variable with a switch port without a cable, through which a part sends.
 const DEAD_END: &str = "FABDECK_ADAPTERS_DEAD_END";
 const FABRIC: &str = "kary,k=4,n=2,faults=2";
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs one part over ibsim and gives what it said.
+/// Runs one part over ibsim and returns the lines that it printed.
 fn play(part: &str, prepare: impl FnOnce(&Stage, &Fabric, &mut Command)) -> Vec<String> {
     let fabric = stage::fabric(FABRIC);
     let stage = Stage::play(&fabric);
@@ -38,11 +38,11 @@ pub fn said(output: std::process::Output) -> Vec<String> {
     said
 }
 
-/// The process over ibsim. Without a part it has nothing to do.
+/// The process over ibsim. Without a part it does nothing.
 #[test]
 fn played() {
     let Ok(part) = std::env::var(PART) else { return };
-    // The harness has begun a line.
+    // The test harness has begun a line.
     println!();
     match part.as_str() {
         "list" => list(),
@@ -73,12 +73,12 @@ fn list() {
 
 fn node_info(route: &[u8], transaction: u32) -> Parcel {
     let mut mad = Smp::directed(Method::GET, attribute::NODE_INFO, 0, route).unwrap().0;
-    // A kernel may use the upper half; ours must come back whatever it does.
+    // A kernel may use the upper half, so only the lower half of the transaction identifies an answer.
     mad.header_mut().transaction = u64::from(transaction).into();
     Parcel { mad, address: Address::directed() }
 }
 
-/// Sends `count` requests with `window` of them on their way, and gives what came, by transaction.
+/// Sends `count` requests with at most `window` outstanding, and returns the answers by transaction.
 fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) -> Parcel) -> Vec<Mad> {
     let (mut sent, mut answers) = (0_u32, vec![None; count as usize]);
     let mut got = 0;
@@ -135,12 +135,12 @@ fn dead_end() {
         other => panic!("{other:?}"),
     }
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    // The switch before it answers all the same.
+    // The switch in front of the dead end still answers.
     let answers = exchange(&mut port, 1, 1, |number| node_info(&[1], number));
     assert!(answers[0].status().is_ok());
 }
 
-/// Performance and subnet management at once: answers of either class find their way.
+/// Sends performance and subnet management requests at once; answers of both classes arrive.
 fn counters() {
     let mut port = open_adapter(None, None).unwrap();
     let lid = port.local().lid.expect("OpenSM gave a LID");
@@ -164,8 +164,8 @@ fn counters() {
     );
 }
 
-/// A port that is left with answers still on their way can be opened again. ibsim's library gives late answers to the
-/// next one, which a kernel would not do.
+/// A port that is closed with answers outstanding can be opened again. ibsim's library delivers late answers to the
+/// next opener, unlike a kernel.
 fn leave() {
     for _ in 0..20 {
         let mut port = open_adapter(None, None).unwrap();
@@ -223,13 +223,13 @@ fn a_port_left_in_the_middle_opens_again() {
     assert_eq!(play("leave", |_, _, _| {}), ["answered"]);
 }
 
-/// The node that the stage sits on: the fabric's first adapter.
+/// The node of the stage's adapter, which is the fabric's first.
 fn host(fabric: &Fabric) -> u64 {
     let (_, host) = fabric.nodes().find(|(_, node)| !node.is_switch()).unwrap();
     host.guid().0
 }
 
-/// A port without a cable on the switch beside the host.
+/// A port without a cable on the switch next to the host.
 fn free_port(fabric: &Fabric) -> u8 {
     let host = fabric.node_by_guid(Guid(host(fabric))).unwrap();
     let (port, _) = fabric.ports_of(host).next().unwrap();

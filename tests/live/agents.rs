@@ -1,5 +1,5 @@
-//! Agents over ibsim, with OpenSM as the manager that passes notices on: who is subscribed by OpenSM's own word, who follows,
-//! and that a process that cannot be reached harms nobody.
+//! Agents over ibsim, with OpenSM forwarding notices. The tests check who is subscribed (by OpenSM's own records),
+//! who follows, and that an unreachable agent disturbs nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,10 +18,11 @@ use serde_json::{Value, json};
 use crate::stage::{self, Stage};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a process of its own is to tell: LIDs, that of the hot-spot last.
+/// Environment variable for the sending process: LIDs, with the hot-spot's as the last.
 const TELLS: &str = "FABDECK_TEST_TELLS";
 
-/// This test's program again, over ibsim: asks who is subscribed, tells all but the last, and asks again what came of it.
+/// The sending process over ibsim: asks who is subscribed, sends notices to all LIDs but the last, and asks for the
+/// outcome.
 #[test]
 fn notices_of_a_process() {
     let Ok(words) = std::env::var(TELLS) else { return };
@@ -77,7 +78,7 @@ pub fn agent(stage: &Stage, host: Guid, args: &[&str]) -> (Child, std::path::Pat
     fs::create_dir_all(&folder).unwrap();
     let out = folder.join("out");
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
-    // Over ibsim reports come to those alone that pass for subnet managers.
+    // Over ibsim, reports reach only processes that pose as subnet managers.
     command.current_dir(&folder).env("SIM_HOST", format!("H-{:016x}", host.0)).env("SIM_SET_ISSM", "1");
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(home, &folder);
@@ -115,7 +116,7 @@ fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
         let line = said.lines().find(|line| line.starts_with("Lid:")).unwrap();
         line.trim_start_matches("Lid:").trim_matches('.').parse().unwrap()
     };
-    // One with an agent, a slow one, a dead one, one that never had any; the hot-spot.
+    // Hosts with an agent, a slow agent, a dead agent, and none; then the hot-spot.
     let named = [hosts[3], hosts[5], hosts[9], hosts[11], hosts[14]].map(lid);
     let words: Vec<String> = named.iter().map(ToString::to_string).collect();
     let mut command = stage.command(std::env::current_exe().unwrap());
@@ -136,7 +137,7 @@ fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
     let found = fs::read_to_string(&seen).unwrap();
     assert!(found.contains(&format!("FABDECK_HOT_SPOT_LID={}\n", named[4])), "{found}");
     assert!(found.contains(&format!("FABDECK_LID={}\n", named[0])), "{found}");
-    // OpenSM has taken no harm, and hears who leaves.
+    // OpenSM still works, and handles the unsubscription.
     let id = rustix::process::Pid::from_child(&one);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     one.wait().unwrap();
@@ -144,7 +145,7 @@ fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
     says(&out, "unsubscribed");
     slow.kill().unwrap();
     slow.wait().unwrap();
-    // Its hook has outlived it.
+    // The hook of the killed agent still runs.
     let left = fs::read_to_string(&sleeper).unwrap().trim().parse().unwrap();
     let left = rustix::process::Pid::from_raw(left).unwrap();
     rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();

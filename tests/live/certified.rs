@@ -1,4 +1,4 @@
-//! The certificate beside ibdmchk, which reads links and tables and looks for credit loops in its own way.
+//! Compares the certificate with ibdmchk, which reads links and tables and searches credit loops independently.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use fabdeck_routing::{NoPulse, Problem, Request, engine};
 
 use crate::stage;
 
-/// What ibdmchk makes of routes. It crashes after it has printed, so that its words count and not its exit.
+/// ibdmchk's verdict on routes. It crashes after printing, so its output counts and its exit code does not.
 struct Report {
     text: String,
     loops: bool,
@@ -25,7 +25,7 @@ fn tables_of(fabric: &Fabric, routes: &Routes) -> Tables {
     tables
 }
 
-/// `levels`: the service level of each path, line by line; without them all paths share a lane.
+/// `levels` holds the service level of each path, one a line; without it all paths share a lane.
 fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool, levels: Option<&str>) -> Report {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (mut list, mut lines) = (Vec::new(), Vec::new());
@@ -60,7 +60,7 @@ fn routed(id: &str, fabric: &Fabric, lanes: u8) -> Routes {
     (engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes
 }
 
-/// For each adapter and each LID of another one the lane of the path as a service level, in ibdmchk's lines.
+/// The lane of the path from each adapter to each LID of another, as service level in ibdmchk's format.
 fn levels(fabric: &Fabric, lane: impl Fn(u32, Lid) -> u8) -> String {
     let faults = Faults::default();
     let problem = Problem::new(fabric, &faults);
@@ -74,7 +74,7 @@ fn levels(fabric: &Fabric, lane: impl Fn(u32, Lid) -> u8) -> String {
     lines
 }
 
-/// (Fabric, whether switches talk too, whether that can deadlock).
+/// (Fabric, whether switches send too, whether that can deadlock.)
 const FABRICS: &[(&str, bool, bool)] = &[
     ("torus,dims=5", false, true),
     ("torus,dims=6", false, true),
@@ -85,7 +85,7 @@ const FABRICS: &[(&str, bool, bool)] = &[
     ("kary,k=4,n=2", false, false),
     ("torus,dims=4x4", false, true),
     ("kautz,d=2,k=3", false, true),
-    // Between its hosts and aggregation nodes minhop closes no circle, between its switches it does.
+    // On this fabric minhop closes no credit loop between hosts and aggregation nodes, but it does between switches.
     ("demo", false, false),
     ("demo", true, true),
     ("kary,k=4,n=2", true, true),
@@ -120,7 +120,8 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
     }
 }
 
-/// Whose tables have no circle on one lane, where `ibdmchk` is to agree; `ftree` refuses what is no tree.
+/// Engines whose tables have no credit loop on one lane, which ibdmchk has to confirm; `ftree` refuses fabrics that
+/// are no trees.
 const ON_ONE_LANE: &[(&str, &[&str])] = &[
     ("kary,k=4,n=2", &["updn", "ftree", "sftree"]),
     ("kary,k=3,n=3", &["updn", "ftree", "sftree"]),
@@ -157,7 +158,7 @@ fn ibdmchk_agrees_on_tables_that_need_no_lanes() {
             assert_eq!(seen.deadlock_free, Some(!report.loops), "{what}: {}", report.text);
             assert!(!report.loops, "{what}: {}", report.text);
             assert_eq!(seen.lost.total() > 0, report.broken, "{what}: {:?}\n{}", seen.lost, report.text);
-            // Only what the trees' own engine leaves out by its nature is without a path.
+            // Only `ftree` leaves pairs without a path, by its nature.
             assert!(id == "ftree" || !report.broken, "{what}: {}", report.text);
             left_out += i32::from(report.broken);
         }
@@ -165,7 +166,7 @@ fn ibdmchk_agrees_on_tables_that_need_no_lanes() {
     assert!(left_out > 0, "ftree leaves pairs of upper switches out");
 }
 
-/// The same tables twice: on the lanes of their engine, and with all paths on one.
+/// Judges the same tables twice: on the lanes of their engine, and with all paths on one lane.
 #[test]
 fn ibdmchk_finds_that_lanes_break_the_credit_loops() {
     let all = [
@@ -196,7 +197,7 @@ fn ibdmchk_finds_that_lanes_break_the_credit_loops() {
     assert!(broken_up >= 3, "{broken_up} fabrics have loops without their lanes");
 }
 
-/// One entry taken out: both miss paths.
+/// With one entry removed, ibdmchk and the certificate both miss paths.
 #[test]
 fn ibdmchk_misses_the_paths_that_the_certificate_misses() {
     for name in ["kary,k=4,n=2", "torus,dims=4x4", "demo"] {

@@ -1,5 +1,5 @@
-//! The program changes a fabric that ibsim plays, beside OpenSM and through it: what opts in, what is refused, and that what was
-//! written is taken back.
+//! Writes to a fabric that ibsim plays, beside OpenSM and through it. The tests check the opt-in, the refusals, and
+//! that a rollback restores everything.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::discovered::fabdeck;
 use crate::opensm_road::Site;
 use crate::stage::{self, Stage};
 
-/// The program with leave to write; its exit code, and all that it says.
+/// Runs the program with the right to write; checks its exit code and returns all its output.
 pub fn run(stage: &Stage, args: &[&str], exit: i32) -> String {
     run_with(stage, "state", args, exit)
 }
 
-/// The same with a state folder of its own, as another machine has one.
+/// Does the same with another state folder, as another machine has one.
 fn run_with(stage: &Stage, state: &str, args: &[&str], exit: i32) -> String {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
     command.args(["--source", "umad", "--state-dir", state]).args(args);
@@ -35,7 +35,7 @@ fn logs(folder: &Path) -> String {
     folders.map(|entry| fs::read_to_string(entry.path().join("guard.log")).unwrap_or_default()).collect()
 }
 
-/// What switches hold of the blocks of a plan.
+/// All forwarding table entries of all switches.
 pub fn held(stage: &Stage) -> Vec<Value> {
     let (tables, _) = fabdeck(stage, &["show", "tables"], 0);
     let rows = tables["rows"].as_array().unwrap().clone();
@@ -54,7 +54,7 @@ fn id(stage: &Stage) -> String {
     changes["rows"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// An entry that opts the fabric in.
+/// Writes the configuration entry that permits writes to the fabric.
 pub fn opt_in(stage: &Stage) {
     let entry = run(stage, &["sources", "--identity"], 0);
     let entry: String =
@@ -81,7 +81,7 @@ fn a_real_port_is_written_to_by_whoever_opted_in_and_taken_back() {
     assert_ne!(held(stage), before);
     run(stage, &["plan", "check", "new.plan"], 0);
     let id = id(stage);
-    // OpenSM has it registered, for other machines to find; until it is over.
+    // OpenSM has the change registered until its end, so that other machines see it.
     let other = |exit| {
         let args = [&["apply", "new.plan"], &ACCEPT[..], &opted, &["--beside-manager"]].concat();
         run_with(stage, "other", &args, exit)
@@ -116,7 +116,7 @@ fn opensm_is_given_a_plan_and_takes_it_back() {
     println!("said: {} blocks there and back through OpenSM", plan.writes.len());
 }
 
-/// What a watch over jobs applies through OpenSM has its lanes by destination, which is what OpenSM can carry.
+/// A change through OpenSM has its lanes by destination, because OpenSM supports nothing else.
 #[test]
 fn a_watch_over_jobs_applies_through_opensm() {
     let site = Site::new("kary,k=2,n=3", "routing_engine file,minhop");
@@ -142,7 +142,7 @@ fn a_watch_over_jobs_applies_through_opensm() {
     println!("said: {} writes through OpenSM for a list of jobs", lines[1]["writes"]);
 }
 
-/// OpenSM writes every table anew when it starts: what was confirmed beside it is gone.
+/// OpenSM writes every table again when it starts, which overwrites a change confirmed beside it.
 #[test]
 fn what_opensm_writes_over_a_confirmed_change_is_told_with_its_name() {
     let mut site = Site::new("kary,k=4,n=2", "routing_engine minhop");

@@ -1,7 +1,6 @@
-//! A live look beside the tools: under ibsim, with OpenSM as the subnet manager, fabdeck sees what ibnetdiscover,
-//! dump_lfts, dump_mfts, smpquery, sminfo and perfquery see at the same time. What the tools print is read twice, by
-//! fabdeck's readers and by `witness`. The whole look is taken in a process of its own that has ibsim's library loaded
-//! first: this program itself, called for the one test `looked`.
+//! Compares a live reading under ibsim and OpenSM with ibnetdiscover, dump_lfts, dump_mfts, smpquery, sminfo and
+//! perfquery. fabdeck's readers and the independent `witness` both parse the tools' output. ibsim's library has to be
+//! preloaded for the reading, so each test starts this program again for the one test `looked`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,9 +20,9 @@ use crate::routed::{bound, plain_of, plainly};
 use crate::stage::{self, Stage};
 use crate::witness::{self, End, Seen, hex};
 
-/// What the process over ibsim is to do; unset in every other.
+/// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 pub const PART: &str = "FABDECK_DISCOVERED_PART";
-/// The files that the tools' words lie in, in the folder of the stage.
+/// Files with the output of the tools, in the folder of the stage.
 pub const SEEN: &str = "seen.txt";
 const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
@@ -31,10 +30,10 @@ const NOTHING: &[&str] = &[];
 
 const EVERYTHING: Wanted =
     Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
-/// The lanes of a large fabric are hundreds of thousands of datagrams.
+/// The lanes of a large fabric need hundreds of thousands of datagrams.
 const NO_LANES: Wanted = Wanted { lanes: false, ..EVERYTHING };
 
-/// The example nets of ibsim, and the node of each to sit on.
+/// The example nets of ibsim, each with the node of the adapter.
 const EXAMPLES: &str = "/usr/share/doc/ibsim-utils/net-examples";
 const NETS: &[&str] = &["net", "net.1", "net.2sw2path", "net.2sw2path4hca", "net.2sw2path4hca2port"];
 const SHORT: &[(&str, &[&str])] = &[
@@ -46,11 +45,11 @@ const SHORT: &[(&str, &[&str])] = &[
 const LONG: &[(&str, &[&str])] =
     &[("racks648", &["-R", "minhop", "-Q"]), ("torus,dims=6x6x6", &["-R", "dor"])];
 
-/// The process over ibsim. Without a part it has nothing to do.
+/// The process over ibsim. Without a part it does nothing.
 #[test]
 fn looked() {
     let Ok(part) = std::env::var(PART) else { return };
-    // The harness has begun a line.
+    // The test harness has begun a line.
     println!();
     match part.as_str() {
         "topology" => topology_equal(&look_around(Policy::default(), Wanted::default())),
@@ -67,7 +66,7 @@ fn looked() {
     }
 }
 
-/// This program over ibsim for one part.
+/// Runs one part in a process over ibsim.
 pub fn part(stage: &Stage, part: &str, prepare: impl FnOnce(&mut Command)) -> Vec<String> {
     let mut command = stage.command(std::env::current_exe().unwrap());
     command.args(["--exact", "discovered::looked", "--nocapture"]).env(PART, part);
@@ -75,7 +74,7 @@ pub fn part(stage: &Stage, part: &str, prepare: impl FnOnce(&mut Command)) -> Ve
     said(stage::finish(command))
 }
 
-/// A look from the process over ibsim. Nothing that it sends could write.
+/// Reads the fabric from the process over ibsim and checks that no request could write.
 pub fn look_around(policy: Policy, wanted: Wanted) -> Observation {
     let mut port = open_adapter(None, None).unwrap();
     let look = look("umad", &mut port, policy, &Keys::default(), wanted, &mut Unwatched).unwrap();
@@ -89,12 +88,12 @@ pub fn text(name: &str) -> String {
     fs::read_to_string(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// What is left out of an answer, apart from the manager: OpenSM has gone again when the look is taken.
+/// Partial notes of a reading, except the one about the subnet manager: OpenSM has ended by then.
 pub fn gaps(look: &Observation) -> Vec<String> {
     look.notes.iter().filter(|note| note.partial && note.code != "FN-525").map(ToString::to_string).collect()
 }
 
-/// Nodes, ports and cables are those of ibnetdiscover.
+/// Checks that nodes, ports and cables equal those of ibnetdiscover.
 fn topology_equal(look: &Observation) {
     assert_eq!(gaps(look), [""; 0]);
     let seen = stage::topology(SEEN, text(SEEN).as_bytes());
@@ -115,7 +114,7 @@ fn equal(wanted: Wanted) {
     if wanted.lanes && Path::new("opensm-sl2vl.dump").exists() {
         lanes_equal(&look);
     }
-    // Every port of a switch is counted, with a link or without, and every cabled one of a host.
+    // Every port of a switch has counters, with or without a link; a host has them for each cabled port.
     let counted = |(node, port): (&fabdeck_fabric::Node, &fabdeck_fabric::Port)| {
         port.peer.is_some() || node.is_switch() && port.number.value() > 0
     };
@@ -127,14 +126,15 @@ fn equal(wanted: Wanted) {
     }
 }
 
-/// ibsim's switches have no adaptive routing: it is off, and not unknown. They are not asked, for ibsim drops the question.
+/// Checks that adaptive routing is off and not unknown. ibsim's switches do not have it, and are not asked because
+/// ibsim drops the request.
 fn not_adaptive(look: &Observation) {
     assert_eq!(look.adaptive, None, "{:?}", look.notes);
     let phases = &look.reading.as_ref().unwrap().phases;
     assert!(phases.iter().all(|phase| phase.name != "adaptive"), "{phases:?}");
 }
 
-/// All differences but those in what ibnetdiscover does not tell. What it tells must be known here.
+/// Differences, without those in what ibnetdiscover does not print. Whatever it prints has to be known here.
 fn differences(seen: &Fabric, here: &Fabric) -> Vec<Change> {
     let told = |change: &Change| match change {
         Change::NodeChanged { before, .. } | Change::PortChanged { before, .. } => before != "unknown",
@@ -143,7 +143,7 @@ fn differences(seen: &Fabric, here: &Fabric) -> Vec<Change> {
     FabricDiff::between(seen, here).changes.into_iter().filter(told).collect()
 }
 
-/// Every entry is what dump_lfts reads and what OpenSM wrote.
+/// Checks that every entry equals those of dump_lfts and of OpenSM.
 fn tables_equal(look: &Observation) -> usize {
     let ours = plain_of(&look.fabric, &look.tables);
     assert_eq!(ours, plainly(&text("opensm-lfts.dump"), "Unicast lids", " guid "), "opensm-lfts.dump");
@@ -153,7 +153,7 @@ fn tables_equal(look: &Observation) -> usize {
     assert_eq!(plain_of(&look.fabric, &read), naive, "dump_lfts, read twice");
     let mut expected = ours;
     for row in expected.values_mut() {
-        // dump_lfts leaves out the top LID where it is a multiple of 64.
+        // dump_lfts omits the top LID if it is a multiple of 64.
         let top = row.keys().next_back().copied().filter(|lid| lid % 64 == 0);
         row.retain(|lid, _| Some(*lid) != top);
     }
@@ -175,7 +175,7 @@ fn groups_equal(look: &Observation) {
     println!("said: {count} groups");
 }
 
-/// What was read of lanes is what OpenSM says that it wrote.
+/// Checks that the lanes equal those that OpenSM dumped.
 fn lanes_equal(look: &Observation) {
     let dump = stage::tables("opensm-sl2vl.dump", text("opensm-sl2vl.dump").as_bytes());
     let written = bound("opensm-sl2vl.dump", &look.fabric, &dump);
@@ -192,7 +192,7 @@ fn lanes_equal(look: &Observation) {
     assert!(compared > 0);
 }
 
-/// Gives some switches groups, as a subnet manager does. This is the one place that writes, with a token.
+/// Sets multicast groups on some switches, as a subnet manager does. Only this function writes, with a token.
 fn set_groups() {
     let fabric = stage::topology(SEEN, text(SEEN).as_bytes()).fabric;
     let switches: Vec<Guid> = fabric.switches().map(|(_, node)| node.guid()).collect();
@@ -206,7 +206,7 @@ fn set_groups() {
     let token = WriteToken::grant(true, &[identity], &there).unwrap();
     let mut port = port.unlock(&token).unwrap();
     let local = port.local().guid.unwrap();
-    // The switch beside the host, and through each of its cables the switches behind it.
+    // The switch next to the host, and the switches behind each of its cables.
     let host = fabric.port_by_guid(local).unwrap();
     let leaf = fabric.port(fabric.peer(host).unwrap()).node;
     let first = fabric.port(host).number.value();
@@ -241,7 +241,7 @@ fn set_groups() {
     println!("said: {count} blocks");
 }
 
-/// Lets the tools look and keeps what they say. Gives what ibnetdiscover said.
+/// Runs the tools and stores their output. Returns that of ibnetdiscover.
 pub fn watched(stage: &Stage) -> String {
     let keep = |name: &str, said: &str| fs::write(stage.folder.path().join(name), said).unwrap();
     let seen = stage.run("ibnetdiscover", "infiniband-diags", NOTHING);
@@ -251,7 +251,7 @@ pub fn watched(stage: &Stage) -> String {
     seen
 }
 
-/// The binary over ibsim: what it says as JSON, and as talk.
+/// Runs the program over ibsim; returns its JSON and its messages.
 pub fn fabdeck(stage: &Stage, args: &[&str], exit: i32) -> (Value, String) {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
     command.args(["--source", "umad", "--json", "-v"]).args(args);
@@ -287,7 +287,7 @@ fn a_live_look_is_what_the_tools_see_on_generated_fabrics() {
     }
 }
 
-/// 37,000 datagrams of topology; in the long run three million entries of tables as well.
+/// 37,000 datagrams of topology; with `--long` also three million table entries.
 #[test]
 fn a_live_look_is_what_the_tools_see_on_720_switches() {
     let stage = Stage::play(&stage::fabric("switch3456"));
@@ -312,7 +312,7 @@ fn a_live_look_is_what_the_tools_see_on_the_examples_of_ibsim() {
     }
 }
 
-/// With or without lanes, which are the most datagrams.
+/// Compares all views with the tools; `lanes` includes the lanes, which need the most datagrams.
 fn compare(name: &str, stage: &Stage, lanes: bool) {
     watched(stage);
     part(stage, "groups", |_| {});
@@ -327,7 +327,7 @@ fn compare(name: &str, stage: &Stage, lanes: bool) {
     }
 }
 
-/// `show fabric`, `switches`, `hosts`, `ports` and `links` of the binary, row by row.
+/// Compares `show fabric`, `switches`, `hosts`, `ports` and `links` row by row.
 fn topology_is_shown(name: &str, stage: &Stage, seen: &Seen) {
     let (shown, _) = fabdeck(stage, &["show", "fabric"], 0);
     let counts = ["switches", "hosts", "links", "ports"].map(|key| number(&shown[key]) as usize);
@@ -380,12 +380,12 @@ fn topology_is_shown(name: &str, stage: &Stage, seen: &Seen) {
     assert_eq!(shown, seen.ends.iter().map(|(end, cable)| (*end, cable.peer)).collect(), "{name}");
 }
 
-/// Width and speed as ibnetdiscover writes them.
+/// Width and speed in ibnetdiscover's notation.
 fn rate(row: &Value) -> String {
     format!("{}{}", row["width"].as_str().unwrap(), row["speed"].as_str().unwrap())
 }
 
-/// `show tables` counts what OpenSM wrote, and `show tables SWITCH` has the entries.
+/// `show tables` counts the entries that OpenSM wrote, and `show tables SWITCH` lists them.
 fn tables_are_shown(name: &str, stage: &Stage, seen: &Seen) {
     let (_, bytes) = stage.dump("opensm-lfts.dump");
     let written = plainly(&String::from_utf8(bytes).unwrap(), "Unicast lids", " guid ");
@@ -408,7 +408,7 @@ fn tables_are_shown(name: &str, stage: &Stage, seen: &Seen) {
     }
 }
 
-/// `show lanes` is what `smpquery sl2vl` and `smpquery vlarb` read, for the ports of one switch and one host.
+/// `show lanes` equals `smpquery sl2vl` and `smpquery vlarb`, for the ports of one switch and one host.
 fn lanes_are_shown(name: &str, stage: &Stage, seen: &Seen) {
     let (shown, _) = fabdeck(stage, &["show", "lanes"], 0);
     assert_eq!(rows(&shown).len(), seen.ends.len(), "{name}: a row for each cabled port");
@@ -438,7 +438,7 @@ fn lane_row(shown: &Value, node: u64, port: u64) -> &Value {
 }
 
 fn lanes_agree(row: &Value, lanes: &[u64]) {
-    // Where ingress ports differ the row gives no one table.
+    // If ingress ports differ, the row has no single table.
     if row["uniform"] == true {
         let words: Vec<String> = lanes.iter().map(ToString::to_string).collect();
         assert_eq!(row["sl2vl"].as_str(), Some(&*words.join(" ")), "{row}");
@@ -450,7 +450,7 @@ fn weights_agree(row: &Value, tables: &[String]) {
     assert_eq!([word("low"), word("high")].as_slice(), tables, "{row}");
 }
 
-/// While OpenSM is there, `show fabric` names it as `sminfo` does; when it has gone, that is told.
+/// `show fabric` names OpenSM as `sminfo` does, and reports when it is gone.
 #[test]
 fn the_subnet_manager_is_the_one_that_sminfo_sees() {
     let stage = Stage::play(&stage::fabric("demo"));
@@ -469,7 +469,7 @@ fn the_subnet_manager_is_the_one_that_sminfo_sees() {
     assert_eq!(shown["notes"][0]["code"], "FN-525", "{}", shown["notes"]);
 }
 
-/// Counters set on ibsim's console, each with a value of its own.
+/// Counters that are set on ibsim's console, each with a value of its own.
 const COUNTERS: &[(&str, &str, u64)] = &[
     ("PortCounters", "SymbolErrorCounter", 65_535),
     ("PortCounters", "LinkErrorRecoveryCounter", 255),
@@ -490,8 +490,8 @@ const COUNTERS: &[(&str, &str, u64)] = &[
     ("PortCountersExtended", "PortMultiCastRcvPkts", 15),
 ];
 
-/// What `perfquery` reads, `show counters` shows. ibsim counts the reading itself, so of traffic the value lies
-/// between one reading of perfquery and the next.
+/// `show counters` equals `perfquery`. ibsim counts the reading itself, so a traffic counter lies between two
+/// readings of perfquery.
 #[test]
 fn counters_are_what_perfquery_reads() {
     let mut stage = Stage::play(&stage::fabric("demo"));
@@ -505,7 +505,7 @@ fn counters_are_what_perfquery_reads() {
     let chosen = [ends[0], ends[ends.len() / 3], ends[ends.len() / 2], ends[ends.len() - 1]];
     for (number, (node, port)) in (1..).zip(chosen) {
         let kind = if seen.switches.contains_key(&node) { 'S' } else { 'H' };
-        // A narrow counter that is full cannot hold more.
+        // A full narrow counter cannot hold more.
         for (attribute, field, value) in COUNTERS {
             let value = if *value < 10_000 { value / number } else { *value };
             let command =
@@ -522,7 +522,7 @@ fn counters_are_what_perfquery_reads() {
     let before = both();
     let (shown, _) = fabdeck(&stage, &["show", "counters"], 0);
     let after = both();
-    // Ports of switches without a link are counted too.
+    // Switch ports without a link have counters too.
     for (node, port) in seen.ends.keys() {
         let here = |row: &&Value| guid(&row["guid"]) == *node && number(&row["port"]) == *port;
         assert!(rows(&shown).iter().any(|row| here(&row)), "no counters of 0x{node:x}[{port}]");
@@ -537,7 +537,7 @@ fn counters_are_what_perfquery_reads() {
                 let traffic =
                     ["PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"].contains(&&**name);
                 let key = if traffic && wide == 1 { format!("{name}Extended") } else { name.clone() };
-                // libibmad takes QP1Dropped from the place of VL15Dropped, so perfquery prints that one twice.
+                // libibmad reads QP1Dropped from the position of VL15Dropped, so perfquery prints that value twice.
                 if name == "PortSelect" || name == "QP1Dropped" && *low == before[at][0]["VL15Dropped"] {
                     continue;
                 }

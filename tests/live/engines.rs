@@ -1,4 +1,4 @@
-//! What OpenSM's engines compute, judged by `fabdeck check` and by `tests/peers/efi.py`, which shares nothing with it.
+//! Judges the tables of OpenSM's engines by `fabdeck check` and by `tests/peers/efi.py`, which share no code.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 
 use crate::stage::{self, Stage};
 
-/// Every engine of OpenSM that computes a whole routing of its own, but dnup, on fabrics with and without cycles, with failed links, with pairs left out.
+/// Every engine of OpenSM with a complete routing of its own except dnup; fabrics with and without cycles, with
+/// failed links, with pairs left out.
 const FABRICS: &[(&str, &[&str])] = &[
     ("kary,k=3,n=3", &["minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue"]),
-    // Its updn leaves pairs of aggregation nodes out, its ftree refuses them.
+    // On this fabric updn leaves pairs of aggregation nodes out, and ftree refuses it.
     ("kary,k=3,n=2,aggregation=yes", &["minhop", "updn", "nue"]),
     ("racks648,hosts=54", &["minhop", "updn", "ftree", "sssp", "dfsssp"]),
     ("kary,k=4,n=2,faults=3", &["minhop", "updn", "dfsssp", "nue"]),
@@ -24,7 +25,7 @@ const FABRICS: &[(&str, &[&str])] = &[
     ("dragonfly,a=4,p=1,h=2,g=9", &["minhop", "updn", "lash"]),
 ];
 
-/// Verdicts, those of them with lost pairs, those with cycles.
+/// Numbers of verdicts, of those with lost pairs, and of those with credit loops.
 #[derive(Default)]
 struct Count {
     judged: usize,
@@ -35,7 +36,7 @@ struct Count {
 #[test]
 fn tables_of_opensm_are_judged_as_the_script_judges_them() {
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Count::default()));
-    // OpenSM mostly waits for ibsim and the other way round.
+    // OpenSM and ibsim mostly wait for each other, so four stages run at once.
     let work = || {
         while let Some((name, engines)) = FABRICS.get(next.fetch_add(1, Ordering::Relaxed)) {
             judged(name, engines, &all);
@@ -43,7 +44,7 @@ fn tables_of_opensm_are_judged_as_the_script_judges_them() {
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
     let Count { judged, lost, cyclic } = all.into_inner().unwrap();
-    // Both verdicts come up either way.
+    // Both verdicts occur in both outcomes.
     assert!(
         lost > 0 && cyclic > 0 && cyclic < judged,
         "{lost} with lost pairs, {cyclic} with cycles of {judged}"
@@ -70,7 +71,7 @@ fn judged(name: &str, engines: &[&str], all: &Mutex<Count>) {
     }
 }
 
-/// Where the three dimensions of the 4x4x4 torus lie, told by the switches around its first.
+/// The three dimensions of the 4x4x4 torus, given by the switches around its first.
 const AXES: &str = "\
 torus 4 4 4
 xp_link 0x2c90100000000 0x2c90100000010
@@ -81,7 +82,7 @@ zp_link 0x2c90100000000 0x2c90100000001
 zm_link 0x2c90100000000 0x2c90100000003
 ";
 
-/// What OpenSM's updn takes for the top, for it finds none by itself where every switch has adapters.
+/// Root switches for OpenSM's updn, which finds none by itself if every switch has adapters.
 pub fn roots(fabric: &Fabric) -> String {
     let spine = |node: &Node| node.facts.description.starts_with("spine");
     let spines: Vec<_> = fabric.switches().filter(|(_, node)| spine(node)).collect();
@@ -89,7 +90,7 @@ pub fn roots(fabric: &Fabric) -> String {
     tops.iter().map(|(_, node)| format!("{}\n", node.guid())).collect()
 }
 
-/// OpenSM routes with one engine, without another one in its place, and says so.
+/// Routes with one engine of OpenSM, and checks by its log that no other engine took its place.
 pub fn routed(stage: &Stage, name: &str, engine: &str) {
     let log = stage.folder.path().join("opensm.log");
     let _ = fs::remove_file(&log);

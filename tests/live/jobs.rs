@@ -1,5 +1,5 @@
-//! Jobs of a real Slurm: its host lists read by both, a controller with eight nodes on this machine whose jobs fabdeck
-//! reads, and what is said when that hangs or is gone. Needs root, for slurmd starts jobs as their owner.
+//! Jobs of a real Slurm: host lists that both parse, a controller with eight nodes on this machine, and its failures.
+//! Needs root, because slurmd starts jobs as their owner.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ use crate::stage::{Stage, fabric, finish, program};
 const PATIENCE: Duration = Duration::from_secs(60);
 const NODES: usize = 8;
 
-/// Programs that end with this, by their ids.
+/// Processes that end with this value, by their ids.
 struct Cluster {
     folder: TempDir,
     children: Vec<(&'static str, Child)>,
@@ -29,7 +29,7 @@ struct Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Jobs and their shepherds are no children of this process, and outlive a controller that is gone.
+        // Jobs and their step daemons are no children of this process, and outlive their controller.
         for file in fs::read_dir(self.folder.path()).into_iter().flatten().flatten() {
             let ids =
                 if file.file_name().to_string_lossy().ends_with(".ids") { file.path() } else { continue };
@@ -66,7 +66,7 @@ fn configuration(folder: &Path, ports: [u16; 2]) -> String {
     )
 }
 
-/// Ports that are free now, and so many behind the second.
+/// A free port for the controller, and the first of `NODES` free ports for the nodes.
 fn ports() -> [u16; 2] {
     let free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
     let start = 20_000 + (std::process::id() % 20_000) as u16;
@@ -76,7 +76,7 @@ fn ports() -> [u16; 2] {
 }
 
 impl Cluster {
-    /// A folder with a configuration, and nothing that runs.
+    /// Writes the configuration, without starting anything.
     fn written() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
@@ -87,7 +87,7 @@ impl Cluster {
     fn started() -> Self {
         let mut cluster = Self::written();
         let at = cluster.folder.path().to_owned();
-        // munged takes no socket in a folder that others cannot enter.
+        // munged accepts no socket in a folder that other users cannot enter.
         fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
         let key = at.join("munge.key");
         fs::write(&key, b"a key of this test alone, long enough for munged").unwrap();
@@ -152,7 +152,7 @@ impl Cluster {
         assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
     }
 
-    /// fabdeck over a fabric whose hosts have these names.
+    /// Runs fabdeck on a fabric whose hosts have the names of the nodes.
     fn fabdeck(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
         command.args(["--source", "sim:kary,k=2,n=3"]).args(args);
@@ -165,7 +165,7 @@ impl Cluster {
     }
 }
 
-/// Lists as they may be written, some of which Slurm refuses.
+/// Generates host lists, some of which Slurm refuses.
 fn lists() -> impl Strategy<Value = String> {
     let range = prop_oneof!["0{0,2}[0-9]{1,3}", "0{0,2}[0-9]{1,2}-0{0,2}[0-9]{1,2}", "-[0-9]", "", "x"];
     let bracket = vec(range, 1..4).prop_map(|ranges| format!("[{}]", ranges.join(",")));
@@ -174,7 +174,7 @@ fn lists() -> impl Strategy<Value = String> {
     vec(name, 1..4).prop_map(|names| names.join(","))
 }
 
-/// Whoever reads a list that fabdeck wrote or reads the same list as fabdeck has the same names.
+/// fabdeck and Slurm expand the same list to the same names.
 #[test]
 fn host_lists_are_what_slurm_says() {
     let cluster = Cluster::written();
@@ -201,7 +201,7 @@ fn host_lists_are_what_slurm_says() {
         "a-1.b,c",
     ] {
         let (mut slurm, mut own) = (by_slurm(list), expand(list).unwrap());
-        // Of several brackets Slurm turns another one fastest.
+        // With several brackets Slurm varies another one fastest, so both lists are sorted.
         slurm.sort_unstable();
         own.sort_unstable();
         assert_eq!(own, slurm, "{list}");
@@ -244,7 +244,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
         .iter()
         .map(|row| (row["job"].as_str().unwrap().to_owned(), row["hosts"].as_u64().unwrap()))
         .collect();
-    // Jobs that wait are not on the fabric; of the array one task has the node; two components are one job.
+    // Waiting jobs are not on the fabric; the array has one task on a node; the two components are one job.
     assert_eq!(rows[0], ("1".to_owned(), 4), "{report}");
     assert_eq!(rows.len(), 3, "{report}");
     assert!(rows[1].0.parse::<u64>().is_ok() && rows[1].1 == 3, "{report}");
@@ -257,7 +257,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     let from_file: Value = serde_json::from_slice(&from_file.stdout).unwrap();
     assert_eq!((&from_file["rows"], &from_file["totals"]), (&report["rows"], &report["totals"]));
 
-    // A controller that hangs: squeue would wait for half a minute.
+    // The controller hangs; squeue itself would wait for half a minute.
     rustix::process::kill_process(cluster.id("slurmctld"), rustix::process::Signal::STOP).unwrap();
     let since = Instant::now();
     let hung = cluster.fabdeck(&["jobs", "--slurm", "--slurm-timeout", "2s"]);
@@ -271,7 +271,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     watched_while_it_dies(&mut cluster);
 }
 
-/// The last list stays, with its age, and the watch goes on.
+/// Checks that the last list stays valid, with its age, and that the watch goes on.
 fn watched_while_it_dies(cluster: &mut Cluster) {
     let mut watch = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     let plans = cluster.folder.path().join("plans");
@@ -302,8 +302,8 @@ fn watched_while_it_dies(cluster: &mut Cluster) {
     assert_eq!(watch.wait().unwrap().code(), Some(143));
 }
 
-/// The opted-in watch over a port of ibsim: the change that it applied and confirmed is in the journal, and the jobs have of it
-/// what was proposed.
+/// A watch with the right to write applies its proposal over a port of ibsim. The change is confirmed in the journal,
+/// and the jobs get the proposed figures.
 #[test]
 fn routes_for_the_jobs_of_a_real_slurm_are_applied_over_a_real_port() {
     let cluster = Cluster::started();

@@ -1,6 +1,6 @@
-//! kill -9 of real processes over ibsim, at moments of a change that a library counts (`die.c`): before and behind each
-//! Set, each write to the journal and each sync. Whoever starts next finds what is pending, and once it is taken back
-//! every byte is as it was: forwarding tables, SL2VL, arbitration, PortInfo.
+//! Kills real processes over ibsim with SIGKILL at moments of a change that a library counts (`die.c`): before and
+//! after each Set, journal write and sync. The next start finds the pending change. After its rollback every byte is
+//! as before: forwarding tables, SL2VL, arbitration, PortInfo.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -25,7 +25,7 @@ const RAW: &str = "raw.txt";
 const PATIENCE: Duration = Duration::from_secs(60);
 const TURN: Duration = Duration::from_millis(3);
 
-/// The process over ibsim that reads every byte; a line for each attribute.
+/// The process over ibsim that reads every byte; it writes a line for each attribute.
 pub fn raw() {
     let fabric = look_around(Policy::default(), Wanted::default()).fabric;
     let mut port = open_adapter(None, None).unwrap();
@@ -60,7 +60,7 @@ pub fn raw() {
         }
         for (attribute, modifier) in asked {
             let answer = ask(&route, attribute, modifier);
-            // The second half of an arbitration table is none where a port has few lanes.
+            // A port with few lanes has no second half of an arbitration table.
             if !answer.0.status().is_ok() {
                 continue;
             }
@@ -89,13 +89,13 @@ fn routes(fabric: &Fabric, own: NodeId) -> BTreeMap<NodeId, Vec<u8>> {
     routes
 }
 
-/// What every attribute of a fabric holds now.
+/// Values of every attribute of the fabric.
 pub fn read_bytes(stage: &Stage) -> String {
     part(stage, "raw", |_| {});
     fs::read_to_string(stage.folder.path().join(RAW)).unwrap()
 }
 
-/// A fabric that ibsim plays, a plan with several hundred writes, and what every attribute holds before it.
+/// A fabric that ibsim plays, a plan with several hundred writes, and the attributes before it.
 pub struct Site {
     pub stage: Stage,
     pub before: String,
@@ -103,7 +103,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A fat tree in which each host has 128 LIDs, so that few switches have many blocks.
+    /// Creates a fat tree in which each host has 128 LIDs, so that few switches have many blocks.
     pub fn new() -> Self {
         let stage = Stage::play(&stage::fabric("kary,k=4,n=2"));
         stage.opensm(&["-R", "minhop", "-l", "7"]);
@@ -129,7 +129,7 @@ impl Site {
         read_bytes(&self.stage)
     }
 
-    /// Engines plan forwarding tables; lanes and arbitration are written by the same hands, so the plan gets some.
+    /// Adds lanes and arbitration to the plan: engines plan only forwarding tables, but the same guard writes both.
     fn add_lanes(&mut self) {
         let mut plan = Plan::read(&fs::read_to_string(self.path(PLAN)).unwrap()).unwrap();
         for line in self.before.lines() {
@@ -158,20 +158,20 @@ impl Site {
 /// One change, in a state folder of its own.
 pub struct Round<'s> {
     pub stage: &'s Stage,
-    /// What every attribute held before it.
+    /// The attributes before the change.
     before: &'s str,
-    /// The road to the fabric.
+    /// Options of the driver.
     road: &'s [String],
     pub state: String,
-    /// Processes of this round that the library looks for: argument and moment.
+    /// Process and moment that the library watches for: argument and number.
     die: Option<String>,
-    /// They hang there, and do not die.
+    /// Whether the process hangs at that moment instead of dying.
     pub hangs: bool,
 }
 
 impl Drop for Round<'_> {
     fn drop(&mut self) {
-        // A guard that a failed test left behind.
+        // Ends a guard that a failed test left behind.
         if std::thread::panicking()
             && let Some(pid) = self.guard()
         {
@@ -187,7 +187,7 @@ impl<'s> Round<'s> {
         round
     }
 
-    /// One over any fabric and road, which no library kills.
+    /// Creates a round over any fabric and driver, without kills by the library.
     pub fn over(stage: &'s Stage, before: &'s str, road: &'s [String], name: &str) -> Self {
         Self { stage, before, road, state: format!("state-{name}"), die: None, hangs: false }
     }
@@ -215,7 +215,7 @@ impl<'s> Round<'s> {
         command
     }
 
-    /// A start of the program that nobody kills: exit code, and all that it says.
+    /// Runs the program without a kill; returns its exit code and all its output.
     pub fn run(&self, args: &[&str]) -> (Option<i32>, String) {
         let output = stage::finish(self.command(args, false));
         let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -239,7 +239,7 @@ impl<'s> Round<'s> {
         self.path(&format!("{}/changes/000001", self.state))
     }
 
-    /// What the journal says; `None` before it has a beginning.
+    /// Phase in the journal; `None` before its first record.
     pub fn phase(&self) -> Option<Phase> {
         match Journal::load(&LocalSystem, &self.folder().join("journal")) {
             Ok(read) => Some(read.told.phase),
@@ -248,7 +248,7 @@ impl<'s> Round<'s> {
         }
     }
 
-    /// Who keeps the change now.
+    /// Process id of the guard that holds the change now.
     pub fn guard(&self) -> Option<String> {
         let path = self.folder().join("guard.lock");
         let lock = fs::File::open(&path).ok()?;
@@ -274,18 +274,18 @@ impl<'s> Round<'s> {
         self.told().begun.id
     }
 
-    /// The change as `changes` lists it, and all that was said beside it.
+    /// The change as `changes` lists it, and the messages beside it.
     fn listed(&self) -> (Value, String) {
         let output = stage::finish(self.command(&["changes", "--json"], false));
         let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
         (rows["rows"][0].clone(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Goes on with the change as far as it has to until its guard is dead; gives what the journal says then.
+    /// Continues the change until its guard is dead; returns the phase in the journal.
     fn until_killed(&self, mut apply: Child, alone: bool) -> Phase {
         let own = apply.id().to_string();
         if !alone {
-            // The session goes first, as soon as the guard has the change.
+            // The session dies first, as soon as the guard has the change.
             self.until("no guard", |round| {
                 round.guard().is_some_and(|pid| pid != own) || round.phase() > Some(Phase::Applying)
             });
@@ -307,7 +307,7 @@ impl<'s> Round<'s> {
         self.phase().unwrap()
     }
 
-    /// Whoever starts next knows of it and takes over; another plan is held up until that is done.
+    /// Checks that the next start finds the change and takes it over, and waits for the rollback.
     pub fn takes_over(&self, by_list: bool) {
         let pending = |round: &Self| round.phase().is_some_and(Phase::is_pending);
         if by_list && pending(self) {
@@ -322,7 +322,7 @@ impl<'s> Round<'s> {
                 !pending(round) || round.phase() == Some(Phase::Applied) || { round.guard().is_none() }
             });
             match self.phase().unwrap() {
-                // Applied already when the guard died: the successor keeps the time.
+                // The change was applied before the guard died, so the new guard keeps its deadline.
                 Phase::Applied => {
                     let (code, said) = self.run(&["rollback", &self.id()]);
                     assert_eq!(code, Some(0), "{}: {said}", self.state);
@@ -342,7 +342,8 @@ impl<'s> Round<'s> {
     #[track_caller]
     pub fn is_as_before(&self) {
         let now = read_bytes(self.stage);
-        // What OpenSM says of its own port and of those it finds is its business: the plan goes through it in tables alone.
+        // OpenSM may change PortInfo and SwitchInfo by itself. A plan through it writes only tables, so these are not
+        // compared.
         let is_compared = |line: &&str| {
             self.road.is_empty() || ![" 0x0015 ", " 0x0012 "].iter().any(|info| line.contains(info))
         };
@@ -353,7 +354,7 @@ impl<'s> Round<'s> {
     }
 }
 
-/// A change that nobody kills, there and back: how many moments it has.
+/// Applies and rolls back a change without a kill; returns its number of moments.
 fn moments(site: &Site) -> usize {
     let whole = Round::new(site, "whole", Some("--begin 0".to_owned()));
     let mut apply = whole.apply();
@@ -375,7 +376,8 @@ fn processes_that_are_killed_over_ibsim_leave_everything_as_it_was() {
     let mut seen = BTreeMap::<String, usize>::new();
     for number in 0..rounds {
         let moment = 1 + (moments - 1) * number / (rounds - 1);
-        // Some sessions die with their guards, some successors die as well, and who takes over is one or the other.
+        // Some sessions die with their guards, some new guards die as well, and either a list or a guard command
+        // takes over.
         let alone = !number.is_multiple_of(3);
         let die = format!("--begin {moment}");
         let round = Round::new(&site, &number.to_string(), Some(die));
@@ -398,7 +400,7 @@ fn processes_that_are_killed_over_ibsim_leave_everything_as_it_was() {
     println!("said: {} writes, {moments} moments, {rounds} kills: {seen:?}", site.writes);
 }
 
-/// The session itself is killed while it begins a change: it was not begun, or it is pending, and nothing was written.
+/// A session killed while it begins a change leaves no change or a pending one, and nothing is written.
 #[test]
 fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending() {
     let mut site = Site::new();
@@ -419,7 +421,7 @@ fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending(
             None => {
                 assert!(listed.is_null(), "{listed}");
                 round.is_as_before();
-                // Nothing stands in the way of the next one.
+                // Nothing prevents the next change.
                 let again = Round::new(&site, &format!("again-{moment}"), None);
                 assert_eq!(again.apply().wait().unwrap().code(), Some(0));
                 assert_eq!(again.run(&["rollback", &again.id()]).0, Some(0));
@@ -430,7 +432,7 @@ fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending(
                 let (code, said) =
                     round.run(&["apply", PLAN, "--yes", "--accept", "transition,cycle", "--allow-write"]);
                 assert!(code == Some(4) && said.contains("FD-5632"), "{said}");
-                // It has a while to hand the change over to its guard; then it is taken to be gone.
+                // The session has some time to hand the change over to its guard; after that it counts as gone.
                 round.takes_over(false);
             }
         }
@@ -441,8 +443,8 @@ fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending(
     println!("said: {} of {moments} moments of a session, {pending} pending", tried.len());
 }
 
-/// A guard hangs amid its writes, without a signal: a disk or a device that does not come back. The process beside it ends it
-/// and takes the change back, though no other fabdeck starts.
+/// A guard hangs amid its writes without a signal, as with a disk or device that does not return. The second process
+/// ends it and rolls the change back, although no other fabdeck starts.
 #[test]
 fn a_guard_that_hangs_while_it_writes_is_ended_and_the_change_taken_back() {
     let site = Site::new();

@@ -1,11 +1,12 @@
-//! Irregular trees beside OpenSM: `tests/peers/kit` routes both ways, judges both and holds fabdeck's engines to their bounds.
+//! Irregular trees beside OpenSM: `tests/peers/kit` routes with both, judges both and checks the bounds of fabdeck's
+//! engines.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::stage;
 
-/// Twenty small trees; with `--long` the whole kit, for half an hour at most, going on where the last run stopped.
+/// Runs twenty small trees; with `--long` the whole kit for at most half an hour, from where the last run stopped.
 #[test]
 fn engines_keep_their_bounds_on_irregular_trees() {
     let root = PathBuf::from(env!("FABDECK_ROOT"));

@@ -1,5 +1,6 @@
-//! The life of slow lanes over ibsim, with OpenSM as the manager: counters that are set become a hot-spot, the plan is applied beside
-//! OpenSM, which passes the notices on to agents at other nodes, and a rollback leaves all tables as they were.
+//! The life of slow lanes over ibsim, with OpenSM as the manager. Counters that are set become a hot-spot, and the
+//! plan is applied beside OpenSM. OpenSM forwards the notices to agents at other nodes, and a rollback restores all
+//! tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::opensm_road::{CONF as CONF_OF_SITE, Site, level};
 use crate::stage::{self, Stage};
 use crate::swept;
 
-/// All levels are on lane 0, and no other lane has a turn: slow lanes have to be written.
+/// All levels are on lane 0 and no other lane has a weight, so slow lanes have to be written.
 const CONF: &str = "max_smps_timeout 600000
 ignore_other_sm TRUE
 qos TRUE
@@ -26,7 +27,7 @@ qos_vlarb_low 0:64,1:0,2:0,3:0
 qos_vlarb_high 0:0,1:0
 ";
 
-/// An agent that ends with the test, and what it says.
+/// An agent that ends with this value, and the file of its output.
 struct Agent(Child, PathBuf);
 
 impl Drop for Agent {
@@ -36,7 +37,7 @@ impl Drop for Agent {
     }
 }
 
-/// The program at a host of its own: what it tells OpenSM does not come back to it.
+/// Runs at a host other than OpenSM's, because ibsim would deliver messages for OpenSM to this process.
 fn command(stage: &Stage, at: Guid, args: &[&str]) -> std::process::Command {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
     command.env("SIM_HOST", format!("H-{:016x}", at.0));
@@ -65,7 +66,7 @@ fn dump(stage: &Stage, fabric: &Fabric) -> Vec<String> {
     let ask = |what: &str, port: PortId| {
         let at = fabric.port(port);
         let node = fabric.node(at.node);
-        // Of an adapter the port has the GUID.
+        // An adapter is addressed by the GUID of its port.
         let guid =
             if node.is_switch() { node.guid().0 } else { node.guid().0 + u64::from(at.number.value()) };
         let (guid, number) = (format!("0x{guid:x}"), at.number.to_string());
@@ -76,16 +77,16 @@ fn dump(stage: &Stage, fabric: &Fabric) -> Vec<String> {
     cabled.flat_map(|(port, _)| [ask("SL2VL", port), ask("VLArb", port)]).collect()
 }
 
-/// What `lanes propose` makes of it while counters of ports come to this.
+/// Runs `lanes propose` while these counters are set; returns its JSON and its messages.
 fn proposed(stage: &mut Stage, at: Guid, counted: &[(String, &str, u32)]) -> (Value, String) {
     let args = ["lanes", "propose", "--interval", "6s", "-o", "life.plan", "--force", "--json"];
     let mut command = command(stage, at, &args);
     let proposing =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first sweep is done by then, and the second is not.
+    // By then the first sweep is done and the second is not.
     sleep(Duration::from_secs(3));
     for (port, counter, value) in counted {
-        // What is counted wide is read wide.
+        // Wide counters are read from the extended attribute, so they are set there.
         let of = if *counter == "PortXmitData" { "PortCountersExtended" } else { "PortCounters" };
         stage.console(&format!("PerformanceSet {port} {of}.{counter}={value}"), "has been set to");
     }
@@ -95,11 +96,11 @@ fn proposed(stage: &mut Stage, at: Guid, counted: &[(String, &str, u32)]) -> (Va
     (told.unwrap_or_else(|error| panic!("{error}: {talk}")), talk)
 }
 
-/// Counters as if these hosts sent to that one, which takes in less than they send: by port and counter.
+/// Counters by port, as if the hosts `from` sent to the host `hot`, which receives too slowly.
 fn traffic(fabric: &Fabric, hot: usize, from: &[usize]) -> Vec<(String, &'static str, u32)> {
     let cables = swept::hosts(fabric);
     let name = |port: PortId| swept::names(fabric, port).0;
-    // What goes between switches goes there, and nobody else takes anything in.
+    // All traffic between switches goes to the hot-spot; no other host receives any.
     let between =
         fabric.ports().filter(|(_, port)| port.link.is_some_and(|link| fabric.between_switches(link)));
     let mut counted: Vec<_> = between.map(|(port, _)| (name(port), "PortXmitData", 3_000_000)).collect();
@@ -175,7 +176,7 @@ fn flows_move_by_notices_through_opensm_and_a_rollback_leaves_the_tables_as_they
     );
 }
 
-/// Odd levels have a lane of their own with as many turns: a slow lane needs nothing but the policy.
+/// Odd levels have a lane of their own with the same weights, so a slow lane needs only the policy.
 const TWO_LANES: &str = "routing_engine minhop
 ignore_other_sm TRUE
 qos TRUE
@@ -184,7 +185,7 @@ qos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1
 qos_vlarb_high 0:4,1:4
 qos_vlarb_low 0:4,1:4";
 
-/// Nobody listens there: who asks anew is on the slow lane, and nobody else.
+/// Without agents only new path queries return the slow lane's level.
 #[test]
 fn new_path_queries_follow_as_the_preview_says_and_come_back() {
     let mut site = Site::new("kary,k=4,n=2", TWO_LANES);

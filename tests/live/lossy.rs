@@ -1,5 +1,5 @@
-//! A live look over a fabric that loses datagrams, over one that goes away, and over none. What is missing is told, and
-//! what is there is right.
+//! Readings of a fabric that loses datagrams, of one that disappears, and without any. Everything missing is
+//! reported, and everything present is right.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,16 +15,16 @@ use crate::discovered::{self, SEEN, fabdeck, gaps, look_around, part, text};
 use crate::routed::{Plain, plain_of, plainly};
 use crate::stage::{self, Stage};
 
-/// How often the process over ibsim looks, and how often each look asks again.
+/// Number of readings of the process over ibsim, and retries of each.
 const LOOKS: &str = "FABDECK_LOSSY_LOOKS";
 const RETRIES: &str = "FABDECK_LOSSY_RETRIES";
 const FABRIC: &str = "switch648";
-/// Attributes as ibsim counts them.
+/// Attribute ids, by which ibsim configures losses.
 const PORT_INFO: u16 = 0x15;
 const FORWARDING: u16 = 0x19;
 
-/// A third of the switches and some hosts lose PortInfo, another third of the switches blocks of their tables: ibsim
-/// holds one attribute for each node.
+/// A third of the switches and some hosts lose PortInfo; another third of the switches lose table blocks. ibsim holds
+/// one lossy attribute for each node.
 fn lose(stage: &mut Stage, fabric: &Fabric, rate: u8) {
     let switches: Vec<Guid> = fabric.switches().map(|(_, node)| node.guid()).collect();
     for (at, guid) in switches.iter().enumerate().filter(|(at, _)| at % 3 != 1) {
@@ -52,7 +52,7 @@ fn what_a_lossy_fabric_does_not_say_is_told() {
             });
             println!("{rate} % lost, {retries} retries: {}", said.join("; "));
         }
-        // Without a second try something is missing for certain.
+        // Without a retry something is certainly missing.
         let (shown, talk) = fabdeck(&stage, &["show", "tables", "--retries", "0", "--strict"], 2);
         assert_eq!(shown["partial"], true, "{talk}");
         let notes = shown["notes"].as_array().unwrap();
@@ -61,7 +61,7 @@ fn what_a_lossy_fabric_does_not_say_is_told() {
     }
 }
 
-/// The process over ibsim: some looks, each beside what the tools saw before anything was lost.
+/// The process over ibsim: several readings, each compared with what the tools saw before the losses.
 pub fn looks() {
     let setting = |name: &str| std::env::var(name).unwrap().parse().unwrap();
     let policy = Policy { retries: setting(RETRIES), ..Policy::default() };
@@ -84,7 +84,7 @@ pub fn looks() {
     );
 }
 
-/// What the look does not have, somebody's silence explains; what it has is as the reference has it.
+/// Checks that an unanswered request explains everything missing, and that everything present equals the reference.
 fn nothing_short(reference: &Fabric, look: &Observation) {
     let silent: &[Silence] = &look.reading.as_ref().unwrap().silent;
     let asked: BTreeSet<(Guid, &str)> =
@@ -98,7 +98,7 @@ fn nothing_short(reference: &Fabric, look: &Observation) {
             _ => None,
         })
         .collect();
-    // Nothing can be found through this end of a cable.
+    // Whether discovery cannot pass this end of a cable.
     let shut = |(node, port): (Guid, PortNum)| {
         let adapter = reference.node_by_guid(node).is_some_and(|id| !reference.node(id).is_switch());
         let unsaid = asked.contains(&(node, format!("PortInfo {port}").as_str()));
@@ -125,7 +125,7 @@ fn nothing_short(reference: &Fabric, look: &Observation) {
     }
 }
 
-/// Every entry that is there is right, and every one that is not lies in a block whose silence is told.
+/// Checks that every entry present is right, and that every missing one lies in a block reported as unanswered.
 fn no_entry_wrong(written: &Plain, look: &Observation) {
     let silent = &look.reading.as_ref().unwrap().silent;
     let ours = plain_of(&look.fabric, &look.tables);
@@ -142,7 +142,7 @@ fn no_entry_wrong(written: &Plain, look: &Observation) {
     }
 }
 
-/// ibsim ends in the middle of 75,000 datagrams, which take two seconds and more.
+/// ibsim ends in the middle of 75,000 datagrams, which take at least two seconds.
 #[test]
 fn a_fabric_that_goes_away_ends_the_look_with_an_error() {
     let mut stage = Stage::play(&stage::fabric(FABRIC));
@@ -178,7 +178,7 @@ fn a_fabric_that_goes_away_ends_the_look_with_an_error() {
     assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
-/// This machine has no adapter; the example of what an operator on a laptop sees.
+/// On a machine without an adapter the program says what is missing, as an operator on a laptop sees it.
 #[test]
 fn without_an_adapter_the_binary_says_what_is_missing() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -1,5 +1,5 @@
-//! Machines that a test writes: libibumad itself reads them, from a folder instead of the kernel's. What goes wrong on
-//! a host goes wrong here in the same way.
+//! Machines that a test writes as files: libibumad itself reads them from a folder instead of the kernel's. Faults of
+//! a host appear here in the same way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 
 use crate::{adapters::said, stage};
 
-/// What the process on the machine is to do; unset in every other.
+/// Environment variable with the part that the process on the machine runs; it is unset elsewhere.
 const PART: &str = "FABDECK_MACHINES_PART";
 const ADAPTER: &str = "FABDECK_MACHINES_ADAPTER";
 const PORT: &str = "FABDECK_MACHINES_PORT";
 
-/// The process on the machine: this program, called for this test. Without a part it has nothing to do.
+/// The process on the machine: this program, started for this test. Without a part it does nothing.
 #[test]
 fn entered() {
     let Ok(part) = std::env::var(PART) else { return };
-    // The harness has begun a line.
+    // The test harness has begun a line.
     println!();
     if part == "list" {
         for adapter in adapters().unwrap() {
@@ -62,7 +62,7 @@ fn entered() {
     }
 }
 
-/// A machine's description as the kernel writes it, and the library that leads to it.
+/// The description of a machine as the kernel writes it, with the library that redirects to it.
 struct Machine(TempDir);
 
 struct Port {
@@ -75,7 +75,7 @@ const ACTIVE: Port = Port { state: "4: ACTIVE", physical: "5: LinkUp", layer: "I
 const DOWN: Port = Port { state: "1: DOWN", physical: "2: Polling", layer: "InfiniBand" };
 const ROCE: Port = Port { state: "4: ACTIVE", physical: "5: LinkUp", layer: "Ethernet" };
 
-/// A library that has parts of a machine found in a folder.
+/// Builds a library that redirects paths of the machine into a folder.
 pub fn redirect(folder: &Path) -> PathBuf {
     let source = Path::new(env!("FABDECK_ROOT")).join("tests/live/redirect.c");
     let library = folder.join("redirect.so");
@@ -102,7 +102,7 @@ impl Machine {
         fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    /// An adapter whose ports have devices from `device` on.
+    /// Adds an adapter whose ports have devices from number `device` on.
     fn adapter(self, name: &str, guid: u16, device: usize, ports: &[Port]) -> Self {
         let folder = format!("sys/class/infiniband/{name}");
         for (file, text) in [
@@ -252,7 +252,7 @@ fn what_is_named_and_cannot_be_used_is_refused() {
 fn a_device_that_may_not_be_opened_is_named() {
     let denied =
         ["FD-4205: /dev/infiniband/umad2 (mlx5_1 port 2) may not be opened", "KERNEL==\"umad*\"", "sudo"];
-    // EACCES of the file's mode, EPERM of a container's list of devices.
+    // EACCES comes from the mode of the file, EPERM from a container's list of devices.
     for errno in ["13", "1"] {
         two_adapters().refuses(None, None, &[("FABDECK_DEVICE_ERRNO", errno)], &denied);
     }
@@ -295,7 +295,7 @@ fn a_kernel_that_refuses_is_quoted() {
     assert!(said[1].contains("No such device"), "{said:?}");
     let said = sent(&[("FABDECK_WRITE_ERRNO", "22")]);
     assert!(said[1].starts_with("FD-4214: mlx5_1 port 2"), "{said:?}");
-    // A plain file takes what it is given, and then has nothing more to read.
+    // A plain file accepts a write, and then has nothing to read.
     let said = sent(&[]);
     assert_eq!(said[1], "sent");
     println!("{}", said.join("\n"));

@@ -1,5 +1,5 @@
-//! fabdeck beside the real tools: ibsim plays the fabrics, ibnetdiscover and OpenSM run over it, ibdmchk judges.
-//! A missing tool fails the test and names its Debian package.
+//! fabdeck beside the real tools: ibsim plays the fabrics, ibnetdiscover and OpenSM run over it, ibdmchk judges. A
+//! missing tool fails the test and names its Debian package.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! OpenSM is gone when a change goes back, and what came in its place is not the only process of that name: the guard keeps
-//! trying, and goes back once somebody names the right one.
+//! OpenSM is replaced before a change is rolled back, and a second process has its name. The guard retries, and rolls
+//! back once the operator names the right process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::opensm_road::Site;
 
 const OPTED: [&str; 3] = ["--config", "site.toml", "--allow-write"];
 
-/// A process that is called opensm and is none; ended with the test.
+/// A process that is named opensm and is another program; it ends with the test.
 struct Decoy(Child);
 
 impl Decoy {
@@ -32,7 +32,7 @@ impl Drop for Decoy {
     }
 }
 
-/// A change through an OpenSM that is named by its number, and that another OpenSM has replaced since, beside a decoy.
+/// Applies a change through an OpenSM named by its process id, replaces that OpenSM by another, and starts a decoy.
 fn replaced(within: &str) -> (Site, Decoy, String, Vec<Value>) {
     let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
     site.plan("sssp", &[], 0);
@@ -49,7 +49,7 @@ fn replaced(within: &str) -> (Site, Decoy, String, Vec<Value>) {
     (site, decoy, id, before)
 }
 
-/// The one change there is.
+/// The only change.
 fn change(site: &Site) -> Value {
     let said = run(&site.stage, &["changes", "--json"], 0);
     let json = said.lines().next().unwrap();
@@ -61,7 +61,7 @@ fn folder(site: &Site) -> PathBuf {
     folders.find(|path| path.join("journal").exists()).unwrap()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn until<T>(what: &str, so: impl Fn() -> Option<T>) -> T {
     let since = Instant::now();
     loop {
@@ -87,7 +87,7 @@ fn process_of(words: &[&str]) -> Option<u32> {
 #[test]
 fn a_rollback_waits_for_opensm_and_goes_on_once_its_process_is_named() {
     let (site, decoy, id, before) = replaced("10m");
-    // Whoever asks for it waits; the guard goes on when they are gone.
+    // The operator's command waits; the guard goes on after it is killed.
     let mut asker = site.stage.command(env!("CARGO_BIN_EXE_fabdeck"));
     asker.args(["--source", "umad", "--state-dir", "state", "--config", "site.toml", "rollback", &id]);
     asker.env("HOME", site.path("home")).env("XDG_CONFIG_HOME", site.path("home"));
@@ -107,7 +107,7 @@ fn a_rollback_waits_for_opensm_and_goes_on_once_its_process_is_named() {
     assert_eq!(held(&site.stage), before);
     let journal = fs::read_to_string(folder(&site).join("journal")).unwrap();
     assert_eq!(journal.matches("opensm-named").count(), 1, "{journal}");
-    // The trail has the process of apply and the one that was named later.
+    // The audit trail has the process of apply and the one named later.
     let trail = fs::read_to_string(site.path("state/audit")).unwrap();
     let writing = trail.lines().find(|line| line.contains("\"writing\"")).unwrap();
     assert!(writing.contains("; OpenSM is process "), "{trail}");
@@ -118,7 +118,7 @@ fn a_rollback_waits_for_opensm_and_goes_on_once_its_process_is_named() {
 #[test]
 fn a_new_guard_is_told_the_process_of_opensm() {
     let (site, decoy, id, before) = replaced("10m");
-    // The one that waits beside the guard first, or it would take over.
+    // The second process is killed first, because it would take the change over.
     for keeper in ["--second", "--begin"] {
         let pid = until(keeper, || process_of(&["guard", keeper, &id]));
         let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
@@ -126,7 +126,7 @@ fn a_new_guard_is_told_the_process_of_opensm() {
     }
     let pid_file = site.path("of-opensm.pid");
     fs::write(&pid_file, format!("{}\n", site.process())).unwrap();
-    // A path from here, not from where the guard starts.
+    // The path is relative to this folder, not to the one in which the guard starts.
     let resume = ["--config", "site.toml", "guard", "--resume", "--opensm-process", "of-opensm.pid"];
     let said = run(&site.stage, &resume, 0);
     assert!(said.contains(&id) && said.contains("of-opensm.pid"), "{said}");

@@ -1,6 +1,6 @@
-//! Plans that go through a real OpenSM over ibsim and back, and what OpenSM does with files that nobody should give it.
-//! The driver runs in a process of its own that has ibsim's library loaded first, as `discovered` does it; each part is
-//! another process, so whatever takes a change back knows no more than what lies on the disk.
+//! Plans through a real OpenSM over ibsim and back, and OpenSM's behaviour with files that it should never get. As in
+//! `discovered`, the driver runs in a process with ibsim's library preloaded. Each part is another process, so a
+//! rollback knows only what is on the disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ const PID_FILE: &str = "opensm.pid";
 const PLAN: &str = "new.plan";
 pub const CONF: &str = "road.conf";
 
-/// Hands that only read: this road sets nothing.
+/// An actuator that only reads, because this driver sends no Set.
 struct Reads(LiveSurveyor<ReadPort>);
 
 impl Surveyor for Reads {
@@ -71,7 +71,7 @@ pub fn road(part: &str) {
         pid_file: Some(PathBuf::from(PID_FILE)).filter(|file| file.exists()),
         patience: Duration::from_millis(number(PATIENCE_MS).unwrap_or(20_000)),
     };
-    // A port that reads, and no token for more.
+    // The port only reads; there is no token for writes.
     let port = open_adapter(None, None).unwrap();
     let surveyor = LiveSurveyor::new("umad", port, Policy::default(), Keys::default());
     let mut driver = Opensm::new(Box::new(Reads(surveyor)), &plan, site);
@@ -111,7 +111,7 @@ pub fn road(part: &str) {
             println!("said: {} left", left.len());
         }
         "await" => println!("said: {}", driver.await_manager().unwrap_or_default()),
-        // What the tables of the plan's switches are, whatever they should be.
+        // Compares the tables of the plan's switches with old and new values.
         "bytes" => {
             let slots: Vec<Slot> = steps.iter().map(|step| step.slot).collect();
             let held = driver.surveyor().read(&slots);
@@ -130,21 +130,21 @@ pub struct Site {
     pub fabric: Fabric,
     manager: Option<Manager>,
     port: u16,
-    /// Whether the driver is told of the console, or of the process.
+    /// Whether the driver gets OpenSM's console, or its process id.
     by_console: bool,
 }
 
 impl Site {
-    /// Where its console listens.
+    /// Port of OpenSM's console.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// `options` are further lines of the configuration.
+    /// Creates a site; `options` are further lines of the configuration.
     pub fn new(name: &str, options: &str) -> Self {
         let fabric = stage::fabric(name);
         let stage = Stage::play(&fabric);
-        // Nobody else takes it before OpenSM does: ports are dealt out in turn.
+        // The port stays free until OpenSM opens it, because the kernel assigns ports in turn.
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let mut site = Self { stage, fabric, manager: None, port, by_console: true };
         site.configure(options);
@@ -175,7 +175,7 @@ impl Site {
         fs::write(self.path(CONF), text).unwrap();
     }
 
-    /// OpenSM with the configuration as it is now, until the subnet is up.
+    /// Starts OpenSM with the current configuration and waits until the subnet is up.
     pub fn start(&mut self) {
         self.manager = None;
         let _ = fs::remove_file(self.path("opensm.log"));
@@ -184,7 +184,7 @@ impl Site {
         self.until("the subnet is up", |site| site.ups() > 0);
     }
 
-    /// OpenSM's number.
+    /// OpenSM's process id.
     pub fn process(&self) -> u32 {
         self.manager.as_ref().unwrap().id()
     }
@@ -193,7 +193,7 @@ impl Site {
         fs::read_to_string(self.path("opensm.log")).unwrap_or_default()
     }
 
-    /// How often it has swept the subnet and set it up.
+    /// Number of completed heavy sweeps, by OpenSM's log.
     fn ups(&self) -> usize {
         self.log().matches("SUBNET UP").count()
     }
@@ -212,7 +212,7 @@ impl Site {
         Plan::read(&fs::read_to_string(self.path(PLAN)).unwrap()).unwrap()
     }
 
-    /// The driver in a process of its own.
+    /// Runs a part of the driver in a process of its own.
     fn part(&self, part: &str) -> Vec<String> {
         self.part_within(part, 20_000)
     }
@@ -231,7 +231,7 @@ impl Site {
         said
     }
 
-    /// The cable of the last host is pulled and put back: two traps, and two heavy sweeps.
+    /// Unplugs and replugs the cable of the last host, which causes two traps and two heavy sweeps.
     fn trap(&mut self) {
         let hosts = self.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
         let end = format!("\"H-{:016x}\"[1]", hosts.last().unwrap().1.guid().0);
@@ -242,7 +242,7 @@ impl Site {
         }
     }
 
-    /// Tells OpenSM by signal, and waits until it has swept.
+    /// Signals OpenSM and waits for its sweep.
     fn hang_up(&self) {
         let ups = self.ups();
         let mut kill = std::process::Command::new("kill");
@@ -268,11 +268,11 @@ fn a_plan_goes_through_opensm_and_back() {
         site.fabric.switch_count() * usize::from(site.fabric.top_lid().unwrap().value())
     );
     assert!(entries.iter().all(|line| line.contains(" portguid 0x")), "every line names its port");
-    // OpenSM goes, and another one comes: the file is there, and so are its tables.
+    // Another OpenSM takes over: the file is there, and so are its tables.
     site.start();
     assert_eq!(site.part("held"), ["held"]);
     assert!(site.log().contains("file tables configured"));
-    // Somebody has the console just when it is to be taken back: OpenSM is told by signal, and he is left alone.
+    // The console is in use at the time of the rollback: OpenSM is signalled, and the other session stays.
     let mut somebody = TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
     assert!(somebody.read(&mut [0; 64]).unwrap() > 0);
     assert_eq!(site.part("back"), ["0 left"]);
@@ -285,7 +285,7 @@ fn a_plan_goes_through_opensm_and_back() {
     assert!(kept.is_empty(), "{kept:?}");
 }
 
-/// OpenSM is dead while its change is rolled back: what leads back stays until a later OpenSM has loaded it.
+/// OpenSM is dead during the rollback: the files for it stay until a later OpenSM has loaded them.
 #[test]
 fn what_leads_back_stays_until_opensm_has_read_it() {
     let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
@@ -314,7 +314,8 @@ fn what_leads_back_stays_until_opensm_has_read_it() {
     assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
 }
 
-/// What was armed and not loaded, a switch and a LID that a file lacks, and somebody else's file.
+/// OpenSM's behaviour with a file that is armed and not loaded, one that lacks a switch and a LID, and one of another
+/// program.
 #[test]
 fn files_that_nobody_should_arm_do_what_is_said_of_them() {
     let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
@@ -322,10 +323,10 @@ fn files_that_nobody_should_arm_do_what_is_said_of_them() {
     let all = plan.writes.len();
     let (nothing, everything) = (format!("{all} old, 0 new of {all}"), format!("0 old, {all} new of {all}"));
     fabdeck(&site.stage, &["convert", PLAN, "-o", "active.lft.fabdeck-new", "--to", "lfts"], 0);
-    // A file under the name that it is staged by is not read when a trap comes.
+    // A trap does not make OpenSM read the file under its staging name.
     site.trap();
     assert_eq!(site.part("bytes")[0], nothing);
-    // Under the name that OpenSM knows it goes live with nobody asking for it, and is found before that.
+    // Under the name that OpenSM knows the file goes live with the next trap; the driver finds it before that.
     fs::rename(site.path("active.lft.fabdeck-new"), site.active()).unwrap();
     assert_eq!(site.part("bytes")[0], nothing);
     let said = site.part("check");
@@ -337,7 +338,7 @@ fn files_that_nobody_should_arm_do_what_is_said_of_them() {
     site.trap();
     assert_eq!(site.part("bytes")[0], nothing, "the next engine");
     assert!(site.part("apply")[0].starts_with("applied"));
-    // Somebody puts a file there that lacks a switch, and a LID of the others.
+    // The file now lacks a switch, and one LID of the others.
     let text = fs::read_to_string(site.active()).unwrap();
     let (first, rest) = text.split_at(text[1..].find("Unicast lids").unwrap() + 1);
     let lid = format!("0x{:04x} ", site.fabric.top_lid().unwrap().value());
@@ -366,7 +367,7 @@ fn files_that_nobody_should_arm_do_what_is_said_of_them() {
     assert_eq!(site.part("bytes")[0], nothing);
 }
 
-/// The file that was there before comes back; by signal, which a cache makes deaf.
+/// The previous file is restored. A signal suffices, unless a cache makes OpenSM ignore it.
 #[test]
 fn a_plan_goes_by_signal_where_there_is_no_console() {
     let mut site = Site::new("kary,k=4,n=2", "routing_engine minhop");
@@ -377,7 +378,7 @@ fn a_plan_goes_by_signal_where_there_is_no_console() {
         said[0].contains("FD-5671") && said[0].contains("| routing_engine file,minhop | lfts_file "),
         "{said:?}"
     );
-    // Written into the configuration behind the back of an OpenSM that runs.
+    // The configuration changes while OpenSM runs, which does not notice it.
     site.configure("routing_engine file,no_fallback");
     let said = site.part("check");
     assert!(said[0].contains("FD-5676") && said.last().unwrap() == "1 refusals", "{said:?}");
@@ -385,7 +386,7 @@ fn a_plan_goes_by_signal_where_there_is_no_console() {
     let said = site.part_within("apply", 1_500);
     assert!(said[0].contains("FD-5686: after 1 s the tables are not those of the plan: block 0"), "{said:?}");
     assert_eq!(site.part("back"), ["0 left"]);
-    // Now it has read it, and has its tables from the file.
+    // After a restart OpenSM has read the configuration and takes its tables from the file.
     site.start();
     let before = fs::read(site.active()).unwrap();
     let plan = site.plan("sssp", &[], 0);
@@ -398,7 +399,7 @@ fn a_plan_goes_by_signal_where_there_is_no_console() {
     assert_eq!(fs::read(site.active()).unwrap(), before);
     let all = plan.writes.len();
     assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
-    // With a cache the signal is not enough, and 'reroute' is.
+    // With a cache the signal is not enough, but 'reroute' is.
     site.configure("routing_engine file,minhop\nuse_ucast_cache TRUE");
     site.start();
     assert!(site.part("check").iter().any(|said| said.contains("FD-5673")));
@@ -425,7 +426,7 @@ fn what_speaks_against_the_road_is_told() {
     assert!(site.part("apply")[0].contains("FD-5671"));
     assert!(!file.exists() && site.manager.is_some(), "nothing was written, and OpenSM runs as it did");
     assert_eq!(site.part("back"), ["0 left"]);
-    // Somebody has the console open: OpenSM asks whether to throw him out, and is told no.
+    // Another session has the console: OpenSM asks whether to end it, and the driver declines.
     let mut first = TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
     let mut heard = [0; 4096];
     assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
@@ -439,7 +440,7 @@ fn what_speaks_against_the_road_is_told() {
     let answer = String::from_utf8_lossy(&heard[..count]).into_owned();
     assert!(answer.contains("OpenSM 3.3."), "who was there first has it still: {answer}");
     drop(first);
-    // The port of another OpenSM's configuration, and a vendor's.
+    // The configuration names the port of another OpenSM, and an option of a vendor.
     site.by_console = false;
     site.configure("routing_engine file,minhop\nguid 0x00000000000000aa\nsharp_enabled 2");
     let said = site.part("check").join(" ");
@@ -454,7 +455,7 @@ fn what_speaks_against_the_road_is_told() {
     println!("{} blocks were not written", plan.writes.len());
 }
 
-/// Nue's lanes follow the destination, so a policy says them; those of DFSSSP follow the pair.
+/// Nue's lanes depend on the destination, so a policy can express them; those of DFSSSP depend on the pair.
 #[test]
 fn lanes_go_through_a_policy() {
     let lanes = "qos TRUE\nqos_max_vls 4\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3";
@@ -478,7 +479,7 @@ fn lanes_go_through_a_policy() {
     assert_eq!(site.part("back"), ["0 left"]);
     assert!(!site.policy().exists() && !site.active().exists());
     assert_eq!(levels(&site, &plan).iter().max(), Some(&0), "back on one lane");
-    // An OpenSM that was started with another policy than its configuration names by now.
+    // OpenSM was started with another policy file than its configuration names now.
     let elsewhere = site.path("elsewhere.conf");
     let text = fs::read_to_string(site.path(CONF)).unwrap();
     let there = |text: &str, file: &Path| text.replace("qos-policy.conf", &file.display().to_string());
@@ -494,7 +495,7 @@ fn lanes_go_through_a_policy() {
     assert!(site.part("check")[0].contains("FD-5681: the plan uses 2 lanes"));
 }
 
-/// What OpenSM says to saquery of paths from the first host to every fifth of the others.
+/// Service levels of paths from the first host to every fifth of the others, by saquery.
 fn levels(site: &Site, plan: &Plan) -> Vec<u8> {
     assert!(plan.lanes.count > 1);
     let lids: Vec<_> = site
@@ -506,7 +507,7 @@ fn levels(site: &Site, plan: &Plan) -> Vec<u8> {
     lids[1..].iter().step_by(5).map(|to| level(site, lids[0], *to)).collect()
 }
 
-/// What it says to saquery of one path.
+/// Service level of one path, by saquery.
 pub fn level(site: &Site, from: Lid, to: Lid) -> u8 {
     let pair = format!("{from}:{to}");
     let said = site.stage.run("saquery", "infiniband-diags", &["--src-to-dst", &pair]);
@@ -537,8 +538,8 @@ fn migration(site: &Site, hot: &[PlanPort], from: &PlanPort) -> Plan {
     plan
 }
 
-/// The levels of flows to hot-spots change and change back under an engine of OpenSM's own, and the policy of before is there
-/// again byte by byte.
+/// Levels of flows to hot-spots change and change back under an engine of OpenSM's own, and the earlier policy is
+/// restored byte by byte.
 #[test]
 fn levels_alone_go_through_the_policy_and_back() {
     let lanes = "qos TRUE\nqos_max_vls 2\nqos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1";
@@ -569,14 +570,14 @@ fn levels_alone_go_through_the_policy_and_back() {
     assert_eq!(site.part("back"), ["0 left"]);
     assert_eq!(fs::read(site.policy()).unwrap(), before);
     comes(&site, [1, 0]);
-    // By signal as well.
+    // The same works by signal.
     site.by_console = false;
     assert!(site.part("apply")[0].starts_with("applied 0 blocks"));
     assert_eq!(told(&site), [1, 1]);
     assert_eq!(site.part("back"), ["0 left"]);
     assert_eq!(fs::read(site.policy()).unwrap(), before);
     comes(&site, [1, 0]);
-    // An engine with levels of its own heeds no policy.
+    // An engine that sets levels itself ignores the policy.
     site.configure(&format!("routing_engine dfsssp\n{lanes}"));
     assert!(site.part("check").iter().any(|said| said.contains("FD-5691: engine 'dfsssp'")));
 }
@@ -594,7 +595,7 @@ fn a_standby_without_the_files_undoes_a_plan() {
     assert!(said[0].contains(&format!("{:x}", second.0 + 1)) && said[1] == "0 refusals", "{said:?}");
     assert!(site.part("apply")[0].starts_with("applied"));
     site.manager = None;
-    // It writes this once it has routed.
+    // OpenSM writes this file after routing.
     let dump = site.path("waiting/opensm-lfts.dump");
     site.until("the standby takes over", |_| dump.exists());
     let held = (0..20).map(|_| site.part("held").remove(0)).find(|held| held != "held");

@@ -1,7 +1,7 @@
-//! Updates in five phases over ibsim, with an OpenSM that gives each port two LIDs (LMC 1) and passes notices on to an agent
-//! at every host: base LIDs change and go back, and high LIDs lead where they did.
+//! Updates in five phases over ibsim. OpenSM gives each port two LIDs (LMC 1) and forwards notices to an agent at
+//! every host. Base LIDs change and change back, and the paths of high LIDs stay.
 //!
-//! Every host has an agent, and what OpenSM sends to its own port does not come to an agent there: so it sits at a switch.
+//! Every host has an agent. ibsim delivers no message from OpenSM to its own port, so OpenSM runs at a switch.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -19,7 +19,7 @@ use crate::changed::{opt_in, run};
 use crate::routed::bound;
 use crate::stage::{self, Manager, Stage};
 
-/// Level 1 has a lane of its own, which high LIDs are on then.
+/// Level 1 has a lane of its own, which high LIDs then use.
 const OWN_LANE: &str = "qos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1";
 /// All levels are on lane 0.
 const ONE_LANE: &str = "qos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
@@ -34,7 +34,7 @@ impl Drop for Agent {
     }
 }
 
-/// Six hosts with an agent each: ibsim has ten places, for OpenSM, whoever applies and the guard as well.
+/// Six hosts with an agent each. ibsim accepts ten clients, which include OpenSM, the apply command and the guard.
 struct Site {
     agents: Vec<Agent>,
     manager: Manager,
@@ -88,13 +88,13 @@ impl Site {
         Plan::read(&fs::read_to_string(self.path("new.plan")).unwrap()).unwrap()
     }
 
-    /// What switches hold, by a tool of others.
+    /// The tables of the switches, read by dump_lfts.
     fn held(&self) -> Tables {
         let said = self.stage.run("dump_lfts", "infiniband-diags", &[] as &[&str]);
         bound("held", &self.fabric, &stage::tables("dump_lfts", said.as_bytes()))
     }
 
-    /// By switch, where the LIDs of hosts lead: base LIDs, and high ones.
+    /// Egress ports toward the LIDs of hosts, for each switch: base LIDs, then high LIDs.
     fn ways(&self, tables: &Tables) -> [Vec<Option<PortNum>>; 2] {
         let ends = self.fabric.ports().filter(|(_, port)| !self.fabric.node(port.node).is_switch());
         let bases: Vec<Lid> = ends.filter_map(|(_, port)| port.facts.lid).collect();
@@ -110,7 +110,7 @@ impl Site {
         })
     }
 
-    /// What the hook of each host was told, in turn: direction and level.
+    /// Calls of each host's hook in order: direction and level.
     fn turns(&self) -> Vec<Vec<(String, String)>> {
         let hosts = self.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
         let told = |guid: Guid| {
@@ -126,7 +126,7 @@ impl Site {
         hosts.map(|(_, node)| told(node.guid())).collect()
     }
 
-    /// OpenSM sweeps all of the subnet, and sets what it thinks is not as it should be.
+    /// Makes OpenSM sweep the whole subnet, in which it corrects what it considers wrong.
     fn sweeps(&self) {
         let log = || fs::read_to_string(self.path("opensm.log")).unwrap_or_default();
         let ups = || log().matches("SUBNET UP").count();
@@ -141,7 +141,7 @@ impl Site {
         }
     }
 
-    /// Applies the plan by a road, looks, and takes it back.
+    /// Applies the plan with a driver, checks the fabric, and rolls back.
     fn there_and_back(&self, plan: &Plan, road: &[&str], levels: [&str; 2]) {
         let before = self.held();
         let planned = plan.outcome(&self.fabric, &before);
@@ -175,7 +175,7 @@ fn base_lids_change_beside_opensm_while_hosts_are_on_high_ones() {
     let plan = site.planned();
     let phases = plan.phases.as_ref().unwrap();
     assert_eq!((phases.hosts.len(), phases.base_level, phases.high_level), (6, 0, 1));
-    // A policy cannot say it.
+    // A policy cannot express these lanes.
     let before = site.held();
     let console = format!("127.0.0.1:{}", site.port);
     let through = ["--via", "opensm", "--opensm-conf", "road.conf", "--opensm-console", &console];

@@ -1,5 +1,5 @@
-//! Plans written out for others: ibdmchk judges the paths on their lanes, OpenSM's file engine loads the tables, and
-//! gives the LIDs that are assumed for a fabric without any.
+//! Plans in formats of other tools: ibdmchk judges the paths on their lanes, and OpenSM's file engine loads the
+//! tables. OpenSM also assigns the LIDs that fabdeck assumes for a fabric without any.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use fabdeck_files::ibsim;
 use crate::routed::{bound, plain_of};
 use crate::stage::{self, Stage};
 
-/// Runs the program in a folder. It must end with this code.
+/// Runs the program in a folder and checks its exit code.
 fn fabdeck(folder: &Path, words: &[&str], code: i32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     for place in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
@@ -25,7 +25,7 @@ fn fabdeck(folder: &Path, words: &[&str], code: i32) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Routes whose lanes follow the destination, and such whose lanes follow the pair; on one lane both would deadlock.
+/// Routes with lanes by destination and by pair; on one lane both would deadlock.
 #[test]
 fn ibdmchk_finds_the_lanes_of_plans_free_of_credit_loops() {
     for (name, engine) in [
@@ -40,7 +40,7 @@ fn ibdmchk_finds_the_lanes_of_plans_free_of_credit_loops() {
         fabdeck(here, &["generate", name, "-o", "site.topo", "--format", "ibnetdiscover"], 0);
         let route =
             ["--source", "site.topo", "--assume", "minhop", "route", "--engine", engine, "-o", "new.plan"];
-        // The tables that are assumed deadlock by themselves, and that is a finding of the way from them.
+        // The assumed tables have credit loops of their own, which are findings of the transition from them.
         fabdeck(here, &route, 2);
         for format in ["lst", "fdbs", "psl", "slvl"] {
             let file = format!("new.{format}");
@@ -83,7 +83,7 @@ fn opensm_loads_the_tables_of_a_plan() {
     assert_eq!(rows(&fabric, &held), rows(&fabric, &after));
 }
 
-/// dump_lfts leaves out the last LID where that is a multiple of 64.
+/// Rows without the LIDs that are multiples of 64, because dump_lfts omits the last LID if it is one.
 fn rows(fabric: &Fabric, tables: &Tables) -> BTreeMap<u64, BTreeMap<u32, u32>> {
     let mut rows: BTreeMap<_, BTreeMap<_, _>> =
         plain_of(fabric, tables).into_iter().map(|(guid, row)| (guid, row.into_iter().collect())).collect();
@@ -99,7 +99,7 @@ fn lids_are_assumed_as_opensm_gives_them() {
         let played = stage::topology("bare.net", text.as_bytes()).fabric;
         assert_eq!(played.top_lid(), None, "{name}: the net file has LIDs");
         let manager = played.nodes().find(|(_, node)| !node.is_switch()).unwrap().1.guid();
-        // ibsim reads LIDs from the comments of the net file, so OpenSM has to deal them out anew.
+        // ibsim reads LIDs from comments of the net file, so OpenSM has to assign them anew.
         let stage = Stage::play(&whole);
         stage.opensm(&["-R", "minhop", "-r"]);
         let seen = stage.run("ibnetdiscover", "infiniband-diags", &[] as &[&str]);
@@ -113,7 +113,7 @@ fn lids_are_assumed_as_opensm_gives_them() {
     }
 }
 
-/// Each `lid N` becomes `lid 0`, which is none.
+/// Replaces each `lid N` by `lid 0`, which means none.
 fn without_lids(text: &str) -> String {
     let mut parts = text.split(" lid ");
     let first = parts.next().unwrap().to_owned();

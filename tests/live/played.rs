@@ -1,10 +1,10 @@
-//! Every net file that `generate` writes is loaded by ibsim, and ibnetdiscover sees the same fabric on it.
+//! ibsim loads every net file that `generate` writes, and ibnetdiscover sees the same fabric on it.
 
 use fabdeck_fabric::{Change, Fabric, FabricDiff};
 
 use crate::stage::{self, Stage};
 
-/// Within ibsim's limits (LIDs up to 30,720) and its knowledge (speeds up to HDR).
+/// Fabrics within ibsim's limits: LIDs up to 30,720, speeds up to HDR.
 const SHORT: &[&str] = &[
     "demo",
     "kary,k=4,n=3",
@@ -44,7 +44,7 @@ fn ibsim_loads_what_generate_writes_and_ibnetdiscover_sees_it() {
     }
 }
 
-/// ibnetdiscover's other views of one fabric: `-p` names the same cables, `-f` the same and the lanes.
+/// ibnetdiscover's other views of one fabric: `-p` names the same cables, `-f` also the lanes.
 #[test]
 fn the_port_report_names_the_same_cables() {
     let fabric = stage::fabric("switch648");
@@ -66,8 +66,8 @@ fn names() -> impl Iterator<Item = &'static &'static str> {
     SHORT.iter().chain(LONG.iter().filter(|_| stage::long()))
 }
 
-/// All differences but those that ibsim makes: without a subnet manager it shows LIDs as the file has them but no LMC
-/// on adapters, and it has a system image GUID for every node.
+/// Differences, without those that ibsim makes. Without a subnet manager ibsim shows LIDs of the file but no LMC on
+/// adapters, and it has a system image GUID for every node.
 fn differences(generated: &Fabric, seen: &Fabric) -> Vec<Change> {
     let ours = |change: &Change| match change {
         Change::NodeChanged { what: "system image", before, .. } => before != "unknown",

@@ -1,6 +1,6 @@
-//! kill -9 at random moments of a change over ibsim, of the session, the guard, the process beside it or all of them, by
-//! datagrams and through a real OpenSM. Whoever starts next takes over, and every byte is as it was. `tests/run --long` kills
-//! 500 times.
+//! Kills with SIGKILL at random moments of a change over ibsim: the session, the guard, the second process or all of
+//! them, with the direct driver and through a real OpenSM. The next start takes over, and every byte is as before.
+//! `tests/run --long` kills 500 times.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::killed::{Round, Site, read_bytes};
 use crate::opensm_road;
 use crate::stage::{self, Stage};
 
-/// Moments are the same in each run, as far as the machine is as quick.
+/// Random moments from a fixed seed; they recur as far as the machine has the same speed.
 struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
@@ -26,7 +26,7 @@ impl Moments {
     }
 }
 
-/// The processes of a round: the program with its state folder in the command line.
+/// Processes of a round: those with its state folder in their command line.
 fn processes(round: &Round<'_>) -> Vec<(String, String)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let mut found = Vec::new();
@@ -46,7 +46,7 @@ fn processes(round: &Round<'_>) -> Vec<(String, String)> {
     found
 }
 
-/// Kills one of the processes of a round, or all; says which.
+/// Kills one of the processes of a round, or all; returns which.
 fn kill(round: &Round<'_>, moments: &mut Moments) -> String {
     let mut all = processes(round);
     all.sort_by(|a, b| a.1.cmp(&b.1));
@@ -56,10 +56,10 @@ fn kill(round: &Round<'_>, moments: &mut Moments) -> String {
     let one = moments.below(2 * all.len() as u64) as usize;
     let chosen = if one < all.len() { vec![all.swap_remove(one)] } else { all };
     for (pid, _) in &chosen {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = Command::new("kill").args(["-KILL", pid]).stderr(std::process::Stdio::null()).status();
     }
-    // It is gone when nothing of it runs any more: until then its socket may take a question.
+    // A process counts as gone when it has no command line; until then its socket may accept a request.
     while chosen
         .iter()
         .any(|(pid, _)| !fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty())
@@ -72,10 +72,10 @@ fn kill(round: &Round<'_>, moments: &mut Moments) -> String {
     }
 }
 
-/// One change with a kill on its way there or back; what was killed.
+/// Runs one change with a kill on its way there or back; returns what was killed.
 fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
     let mut children: Vec<Child> = vec![round.apply()];
-    // In two rounds of three only once there is a guard: a session looks at the fabric for longer than a guard writes.
+    // Two rounds in three wait for a guard, because a session reads the fabric for longer than a guard writes.
     if moments.below(3) > 0 {
         while children[0].try_wait().unwrap().is_none()
             && !processes(round).iter().any(|(_, role)| role == "begin")
@@ -91,7 +91,7 @@ fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
         sleep(Duration::from_millis(moments.below(span_ms)));
         killed = format!("{killed}, then {}", kill(round, moments));
     }
-    // A session that nobody killed ends by itself; one that asks may find its change taken back already.
+    // A session that was not killed ends by itself; a rollback command may find the change rolled back already.
     for mut child in children {
         let _ = child.wait();
     }
@@ -111,7 +111,7 @@ fn rounds(road: &str) -> u64 {
 }
 
 fn random_kills(stage: &mut Stage, before: &str, road: &[String]) -> BTreeMap<String, u32> {
-    // One that nobody kills: how long it takes from the start to the end of the rollback.
+    // A round without a kill measures the time from the start to the end of the rollback.
     let whole = Round::over(stage, before, road, "whole");
     let since = Instant::now();
     let applied = whole.apply().wait().unwrap();

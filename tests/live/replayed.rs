@@ -1,5 +1,5 @@
-//! A watch over ibsim, recorded while counters rise and a cable is pulled: every screen of its replay is what was seen
-//! then, and the same pair of sweeps comes to the same verdict on the command line.
+//! Records a watch over ibsim while counters rise and a cable is pulled. Every screen of the replay equals the one
+//! seen live, and the command line gives the same verdict for the same two sweeps.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -140,7 +140,7 @@ fn screens(driver: &mut Driver) -> Vec<String> {
     .to_vec()
 }
 
-/// All lines but the first, which says what is looked at.
+/// All lines of the frame except the first, which names the source.
 fn frame(state: &State) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, state.size.width, state.size.height));
     let appearance =

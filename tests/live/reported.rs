@@ -1,5 +1,5 @@
-//! Traps that OpenSM reports over ibsim to whoever subscribed: a host whose cable is pulled is told as out of service, by
-//! OpenSM's own word.
+//! Traps that OpenSM reports over ibsim to subscribers: OpenSM reports a host whose cable is pulled as out of
+//! service.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -14,8 +14,8 @@ use crate::stage::{self, Stage};
 fn a_host_that_goes_under_ibsim_is_reported_by_opensm() {
     let fabric = stage::fabric("kary,k=4,n=2");
     let mut stage = Stage::play(&fabric);
-    // Who wants reports over ibsim has to pass for a subnet manager, and OpenSM would ask such a one who it is and wait for
-    // its answer without end.
+    // Over ibsim a subscriber has to pose as a subnet manager. OpenSM would query such a manager and wait for its
+    // answer without end, so it is told to ignore others.
     let alone = stage.folder.path().join("alone.conf");
     std::fs::write(&alone, "max_smps_timeout 600000\nignore_other_sm TRUE\n").unwrap();
     let _manager = stage.opensm_stays(&["-R", "minhop", "-F", &alone.display().to_string()]);
@@ -26,7 +26,7 @@ fn a_host_that_goes_under_ibsim_is_reported_by_opensm() {
         .collect();
     let (seat, gone) = (hosts[6], hosts[11]);
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
-    // OpenSM sits at the first host, and reports to that one would come to it.
+    // OpenSM runs at the first host, and ibsim would deliver reports for that host to OpenSM.
     command.env("SIM_HOST", format!("H-{:016x}", seat.0)).env("SIM_SET_ISSM", "1");
     command.args([
         "--source",
@@ -45,7 +45,7 @@ fn a_host_that_goes_under_ibsim_is_reported_by_opensm() {
     }
     let watching =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first sweep is done by then, and with it the subscription.
+    // By then the first sweep is done, and with it the subscription.
     sleep(Duration::from_secs(2));
     stage.console(&format!("Unlink \"H-{:016x}\"[1]", gone.0), "");
     let output = watching.wait_with_output().unwrap();

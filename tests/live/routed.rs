@@ -1,5 +1,5 @@
-//! OpenSM routes a generated fabric; what it dumps is read with every entry right, and what is written here is
-//! read by OpenSM and ibdmchk.
+//! OpenSM routes a generated fabric: every entry of its dumps is read correctly, and OpenSM and ibdmchk read the
+//! files written here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ const SHORT: &[(&str, &[&str])] = &[
 ];
 const LONG: &[(&str, &[&str])] = &[("switch3456", &["-R", "minhop"]), ("racks648", &["-R", "nue", "-Q"])];
 
-/// switch GUID -> LID -> port, counted by a reader that knows nothing but the two kinds of lines it needs.
+/// Switch GUID -> LID -> port, from a reader that knows only the two kinds of lines it needs.
 pub type Plain = BTreeMap<u64, BTreeMap<u32, u32>>;
 
 #[test]
@@ -39,7 +39,7 @@ fn every_entry_of_opensm_is_read_and_ours_are_read_by_opensm_and_ibdmchk() {
     }
 }
 
-/// The tables that OpenSM dumps, that the switches hold (dump_lfts) and that the routes tell are one and the same.
+/// The tables in OpenSM's dump, in the switches (dump_lfts) and in the route dump are the same.
 fn tables_are_read(name: &str, stage: &Stage, fabric: &Fabric) -> Tables {
     let (_, bytes) = stage.dump("opensm-lfts.dump");
     let dump = stage::tables("opensm-lfts.dump", &bytes);
@@ -55,7 +55,7 @@ fn tables_are_read(name: &str, stage: &Stage, fabric: &Fabric) -> Tables {
     let held = stage.run("dump_lfts", "infiniband-diags", &[] as &[&str]);
     let held = bound(name, fabric, &stage::tables("dump_lfts", held.as_bytes()));
     let mut held = plain_of(fabric, &held);
-    // dump_lfts leaves out the last LID where that is a multiple of 64.
+    // dump_lfts omits the last LID if it is a multiple of 64.
     let mut expected = naive;
     for row in expected.values_mut().chain(held.values_mut()) {
         row.retain(|lid, _| lid % 64 != 0);
@@ -79,7 +79,7 @@ pub fn plain_of(fabric: &Fabric, tables: &Tables) -> Plain {
     fabric.switches().map(|(id, node)| (node.guid().0, row(id))).collect()
 }
 
-/// `0x0001 003 ...` lines under headings with a GUID.
+/// Parses `0x0001 003 ...` lines under headings with a GUID.
 pub fn plainly(text: &str, heading: &str, before_guid: &str) -> Plain {
     let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
     let mut plain = Plain::new();
@@ -102,7 +102,7 @@ fn entries(tables: &Tables) -> usize {
     tables.nodes.values().filter_map(|node| node.lft.as_ref()).map(|lft| lft.routed().count()).sum()
 }
 
-/// The list of links is the fabric that ibnetdiscover sees, but for what it does not tell.
+/// The list of links equals the fabric of ibnetdiscover, except for what the list does not contain.
 fn links_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     let (_, bytes) = stage.dump("opensm-subnet.lst");
     let list = stage::topology("opensm-subnet.lst", &bytes);
@@ -120,7 +120,7 @@ fn links_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     assert!(again == bytes, "{name}: opensm-subnet.lst is not written as OpenSM writes it");
 }
 
-/// OpenSM's memory of LIDs agrees with the ports.
+/// OpenSM's cache of LIDs agrees with the ports.
 fn lids_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     let (_, bytes) = stage.dump("guid2lid");
     let Content::Lids(file) = stage::read("guid2lid", &bytes) else { panic!("{name}: guid2lid") };
@@ -128,7 +128,7 @@ fn lids_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
         let port = fabric.port_by_lid(*lid).unwrap_or_else(|| panic!("{name}: nobody has LID {lid}"));
         let node = fabric.port(port).node;
         let known = fabric.port_by_guid(*guid) == Some(port) || fabric.node_by_guid(*guid) == Some(node);
-        // A base switch has one LID whatever the LMC; guid2lid reserves the span.
+        // A base switch port 0 has one LID whatever the LMC; guid2lid reserves the whole span.
         let span = fabric.node(node).is_switch() || fabric.port(port).facts.lmc == *lmc;
         assert!(known && span, "{name}: {guid} has LID {lid}, LMC {lmc}");
     };
@@ -138,7 +138,7 @@ fn lids_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     assert_eq!(file.lids.len(), addressed, "{name}: guid2lid");
 }
 
-/// With QoS, the lanes are dumped for every pair of ports and written back byte for byte.
+/// With QoS, the dump has the lanes of every pair of ports, and they are written back byte for byte.
 fn lanes_are_read(name: &str, stage: &Stage, fabric: &Fabric, dumped: bool) {
     if !dumped {
         assert!(!stage.folder.path().join("opensm-sl2vl.dump").exists(), "{name}: lanes without QoS");
@@ -151,7 +151,7 @@ fn lanes_are_read(name: &str, stage: &Stage, fabric: &Fabric, dumped: bool) {
     assert!(again == bytes, "{name}: opensm-sl2vl.dump is not written as OpenSM writes it");
 }
 
-/// ibdmchk reads our list of links and our routes, and finds what it finds in OpenSM's own.
+/// ibdmchk reads fabdeck's list of links and routes, and finds the same as in OpenSM's own.
 fn ibdmchk_accepts(name: &str, stage: &Stage, fabric: &Fabric, tables: &Tables) {
     let folder = stage.folder.path();
     let (mut list, mut routes) = (Vec::new(), Vec::new());
@@ -162,7 +162,8 @@ fn ibdmchk_accepts(name: &str, stage: &Stage, fabric: &Fabric, tables: &Tables) 
     fs::write(folder.join("ours.fdbs"), routes).unwrap();
     fs::write(folder.join("none"), "").unwrap();
     let check = |list: &str, routes: &str| {
-        // Of several LIDs a port it follows the first (`-l 1` fails on OpenSM's own files: switches have one LID).
+        // With `-l 0` ibdmchk follows the first LID of a port; `-l 1` fails on OpenSM's own files, because switches
+        // have one LID.
         let report = stage::ibdmchk(folder, &["-s", list, "-f", routes, "-m", "none", "-l", "0"]);
         assert!(
             report.contains("Fabric Qualities Report") || report.contains("CA to CA"),
@@ -176,12 +177,12 @@ fn ibdmchk_accepts(name: &str, stage: &Stage, fabric: &Fabric, tables: &Tables) 
     };
     let (ours, theirs) = (check("ours.lst", "ours.fdbs"), check("opensm-subnet.lst", "opensm.fdbs"));
     assert_eq!(ours, theirs, "{name}: ibdmchk sees another fabric in our files");
-    // It knows one lane only, so it sees credit loops where an engine needs several.
+    // ibdmchk knows one lane only, so it finds credit loops where an engine needs several.
     let errors = ours.lines().filter(|line| line.contains("-E-") && !line.contains("credit loop"));
     assert_eq!(errors.collect::<Vec<_>>(), [""; 0], "{name}: {ours}");
 }
 
-/// Our tables go into OpenSM's `file` engine and come out of the switches as they were.
+/// OpenSM's `file` engine loads fabdeck's tables, and the switches then hold them unchanged.
 #[test]
 fn opensm_loads_tables_that_are_written_here() {
     let stage = Stage::play(&stage::fabric("switch648"));
@@ -190,7 +191,7 @@ fn opensm_loads_tables_that_are_written_here() {
     let fabric = stage::topology("ibnetdiscover", seen.as_bytes()).fabric;
     let (_, bytes) = stage.dump("opensm-lfts.dump");
     let mut tables = bound("switch648", &fabric, &stage::tables("opensm-lfts.dump", &bytes));
-    // One route of our own, so that the file is not what OpenSM would have made: another way up to the last host.
+    // One route differs from any of OpenSM's: another way up to the last host.
     let leaf = fabric.switches().next().unwrap().0;
     let host =
         fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).last().unwrap().0;

@@ -1,4 +1,4 @@
-//! Runbooks over a fabric that ibsim plays, with nobody in charge of it while they run.
+//! Runbooks over a fabric that ibsim plays, without an active subnet manager while they run.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -13,7 +13,8 @@ use crate::stage::{Stage, fabric};
 
 const MINHOP: [&str; 2] = ["-R", "minhop"];
 
-/// A fabric that OpenSM routed once, opted in, and a switch without hosts: its name, and how ibsim calls it.
+/// A fabric that OpenSM routed once and that may be written to, with a switch without hosts: its name, and its name
+/// in ibsim.
 fn played() -> (Stage, String, String) {
     let stage = Stage::play(&fabric("kary,k=4,n=2"));
     stage.opensm(&MINHOP);
@@ -34,7 +35,7 @@ const SET: [&str; 4] = ["--set", "accept=transition,cycle", "--set", "beside_man
 #[test]
 fn what_a_failed_switch_left_is_routed_over_a_real_port() {
     let (mut stage, name, ibsim) = played();
-    // A manager that answers and does nothing about it: of a fabric whose manager is silent it is not certain who is gone.
+    // This manager answers and does nothing. With a silent manager it would be uncertain which nodes are gone.
     let conf = stage.folder.path().join("still.conf");
     std::fs::write(&conf, "sweep_on_trap FALSE\nmax_smps_timeout 600000\n").unwrap();
     let manager = stage.opensm_stays(&[&["-F", conf.to_str().unwrap()][..], &MINHOP].concat());
@@ -48,11 +49,11 @@ fn what_a_failed_switch_left_is_routed_over_a_real_port() {
     assert!(rehearsed.contains("not applied"), "{rehearsed}");
     let lost = fabdeck(&stage, &["check"], 2).0["unreachable"].as_u64().unwrap();
     assert!(lost > 0);
-    // One of eight is more than the tenth that may be missing.
+    // One switch of eight is more than the tenth that may be missing, so the entry is written again.
     opt_in(&stage);
     let said = run(&stage, &[&OPTED[..], &set].concat(), 0);
     assert!(said.contains(&format!("the fabric does without {name}")), "{said}");
-    // Shortest ways close circles of their own: those are counted apart.
+    // Shortest paths have credit loops of their own, which are counted separately.
     let now: Value = fabdeck(&stage, &["check"], 0).0;
     assert_eq!(now["unreachable"], 0, "{now:#}");
     drop(manager);
@@ -80,13 +81,13 @@ fn a_switch_is_replaced_over_a_real_port() {
         }
     };
     comes_to("until it is gone", &mut said);
-    // Its first look is over, and the next is far.
+    // By then its first reading is over, and the next is far.
     sleep(Duration::from_secs(4));
     stage.console(&format!("Unlink {ibsim}"), "");
     comes_to("until the new one is there", &mut said);
     sleep(Duration::from_secs(4));
     stage.console(&format!("Relink {ibsim}"), "");
-    // Somebody has to bring its ports up.
+    // OpenSM has to bring up the ports of the new switch.
     stage.opensm(&MINHOP);
     let mut rest = String::new();
     err.read_to_string(&mut rest).unwrap();

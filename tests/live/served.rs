@@ -12,20 +12,20 @@ use fabdeck_routing::NoPulse;
 use crate::adapters::said;
 use crate::stage::{self, Stage};
 
-/// What the process over ibsim is to do; unset in every other.
+/// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 const PART: &str = "FABDECK_SERVED_PART";
 
-/// The process over ibsim. Without a part it has nothing to do.
+/// The process over ibsim. Without a part it does nothing.
 #[test]
 fn served() {
     let Ok(part) = std::env::var(PART) else { return };
-    // The harness has begun a line.
+    // The test harness has begun a line.
     println!();
     let port = open_adapter(None, None).unwrap();
     let mut source = LiveSource::new("umad", port, Policy::default(), Keys::default());
     let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
     let asked = LevelsWanted { every: part == "exact", ..LevelsWanted::default() };
-    // A manager is master before it has set the fabric up and answers for paths.
+    // A manager is master before it has set up the fabric and answers path queries.
     let begun = Instant::now();
     let (observation, read) = loop {
         let mut observation = source.observe(wanted, &mut Unwatched).unwrap();
@@ -50,7 +50,7 @@ fn judge(name: &str, part: &str, engine: &[&str]) -> Vec<String> {
     let stage = Stage::play(&fabric);
     let _manager = stage.opensm_stays(engine);
     let mut command = stage.command(std::env::current_exe().unwrap());
-    // ibsim hands what is for a port to whoever sits there: not to the manager, if we sat beside it.
+    // ibsim delivers datagrams of a port to one client there, so this process runs at another host than the manager.
     let (_, host) = fabric.nodes().filter(|(_, node)| !node.is_switch()).last().unwrap();
     command.env("SIM_HOST", format!("H-{:016x}", host.guid().0));
     command.args(["--exact", "served::served", "--nocapture"]).env(PART, part);

@@ -1,4 +1,4 @@
-//! The stage: one ibsim with sockets of its own, ended by its process id, and the tools that look at it.
+//! The stage: one ibsim with sockets of its own, ended by its process id, and the tools that run over it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,12 +16,12 @@ use fabdeck_files::text::Input;
 use fabdeck_files::{detect, ibsim};
 use tempfile::TempDir;
 
-/// No tool may take longer; the slowest (OpenSM on 720 switches) needs some twenty seconds.
+/// Timeout of a tool; the slowest (OpenSM on 720 switches) takes about twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 static STAGES: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the long run is asked for (`tests/run --long`).
+/// Whether the long run is wanted (`tests/run --long`).
 pub fn long() -> bool {
     std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1")
 }
@@ -30,16 +30,16 @@ pub fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
 }
 
-/// A program of a Debian package; without it the test fails.
+/// Path of a program from a Debian package; without it the test fails.
 pub fn program(name: &str, package: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Debian puts these beside what a user's PATH has.
+    // Debian installs these outside of a user's PATH.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin"].map(PathBuf::from));
     let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
     found.unwrap_or_else(|| panic!("{name} is missing: apt-get install {package}"))
 }
 
-/// The library that puts tools on ibsim instead of a device.
+/// The library that connects tools to ibsim instead of a device.
 fn umad2sim() -> PathBuf {
     let folders =
         fs::read_dir("/usr/lib").unwrap().flatten().map(|entry| entry.path().join("umad2sim/libumad2sim.so"));
@@ -49,7 +49,7 @@ fn umad2sim() -> PathBuf {
         .expect("libumad2sim.so is missing: apt-get install ibsim-utils")
 }
 
-/// Tools that ask one thing of the fabric.
+/// Tools that send a single query.
 const QUERIES: [&str; 4] = ["perfquery", "saquery", "sminfo", "smpquery"];
 
 /// A fabric that ibsim plays.
@@ -57,14 +57,14 @@ pub struct Stage {
     pub folder: TempDir,
     child: Child,
     socket: String,
-    /// The node that tools sit on, and the GUID of its port.
+    /// The node at which tools run, and the GUID of its port.
     host: String,
     host_port: String,
-    /// What ibsim says.
+    /// Output of ibsim.
     log: PathBuf,
 }
 
-/// An OpenSM that stays; it ends with its id when this goes.
+/// An OpenSM that stays; dropping this value ends it by its process id.
 pub struct Manager(Child);
 
 impl Manager {
@@ -93,13 +93,13 @@ impl Stage {
         Self::load(folder, &net, limits, format!("H-{:016x}", host.guid().0), host_port)
     }
 
-    /// A net file as it is. `host` is how it calls the node to sit on.
+    /// Loads an existing net file. `host` is the name of the node at which tools run.
     pub fn play_file(net: &Path, host: &str, host_port: &str) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Self::load(folder, net, [64, 64, 1_024], host.to_owned(), host_port.to_owned())
     }
 
-    /// `limits`: nodes, switches, ports.
+    /// Starts ibsim; `limits` are numbers of nodes, switches and ports.
     fn load(folder: TempDir, net: &Path, limits: [usize; 3], host: String, host_port: String) -> Self {
         let socket = format!("fabdeck-{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         let log = folder.path().join("ibsim.log");
@@ -116,7 +116,7 @@ impl Stage {
         Self { folder, child, socket, host, host_port, log }.wait_until_ready()
     }
 
-    /// Types a command at ibsim's prompt. ibsim must say that it did it; gives all that it says.
+    /// Types a command at ibsim's prompt, checks that ibsim confirms it, and returns the output.
     pub fn console(&mut self, command: &str, done: &str) -> String {
         let heard = |log: &Path| fs::read_to_string(log).unwrap_or_default();
         let before = heard(&self.log).len();
@@ -125,7 +125,7 @@ impl Stage {
         let begun = Instant::now();
         loop {
             let said = heard(&self.log).split_off(before);
-            // It says its prompt after each command, the last one alone in its line.
+            // ibsim prints its prompt after each command, the last one alone on its line.
             if said.ends_with("sim> ") {
                 assert!(said.contains(done) && !said.contains('#'), "{command}: {said}");
                 return said;
@@ -135,7 +135,7 @@ impl Stage {
         }
     }
 
-    /// ibsim keeps the place of a process that was killed, and has ten. Those that live stay.
+    /// Detaches killed processes from ibsim, which keeps their places and has only ten. Living ones stay.
     pub fn forget_the_dead(&mut self) {
         let attached = self.console("Attached", "");
         let clients = attached.lines().filter_map(|line| line.split_once("Client ")?.1.split_once(':'));
@@ -148,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// ibsim is gone from one moment to the next.
+    /// Ends ibsim without warning.
     pub fn vanish(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -167,11 +167,11 @@ impl Stage {
         self
     }
 
-    /// A program that finds this fabric where a device would be.
+    /// Command that finds this fabric in place of a device.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
-            // libumad2sim makes a folder where it is started.
+            // libumad2sim creates a folder in the working directory.
             .current_dir(self.folder.path())
             .env("IBSIM_SOCKNAME", &self.socket)
             .env("SIM_HOST", &self.host)
@@ -181,11 +181,12 @@ impl Stage {
         command
     }
 
-    /// What a tool prints over this fabric. It must succeed.
+    /// Runs a tool over this fabric, checks that it succeeds, and returns its output.
     pub fn run<S: AsRef<OsStr>>(&self, tool: &str, package: &str, args: &[S]) -> String {
         let mut command = self.command(program(tool, package));
         if QUERIES.contains(&tool) {
-            // They give up after a second, which a busy machine takes; what is given by the caller comes later and counts.
+            // These tools give up after a second, which a busy machine can exceed. A value from the caller comes
+            // later and wins.
             command.args(["-t", "5000"]);
         }
         command.args(args);
@@ -196,7 +197,7 @@ impl Stage {
         said
     }
 
-    /// OpenSM, once: assigns LIDs, routes, leaves its dumps in the folder.
+    /// Runs OpenSM once: it assigns LIDs, routes, and leaves its dumps in the folder.
     pub fn opensm(&self, args: &[&str]) {
         let mut all = self.opensm_args();
         all.push("-o".to_owned());
@@ -204,12 +205,12 @@ impl Stage {
         self.run("opensm", "opensm", &all);
     }
 
-    /// An OpenSM that stays in charge of the fabric as another one left it.
+    /// Starts an OpenSM that stays in charge of the fabric as an earlier one left it.
     pub fn opensm_stays(&self, args: &[&str]) -> Manager {
         self.opensm_stays_at(&self.host, args)
     }
 
-    /// The same at a node of its own; `args` name the GUID of its port.
+    /// Does the same at another node; `args` contain the GUID of its port.
     pub fn opensm_stays_at(&self, node: &str, args: &[&str]) -> Manager {
         let mut command = self.command(program("opensm", "opensm"));
         command
@@ -222,7 +223,7 @@ impl Stage {
         let begun = Instant::now();
         loop {
             let output = finish(self.command(program("sminfo", "infiniband-diags")));
-            // It is master before its first sweep is done, and answers no queries until then.
+            // OpenSM is master before its first sweep is done, and answers no queries until then.
             if String::from_utf8_lossy(&output.stdout).contains("SMINFO_MASTER") && self.is_answering() {
                 return manager;
             }
@@ -238,7 +239,7 @@ impl Stage {
         finish(query).status.success()
     }
 
-    /// A further OpenSM at another host, that waits until nobody is in charge and takes over within seconds.
+    /// Starts a further OpenSM at another host, which waits as standby and takes over within seconds.
     pub fn opensm_waits(&self, host: Guid) -> Manager {
         let folder = self.folder.path().join("waiting");
         fs::create_dir(&folder).unwrap();
@@ -275,7 +276,7 @@ impl Stage {
         flags.chain(["-e".to_owned()]).collect()
     }
 
-    /// The bytes of a dump, and the path for messages.
+    /// The bytes of a dump, and its name for messages.
     pub fn dump(&self, name: &str) -> (String, Vec<u8>) {
         let path = self.folder.path().join(name);
         let bytes = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -294,7 +295,7 @@ impl Drop for Stage {
     }
 }
 
-/// A command's output; a command that hangs is ended by its id and fails the test.
+/// Output of a command; a command that hangs is ended by its id and fails the test.
 pub fn finish(mut command: Command) -> Output {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -323,7 +324,7 @@ pub fn finish(mut command: Command) -> Output {
     })
 }
 
-/// ibdmchk on a list of links and routes: its report. It ends with 0 whatever it finds.
+/// Runs ibdmchk on a list of links and routes and returns its report. Its exit code is always 0.
 pub fn ibdmchk(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(program("ibdmchk", "ibutils"));
     let output = finish({
@@ -338,7 +339,7 @@ fn tail(text: &str) -> &str {
     text.get(start..).unwrap_or(text)
 }
 
-/// Read as any file is: the format told by content, and nothing to note.
+/// Reads a topology as any file is read, with the format found by content.
 pub fn topology(name: &str, bytes: &[u8]) -> TopologyFile {
     match read(name, bytes) {
         Content::Topology(file) => *file,

@@ -1,5 +1,5 @@
-//! Sweeps over ibsim: counters that are set on its console while fabdeck watches become a hot-spot, who is held up, and an
-//! errored cable; and they stand there afterwards, for nothing was cleared.
+//! Sweeps over ibsim: counters that are set on its console during a watch become a hot-spot, a waiting host, and an
+//! errored cable. They still have their values afterwards, because nothing clears them.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::discovered::fabdeck;
 use crate::stage::{self, Stage};
 
-/// Cables of hosts: the port of the adapter and that of the switch.
+/// Cables of hosts: the adapter's port and the switch's port.
 pub fn hosts(fabric: &Fabric) -> Vec<(PortId, PortId)> {
     let adapter = |port: PortId| fabric.node(fabric.port(port).node).facts.kind == NodeKind::ChannelAdapter;
     let cabled = fabric.ports().filter_map(|(id, port)| Some((id, port.peer?)));
     cabled.filter(|(id, _)| adapter(*id)).collect()
 }
 
-/// How ibsim's console calls a port, and what fabdeck says of it.
+/// Name of a port on ibsim's console, and in fabdeck.
 pub fn names(fabric: &Fabric, port: PortId) -> (String, (String, String)) {
     let port = fabric.port(port);
     let node = fabric.node(port.node);
@@ -41,7 +41,7 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     }
     let watching =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first sweep is done by then, and the last one is not.
+    // By then the first sweep is done, and the last one is not.
     sleep(Duration::from_secs(4));
     for (port, field, value) in [
         (&hot.0, "PortXmitWait", 9_000_000),
@@ -56,7 +56,7 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sweeps = told["sweeps"].as_array().unwrap();
-    // Typed one after the other, they may fall into two intervals.
+    // The commands run one after the other, so they may fall into two intervals.
     let of = |key: &str| -> Vec<&Value> {
         sweeps.iter().flat_map(|sweep| sweep[key].as_array().unwrap()).collect()
     };
@@ -66,11 +66,12 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     let hotspots = of("hotspots");
     assert!(hotspots.len() == 1 && is(hotspots[0], &hot.1), "{told}");
     let ticks = hotspots[0]["ticks_per_second"].as_f64().unwrap();
-    // A port may come a little earlier in one sweep than in the one before: its interval is not quite that of the sweeps.
+    // A sweep can read a port slightly earlier than the one before did, so its interval differs slightly from that of
+    // the sweeps.
     assert!((1_500_000.0..=3_300_000.0).contains(&ticks), "{ticks}");
     let waiting = of("held_up");
     assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{told}");
-    // The cables that ibsim plays can all do more than they run at.
+    // All cables that ibsim plays run below their best rate, so degraded links are ignored.
     let all = sweeps[2]["links"].as_array().unwrap().iter();
     let links: Vec<_> = all.filter(|link| link["why"] != "degraded").collect();
     assert!(links.len() == 1 && links[0]["why"] == "errored" && links[0]["per_hour"] == 40.0, "{told}");
@@ -84,7 +85,8 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     println!("{ticks:.0} ticks/s at {}", hotspots[0]["port"]);
 }
 
-/// A cable is pulled while OpenSM is in charge: the next sweep tells the link, and what OpenSM made of it as drift.
+/// A cable is pulled while OpenSM is in charge: the next sweep reports the link, and OpenSM's changes to the tables
+/// as drift.
 #[test]
 fn a_link_that_goes_down_under_ibsim_is_told_with_what_opensm_makes_of_it() {
     let fabric = stage::fabric("kary,k=4,n=2");
@@ -103,7 +105,7 @@ fn a_link_that_goes_down_under_ibsim_is_told_with_what_opensm_makes_of_it() {
     }
     let watching =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The second sweep is done by then: it read all tables.
+    // By then the second sweep is done, which read all tables.
     sleep(Duration::from_secs(6));
     stage.console(&format!("Unlink {}", a.0), "");
     let output = watching.wait_with_output().unwrap();
@@ -127,7 +129,7 @@ fn a_link_that_goes_down_under_ibsim_is_told_with_what_opensm_makes_of_it() {
     println!("{} switches drifted: {}", drift.len(), drift[0]["text"]);
 }
 
-/// Two OpenSMs: the one in charge ends, the other takes over, and the watch tells who and where.
+/// Of two OpenSMs the master ends and the other takes over; the watch reports both and their ports.
 #[test]
 fn another_opensm_that_takes_over_under_ibsim_is_told() {
     let fabric = stage::fabric("kary,k=4,n=2");
@@ -143,7 +145,7 @@ fn another_opensm_that_takes_over_under_ibsim_is_told() {
     }
     let watching =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first sweep is done by then.
+    // By then the first sweep is done.
     sleep(Duration::from_secs(2));
     drop(first);
     let output = watching.wait_with_output().unwrap();
@@ -165,7 +167,7 @@ fn another_opensm_that_takes_over_under_ibsim_is_told() {
     managers.iter().for_each(|news| println!("{}", news["text"]));
 }
 
-/// ibsim answers what it knows; what it says of ticks is taken as it is said, and where it says nothing there is nothing.
+/// The tick is what ibsim reports, or unknown if it reports none.
 #[test]
 fn ticks_under_ibsim_are_what_it_says_or_unknown() {
     let stage = Stage::play(&stage::fabric("kary,k=2,n=2"));
@@ -177,7 +179,7 @@ fn ticks_under_ibsim_are_what_it_says_or_unknown() {
         rows.iter().map(|row| row["tick_ps"].as_u64()).collect();
     println!("{ticks:?}");
     assert!(!rows.is_empty() && shown["notes"].as_array().unwrap().is_empty(), "{shown}");
-    // Whoever manages the fabric still does.
+    // The subnet manager is still in charge.
     let said = stage.run("sminfo", "infiniband-diags", &["-t", "2000"]);
     assert!(said.contains("SMINFO_MASTER"), "{said}");
 }

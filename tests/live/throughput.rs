@@ -1,4 +1,4 @@
-//! Table III of the switch-to-switch fat-tree paper, with the tables that OpenSM computes today: uniform traffic over 648
+//! Table III of the switch-to-switch fat-tree paper with the tables of today's OpenSM: uniform traffic over 648
 //! hosts, on two stages and on three.
 
 use std::fs;
@@ -12,7 +12,7 @@ use crate::stage::{self, Stage};
 
 const ENGINES: &[&str] = &["minhop", "updn", "ftree", "dfsssp", "lash"];
 
-/// Throughput in Gb/s of a host, and how the run ended; under the tables in the folder or those of an engine of ours.
+/// Throughput in Gb/s of a host, and how the run ended, under the tables in the folder or those of fabdeck's engine.
 fn simulated(folder: &Path, engine: Option<&str>) -> (f64, String) {
     let both = folder.join("both");
     fs::create_dir_all(&both).unwrap();
@@ -31,7 +31,7 @@ fn simulated(folder: &Path, engine: Option<&str>) -> (f64, String) {
     (said["mean_gbps"].as_f64().unwrap(), said["ended"].as_str().unwrap().to_owned())
 }
 
-/// OpenSM's engines in turn: throughput, how it ended, maximum edge forwarding index; and those of `sftree`.
+/// Results of OpenSM's engines: throughput, end, maximum edge forwarding index; and those of `sftree`.
 fn table(name: &str) -> Vec<(String, f64, String, u64)> {
     let fabric = stage::fabric(name);
     let stage = Stage::play(&fabric);
@@ -72,7 +72,7 @@ fn on_three_stages_the_busiest_links_are_in_an_order_and_only_trees_move_on_one_
     for (engine, gbps, ended, _) in others {
         let acyclic = ["ftree", "updn"].contains(&engine.as_str());
         assert_eq!(acyclic, ended == "time", "{engine} {ended}");
-        // The subnet manager's trees are not the same in every run: as good as any, to a hundredth.
+        // OpenSM's trees vary from run to run, so the bound allows one per cent.
         assert!(sftree.1 >= 0.99 * gbps, "{engine}: {gbps}, sftree {}", sftree.1);
     }
 }

@@ -1,5 +1,5 @@
-//! A folder with what the tools left behind is one source: the binary counts what ibnetdiscover counts, and traces
-//! the paths that ibtracert finds in the switches.
+//! A folder with the output of the tools is one source: the program counts what ibnetdiscover counts, and traces the
+//! paths that ibtracert finds in the switches.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::stage::{self, Stage};
 
 const SHORT: &[(&str, &[&str])] = &[("demo", &["-R", "updn", "-Q"]), ("kautz,d=3,k=2", &["-R", "minhop"])];
 const LONG: &[(&str, &[&str])] = &[("taurus", &["-R", "minhop"]), ("switch648", &["-R", "ftree"])];
-/// What OpenSM leaves behind that tells of the fabric; the last is there with QoS only.
+/// Dumps of OpenSM that describe the fabric; the last exists only with QoS.
 const DUMPS: &[&str] =
     &["opensm-lfts.dump", "opensm.fdbs", "opensm-subnet.lst", "guid2lid", "opensm-sl2vl.dump"];
 
@@ -38,7 +38,7 @@ fn a_folder_of_dumps_is_the_fabric_that_the_tools_see() {
     }
 }
 
-/// The dumps in a folder of their own.
+/// Copies the dumps into a folder of their own.
 fn collected(stage: &Stage, topology: &str) -> TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(folder.path().join("topology.txt"), topology).unwrap();
@@ -54,7 +54,7 @@ fn collected(stage: &Stage, topology: &str) -> TempDir {
     folder
 }
 
-/// What the binary says of a folder, as JSON.
+/// Runs the program on a folder and returns its JSON.
 fn fabdeck(folder: &TempDir, args: &[&str], exit: i32) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.arg("--source").arg(folder.path()).args(args).arg("--json").stdin(Stdio::null());
@@ -67,7 +67,7 @@ fn fabdeck(folder: &TempDir, args: &[&str], exit: i32) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Some pairs of hosts, near and far: the switches and egress ports on the way, hop by hop.
+/// Traces pairs of hosts, near and far, and compares switches and egress ports hop by hop.
 fn traces(stage: &Stage, folder: &TempDir, topology: &str) -> usize {
     let hosts = host_lids(topology);
     let count = hosts.len();
@@ -87,14 +87,14 @@ fn traces(stage: &Stage, folder: &TempDir, topology: &str) -> usize {
     pairs.len()
 }
 
-/// The LID in each line of an adapter: `[1](100007) "S-..."[1]  # lid 9 lmc 0 ...`.
+/// The LID in each line of an adapter: `[1](100007) "S-..."[1] # lid 9 lmc 0 ...`.
 fn host_lids(topology: &str) -> Vec<u32> {
     let lines = topology.lines().filter(|line| line.starts_with('[') && line.contains(" lmc "));
     let lid = |line: &str| line.split("# lid ").nth(1)?.split(' ').next()?.parse().ok();
     lines.filter_map(lid).collect()
 }
 
-/// The port that each hop leaves by: `[1] -> switch port {0x...}[3] lid 4-4 "leaf"`.
+/// The egress port of each hop: `[1] -> switch port {0x...}[3] lid 4-4 "leaf"`.
 fn egress_ports(report: &str) -> Vec<u64> {
     let hops = report.lines().filter(|line| line.starts_with('['));
     hops.map(|line| line[1..].split(']').next().unwrap().parse().unwrap()).collect()

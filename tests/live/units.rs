@@ -1,6 +1,6 @@
-//! The guard of a change where systemd runs. No systemd runs where tests do: what tells that it does lies in a folder, and
-//! `systemd-run` is a script that notes what it was given and starts it as systemd does, in a session of its own and with
-//! nothing of this one.
+//! The guard of a change on a machine with systemd, which the test environment lacks. A folder stands for systemd's,
+//! and `systemd-run` is a script. The script records its arguments and starts the program as systemd does: in a
+//! session of its own, with nothing of this one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ use crate::stage;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes what it is given.
+/// A `systemd-run` that starts the program.
 const TAKES: &str = r#"#!/bin/sh
 printf '%s\n' "$@" >"$0.given"
 for word in "$@"; do
@@ -51,7 +51,7 @@ impl Drop for Host {
 }
 
 impl Host {
-    /// `runner`: what `systemd-run` does; without one systemd does not run.
+    /// Creates a host. `runner` is the script `systemd-run`; without one the machine has no systemd.
     fn new(runner: Option<&str>) -> Self {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let library = redirect(home.path());
@@ -93,7 +93,7 @@ impl Host {
         stage::finish(command)
     }
 
-    /// Applies the plan: the change's id, and what was said.
+    /// Applies the plan; returns the change's id and the messages.
     fn apply(&self) -> (String, String) {
         let ended = self.run(&["apply", "a.plan", "--yes", "--accept", "transition", "--json"]);
         let said = String::from_utf8(ended.stderr).unwrap();
@@ -103,7 +103,7 @@ impl Host {
         (told["id"].as_str().unwrap().to_owned(), said)
     }
 
-    /// The words that `systemd-run` was given, if it was called.
+    /// Arguments of `systemd-run`, if it was called.
     fn given(&self) -> Option<Vec<String>> {
         let given = fs::read_to_string(self.path("tools/systemd-run.given")).ok()?;
         Some(given.lines().map(str::to_owned).collect())
@@ -148,7 +148,7 @@ fn where_systemd_runs_the_guard_is_a_unit() {
     assert_eq!(line[1], env!("CARGO_BIN_EXE_fabdeck"));
     assert_eq!(line[2..6], ["guard", "--begin", &id, "--state-dir"]);
     assert_eq!(Path::new(&line[6]).canonicalize().unwrap().display().to_string(), state);
-    // It has no home in which it could find that.
+    // The unit has no home folder to search for the configuration.
     assert_eq!(line[7], "--config");
     assert!(line[8].ends_with(".config/fabdeck/config.toml") && line.len() == 9, "{line:?}");
     assert!(host.log().contains("applied") && host.log().contains("confirmed"), "{}", host.log());
@@ -176,7 +176,7 @@ fn without_systemd_nobody_asks_for_a_unit() {
     host.ends(&id);
 }
 
-/// The unit for the boot, key by key: systemd passes over what it does not know, and so would nobody see a slip.
+/// Checks each key of the boot unit, because systemd ignores unknown keys and a typing error would go unnoticed.
 #[test]
 fn the_unit_for_the_boot_says_what_systemd_knows() {
     let path = Path::new(env!("FABDECK_ROOT")).join("docs/systemd/fabdeck-guard.service");
@@ -200,7 +200,7 @@ fn the_unit_for_the_boot_says_what_systemd_knows() {
     let value = |key: &str| said.iter().find(|(found, _)| *found == key).map(|(_, value)| *value).unwrap();
     assert!(["exec", "simple"].contains(&value("Type")));
     assert_eq!((value("Restart"), value("WantedBy")), ("on-failure", "multi-user.target"));
-    // Guards that it starts for others outlive it.
+    // Guards that the unit starts for others outlive it.
     assert_eq!(value("KillMode"), "process");
     assert_eq!(value("ConditionDirectoryNotEmpty"), "/var/lib/fabdeck/changes");
     let line: Vec<&str> = value("ExecStart").split(' ').collect();

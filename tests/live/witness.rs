@@ -1,20 +1,20 @@
-//! A second witness: the words of the tools taken apart by hand, with none of fabdeck's readers.
+//! A second, independent parser of the tools' output, which uses none of fabdeck's readers.
 
 use std::collections::BTreeMap;
 
-/// A node's GUID and one of its ports.
+/// GUID of a node and the number of a port.
 pub type End = (u64, u64);
 
-/// What ibnetdiscover prints of a switch or an adapter.
+/// A switch or an adapter in ibnetdiscover's output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Node {
     pub name: String,
     pub ports: u64,
-    /// LID and LMC; of a switch only, for an adapter has them by port.
+    /// LID and LMC of a switch; an adapter has them for each port.
     pub lid: Option<(u64, u64)>,
 }
 
-/// What it prints of one end of a cable.
+/// One end of a cable in ibnetdiscover's output.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cable {
     pub peer: End,
@@ -56,7 +56,7 @@ impl Seen {
     }
 }
 
-/// `1](2c90300000001) \t"S-0002c90100000000"[1]\t\t# lid 55 lmc 0 "leaf0" lid 1 4xQDR`
+/// Parses `1](2c90300000001) \t"S-0002c90100000000"[1]\t\t# lid 55 lmc 0 "leaf0" lid 1 4xQDR`.
 fn cable(rest: &str) -> Cable {
     let (front, comment) = rest.split_once('#').unwrap();
     let own = front.split('"').next().unwrap();
@@ -88,7 +88,7 @@ fn leading(text: &str) -> u64 {
     text.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
-/// switch GUID -> group -> ports, from the tables of `dump_mfts`: a line a group, an `x` for each port.
+/// Switch GUID -> group -> ports, from the tables of `dump_mfts`: one line for each group, an `x` for each port.
 pub fn groups(text: &str) -> BTreeMap<u64, BTreeMap<u16, Vec<u8>>> {
     let mut tables = BTreeMap::<u64, BTreeMap<u16, Vec<u8>>>::new();
     let (mut switch, mut column) = (0, 0);
@@ -108,7 +108,7 @@ pub fn groups(text: &str) -> BTreeMap<u64, BTreeMap<u16, Vec<u8>>> {
     tables
 }
 
-/// `NAME:.....VALUE` lines of perfquery, CounterSelect and the like included.
+/// `NAME:.....VALUE` lines of perfquery, with CounterSelect and the like.
 pub fn counters(text: &str) -> BTreeMap<String, u64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pair = |line: &str| {
@@ -120,7 +120,7 @@ pub fn counters(text: &str) -> BTreeMap<String, u64> {
     lines.filter_map(pair).collect()
 }
 
-/// The rows of `smpquery sl2vl` for one pair of ports: the lanes of SL 0 to 15.
+/// The row of `smpquery sl2vl` for one pair of ports: the lanes of SL 0 to 15.
 pub fn lanes(text: &str, from: u8, to: u8) -> Vec<u64> {
     let head = format!("ports: in {from:2}, out {to:2}: |");
     let row =
@@ -128,7 +128,7 @@ pub fn lanes(text: &str, from: u8, to: u8) -> Vec<u64> {
     row.trim_end_matches('|').split('|').map(|lane| lane.trim().parse().unwrap()).collect()
 }
 
-/// The two tables of `smpquery vlarb` as `show lanes` writes them: `0:4 1:0`, low first.
+/// The two tables of `smpquery vlarb` as `show lanes` prints them: `0:4 1:0`, low first.
 pub fn arbitration(text: &str) -> Vec<String> {
     let mut tables = Vec::new();
     let cells = |line: &str| -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! The tables of `docs/architecture.md`: crates and what they need, rooms and their floors, pairs of rooms on one floor.
+//! The tables of `docs/architecture.md`: crates and their needs, rooms and their floors, pairs of rooms on one floor.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +55,7 @@ impl Architecture {
         }
     }
 
-    /// A crate that needs `all` needs every other one.
+    /// Replaces `all` in the needs of a crate by every other crate.
     fn spell_out_all(&mut self) {
         let names: BTreeSet<String> = self.needs.keys().cloned().collect();
         for (name, needs) in &mut self.needs {
@@ -65,8 +65,8 @@ impl Architecture {
         }
     }
 
-    /// The room that a name at the root of a crate belongs to: the room of this name, else the crate's root room, which
-    /// has the crate's name. The program has no root room, so each name there is a room.
+    /// The room of a name at the root of a crate: the room with this name, otherwise the crate's root room. The root
+    /// room has the crate's name. The program has no root room, so each name there is a room.
     pub fn room<'a>(&'a self, krate: &'a str, name: &'a str) -> Option<&'a str> {
         let is_room = |room: &&str| self.rooms.get(*room).is_some_and(|room| room.krate == krate);
         [name, krate].into_iter().find(is_room)
@@ -76,8 +76,8 @@ impl Architecture {
         self.room(krate, name).map(|room| self.rooms[room].floor)
     }
 
-    /// The tables themselves: rooms lie in crates of the table, pairs join rooms of one floor of one crate, and following
-    /// pairs never leads back.
+    /// Checks the tables themselves: rooms belong to listed crates, and pairs join rooms on one floor of one crate
+    /// without a cycle.
     pub fn offences(&self) -> Vec<Offence> {
         let mut offences = Vec::new();
         let mut wrong = |what: String| offences.push(Offence { path: PATH.to_owned(), line: 1, what });
@@ -112,8 +112,8 @@ impl Architecture {
         next.any(|(_, b)| self.leads_to(b, to, visited))
     }
 
-    /// Why a room must not import another, if it must not. Between crates of one floor Cargo keeps the order. Tests may
-    /// import any room of their own floor.
+    /// Reason why a room must not import another, or `None` if it may. Cargo keeps the order of crates on one floor.
+    /// Tests may import any room on their own floor.
     pub fn refusal(&self, from: &str, to: &str, test: bool) -> Option<String> {
         let (here, there) = (self.rooms.get(from)?, self.rooms.get(to)?);
         let listed = self.pairs.contains(&(from.to_owned(), to.to_owned()));
@@ -132,8 +132,8 @@ fn clean(cell: &str) -> &str {
     cell.trim().trim_matches('`').trim()
 }
 
-/// Paths in backticks of a page that name something below `src`, `tests` or `docs`, without those of a form such as
-/// `src/NAME`. A command's arguments after the path are left out.
+/// Paths in backticks that name something below `src`, `tests` or `docs`, without placeholders such as `src/NAME`.
+/// Arguments after a path are ignored.
 pub fn named_paths(page: &str, text: &str) -> Vec<(Offence, String)> {
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate() {

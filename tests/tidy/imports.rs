@@ -1,17 +1,17 @@
-//! The direction of imports: every path that a source names, translated into rooms of `docs/architecture.md`.
+//! The direction of imports: translates every path in a source into rooms of `docs/architecture.md`.
 
 use crate::architecture::Architecture;
 use crate::source::{Offence, Source, is_name};
 
-/// Where a source stands: its crate, and its module path in it (`["capture", "tape"]`; empty for `lib.rs`).
+/// Position of a source: its crate, and its module path in it (`["capture", "tape"]`; empty for `lib.rs`).
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     pub krate: &'a str,
     pub module: &'a [String],
 }
 
-/// Every import of a source that goes the wrong way. Sources without a place, the binary and those of tests, name crates
-/// from outside and may name any room.
+/// Every import of a source in the wrong direction. Sources without a position (the binary, and tests) import crates
+/// from outside and may use any room.
 pub fn imports(source: &Source, place: Option<Place>, architecture: &Architecture) -> Vec<Offence> {
     let mut offences = Vec::new();
     let here = place.and_then(|place| {
@@ -33,7 +33,7 @@ pub fn imports(source: &Source, place: Option<Place>, architecture: &Architectur
     offences
 }
 
-/// A path as written, its line, and how many inline modules it stands in.
+/// A path as written, with its line and the number of inline modules around it.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
     path: Vec<String>,
@@ -41,8 +41,8 @@ struct Named {
     inside: usize,
 }
 
-/// The crate that a path leads into and the name it takes at the root of that crate. Paths that stay in the file's own
-/// module lead nowhere.
+/// The crate that a path leads into, with the path's name at that crate's root. `None` if the path stays in the
+/// file's own module.
 fn target<'a>(
     named: &'a Named,
     place: Option<Place<'a>>,
@@ -70,8 +70,8 @@ fn target<'a>(
     }
 }
 
-/// All paths that begin with `crate`, `super`, `self` or a crate of the workspace, and all that follow `use`, with the trees
-/// of `use` spread out.
+/// All paths that begin with `crate`, `super`, `self` or a crate of the workspace, and all that follow `use`, with
+/// nested `use` trees expanded.
 fn paths(code: &str) -> Vec<Named> {
     let tokens = tokens(code);
     let mut found = Vec::new();
@@ -118,15 +118,15 @@ fn begins_path(tokens: &[Token], at: usize) -> bool {
         return token.starts_with(is_name);
     }
     let begins = matches!(token, "crate" | "super" | "self" | "fabdeck") || token.starts_with("fabdeck_");
-    // A `::` continues a path, unless it begins one that is written from the list of crates (`::fabdeck_mad`).
+    // A `::` continues a path, unless it begins an absolute path (`::fabdeck_mad`).
     let from_crates = !before(2).ends_with(|c| is_name(c) || c == '>') || KEYWORDS.contains(&before(2));
     begins && (before(1) != "::" || from_crates)
 }
 
-/// Words that a path may follow.
+/// Keywords that a path may follow.
 const KEYWORDS: &[&str] = &["as", "dyn", "for", "impl", "in", "mut", "return", "use"];
 
-/// Follows one path from a token on, into braces; returns the token after it.
+/// Follows one path from a token on, also into braces; returns the token after it.
 fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Named>) -> usize {
     let kept = prefix.len();
     let mut line = tokens.get(at).map_or(0, |token| token.1);
@@ -167,7 +167,7 @@ fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut
     at
 }
 
-/// Names, `::` and single signs, each with its line from 0.
+/// Splits code into names, `::` and single characters, each with its line from 0.
 fn tokens(code: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     for (number, line) in code.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The rules for `Cargo.toml`: which crates depend on which, versions in the workspace alone, and what a crate builds.
+//! Rules for `Cargo.toml`: the dependencies of crates, versions in the workspace alone, and the targets of a crate.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct Manifest {
     table: Table,
 }
 
-/// Values of `[package]` that the workspace states once.
+/// Values of `[package]` that only the workspace states.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 const DEPENDENCIES: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
@@ -25,7 +25,7 @@ impl Manifest {
         Self { path: path.to_owned(), text: text.to_owned(), table }
     }
 
-    /// An offence at the line that begins with a name.
+    /// An offence at the line that begins with this name.
     fn offence(&self, name: &str, what: String) -> Offence {
         let begins = |line: &str| {
             let rest = line.strip_prefix(name).filter(|_| !name.is_empty());
@@ -48,7 +48,7 @@ impl Manifest {
         roots
     }
 
-    /// The dependency tables with their names, those of single targets included.
+    /// The dependency tables with their names, including those for single targets.
     fn dependency_tables(&self) -> Vec<(&str, &Table)> {
         let targets = self.table.get("target").and_then(Value::as_table);
         let targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -61,12 +61,12 @@ impl Manifest {
         found
     }
 
-    /// The crate's name, for those below `src`.
+    /// Name of the crate, if the manifest is below `src`.
     fn crate_name(&self) -> Option<&str> {
         self.path.strip_prefix("src/")?.strip_suffix("/Cargo.toml")
     }
 
-    /// A crate depends on the crates that the architecture lists for it, on all of them and on no other.
+    /// Checks that a crate depends on exactly the crates that the architecture lists for it.
     pub fn check_needs(&self, architecture: &Architecture) -> Vec<Offence> {
         let Some(name) = self.crate_name() else { return Vec::new() };
         let Some(needs) = architecture.needs.get(name) else { return Vec::new() };
@@ -89,7 +89,8 @@ impl Manifest {
         offences
     }
 
-    /// A crate is named after its folder, and a library's root lies at the top of it: paths are translated by that.
+    /// Checks that a crate has the name of its folder and that a library's root is at the top of it. The translation
+    /// of paths assumes both.
     pub fn check_name(&self, architecture: &Architecture) -> Vec<Offence> {
         let Some(name) = self.crate_name() else { return Vec::new() };
         let is_library = architecture.room(name, name).is_some();
@@ -105,7 +106,7 @@ impl Manifest {
         offences
     }
 
-    /// Versions, the other values of a package and lints come from the workspace.
+    /// Checks that versions, other package values and lints come from the workspace.
     pub fn check_inherited(&self) -> Vec<Offence> {
         let mut offences = Vec::new();
         let inherits = |value: &Value| value.get("workspace").and_then(Value::as_bool) == Some(true);

@@ -1,10 +1,10 @@
-//! Tests that a page names by file and name: `window.rs::a_window_ends`, or `::another` of the file that was named last.
+//! Tests that a page names by file and name: `window.rs::a_window_ends`, or `::another` of the file named last.
 
 use std::collections::BTreeMap;
 
 use super::source::{Offence, Source};
 
-/// Names of tests that no source of such a path has.
+/// Offences for named tests that do not exist in a source with that path.
 pub fn missing(page: &str, text: &str, sources: &BTreeMap<String, Source>) -> Vec<Offence> {
     let (mut file, mut offences) = (String::new(), Vec::new());
     for (at, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The rules that one file can break by itself.
+//! The rules that concern a single file.
 
 use crate::source::{Offence, Source, has_word, item_end};
 
@@ -6,12 +6,12 @@ const FILE_LINES: usize = 700;
 const FUNCTION_LINES: usize = 70;
 const MAIN_LINES: usize = 20;
 
-/// Modules that may hold `unsafe`.
+/// Modules that may contain `unsafe`.
 const UNSAFE_FILES: &[&str] = &["src/live/umad/library.rs"];
-/// Modules of low floors that may open files, for several crates open them in the same way.
+/// Modules on low floors that may open files, because several crates open files in the same way.
 const OPENING_FILES: &[&str] = &["src/files/regular.rs"];
 
-/// A file is one idea, a function fits on a screen, and the binary only calls the library.
+/// Checks the budgets: lines of a file, of a function, and of `main.rs`.
 pub fn budgets(source: &Source) -> Vec<Offence> {
     let mut offences = Vec::new();
     if source.lines.len() > FILE_LINES {
@@ -45,7 +45,7 @@ fn ends_in_name(text: &str) -> bool {
     text.ends_with(crate::source::is_name)
 }
 
-/// `mod.rs` and `lib.rs` declare and re-export; work has a file with a name of its own.
+/// Checks that `mod.rs` and `lib.rs` only declare and re-export.
 pub fn declares_only(source: &Source) -> Vec<Offence> {
     if !(source.path.ends_with("/mod.rs") || source.path.ends_with("/lib.rs")) {
         return Vec::new();
@@ -94,7 +94,7 @@ fn without_visibility(line: &str) -> &str {
     }
 }
 
-/// A `use` with braces ends at its semicolon; anything else at its brace.
+/// A `use` with braces ends at its semicolon; any other declaration at its brace.
 fn declaration_end(code: &[String], at: usize) -> usize {
     let is_use = without_visibility(without_attributes(code[at].trim())).starts_with("use ");
     match is_use {
@@ -103,7 +103,7 @@ fn declaration_end(code: &[String], at: usize) -> usize {
     }
 }
 
-/// Words in the program itself, by whether they are refused everywhere or below the floor that prints.
+/// Words that code must not contain.
 const REFUSED: &[&str] = &[
     concat!("to", "do!"),
     concat!("unimpl", "emented!"),
@@ -111,7 +111,7 @@ const REFUSED: &[&str] = &[
     concat!("#[ig", "nore"),
     "utils",
 ];
-/// Words that are refused in comments too.
+/// Words that comments must not contain either.
 const REFUSED_ANYWHERE: &[&str] = &[concat!("FIX", "ME"), concat!("X", "XX"), concat!("HA", "CK")];
 const PRINTING: &[&str] = &["print!", "println!", "eprint!", "eprintln!"];
 
@@ -149,8 +149,8 @@ const OUTSIDE_WORLD: &[&str] = &[
 ];
 const WALL_CLOCK: &[&str] = &["SystemTime", "Instant::now", "Timestamp::now", "Zoned::now"];
 
-/// Values below, the world above: no I/O, thread or clock on floors 0 to 2 but for the listed modules, no wall clock on
-/// floor 3, tokio in the app alone, `unsafe` in the listed modules alone. Tests may touch the world.
+/// Checks side effects. Floors 0 to 2 have no I/O, thread or clock (except the listed modules), and floor 3 has no
+/// wall clock. Only the app uses tokio, and only the listed modules use `unsafe`. Tests are exempt.
 pub fn world(source: &Source, floor: Option<u8>) -> Vec<Offence> {
     let mut offences = Vec::new();
     let floor = floor.unwrap_or(u8::MAX);
@@ -179,7 +179,7 @@ pub fn world(source: &Source, floor: Option<u8>) -> Vec<Offence> {
     offences
 }
 
-/// The modules that `use std::{...}` names first, as `std::NAME` on their line.
+/// The first-level modules of `use std::{...}`, as `std::NAME` on their line.
 fn grouped_std(source: &Source) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut depth, mut first) = (0usize, true);
@@ -214,7 +214,7 @@ fn grouped_std(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// Paths that only one machine has, in any text of the repository.
+/// Checks that no text of the repository contains a path of a single machine.
 pub fn machine_paths(path: &str, text: &str) -> Vec<Offence> {
     const ROOTS: &[&str] = &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
     let mut offences = Vec::new();

@@ -1,25 +1,25 @@
-//! A Rust source as the rules see it: lines with their comments and the insides of their literals blanked out, how deep
-//! each stands in braces, and whether it belongs to tests.
+//! A Rust source as the rules see it. Comments and the content of literals are blanked out, and each line says
+//! whether it belongs to tests.
 
-/// One source file, scanned.
+/// A scanned source file.
 #[derive(Debug)]
 pub struct Source {
-    /// From the root of the repository, with `/`.
+    /// Path from the root of the repository, with `/`.
     pub path: String,
     pub lines: Vec<Line>,
 }
 
 #[derive(Debug)]
 pub struct Line {
-    /// As it stands in the file.
+    /// The line as in the file.
     pub full: String,
-    /// Comments and the insides of strings are blanks, so that a word here is a word of the program.
+    /// The line with comments and strings blanked out, so that every word in it is code.
     pub code: String,
-    /// Inside an item under `#[cfg(test)]`, or in a file that only tests are made of.
+    /// Whether the line is in an item under `#[cfg(test)]`, or in a file of tests.
     pub test: bool,
 }
 
-/// What is wrong, and where.
+/// A broken rule with its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Offence {
     pub path: String,
@@ -49,24 +49,24 @@ impl Source {
         Offence { path: self.path.clone(), line: index + 1, what: what.into() }
     }
 
-    /// The code as one text with its line ends, for rules that look at statements.
+    /// The code as one text with its line ends, for rules about statements.
     pub fn code(&self) -> String {
         self.lines.iter().map(|line| format!("{}\n", line.code)).collect()
     }
 }
 
-/// Where the scanner stands.
+/// State of the scanner.
 enum State {
     Code,
     LineComment,
-    /// Block comments nest; the count says how deep.
+    /// Block comments nest; the number is the depth.
     BlockComment(usize),
     Text,
     /// A raw string that ends with a quote and this many `#`.
     RawText(usize),
 }
 
-/// The same text with comments and the insides of literals turned to blanks. Line ends stay.
+/// Replaces comments and the content of literals by blanks, and keeps line ends.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -131,7 +131,7 @@ fn in_code(chars: &[char], at: usize, state: &mut State, out: &mut String) -> us
     hide(chars, at, 1, out)
 }
 
-/// The length of the opening `r##"` (or `br##"`) and its count of marks.
+/// Length of the opening `r##"` (or `br##"`) and its number of `#`.
 fn raw_marks(chars: &[char], at: usize) -> Option<(usize, usize)> {
     let mut here = at;
     if chars[here] == 'b' {
@@ -145,7 +145,7 @@ fn raw_marks(chars: &[char], at: usize) -> Option<(usize, usize)> {
     (chars.get(quote) == Some(&'"')).then_some((quote + 1 - at, marks))
 }
 
-/// The length of a character literal, or 0 when the quote opens a lifetime.
+/// Length of a character literal, or 0 if the quote begins a lifetime.
 fn char_literal(chars: &[char], at: usize) -> usize {
     match chars.get(at + 1) {
         Some('\\') => {
@@ -198,7 +198,7 @@ pub fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Which lines stand under `#[cfg(test)]`: from the attribute to the end of its item.
+/// Whether each line is under `#[cfg(test)]`: from the attribute to the end of its item.
 fn test_lines(code: &[String], all: bool) -> Vec<bool> {
     let mut tests = vec![all || code.iter().any(|line| line.trim() == "#![cfg(test)]"); code.len()];
     let mut at = 0;
@@ -236,7 +236,7 @@ pub fn item_end(code: &[String], from: usize) -> usize {
     code.len().saturating_sub(1)
 }
 
-/// Whether a word stands in a line, with no letter, digit or underscore next to it.
+/// Whether a line contains a word, without a letter, digit or underscore next to it.
 pub fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

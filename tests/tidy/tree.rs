@@ -1,12 +1,12 @@
-//! What lies in the repository: which files the module tree reaches, which rooms exist, what stands at the top.
+//! Files of the repository: those that the module tree reaches, the rooms, and the entries at the top.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::architecture::Architecture;
 use crate::source::{Offence, Source};
 
-/// The files of a crate by the path of their module, from its root on. A declared module without a file is an
-/// offence; which files were reached tells what is stray.
+/// The files of a crate by the path of their module from its root. A declared module without a file is an offence.
+/// Files that no tree reaches are strays.
 #[derive(Debug, Default)]
 pub struct Tree {
     pub modules: BTreeMap<String, Vec<String>>,
@@ -58,7 +58,7 @@ pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A path relative to a folder, `..` resolved.
+/// Joins a path to a folder, and resolves `..`.
 pub fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').collect();
     for part in path.split('/') {
@@ -75,7 +75,7 @@ fn stated_path(line: &str) -> Option<String> {
     path.strip_suffix("\"]").map(str::to_owned)
 }
 
-/// The name in `mod name;`, whatever its visibility and attributes.
+/// The name in `mod name;`, with any visibility and attributes.
 fn declared(code: &str) -> Option<&str> {
     let at = code.find("mod ").filter(|at| !code[..*at].ends_with(crate::source::is_name))?;
     let name = code[at + 4..].trim().strip_suffix(';')?.trim();
@@ -88,14 +88,14 @@ pub fn strays(sources: &BTreeMap<String, Source>, reached: &BTreeSet<String>) ->
     stray.map(|source| source.offence(0, "no module tree reaches this file")).collect()
 }
 
-/// Whether a source is a program of a library's `examples` folder, which Cargo finds by itself.
+/// Whether a source is a program in a library's `examples` folder, which Cargo finds by itself.
 pub fn is_example(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     matches!(parts[..], ["src", _, "examples", file] if file.ends_with(".rs"))
 }
 
-/// The crate of a source below `src`, and the name at its root that the source belongs to: a folder or a file's own
-/// name, and the crate's name for `lib.rs` and `main.rs`. Examples use the crate from outside and belong to no room.
+/// The crate of a source below `src`, and its name at the crate's root: the folder, or the file's own name. For
+/// `lib.rs` and `main.rs` it is the crate's name. Examples use the crate from outside and belong to no room.
 pub fn crate_and_name(path: &str) -> Option<(&str, &str)> {
     if is_example(path) {
         return None;
@@ -105,7 +105,7 @@ pub fn crate_and_name(path: &str) -> Option<(&str, &str)> {
     Some((krate, if below == "lib.rs" || below == "main.rs" { krate } else { name }))
 }
 
-/// Crates and rooms of the sources against those of the architecture.
+/// Compares crates and rooms of the sources with those of the architecture.
 pub fn rooms(sources: &BTreeMap<String, Source>, architecture: &Architecture) -> Vec<Offence> {
     let mut offences = Vec::new();
     let (mut crates, mut rooms, mut missing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -145,7 +145,7 @@ const TOP: &[&str] = &[
     "themes",
 ];
 
-/// The top level is fixed, but for dotfiles.
+/// The top level is fixed, except for dotfiles.
 pub fn top_level(entries: &[String]) -> Vec<Offence> {
     let stray = entries.iter().filter(|name| !name.starts_with('.') && !TOP.contains(&name.as_str()));
     let what = "does not belong to the top level".to_owned();

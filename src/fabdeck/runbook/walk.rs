@@ -7,11 +7,11 @@ use super::guard::{Guard, Verdict};
 use super::report::{GuardReport, Report, RunState, StepReport, StepState};
 use super::values::{Found, Values};
 
-/// The run was interrupted; the caller maps this to its own exit code.
+/// Exit code of an interrupted run, as for interrupted commands.
 const INTERRUPTED: u8 = 130;
-/// A guard stopped the run.
+/// Exit code of a run that a guard or an expectation stopped.
 const FOUND: u8 = 2;
-/// A change is neither confirmed nor completely rolled back.
+/// Exit code of a run whose change is neither confirmed nor completely rolled back.
 const INCOMPLETE: u8 = 6;
 
 /// Result of a step that was done.

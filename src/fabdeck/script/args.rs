@@ -1,5 +1,5 @@
-//! The command line as clap sees it. What commands are about stands in session's command table; here are only their
-//! arguments.
+//! The arguments of commands, as clap parses them. The command table in `session` has the descriptions of the
+//! commands.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -80,7 +80,7 @@ pub struct Globals {
     /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
     #[arg(long, global = true, value_name = "ENGINE")]
     pub assume: Option<String>,
-    // Its help is made in `command_line`, from the table of themes.
+    // `command_line` builds its help from the table of themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
     /// Draw the console with ASCII signs only
@@ -100,7 +100,7 @@ pub struct Globals {
     pub verbose: bool,
 }
 
-/// When to colour.
+/// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     Auto,
@@ -192,7 +192,7 @@ pub enum CounterFormat {
     Prometheus,
 }
 
-/// Which columns and how many rows, in which order.
+/// Columns, number and order of rows.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RowArgs {
     /// Only these fields, in this order: ids with commas between; `help` lists them
@@ -248,7 +248,7 @@ pub struct CheckArgs {
     pub lanes: Option<LaneChoice>,
 }
 
-/// Which two readings of counters are compared.
+/// The two readings of counters that are compared.
 #[derive(Debug, Args)]
 pub struct HotspotArgs {
     /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 10s)
@@ -271,7 +271,7 @@ pub struct HotspotArgs {
     pub top: usize,
 }
 
-/// Where dFtree stands.
+/// Arguments of `lanes`, the state of dFtree.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct LanesArgs {
@@ -367,7 +367,7 @@ pub struct SimulateArgs {
     pub traffic: TrafficArgs,
 }
 
-/// What is recorded, and for how long.
+/// What to record, and for how long.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// The capture to write, a name that is free; `-` is stdout
@@ -396,7 +396,7 @@ pub struct RecordArgs {
     pub hear: HearArgs,
 }
 
-/// How a host follows notices.
+/// How a host handles notices.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// The program that moves the flows of this host, run without a shell for each notice; it finds what to do in
@@ -461,7 +461,7 @@ pub enum CaptureAction {
     },
 }
 
-/// A part of a capture by its times.
+/// A stretch of a capture, by its times.
 #[derive(Debug, Clone, Default, Args)]
 pub struct StretchArgs {
     /// The first sweep no sooner than this, written as for --at; 02:13 is from the beginning of that minute (usually the
@@ -473,7 +473,7 @@ pub struct StretchArgs {
     pub to: Option<String>,
 }
 
-/// What is made of a capture.
+/// The output file of a capture made from another one.
 #[derive(Debug, Clone, Args)]
 pub struct MadeArgs {
     /// Where to write it, a name that is free; `-` is stdout
@@ -484,7 +484,7 @@ pub struct MadeArgs {
     pub force: bool,
 }
 
-/// What traffic is like.
+/// The traffic to simulate.
 #[derive(Debug, Args)]
 pub struct TrafficArgs {
     /// How much time is simulated: 500us, 1ms; a tenth of it passes before anything is measured
@@ -538,7 +538,7 @@ pub struct TrafficArgs {
     pub top: usize,
 }
 
-/// The whole command line, with every command's words from the command table.
+/// Builds the whole command line, with the descriptions of the command table.
 pub fn command_line() -> clap::Command {
     let after = "Without a command the console opens, on the fabric of --source or on sim:demo; where nobody sits before a terminal, that fabric is shown in numbers.";
     let themes = format!("Colours of the console: {}, or one of your own", theme_names());
@@ -566,7 +566,7 @@ mod tests {
     use super::*;
     use crate::session::COMMANDS;
 
-    /// Commands of the table that this command line does not have, and the other way round: both empty, or it is a bug.
+    /// Commands that only the command line or only the table has; both lists have to be empty.
     fn undressed() -> (Vec<String>, Vec<String>) {
         let mut found = Vec::new();
         let mut open: Vec<(String, clap::Command)> = vec![(String::new(), Cli::command())];

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use fabdeck_routing::LanesBy;
 
-/// What is marked as failed.
+/// Elements that are marked as failed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FailArgs {
     /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME; a name alone means the node, and
@@ -31,7 +31,7 @@ pub enum MissingHosts {
     Skip,
 }
 
-/// What engines are asked for.
+/// Options of the engines.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RouteArgs {
     /// The most lanes that routes may use; left out, 8, or fewer where ports have fewer, and 4 where no adapter port says

@@ -93,7 +93,7 @@ fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> 
     let mut stated = BTreeSet::new();
     let mut more = false;
     for slot in frames {
-        // Only a whole record and the differences after it name counters.
+        // Whole records name counters, and so do the differences that lead to the first moment of the stretch.
         more = reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) || more && slot <= first;
         if more {
             for line in reader.lines(slot, flags::COUNTERS).unwrap_or_default() {

@@ -12,7 +12,7 @@ use crate::session::{Column, Kind, Listing, Selection, Value};
 /// Fields with names of nodes. The field `element` is not among them, because its value is typed into commands.
 const NAMES: &[&str] = &["name", "node", "a", "b", "peer", "switch", "destination", "next", "description"];
 
-/// Longest node description, in bytes.
+/// Length of the longest node description.
 const LONGEST_NAME: usize = 64;
 
 /// A name that is cut further says nothing.

@@ -32,7 +32,7 @@ const TURN: Duration = Duration::from_millis(20);
 /// Time to wait at the end for the thread, which ends its `squeue`.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// Who says which jobs run while something is recorded.
+/// Source of the running jobs during a recording.
 #[derive(Debug, Clone, Default, Args)]
 pub struct HearArgs {
     /// Record which jobs run as well: ask Slurm, by squeue

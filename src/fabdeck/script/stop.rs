@@ -32,7 +32,7 @@ impl Stop {
         self.0.asked.load(Ordering::SeqCst)
     }
 
-    /// Checks the flag from now on, for a command whose cleanup needs more than the default time, such as a rollback.
+    /// Declares that the command checks the flag and needs this time for its cleanup, such as a rollback.
     pub fn heed_within(&self, farewell: Duration) {
         self.0.heeded.store(true, Ordering::SeqCst);
         self.0.farewell.store(u64::try_from(farewell.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
@@ -44,7 +44,7 @@ impl Stop {
         (asked > 0).then(|| Duration::from_millis(asked))
     }
 
-    /// Checks the flag from now on, and returns it.
+    /// Declares that the command checks the flag from now on, and returns the flag.
     pub fn heed(&self) -> &AtomicBool {
         self.0.heeded.store(true, Ordering::SeqCst);
         &self.0.asked

@@ -178,8 +178,8 @@ impl Times {
     }
 }
 
-/// Runs requests until the channel closes, because a newer snapshot replaced this one or the session ended. Each
-/// sweep is recorded, so that a paused console can step back through them.
+/// Answers requests until the channel closes: a newer snapshot replaced this one, or the session ended. Each sweep is
+/// recorded, so that a paused console can step back through them.
 pub fn keep(
     source: &mut dyn Source,
     mut look: Look,

@@ -46,7 +46,7 @@ pub struct ApplyArgs {
     pub beside_manager: bool,
 }
 
-/// What is done when hosts do not say that they left the base LIDs.
+/// What to do when hosts do not confirm that they left the base LIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WhenSilent {
     /// Nothing is written, and whoever left is called back
@@ -67,7 +67,7 @@ impl WhenSilent {
     }
 }
 
-/// How a change gets to the fabric.
+/// The driver that writes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Via {
     /// Datagrams of fabdeck itself
@@ -101,7 +101,7 @@ pub struct ChangesArgs {
     pub system_log: Option<PathBuf>,
 }
 
-/// How changes are printed.
+/// The output format of `changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChangesFormat {
     Rows,
@@ -140,7 +140,7 @@ pub struct RollbackArgs {
     pub opensm_process: Option<String>,
 }
 
-/// The guard that reads the pid file has another folder to start from.
+/// Makes the path of a pid file absolute, because the guard that reads it has another working directory.
 fn opensm_process(text: &str) -> Result<String, String> {
     if text.parse::<u32>().is_ok() {
         return Ok(text.to_owned());

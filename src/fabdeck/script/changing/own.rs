@@ -73,7 +73,7 @@ impl OwnChanges {
                 Ok(told) => *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(told),
                 Err(_) => (hands.bug)(),
             }
-            // Receivers see the channel close only after the end state can be read.
+            // Senders see the channel close only after the end state can be read.
             drop(ordered);
         });
         spawned.map_err(|error| {

@@ -39,7 +39,7 @@ pub struct Prepared {
     pub judged: Judged,
     /// Findings against the plan, by the name under which each is accepted.
     pub found: Vec<(&'static str, String)>,
-    /// The open port, until another user takes it over.
+    /// The actuator that read the fabric, until a later step takes it.
     pub actuator: Option<Box<dyn Actuator>>,
     /// Whether the source is a simulator of this process, with which the change ends.
     pub own: bool,

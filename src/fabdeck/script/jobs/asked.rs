@@ -21,7 +21,7 @@ const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
 /// Interval between two polls of a running `squeue`.
 pub(super) const TURN: Duration = Duration::from_millis(20);
 
-/// Who says which jobs run.
+/// Source of the running jobs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JobSource {
     /// Ask Slurm, by squeue
@@ -129,7 +129,7 @@ pub struct WatchArgs {
     pub applying: ApplyChoice,
 }
 
-/// What is done with a proposal that is worth it.
+/// What to do with a proposal that is worth it.
 #[derive(Debug, Clone, Args)]
 pub struct ApplyChoice {
     /// Apply each proposal that has no finding, look at the fabric again, and confirm it; needs what `apply` needs
