@@ -1,5 +1,5 @@
-//! Who sends to whom: two ends on each line, after them `sl=N` and `gbps=X` where they are meant; `#` comments. It is
-//! given by name and never looked for among other files.
+//! Lists of flows: two ends on each line, then optionally `sl=N` and `gbps=X`; `#` starts a comment. Users name such a
+//! file; no folder is searched for one.
 
 use super::FileError;
 use super::opensm::{bad_line, nothing};

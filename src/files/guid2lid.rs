@@ -1,4 +1,4 @@
-//! LIDs as OpenSM remembers them over restarts (`guid2lid`): a port GUID and the first and last LID of the port.
+//! LIDs that OpenSM remembers over restarts (`guid2lid`): a port GUID, and the first and last LID of the port.
 
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ pub fn looks_like(head: &str) -> bool {
     })
 }
 
-/// A GUID and two numbers, all with `0x`.
+/// Splits a line into a GUID and two numbers, all with `0x`.
 fn fields(line: &str) -> Option<(&str, [&str; 2])> {
     let mut words = line.split_whitespace();
     let (guid, min, max) = (words.next()?, words.next()?, words.next()?);
@@ -44,7 +44,7 @@ pub fn read(input: Input<'_>) -> Result<LidFile, Box<FileError>> {
         }
         let place = || input.place(line.number);
         let fields = fields(text);
-        // OpenSM writes LIDs with four digits; fewer at the very end may be a cut.
+        // OpenSM writes LIDs with four digits; a shorter one at the end of the file may be cut.
         if line.unended && fields.is_none_or(|(_, [_, max])| max.len() != 2 + 4) {
             note_half_line(&mut file.notes, place(), text);
             continue;

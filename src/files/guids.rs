@@ -1,5 +1,5 @@
-//! Lists of GUIDs, one a line, as OpenSM takes them for roots, compute nodes, I/O nodes and routing orders. What
-//! follows the GUID on its line is for people.
+//! Lists of GUIDs, one a line, as OpenSM reads them for roots, compute nodes, I/O nodes and routing orders. Text after
+//! the GUID is a comment.
 
 use std::io::{self, Write};
 
@@ -14,17 +14,17 @@ use super::text::Input;
 
 pub const ID: &str = "guids";
 
-/// A GUID that stands in the list twice.
+/// A GUID that is in the list twice.
 const TWICE: &str = "FN-331";
-/// A GUID without `0x`, which OpenSM would read as another number.
+/// A GUID without `0x`, which OpenSM would read as a decimal number.
 const UNMARKED: &str = "FN-332";
 
 const DIGITS: usize = 16;
 
-/// Every line must be a GUID, and what follows no number and no quoted name: those are other formats.
+/// Whether all lines are GUIDs. A number or quoted name after the GUID belongs to other formats.
 pub fn looks_like(head: &str) -> bool {
     let mut any = false;
-    // The last line of the beginning may be cut.
+    // The last line of the first 8 KiB may be cut.
     for line in head.split_inclusive('\n').filter(|line| line.ends_with('\n') || head.len() < 8 * 1024) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -35,7 +35,7 @@ pub fn looks_like(head: &str) -> bool {
         let number = rest.split_whitespace().next().is_some_and(|next| {
             decimal(next).is_some() || marked_hex(next).is_some() || marked_hex(guid).is_none()
         });
-        // A short number may be anything; the GUIDs of real nodes begin with a vendor.
+        // A short number may mean anything; GUIDs of real nodes begin with a vendor.
         let fine =
             guid_of(guid).is_some_and(|(guid, _)| guid.0 > u64::from(u32::MAX) || guid_is_padded(line));
         if !fine || number || rest.starts_with(['"', '\'', ':', '{', '=']) {
@@ -50,7 +50,7 @@ fn guid_is_padded(line: &str) -> bool {
     entry(line).0.len() == "0x".len() + DIGITS
 }
 
-/// The GUID ends at a blank or at a comment.
+/// Splits a line after the GUID, which ends at a blank or at a comment.
 fn entry(line: &str) -> (&str, &str) {
     let end = line.find(|c: char| c.is_whitespace() || c == '#').unwrap_or(line.len());
     line.split_at(end)
@@ -96,7 +96,7 @@ pub fn read(input: Input<'_>) -> Result<GuidFile, Box<FileError>> {
             file.notes.add(TWICE, place(), || format!("{guid} is in the list already"));
         }
     }
-    // An empty list is a list; an empty file is not.
+    // An empty list is valid; an empty file is not.
     if !any {
         return Err(nothing(input.name, "GUID"));
     }

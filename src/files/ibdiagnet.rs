@@ -1,7 +1,7 @@
-//! ibdiagnet2.db_csv: one file of many tables, each between `START_X` and `END_X` with a row of column names.
-//! Columns are found by name, for every version has others. OpenSM's opensm-smdb.dump has the same shape.
+//! ibdiagnet2.db_csv: one file of many tables, each between `START_X` and `END_X` with a row of column names. Columns
+//! are found by name, because they differ between versions. OpenSM's opensm-smdb.dump has the same form.
 //!
-//! Management keys (M_Key, SM_Key) stand in these files. No column of a key is ever read, and no cell of a row that
+//! These files contain management keys (M_Key, SM_Key). No column of a key is ever read, and no cell of a row that
 //! does not fit its columns is ever shown.
 
 mod counters;
@@ -77,7 +77,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     })
 }
 
-/// The master among the subnet managers, else the first.
+/// The master among the subnet managers, otherwise the first.
 fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<SubnetManager>, Box<FileError>> {
     let mut first: Option<SubnetManager> = None;
     let mut master: Option<SubnetManager> = None;
@@ -111,14 +111,14 @@ fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<Sub
     Ok(master.or(first))
 }
 
-/// With adaptive routing a packet has many paths, and linear tables do not tell which: a later verdict on the
-/// tables has to know of it.
+/// Whether switches route adaptively. Packets then have many paths that linear tables do not show, and verdicts on the
+/// tables must say so.
 fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Adaptive>, Box<FileError>> {
     const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
     let (mut switches, mut enabled, mut unknown, mut told) = (0u64, 0u64, 0u64, false);
     let mut seen = None;
     if let Some(section) = tables.get("AR_INFO") {
-        // Fast recovery and forwarding by a hash pick another port than the table's as well.
+        // Fast recovery and hash-based forwarding choose other ports than the table's, too.
         let pick = |columns: &Columns| {
             let more = ["fr_enabled", "by_sl_hbf_en", "whbf_en"].map(|name| columns.find(&[name]));
             (columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]), more)

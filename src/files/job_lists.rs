@@ -1,11 +1,12 @@
-//! Which job runs where, in three forms that are told by content:
+//! Lists of jobs and their hosts, in three forms that are told apart by content:
 //!
-//! - by hand or by another batch system: a host, or a list of hosts, and a job on each line, `#` comments; or hosts alone
-//!   (`$PBS_NODEFILE`, a Slurm host list), which are one job;
+//! - written by hand or by another batch system: a host or host list and a job on each line, `#` comments; or only
+//!   hosts (`$PBS_NODEFILE`, a Slurm host list), which are one job;
 //! - `squeue -h -t R -o "%i %N"`: a job and its host list on each line;
 //! - `squeue --json`.
 //!
-//! A list is given by name and never looked for among other files, for nothing but two words tells the first form.
+//! Users name such a file; no folder is searched for one, because two words on a line are all that identifies the
+//! first form.
 
 mod json;
 mod squeue;
@@ -18,19 +19,19 @@ use super::slurm::{NoList, expand};
 use super::text::Input;
 use fabdeck_fabric::observe::{HostsOfJobs, Place};
 
-/// More hosts of jobs than this are no list of one subnet: all of its hosts with twenty jobs each.
+/// Most hosts of jobs: all hosts of the largest subnet with twenty jobs each.
 const MOST_LINES: usize = 1_000_000;
 
-/// A host and its job, in the file's order.
+/// A host and its job, in file order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobLine {
-    /// The line of a file; of JSON, which job of the list.
+    /// The line of a file; in JSON, the number of the job in the list.
     pub number: u64,
     pub host: String,
     pub job: String,
 }
 
-/// Who wrote a list.
+/// The form of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Form {
     /// A person, or a program of a site's own.
@@ -48,12 +49,13 @@ pub struct JobList {
 }
 
 impl JobList {
-    /// Slurm knows hosts that a fabric has not; a person who writes one down made a mistake.
+    /// Whether the list comes from Slurm. Slurm may list hosts that a fabric lacks; in a list by hand these are
+    /// mistakes.
     pub fn by_slurm(&self) -> bool {
         self.form != Form::Lines
     }
 
-    /// What a recording keeps of it.
+    /// The jobs with their hosts, as recordings store them.
     pub fn hosts_of_jobs(&self) -> HostsOfJobs {
         let mut all = HostsOfJobs::new();
         for line in &self.lines {
@@ -62,7 +64,7 @@ impl JobList {
         all
     }
 
-    /// A list that was recorded: there hosts may be named that the fabric does not have, as in Slurm's.
+    /// A list from a recording. It may name hosts that the fabric lacks, as Slurm's does.
     pub fn recorded(jobs: &HostsOfJobs) -> Self {
         let each = jobs.iter().zip(1..);
         let lines = each.flat_map(|((job, hosts), number)| {
@@ -71,7 +73,7 @@ impl JobList {
         Self { form: Form::SqueueJson, lines: lines.collect() }
     }
 
-    /// Takes in the hosts of a job.
+    /// Adds the hosts of a job.
     fn add(&mut self, number: u64, job: &str, list: &str) -> Result<(), NoList> {
         let hosts = expand(list)?;
         if self.lines.len() + hosts.len() > MOST_LINES {
@@ -86,7 +88,7 @@ impl JobList {
     }
 }
 
-/// A list in whatever form. What Slurm says may be that nothing runs, and so may a comment; an empty file says nothing.
+/// Reads a list in any form. A list from Slurm may be empty, and so may one with a comment; an empty file is an error.
 pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     if let Some(at) = input.bytes.iter().position(|byte| *byte == 0) {
         let place = Place { offset: Some(at as u64), ..Place::file(input.name) };
@@ -103,20 +105,20 @@ pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     }
 }
 
-/// What `squeue --json` prints.
+/// Reads the output of `squeue --json`.
 pub fn read_json(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     json::read(input)
 }
 
-/// What `squeue -h -t R -o "%i %N"` prints.
+/// Reads the output of `squeue -h -t R -o "%i %N"`.
 pub fn read_text(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     squeue::read(input)
 }
 
-/// The job of a list that names hosts alone.
+/// The job of a list that names only hosts.
 const JOB_OF_HOSTS: &str = "list";
 
-/// Whether every line has one word that can be printed, and some line has one.
+/// Whether no line has more than one printable word, and some line has one.
 fn has_hosts_alone(input: Input<'_>) -> Result<bool, Box<FileError>> {
     let mut any = false;
     for line in input.lines() {
@@ -147,7 +149,7 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
             added.map_err(|error| bad_nodes(input.place(line.number), JOB_OF_HOSTS, &error))?;
             continue;
         }
-        // A job of brackets or commas is a host list: the columns are turned round, or the forms mixed.
+        // A job with brackets or commas is a host list: columns are exchanged, or forms mixed.
         let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));
         };
@@ -209,13 +211,13 @@ mod tests {
         for text in ["", "\n \n"] {
             assert_eq!(fails(text).code, "FD-2307");
         }
-        // Whoever writes this means it.
+        // A comment alone is a valid empty list.
         assert_eq!(told("# nothing runs\n"), (Form::Lines, vec![]));
         let error = fails("\u{feff}n1\x0017\n");
         assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
     }
 
-    /// What is no text is no list, and nothing of it gets into a message that a terminal would not show as it is.
+    /// Bytes that are no text are refused, and no message contains an unprintable character.
     #[test]
     fn nothing_that_cannot_be_printed_is_echoed() {
         for bytes in
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(told("hôte-é1 17 # pr\u{fffd}t\n").1, [row(1, "hôte-é1", "17")]);
     }
 
-    /// A list of hosts stands for each of them, and what is turned round is not taken for jobs of such names.
+    /// A list of hosts means each of them, and exchanged columns are refused.
     #[test]
     fn lines_may_have_lists_of_hosts() {
         assert_eq!(told("n[1-2],m 17\n").1, [row(1, "n1", "17"), row(1, "n2", "17"), row(1, "m", "17")]);
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_form_is_told_by_the_first_line_that_can_be_one_alone() {
-        // Both words may be either: only the third line tells.
+        // Both words may be either; only the third line decides.
         assert_eq!(told("7 12\n8 12\nn9 12\n").0, Form::Lines);
         assert_eq!(told("7 12\n8 12\n9 n[1-2]\n").0, Form::SqueueText);
         assert_eq!(told("7 12\n").0, Form::Lines);
@@ -266,7 +268,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same jobs, told in the three forms and in both of the json, are the same jobs.
+        /// The same jobs in all three forms, and in both forms of JSON, are read as the same jobs.
         #[test]
         fn all_forms_say_the_same(jobs in proptest::collection::btree_map(
             "[1-9][0-9]{0,5}(_[1-9][0-9]?)?",

@@ -1,5 +1,5 @@
-//! The operator's names of nodes (node-name-map): `0x0008f104003f125c "IB1 (Rack 11 slot 1)"`, read as OpenSM and the
-//! diagnostic tools do.
+//! The operator's names of nodes (node-name-map): `0x0008f104003f125c "IB1 (Rack 11 slot 1)"`, read by the rules of
+//! OpenSM and the diagnostic tools.
 
 use std::collections::btree_map::Entry;
 
@@ -14,7 +14,7 @@ pub const ID: &str = "node-name-map";
 
 /// A GUID with a second name.
 const TWICE: &str = "FN-334";
-/// A name that the tools read only the beginning of.
+/// A name of which the tools read only the beginning.
 const CUT_NAME: &str = "FN-335";
 /// A GUID without a name.
 const NO_NAME: &str = "FN-336";
@@ -45,7 +45,7 @@ pub fn read(input: Input<'_>) -> Result<NameFile, Box<FileError>> {
         let place = || input.place(line.number);
         let (guid, rest) = entry(text);
         let rest = rest.trim_start();
-        // A quoted name is whole with its second quote.
+        // A quoted name is complete with its second quote.
         if line.unended && !(rest.starts_with('"') && rest.get(1..).is_some_and(|name| name.contains('"'))) {
             note_half_line(&mut file.notes, place(), text);
             continue;
@@ -78,7 +78,7 @@ pub fn read(input: Input<'_>) -> Result<NameFile, Box<FileError>> {
     Ok(file)
 }
 
-/// The tools take what lies between the first quotes or comment marks, wherever those stand.
+/// The tools take the text between the first quotes or comment marks, wherever those are.
 fn name_of(rest: &str) -> &str {
     let name = rest.trim_start_matches(['"', '#']);
     name.split(['"', '#']).next().unwrap_or_default()

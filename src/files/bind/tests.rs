@@ -50,7 +50,7 @@ fn a_whole_dump_of_this_fabric_needs_no_note() {
     let (tables, notes) = apply(&file, &fabric);
     assert_eq!(codes(&notes), []);
     assert_eq!(tables.lft(NodeId(0)).unwrap().get(lid(2)), Some(PortNum(3)));
-    // Saying the same again is fine.
+    // Applying the same tables again adds no note.
     let (mut again, mut notes) = (tables.clone(), Notes::new());
     file.apply_to(&fabric, &mut again, &mut notes);
     assert_eq!((again, codes(&notes)), (tables, vec![]));
@@ -107,7 +107,7 @@ fn remembered_lids_go_to_a_fabric_without_any() {
     assert_eq!(codes(&notes), [("FN-348", false)]);
     assert_eq!(given.top_lid(), Lid::new(5));
     assert_eq!(given.links().len(), 3);
-    // What the fabric knows stays.
+    // LIDs of the fabric are kept.
     let mut notes = Notes::new();
     assert_eq!(file.give_lids("guid2lid", &fabric(true), &mut notes), fabric(true));
     assert_eq!(codes(&notes), [("FN-347", false), ("FN-348", false)]);

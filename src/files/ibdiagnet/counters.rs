@@ -1,4 +1,4 @@
-//! PM_INFO: a row of counters for each port. PM_DELTA: by how much they grew while ibdiagnet waited.
+//! PM_INFO: a row of counters for each port. PM_DELTA: their growth while ibdiagnet waited.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
             let cell = row.cell(Some(*column));
             if is_absent(cell) {
                 absent += 1;
-                // Nobody misses a vendor's counter on another vendor's port.
+                // A vendor's counter is expected to be missing on ports of other vendors.
                 if counter.bits().is_some() {
                     values.insert(counter.clone(), None);
                 }
@@ -40,7 +40,7 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
             }
         }
         if absent > 0 {
-            // One note a row: whole columns are N/A in every row of a large file.
+            // One note a row, because large files have whole columns of N/A.
             notes.add("FN-404", row.place(), || {
                 format!("{absent} counters have no value (N/A): read as unknown")
             });
@@ -51,10 +51,10 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
     Ok(samples)
 }
 
-/// ibdiagnet reads counters twice, so many seconds apart, unless `--pm_pause_time` says otherwise.
+/// ibdiagnet reads counters twice, one second apart unless `--pm_pause_time` sets another pause.
 const USUAL_PAUSE: Duration = Duration::from_secs(1);
 
-/// PM_DELTA with the time that it is over.
+/// PM_DELTA, with the time that it covers.
 pub(super) fn growth(
     section: &Section<'_>,
     tables: &Tables<'_>,
@@ -76,7 +76,7 @@ pub(super) fn growth(
     Ok(CounterGrowth { samples, over: pause.unwrap_or(USUAL_PAUSE), stated: pause.is_some() })
 }
 
-/// The seconds behind `--pm_pause_time` in a command line. Nothing else of it is read: keys may stand there.
+/// The seconds after `--pm_pause_time` in a command line. The rest is not read, because it may contain keys.
 fn pause_time(args: &str) -> Option<Duration> {
     let mut words = args.split(|c: char| c.is_whitespace() || c == '=');
     words.find(|word| *word == "--pm_pause_time")?;
@@ -84,7 +84,7 @@ fn pause_time(args: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Every column that is no address and no key is a counter.
+/// Selects columns: each column that is no address and no key is a counter.
 fn pick(columns: &Columns) -> Picked {
     let node = columns.find(&["NodeGUID"]);
     let port = columns.find(&["PortNumber", "PortNum"]);
@@ -100,7 +100,7 @@ fn pick(columns: &Columns) -> Picked {
         let counter = Counter::from_name(name);
         counters.push((at, counter));
     }
-    // In the order in which a sample keeps them; of two spellings of one counter the first column counts.
+    // Sorted as samples store counters; of two spellings of one counter the first column counts.
     counters.sort_by(|a, b| a.1.cmp(&b.1));
     counters.dedup_by(|later, first| later.1 == first.1);
     Picked { node, port, counters }

@@ -1,4 +1,4 @@
-//! The fabric that the tables NODES, SWITCHES, PORTS and LINKS tell of.
+//! The fabric of the tables NODES, SWITCHES, PORTS and LINKS.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use fabdeck_fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, 
 pub(super) struct Draft {
     builder: FabricBuilder,
     by_guid: FxHashMap<Guid, NodeKey>,
-    /// Ports of nodes that NODES does not have; what the nodes are is known once all of PORTS is read.
+    /// Ports of nodes that are missing in NODES; the kind of these nodes is known after all of PORTS is read.
     strangers: BTreeMap<Guid, Vec<(PortNum, PortFacts, Place)>>,
-    /// Nodes that SWITCHES lists.
+    /// Nodes listed in SWITCHES.
     switches: FxHashSet<Guid>,
     ports_seen: FxHashSet<(NodeKey, PortNum)>,
-    /// Nodes that a later row gives another name.
+    /// Nodes with a later row of another name.
     pub(super) merged: Vec<Merged>,
-    /// The first row that is one node too many.
+    /// The first row beyond the most nodes.
     refused: Option<Place>,
 }
 
@@ -159,7 +159,7 @@ impl Draft {
                 if !self.strangers.contains_key(&node) && self.is_full(|| row.place()) {
                     return;
                 }
-                // As if on an adapter: what a switch's port must not have is taken away once it is known.
+                // Read as an adapter's port; what a switch's port must not have is removed when the kind is known.
                 let facts = columns.facts(row, false, number, notes);
                 self.strangers.entry(node).or_default().push((number, facts, row.place()));
                 return;
@@ -177,8 +177,8 @@ impl Draft {
         })
     }
 
-    /// Makes nodes of those that only PORTS knows. A switch has a port 0 or stands in SWITCHES; every other node
-    /// is taken for an adapter.
+    /// Adds the nodes that only PORTS has. A node with a port 0 or a row in SWITCHES is a switch; all others count as
+    /// adapters.
     pub(super) fn place_strangers(&mut self, notes: &mut Notes) {
         for (guid, ports) in std::mem::take(&mut self.strangers) {
             let management = ports.iter().any(|(number, ..)| *number == PortNum::MANAGEMENT);
@@ -220,7 +220,7 @@ impl Draft {
             };
             let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid, row)?, port)))
             else {
-                // Nothing says what the missing node is, so there is nothing to cable to.
+                // The kind of the missing node is unknown, so the link is left out.
                 notes.add_partial("FN-429", row.place(), || {
                     format!(
                         "the link {}[{}] - {}[{}] leads to a node that no table has; left out",
@@ -249,12 +249,12 @@ impl Draft {
         }
     }
 
-    /// Refuses a fabric of too many nodes; asked after each table.
+    /// Refuses a fabric of too many nodes; called after each table.
     pub(super) fn check(&self) -> Result<(), Box<FileError>> {
         self.refused.clone().map_or(Ok(()), |place| check_nodes(usize::MAX, || place))
     }
 
-    /// Whether one more node is one too many.
+    /// Whether one more node exceeds the limit.
     fn is_full(&mut self, place: impl FnOnce() -> Place) -> bool {
         let full = self.builder.len() + self.strangers.len() >= MOST_NODES;
         if full && self.refused.is_none() {
@@ -263,7 +263,7 @@ impl Draft {
         full
     }
 
-    /// The node at an end of a link: also one that SWITCHES alone lists.
+    /// The node at an end of a link; a node that only SWITCHES lists is added.
     fn link_end(&mut self, guid: Guid, row: &Row<'_>) -> Option<NodeKey> {
         if let Some(key) = self.by_guid.get(&guid) {
             return Some(*key);
@@ -277,7 +277,7 @@ impl Draft {
     }
 }
 
-/// A GUID that is one: not absent, not zero.
+/// A GUID in a cell, unless the cell is empty or zero.
 fn guid(row: &Row<'_>, column: Option<usize>) -> Option<Guid> {
     Guid::from_hex(row.cell(column)).ok().filter(|guid| guid.0 != 0)
 }

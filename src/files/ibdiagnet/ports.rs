@@ -1,4 +1,4 @@
-//! PORTS: what PortInfo says of each port.
+//! PORTS: the PortInfo of each port.
 
 use super::section::{Columns, Row};
 use super::speeds::{fastest, widest};
@@ -7,7 +7,7 @@ use crate::lane_code;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortFacts, PortNum, PortState};
 
-/// The columns that are read. Keys are not among them.
+/// The columns that are read. No column of keys is among them.
 pub(super) struct PortColumns {
     pub(super) node: Option<usize>,
     pub(super) number: Option<usize>,
@@ -22,7 +22,7 @@ pub(super) struct PortColumns {
     speed_supported: SpeedColumns,
     operational_lanes: Option<usize>,
     lanes_supported: Option<usize>,
-    /// `LinkSpeed` and `LinkWidth` of opensm-smdb.dump: words.
+    /// `LinkSpeed` and `LinkWidth` of opensm-smdb.dump, as words.
     speed_word: Option<usize>,
     width_word: Option<usize>,
 }
@@ -85,7 +85,7 @@ impl PortColumns {
             lanes_supported: lane_count(row, self.lanes_supported, "VLCap", notes),
             ..PortFacts::default()
         };
-        // Width and speed of a port that is down are no readings (C14-24.2.1).
+        // Width and speed of a port that is down are not valid (C14-24.2.1).
         if facts.state != Some(PortState::Down) {
             facts.width = self.width(row, notes);
             facts.speed = self.speed(row, notes);
@@ -165,7 +165,7 @@ impl SpeedColumns {
     }
 }
 
-/// A number, or nothing where the cell says nothing.
+/// A number, or `None` for a cell without a value.
 fn mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u64> {
     let text = row.cell(column);
     if is_absent(text) {
@@ -178,7 +178,7 @@ fn mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> 
     value
 }
 
-/// A code of an enumeration; 0 is 'no value' in all of PortInfo's.
+/// A code of an enumeration; in all of PortInfo's enumerations 0 means "no value".
 fn coded<T>(
     row: &Row<'_>,
     column: Option<usize>,
@@ -223,8 +223,8 @@ fn word<T>(
     value
 }
 
-/// A number that may be shown. Where a table's columns are shifted a key may stand in any of them, and no key is as
-/// short as what belongs there.
+/// A number, if it is safe to show. In a table with shifted columns any cell may hold a key, but no key is as short as
+/// the values that belong there.
 fn harmless(value: u64) -> Option<u64> {
     (value <= 0xFFFF).then_some(value)
 }

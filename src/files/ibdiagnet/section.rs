@@ -1,4 +1,4 @@
-//! The tables of a file: where they begin, whether they are whole, and their rows by column name.
+//! The tables of a file: their position, whether they are complete, and their rows by column name.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::csv::read_row;
 use crate::text::{Input, Line, Lines, timestamp};
 use fabdeck_fabric::observe::{Notes, Place};
 
-/// Real tables have up to some two hundred columns.
+/// Most columns. Real tables have up to about two hundred.
 const COLUMN_LIMIT: usize = 1024;
 
 /// A line that opens or closes a table.
@@ -22,7 +22,7 @@ pub(super) enum Marker<'a> {
 impl<'a> Marker<'a> {
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let line = line.trim();
-        // The name of a table may hold brackets and digits, never a comma or a blank as rows and prose do.
+        // The name of a table may hold brackets and digits, but no comma or blank as rows and prose do.
         let name = |text: &'a str| {
             let fits = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b"_()-".contains(&b);
             (!text.is_empty() && text.bytes().all(fits)).then_some(text)
@@ -44,19 +44,19 @@ pub(super) struct Section<'a> {
     lines: Lines<'a>,
 }
 
-/// All tables of a file, in its order.
+/// All tables of a file, in file order.
 pub(super) struct Tables<'a> {
     input: Input<'a>,
     sections: Vec<Section<'a>>,
-    /// The time of the dump in its own words, where a comment has it.
+    /// The time of the dump as the file writes it, if a comment has it.
     pub(super) time: Option<String>,
 }
 
 impl<'a> Tables<'a> {
-    /// Finds the tables. One that does not end as it began is noted: what follows may be missing.
+    /// Finds the tables. Notes a table without its end, because the rest may be missing.
     pub(super) fn scan(input: Input<'a>, notes: &mut Notes) -> Result<Self, Box<FileError>> {
         let mut tables = Self { input, sections: Vec::new(), time: None };
-        // The open table; its name and line for a note.
+        // Name and line of the open table, for notes.
         let mut open: Option<(String, u64)> = None;
         let mut lines = input.lines();
         while let Some(line) = lines.next() {
@@ -86,7 +86,8 @@ impl<'a> Tables<'a> {
     }
 
     fn add(&mut self, section: Section<'a>, notes: &mut Notes) {
-        // Look-ups take the first of a name. Files have some hundred tables; a hostile one is not searched.
+        // The first table of a name counts. Files have about a hundred tables; in a hostile file with more than 1,024
+        // duplicates are not searched.
         let known = self.sections.len() < 1024 && self.get(&section.name).is_some();
         if known {
             let name = &section.name;
@@ -109,7 +110,7 @@ impl<'a> Tables<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// A table that every whole file has: its absence makes the reading partial.
+    /// A table that every complete file has: without it the reading is partial.
     pub(super) fn wanted(&self, name: &str, notes: &mut Notes) -> Option<&Section<'a>> {
         let found = self.get(name);
         if found.is_none() {
@@ -120,7 +121,7 @@ impl<'a> Tables<'a> {
         found
     }
 
-    /// A file may list its tables; one that is listed and absent was cut off.
+    /// Compares the tables with the file's own list of tables; a listed table that is absent was cut off.
     pub(super) fn check_index(&self, notes: &mut Notes) -> Result<(), Box<FileError>> {
         let Some(index) = self.get("INDEX_TABLE") else { return Ok(()) };
         let known: FxHashSet<&str> = self.sections.iter().map(|section| section.name.as_str()).collect();
@@ -163,8 +164,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The first column that bears one of the names, in the order of the names; case and underscores vary between
-    /// versions (`NodeGuid`, `NodeGUID`, `node_guid`).
+    /// The first column with one of the names, in the order of the names. Case and underscores vary between versions
+    /// (`NodeGuid`, `NodeGUID`, `node_guid`).
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| self.names.iter().position(|column| same_column(column, name)))
     }
@@ -177,7 +178,7 @@ fn same_column(column: &str, name: &str) -> bool {
     plain(column) == plain(name)
 }
 
-/// One row that fits its table's columns.
+/// One row with a cell for each column.
 pub(super) struct Row<'r> {
     cells: &'r [Cow<'r, str>],
     input: Input<'r>,
@@ -185,12 +186,12 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// A cell without the blanks around it; empty where the table has no such column.
+    /// A cell without surrounding blanks; empty if the table has no such column.
     pub(super) fn cell(&self, column: Option<usize>) -> &str {
         column.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.trim())
     }
 
-    /// A cell exactly as it stands.
+    /// A cell with its blanks.
     pub(super) fn raw_cell(&self, column: Option<usize>) -> &str {
         column.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.as_ref())
     }
@@ -203,7 +204,7 @@ impl Row<'_> {
         &self.input
     }
 
-    /// Notes that a row is left out because of one cell. The cell is not shown: keys may stand nearby.
+    /// Notes that a row is left out because of one cell. The note does not show the cell, because keys may be nearby.
     pub(super) fn unreadable(&self, what: &str, notes: &mut Notes) {
         notes.add_partial("FN-426", self.place(), || {
             format!("the {what} of this row cannot be read; row left out")
@@ -216,8 +217,7 @@ impl<'a> Section<'a> {
         self.input.place(self.line)
     }
 
-    /// Goes through the rows. `pick` finds columns once; `free_text` names a column that may hold commas without
-    /// quotes around them.
+    /// Calls `each` for all rows. `pick` finds columns once; `free_text` names a column that may hold unquoted commas.
     pub(super) fn rows<C>(
         &self,
         notes: &mut Notes,
@@ -236,7 +236,7 @@ impl<'a> Section<'a> {
                 break;
             }
             if line.unended {
-                // The end of the table is missing and noted; a cell of this row may be cut too.
+                // The missing end of the table is noted already; a cell of this row may be cut too.
                 break;
             }
             if line.text.trim().is_empty() {
@@ -248,7 +248,7 @@ impl<'a> Section<'a> {
             if fits {
                 each(&picked, &Row { cells: &cells, input: self.input, line: line.number }, notes);
             } else if !line.text.starts_with('#') {
-                // A comment fits no table; a node may well be called '#7'.
+                // A comment fits no table, but a node may be named '#7'.
                 notes.add_partial("FN-424", self.input.place(line.number), || {
                     format!("a row of {} does not fit its {width} columns; left out", self.name)
                 });
@@ -257,7 +257,7 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// The column names: the first line of the table.
+    /// Reads the column names: the first line of the table.
     fn header(&self, lines: &mut Lines<'a>, notes: &mut Notes) -> Result<Option<Columns>, Box<FileError>> {
         for line in lines {
             let line = line?;
@@ -288,7 +288,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether a row has one cell for each column, after the repairs that leave no doubt.
+/// Whether a row has one cell for each column, after repairs that leave no doubt.
 fn fit(
     cells: &mut Vec<Cow<'_, str>>,
     width: usize,

@@ -1,4 +1,4 @@
-//! Link widths and speeds as the numbers of PortInfo, in the way the file packs them.
+//! Link widths and speeds as numbers of PortInfo, in the encoding of the file.
 //!
 //! A speed column is a mask: the first byte holds LinkSpeed (SDR, DDR, QDR), the second LinkSpeedExt (FDR, EDR, HDR,
 //! NDR), the third the vendor's (FDR10), the fourth LinkSpeedExt2 (XDR). Some versions give the bytes in columns of
@@ -6,7 +6,7 @@
 
 use fabdeck_fabric::{LinkSpeed, LinkWidth};
 
-/// The highest first: an active mask may name the legacy speed beside the extended one.
+/// Highest speed first: an active mask may name the legacy speed beside the extended one.
 const SPEEDS: &[(u64, LinkSpeed)] = &[
     (1 << 24, LinkSpeed::Xdr),
     (8 << 8, LinkSpeed::Ndr),
@@ -45,7 +45,7 @@ mod tests {
             (2048, Some(LinkSpeed::Ndr)),
             (3841, Some(LinkSpeed::Ndr)),
             (1 << 24, Some(LinkSpeed::Xdr)),
-            // The vendor's EDR20 is no speed that we know.
+            // The vendor's EDR20 is not a known speed.
             (2 << 16, None),
         ] {
             assert_eq!(fastest(mask), speed, "{mask:#x}");

@@ -1,4 +1,4 @@
-//! Reads what ibnetdiscover prints, in every dress that captures wear.
+//! Reads the output of ibnetdiscover in all its variants.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +16,7 @@ use fabdeck_fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, Por
 
 pub const ID: &str = "ibnetdiscover";
 
-/// Whether the beginning of a file has records whose ids are made of GUIDs, and nothing of ibsim.
+/// Whether the beginning of a file has records whose ids contain GUIDs, and nothing of ibsim.
 pub fn looks_like(head: &str) -> bool {
     dialect(head) == Some(Dialect::Dump)
 }
@@ -50,10 +50,10 @@ struct Reader<'a> {
     notes: Notes,
     head: Head,
     owner: Option<NodeKey>,
-    /// The line of a record that no port line has followed yet.
+    /// Line of the last record, while no port line follows it.
     bare: Option<u64>,
     time: Option<String>,
-    /// Nodes with a second record, by their first description and that one.
+    /// Nodes with a second record, with both descriptions.
     repeated: FxHashMap<NodeKey, [String; 2]>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
             Key::Device => self.head.device = number_of(plain)?,
             Key::SystemImage => self.head.system = self.guid(plain, number),
             Key::Guid(_) => {
-                // A second GUID without a record between: the first node's record is lost.
+                // A second GUID without a record in between: the record of the first node is missing.
                 if self.head.node.is_some() {
                     return Err(self.lost_record());
                 }
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         noted_guid(&mut self.notes, || Place::line(self.file, number), text)
     }
 
-    /// The kind and GUID that a node's id consists of.
+    /// Splits a node's id into kind and GUID.
     fn identity(&mut self, id: &str, number: u64) -> Result<(NodeKind, GuidText), Fault> {
         let kind = match id.as_bytes() {
             [b'S' | b's', b'-', ..] => NodeKind::Switch,
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
         };
         let node = self.builder.node_mut(known);
         if !node.answered {
-            // A peer named it before its record came.
+            // A peer named the node before its record.
             *node = facts;
             return known;
         }
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The node at the other end; until its record comes it counts as unheard.
+    /// The node at the other end; it counts as one that did not answer until its record comes.
     fn peer(&mut self, line: &PortLine<'_>, number: u64) -> Result<NodeKey, Fault> {
         let (kind, guid) = self.identity(line.peer, number)?;
         if let Some(key) = self.builder.find(kind, guid.guid) {
@@ -317,8 +317,8 @@ impl<'a> Reader<'a> {
         Ok(TopologyFile { fabric, time: self.time, merged, notes: self.notes, ..TopologyFile::default() })
     }
 
-    /// Nodes whose two records are those of two nodes: they have two names, or two cables at one port. Those of a dump
-    /// that stands twice in the file have neither.
+    /// Nodes whose two records belong to two nodes: these have two names, or two cables at one port. A dump that is in
+    /// the file twice has neither.
     fn merged(&mut self) -> Vec<Merged> {
         let mut cabled = FxHashMap::default();
         let claims = self.claims.iter().filter(|claim| self.repeated.contains_key(&claim.near.0));

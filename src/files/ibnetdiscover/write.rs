@@ -1,4 +1,4 @@
-//! Prints a fabric as ibnetdiscover does.
+//! Writes a fabric in the format of ibnetdiscover.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use crate::written::Written;
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
 
-/// The text that ibnetdiscover prints for this fabric, nodes in canonical order. A time stands in it only when given,
-/// so that equal fabrics give equal files. What is not known is left out, or printed as the tool prints it.
+/// The text that ibnetdiscover prints for this fabric, nodes in canonical order. A time is written only if given, so
+/// that equal fabrics give equal files. Unknown values are left out, or printed as the tool does.
 pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<Written, Box<FileError>> {
     if fabric.is_empty() {
         let what = "a fabric without nodes cannot be written";
@@ -89,7 +89,7 @@ fn write_port(text: &mut String, fabric: &Fabric, kind: NodeKind, port: &Port) -
     if far.kind != NodeKind::Switch
         && let Some(Guid(guid)) = peer.facts.guid
     {
-        // The tool sets a blank before the parenthesis on adapters alone.
+        // The tool writes a blank before the parenthesis only for adapters.
         let blank = if kind == NodeKind::Switch { "" } else { " " };
         write!(text, "{blank}({guid:x}) ")?;
     }
@@ -103,7 +103,7 @@ fn write_port(text: &mut String, fabric: &Fabric, kind: NodeKind, port: &Port) -
     writeln!(text, "\"{}\" lid {} {width}{speed}", clean_name(&far.description), Known(far_lid))
 }
 
-/// A LID, 0 for the unknown one.
+/// A LID, 0 if unknown.
 struct Known(Option<Lid>);
 
 impl std::fmt::Display for Known {

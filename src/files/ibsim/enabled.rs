@@ -1,9 +1,9 @@
-//! How ibsim derives the width and speed of a link: each end has sets of what is enabled, the best common one wins.
+//! Width and speed of links by ibsim's rule: each end has sets of enabled values, and the best common value wins.
 
 use crate::topology_text::{Fault, Tail};
 use fabdeck_fabric::{LinkSpeed, LinkWidth, NodeKind};
 
-/// What a port has enabled, in the bits of PortInfo.
+/// Enabled widths and speeds of a port, as bits of PortInfo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Enabled {
     pub widths: u32,
@@ -12,7 +12,7 @@ pub struct Enabled {
     pub fdr10: bool,
 }
 
-/// What a port has when the file says nothing: 4x SDR.
+/// Default of a port: 4x SDR.
 impl Default for Enabled {
     fn default() -> Self {
         Self { widths: 2, speeds: 1, extended: 0, fdr10: false }
@@ -22,33 +22,33 @@ impl Default for Enabled {
 const QDR_AND_BELOW: u32 = 7;
 
 impl Enabled {
-    /// `width=`, or `w=` on a port.
+    /// Sets `width=`, or `w=` on a port.
     pub fn set_widths(&mut self, value: u32) -> Result<(), Fault> {
         self.widths = checked(value, 1, 31, "a set of widths")?;
         Ok(())
     }
 
-    /// `speed=`, or `s=` on a port, where 0 stands for QDR (a dump of a faster link says so).
+    /// Sets `speed=`, or `s=` on a port, where 0 means QDR (a dump of a faster link has 0).
     pub fn set_speeds(&mut self, value: u32) -> Result<(), Fault> {
         self.speeds = checked(value, 1, 7, "a set of speeds")?;
         Ok(())
     }
 
-    /// `extspeed=`, or `e=` on a port.
+    /// Sets `extspeed=`, or `e=` on a port.
     pub fn set_extended(&mut self, value: u32) -> Result<(), Fault> {
         self.extended = checked(value, 0, 63, "a set of extended speeds")?;
         Ok(())
     }
 
-    /// What a port has enabled whose line names this rate.
+    /// Enabled values of a port whose line names this rate.
     pub fn of_rate(width: LinkWidth, speed: LinkSpeed) -> Self {
         let mut enabled = Self::default();
         enabled.read_rate(Some(width), Some(speed));
         enabled
     }
 
-    /// The words of a port line. Suffixes first; a rate behind a LID (`lid 3 4xQDR`) outweighs them, but ibsim does
-    /// not look for one on a router.
+    /// Reads the words of a port line. A rate after a LID (`lid 3 4xQDR`) overrides the suffixes, but ibsim ignores it
+    /// on routers.
     pub fn read(&mut self, kind: NodeKind, tail: &Tail<'_>) -> Result<(), Fault> {
         if let Some(widths) = tail.w {
             self.set_widths(widths)?;
@@ -91,7 +91,7 @@ impl Enabled {
         self.fdr10 |= speed >= Some(LinkSpeed::Fdr10);
     }
 
-    /// What a link between two ports comes up with. `None`: nothing in common, at which ibsim stops.
+    /// Width and speed of a link between two ports. `None`: nothing in common, where ibsim stops.
     pub fn active(self, other: Self) -> (Option<LinkWidth>, Option<LinkSpeed>) {
         let widths = self.widths & other.widths;
         let width = [

@@ -1,4 +1,4 @@
-//! Net files of ibsim: the fabric that the simulator is to play.
+//! Net files of ibsim: the fabric that ibsim simulates.
 
 mod enabled;
 mod read;

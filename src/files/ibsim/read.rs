@@ -1,5 +1,5 @@
-//! Reads net files of ibsim as ibsim reads them: GUIDs are given out in order, links come up with the best that both
-//! ends have enabled, descriptions default to ids.
+//! Reads net files as ibsim does: GUIDs are assigned in order, links come up with the best values that both ends have
+//! enabled, and descriptions default to ids.
 
 use rustc_hash::FxHashMap;
 
@@ -45,13 +45,14 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     reader.finish()
 }
 
-/// What the next record takes, as ibsim keeps it: the vendor and the system image for one node, the rest for all.
+/// Settings for the next record, by ibsim's rule: vendor and system image for one node, the others for all later
+/// nodes.
 struct Settings {
     vendor: u32,
     device: u32,
     system: u64,
     module: String,
-    /// The next GUID of each kind, and the base that relative ones (`switchguid+16`) count from.
+    /// The next GUID of each kind, and the base of relative ones (`switchguid+16`).
     next: [u64; 3],
     base: [u64; 3],
     enabled: Enabled,
@@ -59,7 +60,7 @@ struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        // Routers have no base of their own in ibsim; its table has zeros there.
+        // Routers have no base in ibsim; its table has zeros there.
         let bases = [0x20_0000, 0x10_0000, 0];
         Self {
             vendor: 0,
@@ -81,14 +82,14 @@ fn slot(kind: NodeKind) -> usize {
     }
 }
 
-/// A cable whose other end is known by a text until all records are read.
+/// A cable whose other end is a text until all records are read.
 struct Cable {
     near: (NodeKey, PortNum),
     far: Far,
     line: u64,
     far_lid: Option<fabdeck_fabric::Lid>,
     far_guid: Option<Guid>,
-    /// `None` on a line that is cut.
+    /// `None` if the line is cut.
     enabled: Option<Enabled>,
 }
 
@@ -106,11 +107,11 @@ struct Reader<'a> {
     notes: Notes,
     settings: Settings,
     owner: Option<NodeKey>,
-    /// Where lines for one node began whose record did not come yet.
+    /// First line of settings for one node, until its record comes.
     pending: Option<u64>,
-    /// How many more port lines ibsim expects; the line that ends a record earlier is lost to it.
+    /// Number of port lines that ibsim still expects. ibsim ignores the line that ends a record early.
     expected: u8,
-    /// The line of a record that no port line has followed yet.
+    /// Line of the last record, while no port line follows it.
     bare: Option<u64>,
 }
 
@@ -144,7 +145,7 @@ impl Reader<'_> {
                 self.record(&parse_record(keyword, rest, cut)?, number, cut)?
             }
             LineKind::Port(rest) => self.port(rest, number, cut)?,
-            // What follows is about a cut line: it says nothing for sure.
+            // In a cut line the rest is uncertain.
             _ if cut => {}
             LineKind::Key { key, value, relative } => self.key(key, value, relative, number)?,
             LineKind::Alias(rest) => self.alias(rest)?,
@@ -212,7 +213,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The prefix that ids get from here on.
+    /// Sets the prefix of ids from here on.
     fn module(&mut self, value: &str) -> Result<(), Fault> {
         const LONGEST: usize = 20;
         let quoted = value.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
@@ -224,7 +225,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An id as ibsim stores it: behind the module's name, unless it names a module itself.
+    /// An id as ibsim stores it: with the module's name in front, unless the id names a module itself.
     fn full_id(&self, id: &str) -> Box<str> {
         match self.settings.module.as_str() {
             "" => id.into(),
@@ -246,7 +247,7 @@ impl Reader<'_> {
         let id = self.full_id(record.id);
         let kind = record.kind;
         let guid = Guid(self.settings.next[slot(kind)]);
-        // A switch takes one GUID, an adapter one for itself and one for each port.
+        // A switch uses one GUID, an adapter one for itself and one for each port.
         let takes = if kind == NodeKind::Switch { 1 } else { u64::from(record.port_count) + 1 };
         self.settings.next[slot(kind)] = guid.0.wrapping_add(takes);
         let system = std::mem::take(&mut self.settings.system);
@@ -305,14 +306,14 @@ impl Reader<'_> {
         let mut enabled = self.settings.enabled;
         enabled.read(kind, &line.tail)?;
         let place = || Place::line(file, number);
-        // Records may follow their peers, so what the peer is cannot be told yet; a switch gets no GUID of this.
+        // The peer's record may come later, so its kind is unknown; a switch gets no GUID from this.
         let far_port = line.peer_port.unwrap_or(PortNum(1));
         let far_guid = line
             .peer_label
             .and_then(|label| port_guid(&mut self.notes, place, label, NodeKind::ChannelAdapter, far_port));
         let facts = self.builder.port(owner, line.port);
         if kind != NodeKind::Switch {
-            // ibsim does not look at the GUID in parentheses, but it is what the file says.
+            // ibsim ignores the GUID in parentheses, but the file states it.
             let stated =
                 line.label.and_then(|label| port_guid(&mut self.notes, place, label, kind, line.port));
             let counted = Guid(node_guid.0.wrapping_add(u64::from(line.port.value())));
@@ -346,13 +347,13 @@ impl Reader<'_> {
         let port = match line.peer_port {
             Some(port) => port,
             None if cut => return Err(Fault::new("FD-2103", "a cut line", "take the file again")),
-            // As ibsim has it.
+            // ibsim's default.
             None => PortNum(1),
         };
         Ok(Far::Port(self.full_id(line.peer), port))
     }
 
-    /// `@[3] "uplink"`: others lead to this port by the name `module@uplink`.
+    /// Reads `@[3] "uplink"`: other ports refer to this one by the name `module@uplink`.
     fn alias(&mut self, rest: &str) -> Result<(), Fault> {
         let owner = self.owner.ok_or_else(|| {
             Fault::new("FD-2106", "an alias before the first node", "an alias belongs to the record above it")
@@ -390,7 +391,7 @@ impl Reader<'_> {
         let (claims, enabled) = self.claims();
         let partners = join(&mut self.builder, &claims, &mut self.notes, self.file)?;
         for (at, claim) in claims.iter().enumerate() {
-            // One end alone does not tell what a link comes up with.
+            // Width and speed depend on both ends.
             let other = partners[at].and_then(|partner| enabled[partner as usize]);
             let (Some(own), Some(other)) = (enabled[at], other) else { continue };
             let (width, speed) = own.active(other);
@@ -407,7 +408,7 @@ impl Reader<'_> {
         Ok(TopologyFile { fabric, notes: self.notes, ..TopologyFile::default() })
     }
 
-    /// The cables whose other ends are known, and for each what its port has enabled.
+    /// The cables with known other ends, and for each the enabled values of its port.
     fn claims(&mut self) -> (Vec<Claim>, Vec<Option<Enabled>>) {
         let mut claims = Vec::with_capacity(self.cables.len());
         let mut enabled = Vec::with_capacity(self.cables.len());
@@ -430,7 +431,7 @@ impl Reader<'_> {
             claims.push(Claim { near, far, line, far_lid, far_guid });
             enabled.push(cable.enabled);
             if let Some(far_enabled) = far_enabled {
-                // A port with an alias says nothing of its cable itself: this line speaks for both ends.
+                // A port with an alias does not name its cable itself: this line counts for both ends.
                 let back = Claim { near: far, far: near, line, far_lid: None, far_guid: None };
                 aliased.push((back, Some(far_enabled)));
             }

@@ -1,4 +1,4 @@
-//! Writes a fabric so that ibsim plays it, and notes what ibsim 0.10 would make of it.
+//! Writes a fabric as a net file for ibsim, and notes what ibsim 0.10 would change.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,15 +10,15 @@ use crate::written::Written;
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 
-/// Longer descriptions are cut by ibsim.
+/// ibsim cuts longer descriptions.
 const LONGEST_NAME: usize = 63;
-/// What ibsim takes without being told of more.
+/// Default limits of ibsim.
 const NODES: usize = 2_048;
 const SWITCHES: usize = 256;
 const PORTS: usize = 13_312;
 const LINEAR_CAP: usize = 30_720;
 
-/// A net file. Nodes are known by `S-`, `H-` or `R-` and their GUID, so that names may be anything and be borne twice.
+/// Writes a net file. The ids of nodes are `S-`, `H-` or `R-` and their GUID, so names may be arbitrary and repeated.
 pub fn write(fabric: &Fabric) -> Result<Written, Box<FileError>> {
     if !fabric.nodes().any(|(id, _)| is_played(fabric, id)) {
         let what = "a fabric without nodes cannot be written";
@@ -47,7 +47,7 @@ fn place() -> Place {
     Place::file(super::ID)
 }
 
-/// ibsim stops at nodes without ports and at links to nodes that it does not have.
+/// Whether a node is written: ibsim stops at nodes without ports, and at links to missing nodes.
 fn is_played(fabric: &Fabric, id: NodeId) -> bool {
     let facts = &fabric.node(id).facts;
     facts.answered && (facts.port_count > 0 || port_count(fabric, id) > 0)
@@ -62,7 +62,7 @@ struct Writer<'a> {
     fabric: &'a Fabric,
     text: String,
     notes: Notes,
-    /// ibsim keeps the last device number for the nodes that follow.
+    /// The last device id, which ibsim keeps for later nodes.
     device: u32,
 }
 
@@ -121,7 +121,7 @@ impl Writer<'_> {
         write!(self.text, "\t\"{}\"[{}]", node_id(far.kind, far.guid), peer.number)?;
         let (width, speed) = self.rate(id, peer_id);
         if kind == NodeKind::Router {
-            // ibsim overlooks the rate on a router's line.
+            // ibsim ignores the rate on a router's line.
             let Enabled { widths, speeds, extended, .. } = Enabled::of_rate(width, speed);
             write!(self.text, " w={widths} s={speeds} e={extended}")?;
         }
@@ -130,7 +130,7 @@ impl Writer<'_> {
             write!(self.text, "lid {} lmc {} ", port.facts.lid.map_or(0, Lid::value), port.facts.lmc)?;
         }
         let name = plain_name(&far.description);
-        // ibsim takes every `=` on the line for a setting of the port (`node=1` sets its extended speed).
+        // ibsim reads each `=` on the line as a setting of the port (`node=1` sets its extended speed).
         let name = if name.contains('=') { "" } else { &name };
         let far_lid = fabric.address_of(peer_id).map_or(0, |(lid, _)| lid.value());
         if speed == LinkSpeed::Fdr10 {
@@ -139,7 +139,7 @@ impl Writer<'_> {
         writeln!(self.text, "\"{name}\" lid {far_lid} {width}{speed}")
     }
 
-    /// What to write at both ends. Ends that have nothing in common make ibsim stop, so both get the lesser.
+    /// The rate to write at both ends: the lower one, because ibsim stops at ends with nothing in common.
     fn rate(&mut self, a: PortId, b: PortId) -> (LinkWidth, LinkSpeed) {
         let is_router =
             |port: PortId| self.fabric.node(self.fabric.port(port).node).facts.kind == NodeKind::Router;
@@ -171,7 +171,7 @@ impl Writer<'_> {
         (width.unwrap_or(LinkWidth::X4), played)
     }
 
-    /// ibnetdiscover asks devices of one vendor alone whether QDR is in truth FDR10.
+    /// ibnetdiscover checks only devices of one vendor for FDR10, and shows QDR otherwise.
     fn note_fdr10(&mut self, port: &Port) {
         const MELLANOX: u32 = 0x2c9;
         let facts = &self.fabric.node(port.node).facts;
@@ -182,7 +182,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The name in a node's record, which ibsim makes the node's description.
+    /// The name in a node's record, which ibsim uses as the node's description.
     fn name<'n>(&mut self, facts: &'n NodeFacts) -> Cow<'n, str> {
         let plain = plain_name(&facts.description);
         let name = if plain.len() > LONGEST_NAME {
@@ -241,7 +241,7 @@ impl Writer<'_> {
     }
 }
 
-/// The lesser of two; what only one end knows holds for both.
+/// The lower of two values; a value known at only one end counts for both.
 fn lesser<T: Copy, K: Ord>(a: Option<T>, b: Option<T>, rank: impl Fn(T) -> K) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if rank(b) < rank(a) { b } else { a }),
@@ -249,7 +249,7 @@ fn lesser<T: Copy, K: Ord>(a: Option<T>, b: Option<T>, rank: impl Fn(T) -> K) ->
     }
 }
 
-/// A name in quotes ends at the first quote for ibsim.
+/// Replaces quotes, because ibsim ends a quoted name at the first one.
 fn plain_name(name: &str) -> Cow<'_, str> {
     let name = clean_name(name);
     if name.contains('"') { name.replace('"', "'").into() } else { name }

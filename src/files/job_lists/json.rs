@@ -1,4 +1,4 @@
-//! What `squeue --json` prints. The data parsers of Slurm's versions differ:
+//! Output of `squeue --json`. The data parsers of Slurm's versions differ:
 //!
 //! | | 21.08, 22.05 (v0.0.37, v0.0.38) | 23.02 and later (v0.0.39 and up) |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | allocated nodes | `job_resources.nodes`: a list | the same, later an object with its `list` |
 //! | all | `nodes`: a host list | the same |
 //!
-//! A controller that cannot be reached is told in `errors`, beside an empty list and with exit code 0.
+//! An unreachable controller is reported in `errors`, with an empty list and exit code 0.
 
 use serde::Deserialize;
 
@@ -103,7 +103,7 @@ enum Nodes {
 }
 
 impl Job {
-    /// As `%i` of squeue names it, the components of a heterogeneous job as one.
+    /// The name that squeue's `%i` prints, with the components of a heterogeneous job as one.
     fn name(&self) -> Option<String> {
         let id = self.job_id.id()?;
         Some(match (self.het_job_id.id(), self.array_job_id.id(), self.array_task_id.get()) {
@@ -157,7 +157,7 @@ impl Complaint {
     }
 }
 
-/// The byte that a parser stopped at: it tells line and column, from 1.
+/// The offset where the parser stopped; serde_json states line and column, from 1.
 fn offset(bytes: &[u8], error: &serde_json::Error) -> Option<u64> {
     let before = bytes.split_inclusive(|b| *b == b'\n').take(error.line().checked_sub(1)?);
     Some((before.map(<[u8]>::len).sum::<usize>() + error.column().saturating_sub(1)) as u64)
@@ -176,7 +176,7 @@ mod tests {
         rows.iter().map(|(job, host)| ((*job).to_owned(), (*host).to_owned())).collect()
     }
 
-    /// As Slurm 22.05 prints them, shortened.
+    /// Output of Slurm 22.05, shortened.
     #[test]
     fn numbers_and_states_of_old_versions() {
         let text = r#"{"meta": {"Slurm": {"release": "22.05.8"}}, "errors": [], "jobs": [
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(read_json(text).unwrap(), rows(&[("1", "n1"), ("1", "n2"), ("2_0", "n5")]));
     }
 
-    /// As 23.11 and 24.05 print them, shortened.
+    /// Output of 23.11 and 24.05, shortened.
     #[test]
     fn numbers_and_states_of_new_versions() {
         let number = |set, number| format!(r#"{{"set": {set}, "infinite": false, "number": {number}}}"#);
@@ -241,7 +241,7 @@ mod tests {
             "{error}"
         );
         assert_eq!(read_json("{\"nodes\": []}").unwrap_err().code, "FD-2310");
-        // As a dead controller is told: exit code 0 and no job.
+        // Output with an unreachable controller: exit code 0 and no job.
         let dead = r#"{"errors": [{"description": "Failed while looking for jobs", "error_number": -1,
             "error": "Unspecified error", "source": "slurm_load_jobs"}], "jobs": []}"#;
         let error = read_json(dead).unwrap_err();

@@ -1,4 +1,4 @@
-//! What `squeue -h -t R -o "%i %N"` prints: a job and its host list on each line.
+//! Output of `squeue -h -t R -o "%i %N"`: a job and its host list on each line.
 //!
 //! ```text
 //! 17 n[1-4]
@@ -16,7 +16,8 @@ use crate::opensm::shown;
 const HEADING: &str = "JOBID";
 const NODES: [&str; 2] = ["NODELIST", "NODELIST(REASON)"];
 
-/// Whether a file is squeue's: the first line tells whose first word alone, or second word alone, can be a job's id.
+/// Whether a file is squeue's. The first line decides in which only the first word, or only the second, can be a job's
+/// id.
 pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
     for line in input.lines() {
         let line = line?;
@@ -34,7 +35,7 @@ pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
     Ok(false)
 }
 
-/// `17`, `17_3`, `17+1`, and `17_[4-9]`, tasks that wait.
+/// Whether a word is `17`, `17_3`, `17+1`, or `17_[4-9]` (pending tasks).
 fn is_id(word: &str) -> bool {
     match word.split_once(['_', '+']) {
         Some((job, part)) => digits(job) && (digits(part) || waits(part)),
@@ -50,7 +51,7 @@ fn waits(tasks: &str) -> bool {
     tasks.starts_with('[')
 }
 
-/// The components of a heterogeneous job run as one.
+/// The job of an id; the components of a heterogeneous job are one job.
 fn job_of(id: &str) -> &str {
     id.split('+').next().unwrap_or(id)
 }
@@ -66,7 +67,7 @@ pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         if id.is_empty() || heading && NODES.contains(&nodes) || is_id(id) && nodes.starts_with('(') {
             continue;
         }
-        // More columns, as squeue prints them when nobody says which, are no node lists.
+        // squeue's default columns, without -o, are no node lists.
         if heading || !is_id(id) || id.ends_with(']') || nodes.contains(char::is_whitespace) {
             let what = format!("'{}' is not a job's id and its nodes", shown(text));
             let hint = "give what squeue -h -t R -o \"%i %N\" prints, or mend this line";

@@ -1,12 +1,13 @@
-//! From the names of hosts, as batch systems have them, to ports. The rule, for each adapter that computes:
+//! Maps host names of batch systems to ports. The rule for each compute adapter:
 //!
-//! - it goes by the operator's name for it (node-name-map) and by its own description;
-//! - where a rule of the site fits either, that says whose it is; one that fits in several ways says nothing;
-//! - else the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
-//! - a name with its domain means that host; without one, or with another, hosts count whose names begin alike;
-//! - small letters and capitals are different letters, as for Slurm;
-//! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous, unless the same
-//!   adapters go by all of these names.
+//! - its names are the operator's name for it (node-name-map) and its own description;
+//! - a rule of the site that fits a name decides its host; a rule that fits in several ways leaves the name out;
+//! - otherwise the first word is the host, without the name of the device (`node7 HCA-1`, `node7-mlx5_0`);
+//! - a listed name with its domain means that host; without a domain, or with an unknown one, it means the hosts with
+//!   the same first label;
+//! - case matters, as for Slurm;
+//! - several adapters of one host belong to it; a listed name that fits hosts of several domains is ambiguous, unless
+//!   the same adapters have all of these names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use crate::slurm::{host_name, host_word};
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, JobMap, NamedHost, Names, NodeId, NodeKind};
 
-/// So many are named in a note.
+/// Most names in a note.
 const NAMED: usize = 5;
 
 /// Adapters by the names of their hosts.
@@ -23,15 +24,15 @@ const NAMED: usize = 5;
 pub struct Hosts<'f> {
     fabric: &'f Fabric,
     names: &'f Names,
-    /// By the name without its domain: each name with its domain, and who bears it.
+    /// By the name without its domain: each name with its domain, and its adapters.
     by_name: BTreeMap<String, BTreeMap<String, BTreeSet<NodeId>>>,
-    /// Adapters whose rule fits in several ways, and what they may mean.
+    /// Adapters whose rule fits in several ways, with the possible hosts.
     unclear: BTreeMap<String, Vec<String>>,
 }
 
 enum Found {
     Nodes(BTreeSet<NodeId>),
-    /// Hosts that the name fits alike.
+    /// Hosts that the name fits equally.
     Several(Vec<String>),
     Nobody,
 }
@@ -66,12 +67,12 @@ impl<'f> Hosts<'f> {
         let bearers = self.by_name.get(&host_of_word(host));
         let bearers = bearers.or_else(|| self.by_name.get(&host_name(host)?));
         let Some(bearers) = bearers else {
-            // Whoever writes a list by hand may write a GUID.
+            // A list by hand may name GUIDs.
             let named = self.names.find(self.fabric, host, Some(NodeKind::ChannelAdapter));
             return if named.is_empty() { Found::Nobody } else { Found::Nodes(named.into_iter().collect()) };
         };
         let mut who = bearers.values();
-        // An adapter that goes by two names is one host still.
+        // An adapter with two names is one host.
         let first = who.next().filter(|first| who.all(|nodes| nodes == *first));
         match bearers.get(host).or(first) {
             Some(nodes) => Found::Nodes(nodes.clone()),
@@ -79,13 +80,13 @@ impl<'f> Hosts<'f> {
         }
     }
 
-    /// The host whose name has the same letters, small ones or capitals.
+    /// A host whose name differs only in case.
     fn meant(&self, host: &str) -> Option<String> {
         let short = host_of_word(host);
         self.by_name.keys().find(|name| name.eq_ignore_ascii_case(&short)).cloned()
     }
 
-    /// The jobs of a list by the ports of their hosts.
+    /// The jobs of a list, mapped to the ports of their hosts.
     pub fn place(&self, list: &JobList) -> Placed {
         let mut placed = Placed { unclear: self.unclear.clone(), ..Placed::default() };
         let mut found: BTreeMap<&str, Found> = BTreeMap::new();
@@ -133,39 +134,39 @@ impl<'f> Hosts<'f> {
     }
 }
 
-/// The jobs of a list on a fabric, and what of the list is not on it.
+/// The jobs of a list on a fabric, and the part of the list that is not on it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placed {
     pub jobs: JobMap,
-    /// Jobs of the list, those without a known host included.
+    /// Number of jobs in the list, those without a known host included.
     pub listed: usize,
-    /// Hosts of the list, by their names there.
+    /// Number of hosts in the list, by name.
     pub hosts: usize,
-    /// Hosts of the fabric that they are, each once.
+    /// Number of hosts of the fabric among them, each counted once.
     pub on: usize,
-    /// Of these, those with several jobs, and how many each has.
+    /// Hosts with several jobs, and number of their jobs.
     pub shared: BTreeMap<String, usize>,
-    /// Hosts that the fabric does not have.
+    /// Hosts that the fabric lacks.
     pub unknown: BTreeSet<String>,
-    /// Of these, those that are there with other letters, small ones or capitals.
+    /// Of these, hosts that the fabric has with other case.
     pub meant: BTreeMap<String, String>,
-    /// Hosts whose name fits several, and these.
+    /// Hosts whose name fits several of the fabric, with these.
     pub ambiguous: BTreeMap<String, Vec<String>>,
-    /// Adapters that a rule of the site reads in several ways, and what they may mean.
+    /// Adapters whose name fits a rule of the site in several ways, with the possible hosts.
     pub unclear: BTreeMap<String, Vec<String>>,
-    /// How many hosts of a job are either, where some are.
+    /// Number of unknown or ambiguous hosts of each job, if any.
     pub missing: BTreeMap<String, usize>,
     /// The jobs of each of these hosts.
     pub missing_in: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Placed {
-    /// Whether jobs run, and all of them on hosts that are not on the fabric for certain.
+    /// Whether jobs run, but none of their hosts is known for certain on the fabric.
     pub fn is_elsewhere(&self) -> bool {
         self.hosts > 0 && self.jobs.is_empty()
     }
 
-    /// That they are, and what may be wrong.
+    /// The message for that case.
     pub fn elsewhere(&self) -> String {
         let named = some(self.unknown.iter().chain(self.ambiguous.keys()).map(String::as_str));
         format!(
@@ -175,7 +176,7 @@ impl Placed {
         )
     }
 
-    /// That nothing runs, for who asked for routes with these jobs.
+    /// The note that no job runs, for a command that computes routes for jobs.
     pub fn idle(&self, place: &Place) -> Notes {
         let mut notes = Notes::new();
         if self.hosts == 0 {
@@ -184,7 +185,7 @@ impl Placed {
         notes
     }
 
-    /// What is not on the fabric, in a note for each kind.
+    /// Notes on hosts that are not on the fabric, one for each kind.
     pub fn notes(&self, place: &Place) -> Notes {
         let mut notes = Notes::new();
         let of = format!("of {} hosts with jobs", self.hosts);
@@ -235,7 +236,7 @@ impl Placed {
     }
 }
 
-/// A host's name without its domain, as a rule or a list has it.
+/// A host's name without its domain, from a rule or a list.
 fn host_of_word(word: &str) -> String {
     let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let short = if address { word } else { word.split('.').next().unwrap_or(word) };
@@ -350,12 +351,12 @@ mod tests {
             notes[1].contains("FN-543") && notes[1].contains("'rack2-cn-8 HCA-1' (8 or cn-8)"),
             "{notes:?}"
         );
-        // So are elements that somebody names.
+        // Names of elements follow the rules too.
         assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
         assert!(names.find(&fabric, "rack1-cn7", None).is_empty());
     }
 
-    /// An operator's name in one domain, a description without, a list with another: one adapter all the same.
+    /// The operator's name has one domain, the description none, and the list another: all mean the same adapter.
     #[test]
     fn an_adapter_that_goes_by_two_names_is_one_host() {
         let fabric = fabric(&["node0 HCA-1", "node1 HCA-1"]);

@@ -1,5 +1,5 @@
-//! The jobs of a batch system on a fabric: asking Slurm which run where, the ports of their hosts, and the filter of
-//! figure 5.6 (dissertation 5.2.2.1), which tells when routes for them would be others.
+//! The jobs of a batch system on a fabric: querying Slurm, the ports of the jobs' hosts, and the filter of figure 5.6
+//! (dissertation 5.2.2.1), which tells when routes for the jobs would change.
 
 mod hosts;
 mod multi_switch;

@@ -1,11 +1,11 @@
-//! The filter of figure 5.6: jobs of several hosts on several switches, whoever they are.
+//! The filter of figure 5.6: jobs of several hosts on several switches, without their ids.
 
 use std::collections::BTreeSet;
 
 use fabdeck_fabric::{Fabric, Guid, JobMap, NodeId, PortId};
 
-/// The hosts of each job on several switches, without its id, in a fixed order. Lists that are equal ask for the same
-/// routes: a job that follows another on its hosts changes nothing (dissertation 5.2.2.1).
+/// The hosts of each job on several switches, without its id, in a fixed order. Equal lists need the same routes: a
+/// job that follows another on the same hosts changes nothing (dissertation 5.2.2.1).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MultiSwitch(Vec<BTreeSet<Guid>>);
 
@@ -21,7 +21,7 @@ impl MultiSwitch {
         Self(sets)
     }
 
-    /// How many jobs.
+    /// Number of jobs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -31,12 +31,12 @@ impl MultiSwitch {
     }
 }
 
-/// A host sends nothing to itself, however many switches its adapters are on.
+/// Number of hosts of a job. A host with adapters on several switches sends nothing to itself.
 fn hosts(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
     ports.iter().map(|port| jobs.host(fabric, *port)).collect::<BTreeSet<NodeId>>().len()
 }
 
-/// On how many switches ports are. One of a host with several counts each.
+/// Number of switches that the ports are on.
 fn switches(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
     let peer = |port: &PortId| Some(fabric.port(fabric.peer(*port)?).node);
     let switches: BTreeSet<NodeId> =
@@ -67,11 +67,11 @@ mod tests {
         };
         let first = of(&[("1", &[0, 3]), ("2", &[0, 1]), ("3", &[1, 2])]);
         assert_eq!(first.len(), 2);
-        // Others on the same hosts, in another order, and another job on one switch.
+        // Other jobs on the same hosts, in another order, and another job on one switch.
         assert_eq!(of(&[("10", &[1, 2]), ("11", &[0, 3]), ("12", &[2, 3])]), first);
         assert_ne!(of(&[("1", &[0, 3]), ("3", &[1, 3])]), first);
         assert_ne!(of(&[("1", &[0, 3])]), first);
-        // One more on hosts that have one: routes weigh by pairs, and Slurm told of another job.
+        // A second job on the same hosts changes routes: they weigh by pairs.
         assert_ne!(of(&[("1", &[0, 3]), ("4", &[0, 3]), ("3", &[1, 2])]), first);
         assert!(of(&[("2", &[0, 1])]).is_empty());
     }
@@ -83,7 +83,7 @@ mod tests {
         let ports: Vec<(PortId, NodeId)> = adapters
             .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| (port, id)).collect::<Vec<_>>())
             .collect();
-        // The first and the last adapter, on two leaves, are of one host.
+        // The first and the last adapter, on two leaves, belong to one host.
         let mut jobs = JobMap::default();
         [0, 3].iter().for_each(|at: &usize| jobs.add("1", ports[*at].0));
         assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);

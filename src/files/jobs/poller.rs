@@ -1,11 +1,11 @@
-//! Asking Slurm again and again: the list that was heard last stays, with its age, when nothing new is heard.
+//! Polls Slurm. If no new list comes, the last one stays, with its age.
 
 use std::time::Duration;
 
 use super::squeue::{Poll, Squeue, Trouble};
 use crate::job_lists::JobList;
 
-/// Who asks, and what was heard last.
+/// The poller, and the last list.
 #[derive(Debug)]
 pub struct Poller {
     squeue: Squeue,
@@ -13,14 +13,14 @@ pub struct Poller {
     last: Option<(JobList, Duration)>,
 }
 
-/// What a turn brought.
+/// The result of a turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// Nothing yet, or nobody asks.
+    /// No result yet, or no query is running.
     Waits,
-    /// A new list.
+    /// A new list came.
     Heard,
-    /// None; the last one stays.
+    /// The query failed; the last list stays.
     Failed(Trouble),
 }
 
@@ -29,7 +29,7 @@ impl Poller {
         Self { squeue, under_way: None, last: None }
     }
 
-    /// Asks, unless a question is under way.
+    /// Starts a query, unless one is running.
     pub fn ask(&mut self, now: Duration) -> Result<(), Trouble> {
         if self.under_way.is_none() {
             self.under_way = Some(Poll::start(&self.squeue, now)?);
@@ -37,7 +37,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Never waits.
+    /// Checks the running query; never waits.
     pub fn turn(&mut self, now: Duration) -> Turn {
         let Some(came) = self.under_way.as_mut().and_then(|poll| poll.turn(now)) else { return Turn::Waits };
         self.under_way = None;
@@ -50,7 +50,7 @@ impl Poller {
         }
     }
 
-    /// The list that was heard last, and how old it is.
+    /// The last list, and its age.
     pub fn last(&self, now: Duration) -> Option<(&JobList, Duration)> {
         self.last.as_ref().map(|(list, at)| (list, now.saturating_sub(*at)))
     }
@@ -71,7 +71,7 @@ mod tests {
         let hear = |poller: &mut Poller, at: u64| {
             let now = Duration::from_secs(at);
             poller.ask(now).unwrap();
-            // Twice is once.
+            // A second call while a query runs does nothing.
             poller.ask(now).unwrap();
             for _ in 0..10_000 {
                 match poller.turn(now) {

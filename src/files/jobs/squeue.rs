@@ -1,7 +1,7 @@
-//! One question to Slurm: a squeue that runs beside, is never waited for, and is ended when it takes too long.
+//! One query to Slurm: an squeue process in the background, which is never waited for and is killed at its timeout.
 //!
-//! First it is asked for JSON; where that cannot be had (an old Slurm, or one without its plugin) for text, within the
-//! same time. It happens that a loaded controller needs minutes (dissertation 5.3.3.1).
+//! The query first asks for JSON. If that fails (an old Slurm, or one without the plugin), it asks for text, within
+//! the same timeout. A loaded controller may need minutes (dissertation 5.3.3.1).
 
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
@@ -17,23 +17,23 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use crate::job_lists::{JobList, read_json, read_text};
 use crate::text::Input;
 
-/// No list of jobs is larger.
+/// Most bytes of a list of jobs.
 const MOST_BYTES: usize = 512 << 20;
-/// Of what it complains so much is kept.
+/// Most bytes of error output that are kept.
 const COMPLAINT_BYTES: usize = 4096;
-/// At a turn so much is read at the most: a turn is short.
+/// Most bytes read in one turn, so that a turn is short.
 const TURN_BYTES: usize = 16 << 20;
-/// What a pipe holds between two turns, as much as Linux gives anybody.
+/// Capacity of the pipe between two turns: the most that Linux allows unprivileged processes.
 const PIPE_BYTES: usize = 1 << 20;
-/// What it started may hold its pipes open when it is gone; words of its own are there by then.
+/// Children of squeue may hold its pipes open after its end; its own output is in the pipes by then.
 const GRACE: Duration = Duration::from_secs(1);
-/// What a caller of squeue may have set to see less; these are questions about all.
+/// Prefix of the environment variables that make squeue show less; queries remove them.
 const FILTERS: &str = "SQUEUE_";
 
-/// Whom to ask, and for how long.
+/// The program to run, and its timeout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Squeue {
-    /// A name is looked for as a shell does.
+    /// A bare name is looked up in PATH.
     pub program: PathBuf,
     pub timeout: Duration,
 }
@@ -74,14 +74,14 @@ enum Form {
 impl Form {
     fn args(self) -> &'static [&'static str] {
         match self {
-            // Of hidden partitions too.
+            // Includes hidden partitions.
             Self::Json => &["--json", "--all"],
             Self::Text => &["-h", "-a", "-t", "R", "-o", "%i %N"],
         }
     }
 }
 
-/// A question under way. Whoever drops it ends it.
+/// A query under way. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Poll {
     squeue: Squeue,
@@ -92,23 +92,23 @@ pub struct Poll {
     running: Running,
 }
 
-/// What is wrong with an answer.
+/// The error of an answer.
 #[derive(Debug)]
 enum Wrong {
-    /// It ended badly, and said this.
+    /// The process failed, with this message.
     Ended(String),
-    /// What it printed cannot be read.
+    /// The output cannot be read.
     Unread(String),
 }
 
 impl Poll {
-    /// `now`: on whatever clock the turns are told of.
+    /// `now` may come from any clock, as long as the turns use the same one.
     pub fn start(squeue: &Squeue, now: Duration) -> Result<Self, Trouble> {
         let running = Running::start(squeue, Form::Json)?;
         Ok(Self { squeue: squeue.clone(), form: Form::Json, no_json: None, began: now, running })
     }
 
-    /// What came of it, once something did. Never waits.
+    /// Returns the result when there is one; never waits.
     pub fn turn(&mut self, now: Duration) -> Option<Result<JobList, Trouble>> {
         let program = || self.squeue.program.display().to_string();
         let ended = self.running.turn(now);
@@ -135,7 +135,7 @@ impl Poll {
         }
     }
 
-    /// Two questions failed: JSON that came and is damaged says more than text that is none either.
+    /// The error after both queries failed: damaged JSON says more than unreadable text.
     fn trouble(&mut self, text: Wrong) -> Trouble {
         let program = self.squeue.program.display().to_string();
         match (self.no_json.take(), text) {
@@ -150,7 +150,8 @@ impl Poll {
 #[derive(Debug)]
 struct Running {
     child: Option<Child>,
-    /// When it was seen to be gone. Until its pipes are at their end, or nobody waits for that, its id stays its own.
+    /// When the process was seen to have ended. It is not reaped until its pipes are drained or the grace period is
+    /// over, so its id stays valid.
     gone: Option<Duration>,
     out: Vec<u8>,
     said: Vec<u8>,
@@ -168,7 +169,7 @@ impl Running {
         for name in named.filter(|name| name.to_string_lossy().starts_with(FILTERS)) {
             command.env_remove(name);
         }
-        // A group of its own: what it starts ends with it, and Ctrl-C is for this process.
+        // A process group of its own: children end with squeue, and Ctrl-C reaches only this process.
         let child = command.process_group(0).spawn().map_err(failed)?;
         let running = Self { child: Some(child), gone: None, out: Vec::new(), said: Vec::new() };
         running.unblock().map_err(failed)?;
@@ -178,7 +179,7 @@ impl Running {
     fn unblock(&self) -> std::io::Result<()> {
         fn of(pipe: Option<&impl AsFd>) -> std::io::Result<()> {
             let Some(pipe) = pipe else { return Ok(()) };
-            // A smaller pipe makes it slower and nothing else.
+            // A smaller pipe is only slower.
             let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
             Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?)
         }
@@ -187,10 +188,10 @@ impl Running {
         of(child.stderr.as_ref())
     }
 
-    /// Reads what there is; how it ended, once it did and everything is read.
+    /// Reads the available output; returns the exit status when the process has ended and all is read.
     fn turn(&mut self, now: Duration) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
-        // Its end before its words: what it said before it ended is in the pipes then.
+        // Checked before reading, so that all output from before the end is in the pipes.
         if self.gone.is_none() && is_gone(child) {
             self.gone = Some(now);
         }
@@ -207,7 +208,7 @@ impl Running {
         self.child.take()?.wait().ok()
     }
 
-    /// The list, or what is wrong with it.
+    /// The list, or its error.
     fn answer(&self, form: Form, status: ExitStatus) -> Result<JobList, Wrong> {
         if !status.success() {
             let said = String::from_utf8_lossy(&self.said);
@@ -216,18 +217,18 @@ impl Running {
         }
         let input = Input::new("squeue", &self.out);
         let read = if form == Form::Json { read_json(input) } else { read_text(input) };
-        // What the controller says of itself is how squeue ended, whatever its exit code.
+        // An error that the controller reports counts as a failure of squeue, whatever its exit code.
         read.map_err(|error| {
             if error.code == "FD-2311" { Wrong::Ended(error.what) } else { Wrong::Unread(error.to_string()) }
         })
     }
 }
 
-/// Whether it has ended; its id is still its own then.
+/// Whether the process has ended; it is not reaped, so its id stays valid.
 fn is_gone(child: &Child) -> bool {
     let Some(id) = id(child) else { return true };
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // Who cannot be waited for is gone.
+    // A process that cannot be waited for has ended.
     waitid(WaitId::Pid(id), peek).map_or(true, |status| status.is_some())
 }
 
@@ -235,15 +236,15 @@ fn id(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-/// Ends it, and all that it started.
+/// Kills the process and all its children.
 fn end(child: &Child) {
     if let Some(id) = id(child) {
-        // Whoever is gone already needs no end.
+        // The process may have ended already.
         let _ = kill_process_group(id, Signal::KILL);
     }
 }
 
-/// Reads what is in a pipe and keeps so much of it; whether it is at its end.
+/// Reads the content of a pipe, and keeps at most `most` bytes; returns whether the pipe has ended.
 fn drain(pipe: &mut impl Read, kept: &mut Vec<u8>, most: usize) -> bool {
     let mut piece = [0; 64 * 1024];
     let mut read = 0;
@@ -266,7 +267,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         end(&child);
-        // One that hangs in a system call ends when that does; nobody waits here.
+        // A process that hangs in a system call ends later; a thread reaps it.
         std::thread::spawn(move || drop(child.wait()));
     }
 }
@@ -278,7 +279,7 @@ mod tests {
 
     use super::*;
 
-    /// A squeue that is this script.
+    /// A shell script in place of squeue.
     fn script(folder: &Path, text: &str) -> PathBuf {
         let file = folder.join("squeue");
         std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -325,7 +326,7 @@ mod tests {
         }
     }
 
-    /// What it leaves behind holds its pipes; the answer does not wait for that, and it is ended.
+    /// A child that holds the pipes does not delay the answer, and is killed.
     #[test]
     fn one_that_leaves_somebody_behind_has_answered() {
         let folder = tempfile::tempdir().unwrap();
@@ -350,7 +351,7 @@ mod tests {
         assert!(slow.contains("FD-4602") && slow.contains("still at it"), "{slow}");
     }
 
-    /// A pipe is emptied at each turn, and holds more than Linux gives unasked.
+    /// A pipe is emptied at each turn, and is larger than Linux's default.
     #[test]
     fn much_of_one_line_takes_few_turns() {
         let folder = tempfile::tempdir().unwrap();
@@ -376,7 +377,7 @@ mod tests {
         let squeue = Squeue { program: "/nowhere/squeue".into(), timeout: LONG };
         let said = Poll::start(&squeue, Duration::ZERO).err().unwrap().to_string();
         assert!(said.contains("FD-4601: /nowhere/squeue") && said.contains("No such file"), "{said}");
-        // No job is no trouble.
+        // An empty list is no error.
         assert_eq!(ask("exit 0", LONG).unwrap(), []);
     }
 
@@ -390,7 +391,7 @@ mod tests {
     fn one_that_hangs_is_ended_with_all_that_it_started() {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("child");
-        // Deaf to everything but what cannot be refused.
+        // The script ignores all signals that can be ignored.
         let text = format!("trap '' TERM HUP INT; sleep 600 & echo $! > {}; wait", note.display());
         let since = Instant::now();
         let trouble = ask(&text, Duration::from_millis(400)).unwrap_err();
@@ -399,7 +400,7 @@ mod tests {
         ends(&note);
     }
 
-    /// Whose id stands in the file ends.
+    /// Waits until the process whose id is in the file has ended.
     fn ends(note: &Path) {
         let id = std::fs::read_to_string(note).unwrap();
         let stat = Path::new("/proc").join(id.trim()).join("stat");

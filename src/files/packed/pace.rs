@@ -1,5 +1,5 @@
 //! Time limit of unpacking. This module has no clock: a callback of the caller says whether to continue. It is called
-//! after every few kilobytes that a decoder reads or writes.
+//! after every 16 KiB that a decoder reads or writes.
 
 use std::cell::Cell;
 use std::fmt;
