@@ -19,7 +19,7 @@ use fabdeck_simulator::{
     AdaptiveProfile, AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World, with_lmc,
 };
 
-/// A key of the simulator.
+/// A key of the simulator in `sim:NAME,key=value`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimulatorKey {
     pub name: &'static str,

@@ -20,7 +20,7 @@ pub struct Right {
 }
 
 impl Right {
-    /// The right to write to a fabric that was seen.
+    /// The token to write to this fabric.
     fn token(&self, seen: &Seen) -> Result<WriteToken, TokenError> {
         match self.begun.is_empty() {
             true => WriteToken::grant(self.asked, &self.opted_in, seen),

@@ -224,8 +224,8 @@ impl Tally<'_> {
     }
 }
 
-/// The entries whose present bytes come from another change, which was rolled back wholly or in part, or from its
-/// rollback.
+/// The entries with bytes that another change left: its new bytes, if its rollback is incomplete, or the old bytes that
+/// its rollback restored.
 fn left_behind(history: &[Told], (other, step): &(usize, Step), change: usize, held: &[u8]) -> Entries {
     let (told, part) = (&history[*other], step.slot.part);
     let written = differing(part, &step.old, &step.new);

@@ -58,7 +58,7 @@ pub struct AccessPolicy {
     /// What users other than the owner and root may ask.
     pub rights: Rights,
     pub refusals: Refusals,
-    /// Whether such a user asked: that user cannot read in the journal how the change ended.
+    /// Whether such a user sent a request: that user cannot read in the journal how the change ended.
     pub asked_by_others: AtomicBool,
 }
 

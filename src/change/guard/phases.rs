@@ -1,5 +1,5 @@
-//! The five phases of a change: hosts get the notice to leave the base LIDs (1) and answer (2), tables change (3),
-//! hosts get the notice to return and answer (4), and the change waits to be confirmed (5).
+//! The five phases of a change. Hosts get the notice to leave the base LIDs (1) and answer (2). Tables change (3).
+//! Hosts get the notice to return and answer (4). The change waits to be confirmed (5).
 //!
 //! A rollback has the same phases around its writes, with one difference: it does not wait for hosts that do not
 //! answer.
@@ -18,12 +18,12 @@ use fabdeck_fabric::Lid;
 use fabdeck_mad::Repath;
 use fabdeck_mad::access::WriteError;
 
-/// Interval between two looks for requests while the guard waits.
+/// Interval between two checks for requests while the guard waits.
 const TURN: Duration = Duration::from_millis(50);
 
 impl Keeper<'_> {
-    /// Phases 1 and 2: the first write waits until all hosts have said that they left the base LIDs, or until an
-    /// operator or the plan decides to go on without them.
+    /// Phases 1 and 2: the first write waits until all hosts have answered that they left the base LIDs. An operator,
+    /// or the option for unanswered notices, can decide to go on without some hosts.
     pub(super) fn leave_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
         let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());

@@ -289,7 +289,7 @@ pub struct Ended {
     pub left: Vec<Left>,
 }
 
-/// The state of a change: what the records of its journal add up to.
+/// The state of a change, which the records of its journal yield.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
     pub begun: Begun,

@@ -9,8 +9,8 @@
 //! old: a -> b -> d    new: b -> a -> d    a first: a -> d, then b -> a
 //! ```
 //!
-//! Only two kinds of switches need this: those that a mixture of old and new entries can lead into a loop, and those
-//! whose next changed switch has no path by its old entries. For all others, any order is safe.
+//! Only two kinds of switches need this. A mixture of old and new entries can lead the first kind into a loop. For the
+//! second kind, the next changed switch has no path by its old entries. For all others, any order is safe.
 
 use super::ground::Ground;
 use super::tree::{Fate, HERE, NOWHERE, Tree};

@@ -56,7 +56,7 @@ pub struct Discovery {
 /// What is known of a fabric that is followed.
 #[derive(Debug)]
 struct Following {
-    /// Ports whose peer is asked for NodeInfo although it is known, each once.
+    /// Ports with a known peer that is asked for NodeInfo all the same, each once.
     doubted: FxHashSet<(usize, u8)>,
     asked: FxHashSet<(usize, u8)>,
     /// Nodes that did not answer before.

@@ -1,5 +1,5 @@
 //! Stores the tables that sweeps read, and reports differences from the known ones. The first reading of a part is the
-//! reference for later ones; a look with tables provides it.
+//! reference for later ones; a snapshot with tables provides it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

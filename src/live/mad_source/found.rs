@@ -53,7 +53,7 @@ pub struct FoundNode {
     pub ingress: u8,
     /// The routes to further ports of an adapter: each port answers only for itself.
     pub(super) further: BTreeMap<u8, Vec<u8>>,
-    /// What it answered to, and will answer to again.
+    /// The M_Key that the node has answered to.
     pub m_key: Proven,
     pub switch_info: Option<SwitchInfo>,
     /// Number of entries of the arbitration tables (high, low) by port, if PortInfo was read.

@@ -14,7 +14,7 @@ use fabdeck_mad::access::SourceError;
 /// Longest file in bytes: 250,000 ports with a line each.
 const LENGTH_MOST: u64 = 16 << 20;
 
-/// The keys to use.
+/// M_Keys by GUID, and a default.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Keys {
     /// The key for every port without a line of its own.

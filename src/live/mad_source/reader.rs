@@ -47,7 +47,7 @@ impl Told {
     }
 }
 
-/// One reading.
+/// One reading over a port, with the notes and statistics of its phases.
 pub struct Reader<'a> {
     port: &'a mut dyn MadPort,
     policy: Policy,

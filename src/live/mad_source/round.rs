@@ -197,8 +197,9 @@ fn silent(nodes: &[FoundNode], states: &States, counted: &Counted) -> BTreeSet<u
     states.silent.iter().copied().chain(still).chain(mute).collect()
 }
 
-/// Ports that may have changed: ports that say so, all ports of a switch with a new PortStateChange, ports whose link
-/// went down since the last sweep, and ports on the route to a node that fell silent.
+/// Ports that may have changed. These are ports that report a change, and all ports of a switch with a new
+/// PortStateChange. Ports whose link went down since the last sweep count too, and ports on the route to a node that
+/// fell silent.
 fn suspects(
     fabric: &Fabric,
     nodes: &[FoundNode],

@@ -37,7 +37,7 @@ struct SocketPort {
     outbox: Vec<u8>,
     /// Number of bytes in the outbox that is worth a system call.
     flush_at: usize,
-    /// The time-out that the stream has; setting it costs a call to the system.
+    /// The read timeout of the stream; setting it costs a system call.
     read_within: Option<Duration>,
 }
 

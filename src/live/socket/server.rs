@@ -91,7 +91,7 @@ pub struct Summary {
     pub dropped: u64,
     /// The MADs that clients sent.
     pub traffic: Traffic,
-    /// How far packets fell behind the time that passed.
+    /// How far packets fell behind the time.
     pub behind: Option<Behind>,
 }
 
@@ -130,7 +130,7 @@ impl Server {
 /// Accepts the clients.
 struct Desk<'a> {
     listener: UnixListener,
-    /// Those whose threads run.
+    /// The clients whose threads run.
     peers: Mutex<BTreeMap<u64, Arc<Peer>>>,
     stop: &'a AtomicBool,
 }

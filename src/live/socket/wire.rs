@@ -126,7 +126,7 @@ pub struct Refusal<'a> {
     pub text: &'a str,
 }
 
-/// One frame.
+/// A decoded frame.
 #[derive(Clone, Debug)]
 pub enum Frame<'a> {
     Hello { node: Option<&'a str> },
