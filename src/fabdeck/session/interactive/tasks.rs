@@ -1,57 +1,61 @@
-//! Work under way behind the screen.
+//! Background tasks.
 
-/// Names a task; never used twice in one session.
+/// The id of a task, unique within a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct TaskId(pub u64);
 
-/// What work rests on: without it nothing that comes of it is of use.
+/// What the result of a task depends on. When that changes, the result is useless.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     Nothing,
-    /// The look as it is.
+    /// The current snapshot.
     Look,
-    /// The marks as they are, over the look as it is.
+    /// The current marks, and the current snapshot.
     Marks,
 }
 
-/// An estimate is told after so long and so many of a hundred steps.
+/// An estimate needs this time, and this percentage of the steps.
 const STEADY_MS: u64 = 2000;
 const STEADY: u64 = 5;
-/// Whoever counted so many of a hundred steps and says nothing for so long is at something else.
+/// A task that has done this percentage of its steps and reports nothing for this time does work that it does
+/// not count.
 const NEARLY: u64 = 90;
 const SILENT_MS: u64 = 1000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub id: TaskId,
-    /// What it does, for the line of progress.
+    /// The description of the task, for the line of progress.
     pub title: String,
     pub begun_ms: u64,
     pub needs: Needs,
-    /// Work comes in parts that are counted from nothing each: routes, their certificate, what changes.
+    /// The number of the current part. Each part counts its steps from 0: routes, their certificate, the
+    /// difference.
     pub part: u64,
     part_begun_ms: u64,
-    /// When it last told of a step.
+    /// Time of the last report of progress.
     told_ms: u64,
-    /// Steps of this part that are done, and how many are known so far; 0 of 0 before the first is told.
+    /// Number of steps of this part that are done, and in the next field of all known steps; both are 0
+    /// before the first report.
     pub done: u64,
     pub of: u64,
 }
 
 impl Task {
-    /// Engines route, certify and compare, and count each from nothing.
+    /// Whether the task has parts. Engines route, certify and compare.
     pub fn in_parts(&self) -> bool {
         self.part > 1 || self.needs == Needs::Marks
     }
 
-    /// Whether what it counts is done, or nearly and nothing was told since: what it does then is not counted.
+    /// Whether the counted steps are done, or nearly done without a recent report. The task then does work
+    /// that it does not count.
     pub fn uncounted(&self, now_ms: u64) -> bool {
         let silent = now_ms.saturating_sub(self.told_ms) >= SILENT_MS;
         self.of > 0 && (self.done >= self.of || (silent && self.done * 100 >= self.of * NEARLY))
     }
 
-    /// How long this part will still take at its pace so far; `None` while that says nothing: the first steps are
-    /// slower or faster than the rest.
+    /// Remaining time of this part at its pace so far. `None` until the pace is steady, because the first
+    /// steps are slower or faster than the others.
     pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
         let took = now_ms.saturating_sub(self.part_begun_ms);
         let steady = took >= STEADY_MS && self.done * 100 >= self.of * STEADY;
@@ -65,7 +69,7 @@ impl Task {
 pub struct Tasks {
     next: u64,
     running: Vec<Task>,
-    /// Work that goes on by itself: nobody waits for it, and Esc does not cancel it.
+    /// Tasks that run without a request of the operator; Esc does not cancel them.
     quiet: Vec<Task>,
 }
 
@@ -93,7 +97,7 @@ impl Tasks {
 
     pub fn progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
         if let Some(task) = self.running.iter_mut().find(|task| task.id == id) {
-            // Words of several threads come in any order, so a little back is no new part.
+            // Reports of several threads arrive in any order, so a small step back is no new part.
             if done.saturating_mul(2) < task.done {
                 task.part += 1;
                 task.part_begun_ms = now_ms;
@@ -104,7 +108,7 @@ impl Tasks {
         }
     }
 
-    /// Whether it was under way: what comes of a task that was cancelled is not wanted any more.
+    /// Removes a task and returns it. `None` means that the task was cancelled, and its result is not wanted.
     pub fn end(&mut self, id: TaskId) -> Option<Task> {
         let of = [&mut self.running, &mut self.quiet];
         of.into_iter().find_map(|tasks| {
@@ -117,7 +121,7 @@ impl Tasks {
         self.running.iter().chain(&self.quiet).find(|task| task.id == id)
     }
 
-    /// Work that somebody waits for.
+    /// The tasks that the operator waits for.
     pub fn running(&self) -> &[Task] {
         &self.running
     }
@@ -139,7 +143,7 @@ mod tests {
         tasks.progress(id, 4, 100, 3000);
         assert_eq!(tasks.get(id).unwrap().left_ms(9000), None, "nor do a few steps of many");
         tasks.progress(id, 3, 12, 3000);
-        // A word that was overtaken changes nothing; counting from nothing again is another part.
+        // A report that was overtaken changes nothing; counting from 0 again begins another part.
         tasks.progress(id, 2, 12, 2000);
         assert_eq!((tasks.get(id).unwrap().done, tasks.get(id).unwrap().part), (3, 1));
         tasks.progress(id, 1, 5, 3000);

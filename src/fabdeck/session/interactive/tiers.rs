@@ -1,4 +1,4 @@
-//! Switches by rank, for the tree and the map; and hosts by the switches that they hang on.
+//! The ranks of switches, for the tree and the map, and the racks of hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,8 @@ fn by_name(look: &Look, nodes: impl IntoIterator<Item = NodeId>) -> Vec<NodeId> 
     nodes
 }
 
-/// No source tells where a node stands, but cables to hosts are short: those on the same switches share a rack.
+/// Groups hosts by their switches. No source states where a node is, but cables to hosts are short: hosts on
+/// the same switches share a rack.
 fn racks(look: &Look) -> Vec<Rack> {
     let fabric = look.fabric();
     let mut by_switches: BTreeMap<BTreeSet<NodeId>, Vec<NodeId>> = BTreeMap::new();
@@ -41,7 +42,8 @@ fn racks(look: &Look) -> Vec<Rack> {
     racks
 }
 
-/// From the top to the bottom. A fabric that is no tree has two ranks: switches without hosts, and with.
+/// The ranks of switches, from the top to the bottom. A fabric that is no tree has two: switches without
+/// hosts, and switches with hosts.
 fn tiers(look: &Look) -> Vec<Tier> {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);

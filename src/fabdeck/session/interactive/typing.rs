@@ -1,4 +1,4 @@
-//! Keys while a line is typed: letters are text, and what is no letter does what it does everywhere.
+//! Keys while the input line is open: characters are text, and other keys have their usual actions.
 
 use super::actions::Over;
 use super::effect::Effect;
@@ -22,7 +22,7 @@ pub fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
 pub fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
     let bound = state.keymap.over(key, Over::Lines);
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
-    // Whoever moves in a suggestion means to change it.
+    // Moving the cursor in a suggestion turns it into text that can be edited.
     if key.typed().is_none() {
         prompt.suggested = false;
     }
@@ -51,7 +51,7 @@ pub fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
     typed(state)
 }
 
-/// As much as all offers have in common; when that is all there already, the next of them.
+/// Completes the line as far as all completions agree; when it already is, selects the next completion.
 fn complete(state: &mut State) -> Vec<Effect> {
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
     match (prompt.picked, prompt.common()) {
@@ -63,7 +63,7 @@ fn complete(state: &mut State) -> Vec<Effect> {
     }
 }
 
-/// Goes through what is offered.
+/// Selects the next or the previous completion.
 fn pick(state: &mut State, down: bool) -> Vec<Effect> {
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
     let count = prompt.offers.len();
@@ -75,19 +75,19 @@ fn pick(state: &mut State, down: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Begins an empty line over something that was typed before.
+/// Opens an empty line for a value that exists.
 pub fn ask_again(state: &mut State, purpose: Purpose, before: impl Into<String>) {
     state.prompt = Some(Prompt::again(purpose, before));
 }
 
-/// Begins a line.
+/// Opens the input line.
 pub fn ask(state: &mut State, purpose: Purpose, text: impl Into<String>) {
     let mut prompt = Prompt::new(purpose, text);
     prompt.offers = palette::offers(state, purpose, &prompt.text);
     state.prompt = Some(prompt);
 }
 
-/// A filter narrows the list while it is typed; other lines are offered what they could become.
+/// Updates the completions of the line, and applies a filter or search at once.
 fn typed(state: &mut State) -> Vec<Effect> {
     let Some(mut prompt) = state.prompt.take() else { return Vec::new() };
     prompt.offers = palette::offers(state, prompt.purpose, &prompt.text);
@@ -98,7 +98,7 @@ fn typed(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What is typed shows at once what it leaves.
+/// Applies the text of a filter or search.
 fn narrow(state: &mut State, purpose: Purpose, text: String) {
     match (purpose, &mut state.layer) {
         (Purpose::Filter, _) => set_filter(state, text),
@@ -110,7 +110,7 @@ fn narrow(state: &mut State, purpose: Purpose, text: String) {
     }
 }
 
-/// Leaves a line, and what it narrowed as it was.
+/// Closes the line, and restores the filter or search before it.
 pub fn abandoned(state: &mut State) -> Vec<Effect> {
     if let Some(prompt) = state.prompt.take() {
         narrow(state, prompt.purpose, prompt.before);
@@ -121,7 +121,7 @@ pub fn abandoned(state: &mut State) -> Vec<Effect> {
 fn entered(state: &mut State) -> Vec<Effect> {
     let Some(Prompt { purpose, text, picked, offers, .. }) = state.prompt.take() else { return Vec::new() };
     let picked = picked.and_then(|at| offers.into_iter().nth(at));
-    // What cannot do without more goes on in the line.
+    // A completion that needs more text stays in the line.
     if let Some(offer) = picked.as_ref().filter(|offer| offer.goes_on()) {
         ask(state, purpose, offer.begun());
         return Vec::new();

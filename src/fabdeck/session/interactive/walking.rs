@@ -1,4 +1,4 @@
-//! Moving about: out, to a screen, from row to row, and in which order rows stand.
+//! Navigation: to the outer level, to a screen, from row to row, and through the orders of rows.
 
 use super::effect::Effect;
 use super::layer::Scroll;
@@ -10,7 +10,7 @@ use super::state::State;
 use super::typing::abandoned;
 use super::update::page;
 
-/// One step out; false at the top.
+/// Steps out by one level; returns false at the top.
 pub fn go_out(state: &mut State) -> bool {
     if state.prompt.is_some() {
         abandoned(state);
@@ -41,7 +41,7 @@ pub fn go_out(state: &mut State) -> bool {
     elsewhere
 }
 
-/// Leads to a screen that answers a question, and remembers where it was asked.
+/// Opens a screen, and stores the current one for Esc.
 pub fn lead_to(state: &mut State, screen: ScreenId) {
     state.came_from = Some(state.screen).filter(|from| *from != screen);
     state.screen = screen;
@@ -64,7 +64,7 @@ pub fn view(state: &mut State, forward: bool) -> Vec<Effect> {
     let (screen, known) = state.current_mut();
     match screen.next_view(known, forward) {
         Err(why) => state.say(Severity::Said, why),
-        // There a view is an order of rows, and the first of them is what is asked for.
+        // On Hotspots a view can be an order of rows; the cursor then goes to the first one.
         Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.sorts() => {
             select_rows(state, true);
         }
@@ -89,7 +89,7 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
     Vec::new()
 }
 
-/// An arrow: a row of a list, a column of it, a neighbour on a map.
+/// Handles an arrow key: moves to another row, column, or neighbour on the map.
 pub fn walk(state: &mut State, direction: Direction) -> Vec<Effect> {
     if let (Some(_), Direction::Left | Direction::Right) = (&state.layer, direction) {
         layered::turn(state, direction == Direction::Right);
@@ -112,7 +112,7 @@ pub fn walk(state: &mut State, direction: Direction) -> Vec<Effect> {
     Vec::new()
 }
 
-/// In what lies over the screen, the same key goes on by a page.
+/// Selects the row or releases it; in an overlay, the same key scrolls by a page.
 pub fn select(state: &mut State, _: &str) -> Vec<Effect> {
     if state.layer.is_some() {
         return step(state, page(state) as isize);

@@ -1,5 +1,5 @@
-//! Who knows the jobs of a session: whoever is named, or a recording at the moment that it shows; of a simulated fabric
-//! nobody does.
+//! The current source of job lists: a named one, or a recording at the moment that is shown. A simulated
+//! fabric has none.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use fabdeck_fabric::observe::JobsHeard;
 #[derive(Clone, Copy, Debug)]
 pub enum Knower<'k> {
     Named(&'k JobsFrom),
-    /// What was heard by the moment shown.
+    /// The list that was recorded up to the moment that is shown.
     Recorded(&'k Arc<JobsHeard>),
     Nobody,
 }
 
-/// Who that is now. What was recorded is of the moment shown, and whoever is named knows only what is now; so he counts
-/// over a capture alone, and there only where somebody named him in this session.
+/// Determines the current source. A named source knows only the present. So it takes precedence over a
+/// recording only in a capture, and only where the operator named it in this session.
 pub fn knower(known: &Known) -> Knower<'_> {
     let recorded = known.look.as_ref().and_then(|look| look.observation.jobs.as_ref());
     let pauses = known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
@@ -30,7 +30,7 @@ pub fn knower(known: &Known) -> Knower<'_> {
     }
 }
 
-/// What was heard, of whoever knows it. Of a recording that was silent from the beginning nothing.
+/// The jobs from the current source; `None` for a recording without any list so far.
 pub fn heard(known: &Known) -> Option<&Arc<Heard>> {
     match knower(known) {
         Knower::Recorded(said) => {
@@ -41,7 +41,7 @@ pub fn heard(known: &Known) -> Option<&Arc<Heard>> {
     }
 }
 
-/// The list of a recording, ready to be weighed.
+/// Stores the list of a recording in the form of an input.
 pub fn take_recorded(known: &mut Known) {
     let Knower::Recorded(said) = knower(known) else { return };
     let said = said.clone();
@@ -50,14 +50,14 @@ pub fn take_recorded(known: &mut Known) {
     }
 }
 
-/// Why nothing newer is known.
+/// Reason why there is no newer list.
 pub fn trouble(known: &Known) -> Option<String> {
     let Knower::Recorded(said) = knower(known) else { return known.jobs.trouble.clone() };
     let since = if said.heard.is_some() { "since then" } else { "was heard by then" };
     said.silent.as_ref().map(|why| format!("no list of jobs {since}: {why}"))
 }
 
-/// How old a recorded list was at the moment shown.
+/// Text with the age of a recorded list, at the moment that is shown.
 pub fn recorded_words(known: &Known, said: &JobsHeard) -> String {
     let shown = known.playback.as_ref().map(Playback::time);
     let seconds = shown.zip(said.heard).map(|(shown, heard)| shown.saturating_sub(heard).max(0) / 1000);

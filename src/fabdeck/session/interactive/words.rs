@@ -1,12 +1,12 @@
-//! Words of a line: blanks part them, quotes keep them together, as a shell has it.
+//! Splits a line into words as a shell does: spaces separate words, and quotes keep them together.
 
 use fabdeck_fabric::LISTED_BY;
 
-/// A word and where it begins.
+/// The position of a word, and the word.
 type Word = (usize, String);
 
-/// Words with the place where each begins. A blank at the end begins a word that is still empty; a quote that is not
-/// closed goes to the end, for somebody is still typing.
+/// Splits a line into words with their positions. A space at the end begins an empty word. A quote without an
+/// end extends to the end of the line, because the operator is still typing.
 pub fn words(text: &str) -> Vec<Word> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<Word>, None);
     let mut signs = text.char_indices();
@@ -29,12 +29,12 @@ pub fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// What is wrong with a name, as it is said where one presses keys and types no commands.
+/// An error about a name, rephrased for the console, where commands are not typed.
 pub fn as_here(problem: &str) -> String {
     problem.replace(LISTED_BY, "Tab completes names while one is typed, and the screen Fabric lists them")
 }
 
-/// A text as one word.
+/// Quotes a text where necessary, so that it is one word.
 pub fn one_word(text: &str) -> String {
     let plain = |sign: char| !sign.is_whitespace() && !"'\"\\".contains(sign);
     match !text.is_empty() && text.chars().all(plain) {

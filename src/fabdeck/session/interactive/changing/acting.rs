@@ -1,4 +1,4 @@
-//! What is done to a change that is there, and to links: the actions behind the keys.
+//! The actions on existing changes and on links.
 
 use super::changer::{Planned, Writing};
 use super::dialogue::{Dialogue, Question};
@@ -14,12 +14,12 @@ use crate::session::{ChangeRow, Service, service_element};
 use fabdeck_change::{ALL_LEFT, Ask, Phase};
 use fabdeck_fabric::{Element, Resolved};
 
-/// So much longer a change waits when it is extended.
+/// Default extension of a change, in seconds.
 const LONGER_S: u64 = 600;
-/// No change waits longer than a day, so nobody asks for more.
+/// Maximum extension in seconds; a change waits for a day at most.
 const LONGEST_S: u64 = 86_400;
 
-/// Whether this session may write to its fabric, or why not.
+/// Checks that this session may write to its fabric.
 pub fn can_write(state: &State) -> Result<(), String> {
     match &state.writing {
         Writing::Never(why) => Err(why.clone()),
@@ -31,8 +31,8 @@ pub fn can_write(state: &State) -> Result<(), String> {
     }
 }
 
-/// Whether guards of this fabric can be asked. Who began a change had the leave to write, and whoever comes back to it later, in a
-/// session that only reads, has to be able to end it: the commands ask for no more.
+/// Checks that the guards of this fabric can be asked. A read-only session may decide about a change, because
+/// beginning the change needed permission. The commands require no more either.
 pub fn can_ask(state: &State) -> Result<(), String> {
     match &state.writing {
         Writing::Never(why) => Err(why.clone()),
@@ -40,20 +40,20 @@ pub fn can_ask(state: &State) -> Result<(), String> {
     }
 }
 
-/// Whether there is a change to decide about here.
+/// Checks that there is a change to decide about.
 pub fn can_decide(state: &State) -> Result<(), String> {
     can_ask(state)?;
     target(state, "").map(drop)
 }
 
-/// Whether there is one that waits to be confirmed, or for a word to go on.
+/// Checks that a change waits to be confirmed, or waits for hosts.
 pub fn can_confirm(state: &State) -> Result<(), String> {
     can_ask(state)?;
     let row = target(state, "")?;
     if row.waits { Ok(()) } else { waits(&row) }
 }
 
-/// Whether there is one that waits.
+/// Checks that a change waits to be confirmed.
 pub fn can_keep(state: &State) -> Result<(), String> {
     can_ask(state)?;
     waits(&target(state, "")?)
@@ -70,7 +70,7 @@ fn waits(row: &ChangeRow) -> Result<(), String> {
     }
 }
 
-/// The change that is meant: the one of that number or id, the one under the cursor, or the one that is pending.
+/// Finds the change with this number or id, or else the one at the cursor, or else the pending one.
 pub fn target(state: &State, named: &str) -> Result<ChangeRow, String> {
     let changes = &state.known.changes;
     if !named.is_empty() {
@@ -94,7 +94,7 @@ pub fn target(state: &State, named: &str) -> Result<ChangeRow, String> {
     still_open(row)
 }
 
-/// One that is incomplete can be rolled back again.
+/// An incomplete change can be rolled back again.
 fn still_open(row: &ChangeRow) -> Result<ChangeRow, String> {
     let state = row.state.title();
     let over = || format!("change {} is {state}: there is nothing left to decide", row.number);
@@ -105,14 +105,14 @@ fn meant(state: &mut State, what: &str, named: &str) -> Option<ChangeRow> {
     target(state, named.trim()).map_err(|why| state.say(Severity::Warning, format!("{what}: {why}"))).ok()
 }
 
-/// A change that waits; others are refused with what they are.
+/// Finds a change that waits to be confirmed; reports the state of any other change.
 fn waiting(state: &mut State, what: &str, named: &str) -> Option<ChangeRow> {
     let row = meant(state, what, named)?;
     waits(&row).map_err(|why| state.say(Severity::Warning, format!("{what}: {why}"))).ok()?;
     Some(row)
 }
 
-/// Asks whether a change is to stay for good, or to go on without hosts that it waits for.
+/// Asks whether to keep a change, or to continue without the hosts that it waits for.
 pub fn confirm(state: &mut State, named: &str) -> Vec<Effect> {
     if let Some(row) = target(state, named.trim()).ok().filter(|row| row.waits) {
         open(state, Question::GoOn { id: row.id });
@@ -122,7 +122,7 @@ pub fn confirm(state: &mut State, named: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Asks whether a change is to go back at once.
+/// Asks whether to roll back a change now.
 pub fn roll_back(state: &mut State, named: &str) -> Vec<Effect> {
     if let Some(row) = meant(state, "rollback", named) {
         let lost = left_to_a_person(&row);
@@ -131,7 +131,8 @@ pub fn roll_back(state: &mut State, named: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Why a guard took nothing back at all, as that would have lost paths: asked in the same way it would only say so again.
+/// The reason why a guard rolled nothing back: that would have lost paths. Without `anyway`, it would refuse
+/// again.
 fn left_to_a_person(row: &ChangeRow) -> Option<String> {
     let left = row.left.first().filter(|left| row.state == Phase::Incomplete && left.what == ALL_LEFT);
     left.map(|left| left.why.clone())
@@ -141,7 +142,7 @@ pub(super) fn open(state: &mut State, question: Question) {
     state.layer = Some(Layer::Dialogue(Box::new(Dialogue::new(question))));
 }
 
-/// A change to a simulator in this process ends with it: whoever leaves is asked first.
+/// Asks before leaving, where a change to a simulator in this process would end with it.
 pub fn ends_with_session(state: &mut State) -> bool {
     let pending = state.known.changes.pending().next().map(|row| row.number);
     let Some(number) = pending.filter(|_| state.writing == Writing::Own) else { return false };
@@ -149,7 +150,7 @@ pub fn ends_with_session(state: &mut State) -> bool {
     true
 }
 
-/// Gives a change longer: nothing about that can go wrong, so nobody is asked.
+/// Extends a change. Extending harms nothing, so there is no question.
 pub fn extend(state: &mut State, argument: &str) -> Vec<Effect> {
     let seconds = match argument.trim() {
         "" => Some(LONGER_S),
@@ -160,11 +161,11 @@ pub fn extend(state: &mut State, argument: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(row) = waiting(state, "extend", "") else { return Vec::new() };
-    // Who asks is known to the process alone.
+    // Only the process knows the user.
     flow::ask(state, row.id, Ask::Extend { user: String::new(), seconds })
 }
 
-/// `90s`, `10m`, `2h`.
+/// Parses a time: `90s`, `10m`, `2h`.
 fn seconds(text: &str) -> Option<u64> {
     let unit = text.chars().last()?;
     let count: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
@@ -177,7 +178,7 @@ fn seconds(text: &str) -> Option<u64> {
     count.checked_mul(seconds)
 }
 
-/// Takes a link out of service, or brings it back: the one that is named, or the one under the cursor.
+/// Takes a link out of service or brings it back: the named one, or the one at the cursor.
 pub fn serve(state: &mut State, argument: &str, service: Service) -> Vec<Effect> {
     let element = match argument.is_empty() {
         false => match link_named(state, argument) {
@@ -189,12 +190,12 @@ pub fn serve(state: &mut State, argument: &str, service: Service) -> Vec<Effect>
     serve_element(state, element, service)
 }
 
-/// A link that is out of service is meant by the name that it had.
+/// Finds a link by name; a disabled link still has its former name.
 fn link_named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
     match service_element(&look, text.trim()) {
         Ok(element) => Some(element),
-        // In quotes, or wrong: the words of every other action.
+        // A quoted name, or a wrong one; `named` handles quotes and reports errors.
         Err(_) => named(state, text),
     }
 }

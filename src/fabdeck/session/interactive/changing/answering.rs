@@ -1,5 +1,5 @@
-//! Keys over a question. Esc and `q` leave all as it is, whatever the focus is on; only Enter on the button that acts
-//! acts, and that is never where the focus begins.
+//! Keys in a dialog. Esc and `q` always leave everything unchanged. Only Enter on the second button acts, and
+//! the focus never begins there.
 
 use std::time::Duration;
 
@@ -48,7 +48,8 @@ pub fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
         Press::End => layered::scroll(state, isize::MAX),
         Press::Esc => state.layer = None,
         _ => match bound {
-            // Another way out is one here too; to leave the session, the question goes first.
+            // Another key for `out` or `quit` closes the dialog too; leaving the session takes a second
+            // press.
             Some(action) if matches!(action.id, "out" | "quit") => state.layer = None,
             Some(action) => return carry_out(state, action, ""),
             None => state
@@ -58,7 +59,7 @@ pub fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The finding that the focus goes to comes into sight.
+/// Moves the focus, and scrolls to the finding with the focus.
 fn go(state: &mut State, forward: bool) {
     let room = layered::dialogue_room(state);
     let height = layered::dialogue_height(state);
@@ -72,7 +73,7 @@ fn go(state: &mut State, forward: bool) {
 
 fn stretch(state: &mut State, longer: bool) {
     let Some(Layer::Dialogue(dialogue)) = &mut state.layer else { return };
-    // Elsewhere minus leads out, as it does on every screen.
+    // Without a window to shorten, minus closes the dialog, as it steps out on every screen.
     if !dialogue.stretch(longer) && !longer {
         state.layer = None;
     }
@@ -105,11 +106,11 @@ fn entered(state: &mut State) -> Vec<Effect> {
 fn act(state: &mut State) -> Vec<Effect> {
     let Some(Layer::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };
     let Dialogue { question, .. } = *dialogue;
-    // Who asks is known to the process alone.
+    // Only the process knows the user.
     let user = String::new;
     match question {
         Question::Apply { offer, window_s, line, .. } => {
-            // Several findings may go by one name.
+            // Several findings may have one name.
             let mut accepted: Vec<String> = offer.findings.iter().map(|(name, _)| name.clone()).collect();
             accepted.sort();
             accepted.dedup();

@@ -1,4 +1,4 @@
-//! What a session wants of whoever makes changes. Only the process can.
+//! The interface of a session to changes, which the process implements.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use fabdeck_fabric::Resolved;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writing {
-    /// Why nobody can: files and recordings.
+    /// Writing is impossible, for the reason given: files and recordings.
     Never(String),
-    /// A live fabric, and `--allow-write` was not given.
+    /// A live fabric without `--allow-write`.
     NotAsked,
-    /// It was; whether the fabric opted in is known when something is offered.
+    /// A live fabric with `--allow-write`. Whether the fabric opted in is checked for each offer.
     Asked,
     /// A simulator behind a socket.
     Simulated,
-    /// A simulator in this process: a change ends with it.
+    /// A simulator in this process; a change ends with it.
     Own,
 }
 
@@ -36,102 +36,102 @@ impl Default for Writing {
     }
 }
 
-/// What somebody wants to apply.
+/// The plan that the operator wants to apply.
 #[derive(Clone, Debug)]
 pub enum Planned {
-    /// What an engine proposes.
+    /// The proposal of an engine.
     Proposed(Box<PlanFor>),
-    /// A plan from a file.
+    /// The plan in a file.
     File(PathBuf),
-    /// A link out of service, or back.
+    /// A link that goes out of service or comes back.
     Service { look: Arc<Look>, element: Resolved, service: Service },
-    /// dFtree's moves after a verdict.
+    /// Moves of dFtree after a verdict.
     Lanes(Box<LanesAsked>),
 }
 
-/// A plan that was held against the fabric as it is now: what one should know before it is applied.
+/// A plan after the comparison with the current fabric, with everything to know before it is applied.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Offer {
-    /// The engine, the file, or what becomes of a link.
+    /// The engine, the file, or the change of a link.
     pub title: String,
     pub source: String,
-    /// Parts that are written, of so many switches and adapters.
+    /// Number of parts to write; the next fields are the numbers of their switches and adapters.
     pub parts: usize,
     pub switches: usize,
     #[serde(default)]
     pub adapters: usize,
     pub moved_pairs: u64,
-    /// Flows that hosts are told to move, and who of these follows.
+    /// Flows that hosts are asked to move, with the hosts that follow.
     #[serde(default)]
     pub migrations: Vec<String>,
-    /// The worst state on the way, and whether old and new paths can wait for each other.
+    /// The worst state during the writes, and whether old and new paths have a credit loop.
     pub transition: Vec<(String, String)>,
-    /// What stands against it, by the name under which it is taken in.
+    /// Findings with their names, by which the operator accepts them.
     pub findings: Vec<(String, String)>,
-    /// Ends with this process.
+    /// Whether the change ends with this process.
     pub own: bool,
-    /// What else one should know: a guard that a logout may end, a manager beside it.
+    /// Further remarks: a guard that a logout may end, or a subnet manager that also writes.
     pub remarks: Vec<String>,
-    /// All that it writes stands there already.
+    /// Whether the fabric already has everything that the plan writes.
     pub applied: bool,
-    /// The plan, and the text that was judged.
+    /// The plan, and its text as it was judged.
     #[serde(skip)]
     pub plan: Option<Arc<(Plan, String)>>,
 }
 
-/// With what somebody said yes.
+/// The operator's consent to a change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Acceptance {
-    /// Findings that are taken in, by name.
+    /// Names of the accepted findings.
     pub accepted: Vec<String>,
     pub window: Duration,
-    /// For plans in five phases: what is done when hosts do not answer.
+    /// For plans in five phases: what to do when hosts do not answer.
     #[serde(default)]
     pub unanswered: Unanswered,
 }
 
-/// How changes stand.
+/// The states of all changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Changes {
-    /// The last first.
+    /// The changes, the last one first.
     pub rows: Vec<ChangeRow>,
-    /// Ids of those that share a switch with what is looked at.
+    /// Ids of changes that share a switch with the fabric of this session.
     #[serde(default)]
     pub here: BTreeSet<String>,
-    /// Ids of those that ended since this user saw how they stood.
+    /// Ids of changes that ended since this user last saw their states.
     pub ended_since: Vec<String>,
-    /// What could not be read, and why.
+    /// Journals that could not be read, with the reasons.
     pub unread: Vec<String>,
-    /// The clock of the machine then: a session has none of its own.
+    /// Time of the machine's clock at this reading; a session has no clock of its own.
     pub now: String,
 }
 
-/// Whoever makes changes to what is looked at.
+/// Access to the changes of a fabric.
 pub trait Changer {
-    /// Holds a plan against the fabric as it is now. The error says why it cannot be applied.
+    /// Compares a plan with the current fabric. The error is the reason why it cannot be applied.
     fn offer(&mut self, planned: &Planned) -> Result<Offer, String>;
 
-    /// Begins it; the id of the change. It goes on without whoever asked.
+    /// Begins a change and returns its id. The change continues independently of this session.
     fn begin(&mut self, offer: &Offer, acceptance: &Acceptance) -> Result<String, String>;
 
-    /// How dFtree's lanes stand in the fabric.
+    /// Reads the state of dFtree's lanes from the fabric.
     fn lanes(&mut self, asked: &LanesAsked) -> Result<LaneState, String> {
         Ok(asked.run())
     }
 
-    /// All changes there are.
+    /// Reads the states of all changes.
     fn changes(&mut self) -> Result<Changes, String>;
 
-    /// Compares the confirmed changes of what is looked at with the fabric.
+    /// Compares the confirmed changes of this fabric with its tables.
     fn compare(&mut self) -> Result<Attestations, String> {
         Ok(Attestations::new())
     }
 
-    /// Confirms, extends or rolls back.
+    /// Sends a request to the guard: confirm, extend or roll back.
     fn ask(&mut self, id: &str, ask: &Ask) -> Result<Status, String>;
 }
 
-/// Nobody does.
+/// A session that cannot make changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unchanging;
 

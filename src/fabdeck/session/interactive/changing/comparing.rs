@@ -1,4 +1,5 @@
-//! Confirmed changes are compared with the fabric again and again, and the operator is told of one that no longer stands.
+//! Confirmed changes are compared with the fabric at intervals. The operator gets a message about a change
+//! that no longer stands.
 
 use std::collections::BTreeMap;
 
@@ -10,47 +11,48 @@ use crate::session::interactive::state::State;
 use crate::session::interactive::tasks::TaskId;
 use fabdeck_change::{Attestation, Phase, Verdict};
 
-/// Each comparison looks at the whole fabric, so it is made as seldom as sweeps read all tables again.
+/// Interval between comparisons. Each one reads the whole fabric, so it is as long as that of complete table
+/// readings.
 const INTERVAL_MS: u64 = 300_000;
 
-/// What the confirmed changes of a fabric came to, by id.
+/// The results of comparing confirmed changes with the fabric, by id.
 pub type Attestations = BTreeMap<String, Attestation>;
 
-/// What is known of comparisons.
+/// The state of the comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct Comparing {
-    /// The comparison that is under way, and when the next one is due.
+    /// The comparison in progress; the next field is the time of the next one.
     task: Option<TaskId>,
     due_ms: u64,
-    /// Something was confirmed while a comparison was under way.
+    /// Whether a change was confirmed during a comparison.
     again: bool,
     last: Attestations,
     trouble: Option<String>,
-    /// A change that no longer stands: it is in the header until the list was looked at.
+    /// A change that no longer stands; the header shows it until the operator opens the list.
     fallen: Option<u64>,
 }
 
 impl Comparing {
-    /// Something was confirmed: what stands then is compared at once.
+    /// Schedules a comparison at once, after a change was confirmed.
     pub(super) fn soon(&mut self) {
         self.due_ms = 0;
         self.again = self.task.is_some();
     }
 
-    /// Notes in the rows what they came to.
+    /// Adds the results to the rows.
     pub(super) fn note_in(&self, rows: &mut [ChangeRow]) {
         for row in rows.iter_mut().filter(|row| row.state == Phase::Confirmed) {
             row.comparison = self.last.get(&row.id).cloned();
         }
     }
 
-    /// `change 7 no longer stands: 8`.
+    /// The text for the header: `change 7 no longer stands: 8`.
     pub(super) fn header_word(&self) -> Option<(String, Severity)> {
         let number = self.fallen?;
         Some((format!("change {number} {}: 8", Verdict::NoLongerStands.title()), Severity::Error))
     }
 
-    /// The operator has seen the list.
+    /// Records that the operator has seen the list.
     pub(super) fn saw(&mut self) {
         self.fallen = None;
     }
@@ -62,7 +64,7 @@ fn is_wanted(state: &State) -> bool {
     has_changes(state) && changes.comparing.task.is_none() && confirmed()
 }
 
-/// When the next comparison is due.
+/// Time of the next comparison.
 pub(super) fn wakes_ms(state: &State) -> Option<u64> {
     is_wanted(state).then_some(state.known.changes.comparing.due_ms)
 }
@@ -77,7 +79,7 @@ pub(super) fn tick(state: &mut State) -> Option<Effect> {
     Some(effect)
 }
 
-/// What a comparison came to.
+/// Receives the results of a comparison.
 pub fn compared(state: &mut State, task: TaskId, result: Result<Attestations, String>) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let comparing = &mut state.known.changes.comparing;
@@ -106,7 +108,7 @@ pub fn compared(state: &mut State, task: TaskId, result: Result<Attestations, St
     Vec::new()
 }
 
-/// Says what is new since the comparison before.
+/// Reports what differs from the comparison before.
 fn tell(state: &mut State, before: &Attestations) {
     let rows: Vec<ChangeRow> = state.known.changes.here().cloned().collect();
     let was = |row: &ChangeRow| before.get(&row.id).map(|before| before.verdict);

@@ -1,5 +1,5 @@
-//! What is asked before anything is done to a fabric. The focus begins on the button that does nothing, and each
-//! finding is taken in by itself.
+//! Questions before an action on the fabric. The focus begins on the button that changes nothing, and each
+//! finding is accepted separately.
 //!
 //! ```text
 //! Apply updn to sim:demo?
@@ -18,30 +18,30 @@ use crate::session::interactive::layer::Scroll;
 use crate::session::{ChangeRow, countdown, counted, devices, paired, silent_words, wrap};
 use fabdeck_change::Phase;
 
-/// Windows that can be had, in seconds: the least is what one needs to read what became of it, the most a day.
+/// The possible windows in seconds. The shortest leaves time to read the result, and the longest is a day.
 const WINDOWS: [u64; 12] = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 const USUAL_S: u64 = 600;
 
-/// What somebody is asked.
+/// A question to the operator.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// Whether to begin a change; which findings are taken in.
+    /// Whether to begin a change; `taken` has the accepted findings.
     Apply { offer: Box<Offer>, taken: BTreeSet<usize>, window_s: u64, line: Option<String> },
-    /// Whether to keep one for good.
+    /// Whether to keep a change for good.
     Confirm { id: String },
-    /// Whether one that waits for hosts is to go on without them.
+    /// Whether a change that waits for hosts continues without them.
     GoOn { id: String },
-    /// Whether to take one back at once; and why that was refused when it was asked before.
+    /// Whether to roll back a change now; `lost` is the reason why this was refused before.
     RollBack { id: String, lost: Option<String> },
-    /// Whether to leave though a change ends with this process.
+    /// Whether to leave although a change ends with this process.
     Leave { number: u64 },
 }
 
-/// Where the focus can be.
+/// A place of the focus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
     Finding(usize),
-    /// The button that leaves all as it is.
+    /// The button that changes nothing.
     Stay,
     /// The button that acts.
     Act,
@@ -54,16 +54,16 @@ pub struct Dialogue {
     pub scroll: Scroll,
 }
 
-/// A row of what is said before the buttons.
+/// A row of a dialog, above the buttons.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DialogueRow {
-    /// A label and what it says; the label is empty where a text goes on.
+    /// A label and a text; the label is empty where a text continues.
     Pair(String, String),
-    /// A finding: which, whether it is taken in, and a row of its words.
+    /// A row of a finding: its index, whether it is accepted, and a line of its text.
     Finding { at: usize, taken: bool, first: bool, text: String },
 }
 
-/// Before the words of a finding: `[x] `.
+/// Width of the checkbox before a finding: `[x] `.
 pub const BOX: usize = 4;
 
 impl Dialogue {
@@ -87,7 +87,7 @@ impl Dialogue {
         (0..findings).map(Stop::Finding).chain([Stop::Stay, Stop::Act]).collect()
     }
 
-    /// The next place of the focus, or the one before; round and round.
+    /// Moves the focus to the next or the previous place, in a circle.
     pub(super) fn go(&mut self, forward: bool) {
         let stops = self.stops();
         let at = stops.iter().position(|stop| *stop == self.focus).unwrap_or(0);
@@ -95,7 +95,7 @@ impl Dialogue {
         self.focus = stops[(at + step) % stops.len()];
     }
 
-    /// Takes the finding under the focus in, or lets it go again; false where there is none.
+    /// Accepts the finding with the focus, or reverses that; returns false where the focus is on no finding.
     pub(super) fn toggle(&mut self) -> bool {
         let (Stop::Finding(at), Question::Apply { taken, .. }) = (self.focus, &mut self.question) else {
             return false;
@@ -106,7 +106,7 @@ impl Dialogue {
         true
     }
 
-    /// Whether it has a window that can be made longer.
+    /// Whether the dialog has a window that can be changed.
     pub fn has_window(&self) -> bool {
         matches!(self.question, Question::Apply { .. })
     }
@@ -115,7 +115,7 @@ impl Dialogue {
         self.stops().len() > 2
     }
 
-    /// How many findings are not taken in.
+    /// Number of findings that are not accepted.
     pub fn untaken(&self) -> usize {
         match &self.question {
             Question::Apply { offer, taken, .. } => offer.findings.len() - taken.len(),
@@ -123,7 +123,7 @@ impl Dialogue {
         }
     }
 
-    /// A longer window, or a shorter one; false where there is none.
+    /// Makes the window longer or shorter; returns false where the dialog has none.
     pub(super) fn stretch(&mut self, longer: bool) -> bool {
         let Question::Apply { window_s, .. } = &mut self.question else { return false };
         let next = match longer {
@@ -150,7 +150,7 @@ impl Dialogue {
         }
     }
 
-    /// The words of the buttons: the first leaves all as it is.
+    /// The labels of the buttons; the first button changes nothing.
     pub fn buttons(&self) -> [&'static str; 2] {
         match &self.question {
             Question::Apply { .. } => ["cancel", "apply"],
@@ -162,7 +162,7 @@ impl Dialogue {
         }
     }
 
-    /// All that is said, as rows of this width.
+    /// All rows of the dialog, at this width.
     pub fn rows(&self, seen: &ChangesSeen, room: usize) -> Vec<DialogueRow> {
         let within = |pairs: &[(&str, String)], room: usize| {
             let rows = paired(pairs, room).1.into_iter();
@@ -171,7 +171,7 @@ impl Dialogue {
         let pairs = |pairs: &[(&str, String)]| within(pairs, room);
         match &self.question {
             Question::Apply { offer, taken, window_s, .. } => {
-                // All labels stand in one column, which both parts leave room for.
+                // Both parts leave room for the widest label, so that all labels are in one column.
                 let (first, last) = (what_is_written(offer), how_it_goes_back(offer, *window_s));
                 let widest =
                     |pairs: &Pairs<'_>| pairs.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
@@ -203,7 +203,7 @@ impl Dialogue {
         }
     }
 
-    /// The rows of the finding that the focus is on: the first and the last.
+    /// The first and the last row of the finding with the focus.
     pub(super) fn focused_rows(&self, seen: &ChangesSeen, room: usize) -> Option<(usize, usize)> {
         let Stop::Finding(wanted) = self.focus else { return None };
         let rows = self.rows(seen, room);
@@ -215,7 +215,7 @@ impl Dialogue {
         Some((first, same.next_back().map_or(first, |(last, _)| last)))
     }
 
-    /// The change that it is about, where that has to be pending.
+    /// The change of the question, where that has to be pending.
     pub(super) fn of_change(&self) -> Option<&str> {
         match &self.question {
             Question::Confirm { id } | Question::GoOn { id } | Question::RollBack { id, .. } => Some(id),

@@ -1,5 +1,5 @@
-//! How changes come into a session: what was offered, what was begun, what was answered, and how all of them stand, which is
-//! asked again and again, each second while something is pending.
+//! Requests and answers about changes: offers, begun changes, and decisions. The states of all changes are
+//! read at intervals, each second while a change is pending.
 
 use super::acting;
 use super::changer::{Acceptance, Changes, Offer, Writing};
@@ -20,25 +20,25 @@ use fabdeck_change::{Ask, Phase, Status};
 const SOON_MS: u64 = 1000;
 const SELDOM_MS: u64 = 10_000;
 
-/// Going back would lose paths that staying does not: a person decides.
+/// The rollback would lose paths, and the operator has to decide.
 const WOULD_LOSE: &str = "FD-5654";
 
-/// It was asked for, and nobody said what came of it.
+/// The request was sent, and its result is unknown.
 const UNSURE: &str = "FD-5659";
 
-/// What somebody wants to have applied, and the command line that does the same.
+/// The plan to apply, and the command line that does the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wanted {
     pub what: String,
     pub line: Option<String>,
 }
 
-/// Whether anybody could change what is looked at.
+/// Whether the fabric of the session can have changes.
 pub(super) fn has_changes(state: &State) -> bool {
     state.known.look.is_some() && !matches!(state.writing, Writing::Never(_))
 }
 
-/// When something is to be done, or the time that is left is another on the screen, without anything else happening.
+/// Time at which the changes need a tick: for a reading, or to update the remaining time on the screen.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let changes = &state.known.changes;
     if !has_changes(state) {
@@ -50,7 +50,7 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
     due.into_iter().chain(second).chain(comparing::wakes_ms(state)).min()
 }
 
-/// Time went by.
+/// Handles the passing of time: reads the states of changes when that is due.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let changes = &state.known.changes;
     if !has_changes(state) || changes.under.is_some() || state.now_ms < changes.due_ms {
@@ -64,18 +64,19 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// Which changes are of what is looked at is known from now on.
+/// Reads the states of changes after a new snapshot, because only then it is known which belong to its
+/// fabric.
 pub fn looked(state: &mut State) -> Vec<Effect> {
     soon(state)
 }
 
-/// At once: something was begun or asked.
+/// Reads the states of changes at once, after a request.
 fn soon(state: &mut State) -> Vec<Effect> {
     state.known.changes.due_ms = state.now_ms;
     tick(state)
 }
 
-/// A plan was held against the fabric.
+/// Receives the comparison of a plan with the fabric, and opens the dialog.
 pub fn offered(state: &mut State, task: TaskId, result: Result<Box<Offer>, String>) -> Vec<Effect> {
     let wanted = state.known.changes.offering.take_if(|(offering, _)| *offering == task);
     let Some((_, Wanted { what, line })) = wanted else { return Vec::new() };
@@ -89,7 +90,7 @@ pub fn offered(state: &mut State, task: TaskId, result: Result<Box<Offer>, Strin
     Vec::new()
 }
 
-/// Nobody wants to know any more how a plan fits; false where none was held against anything.
+/// Cancels the comparison of a plan with the fabric; `None` where there is none.
 pub fn cancel(state: &mut State) -> Option<Effect> {
     let (task, Wanted { what, .. }) = state.known.changes.offering.take()?;
     state.tasks.end(task)?;
@@ -97,7 +98,7 @@ pub fn cancel(state: &mut State) -> Option<Effect> {
     Some(Effect::Cancel(task))
 }
 
-/// Somebody said yes.
+/// Begins a change after the operator's consent.
 pub(super) fn begin(
     state: &mut State,
     offer: Box<Offer>,
@@ -119,7 +120,7 @@ pub(super) fn begin(
     vec![effect]
 }
 
-/// A change is under way, or could not be begun.
+/// Receives the id of a change that was begun, or the reason why it was not.
 pub fn begun(state: &mut State, task: TaskId, result: Result<String, String>) -> Vec<Effect> {
     let beginning = state.known.changes.beginning.take_if(|(beginning, ..)| *beginning == task);
     let Some((_, title, line)) = beginning else { return Vec::new() };
@@ -140,7 +141,7 @@ pub fn begun(state: &mut State, task: TaskId, result: Result<String, String>) ->
     effects
 }
 
-/// Confirms, extends or rolls back.
+/// Sends a request to a guard: confirm, extend or roll back.
 pub(super) fn ask(state: &mut State, id: String, ask: Ask) -> Vec<Effect> {
     let title = format!("asking about change {id}");
     let (task, effect) = state.begin_quiet(title, Job::Ask { id: id.clone(), ask: ask.clone() });
@@ -151,12 +152,12 @@ pub(super) fn ask(state: &mut State, id: String, ask: Ask) -> Vec<Effect> {
     vec![effect]
 }
 
-/// What came of that.
+/// Receives the answer of a guard.
 pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) -> Vec<Effect> {
     let Some((id, ask)) = state.known.changes.asked.remove(&task) else { return Vec::new() };
     let number = state.known.changes.row(&id).map_or_else(|| id.clone(), |row| row.number.to_string());
     let (what, line) = match &ask {
-        // The console names no process.
+        // These requests have no message: a status changes nothing, and the console names no process.
         Ask::Status | Ask::NameOpensm { .. } => return Vec::new(),
         Ask::Confirm { .. } => ("confirmed", format!("confirm {id}")),
         Ask::GoOn { .. } => ("told to go on", format!("confirm {id} --go-on")),
@@ -181,7 +182,7 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
     if let (Ask::Extend { .. }, Some(deadline)) = (&ask, &status.deadline) {
         state.say(Severity::Said, format!("change {number} waits until {}", time_of_day(deadline)));
     }
-    // A change of a simulator in this process can be reached from here alone.
+    // Only this session can reach a change of a simulator in its process, so there is no command line for it.
     let line = (state.writing != Writing::Own).then(|| state.line_anywhere(&line));
     let doing = match &ask {
         Ask::RollBack { .. } => format!("asked to roll back change {id}"),
@@ -196,7 +197,7 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
     effects
 }
 
-/// How all of them stand.
+/// Receives the states of all changes.
 pub fn changes(state: &mut State, task: TaskId, result: Result<Changes, String>) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let seen = &mut state.known.changes;
@@ -228,7 +229,7 @@ pub fn changes(state: &mut State, task: TaskId, result: Result<Changes, String>)
     look_anew(state).into_iter().chain(comparing::tick(state)).collect()
 }
 
-/// A question about a change that is decided by now has no answer. What is incomplete can still be rolled back again.
+/// Closes a question about a change that is decided. An incomplete change can still be rolled back again.
 fn close_if_over(state: &mut State) {
     let Some(Layer::Dialogue(dialogue)) = &state.layer else { return };
     let seen = &state.known.changes;
@@ -243,7 +244,7 @@ fn close_if_over(state: &mut State) {
     }
 }
 
-/// Tables were written: the source is looked at again as soon as nothing is against that.
+/// Reads the source again after tables were written, as soon as the session is free.
 fn look_anew(state: &mut State) -> Vec<Effect> {
     let free = !matches!(state.loading, Loading::Under(_)) && state.known.playback.is_none();
     if !free || !std::mem::take(&mut state.known.changes.look_wanted) {

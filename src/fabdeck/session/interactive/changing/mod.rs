@@ -1,5 +1,5 @@
-//! Changes in a session: what is offered to somebody who wants to apply a plan, what is asked before anything is done,
-//! how changes stand, and whoever makes them.
+//! Changes in a session: offers of plans, questions before an action, the states of changes, and the access
+//! to them.
 
 mod acting;
 mod answering;

@@ -1,5 +1,5 @@
-//! How changes stand, as far as a session has seen. It has no clock of its own but what it was told of the machine's, and
-//! the time that went by since.
+//! The model of changes in a session. A session has no clock: it takes the time of the last reading, and adds
+//! the time since then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,45 +12,46 @@ use crate::session::interactive::tasks::TaskId;
 use crate::session::{ChangeRow, countdown};
 use fabdeck_change::{Ask, Phase};
 
-/// Below this the time that is left is told as a danger.
+/// Remaining time below which the header shows it as an error.
 const SHORT_MS: u64 = 60_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct ChangesSeen {
-    /// What was seen last; `None` before the first answer.
+    /// The last reading; `None` before the first one.
     pub last: Option<Changes>,
-    /// When that was.
+    /// Session time of the last reading.
     pub seen_ms: u64,
     /// The clock of the session.
     pub now_ms: u64,
-    /// Who is asking how changes stand, and when that is asked again.
+    /// The reading in progress; the next field is the time of the next one.
     pub(super) under: Option<TaskId>,
     pub(super) due_ms: u64,
-    /// A plan that is being held against the fabric, and what it is.
+    /// The comparison of a plan with the fabric, and the plan.
     pub(super) offering: Option<(TaskId, super::flow::Wanted)>,
-    /// A change that is being begun, with the line that does the same.
+    /// The change that is being begun, with its title and command line.
     pub(super) beginning: Option<(TaskId, String, Option<String>)>,
-    /// What was begun in this session.
+    /// The changes that this session began.
     pub(super) begun: BTreeSet<String>,
-    /// What was asked for, of which change.
+    /// The requests to guards in progress, with the change of each.
     pub(super) asked: BTreeMap<TaskId, (String, Ask)>,
-    /// Changes that were to go back at once.
+    /// The changes that this session asked to roll back.
     pub(super) sent_back: BTreeSet<String>,
-    /// One that ended, and not because somebody here wanted that: it stands in the header until the list was looked at.
+    /// A change that ended without a request of this session; the header shows it until the operator opens
+    /// the list.
     pub(super) ended: Option<(u64, Phase)>,
-    /// What was said once already.
+    /// Changes and errors that were reported already.
     pub(super) told: BTreeSet<String>,
     pub(super) trouble: Option<String>,
-    /// Confirmed changes compared with the fabric.
+    /// The comparisons of confirmed changes with the fabric.
     pub(super) comparing: Comparing,
-    /// Tables were written: the screens are to show those.
+    /// Whether tables were written, so that a new snapshot is needed.
     pub(super) look_wanted: bool,
-    /// That look is under way: what became of the change matters more than that.
+    /// Whether that snapshot is being read; messages about the change then take precedence.
     pub looking: bool,
 }
 
 impl ChangesSeen {
-    /// The last first.
+    /// The changes, the last one first.
     pub fn rows(&self) -> &[ChangeRow] {
         self.last.as_ref().map_or(&[], |last| &last.rows)
     }
@@ -59,36 +60,36 @@ impl ChangesSeen {
         self.rows().iter().find(|row| row.id == id)
     }
 
-    /// Whether it is one of what is looked at.
+    /// Whether a change belongs to the fabric of this session.
     pub fn is_here(&self, row: &ChangeRow) -> bool {
         self.last.as_ref().is_some_and(|last| last.here.contains(&row.id))
     }
 
-    /// Those of what is looked at, and those that were begun here.
+    /// The changes of this fabric, and those that this session began.
     pub fn here(&self) -> impl Iterator<Item = &ChangeRow> {
         self.rows().iter().filter(|row| self.is_here(row) || self.begun.contains(&row.id))
     }
 
-    /// Those of what is looked at that are not decided yet.
+    /// The changes of this fabric that are not decided yet.
     pub fn pending(&self) -> impl Iterator<Item = &ChangeRow> {
         self.rows().iter().filter(|row| row.state.is_pending() && self.is_here(row))
     }
 
-    /// The clock of the machine, as far as it is known.
+    /// The current time of the machine's clock, if it is known.
     pub fn clock(&self) -> Option<Timestamp> {
         let then = self.last.as_ref()?.now.parse::<Timestamp>().ok()?;
         let passed = i64::try_from(self.now_ms.saturating_sub(self.seen_ms)).ok()?;
         then.checked_add(SignedDuration::from_millis(passed)).ok()
     }
 
-    /// How long a change still waits.
+    /// Time until the deadline of a change.
     pub fn left_ms(&self, row: &ChangeRow) -> Option<u64> {
         let deadline = row.deadline.as_ref().filter(|_| row.state == Phase::Applied)?;
         let left = deadline.parse::<Timestamp>().ok()?.duration_since(self.clock()?);
         u64::try_from(left.as_millis().max(0)).ok()
     }
 
-    /// Of the change that is pending, for the header: `change 7: 9:41 left`.
+    /// The text about a pending change for the header: `change 7: 9:41 left`.
     pub fn header_word(&self) -> Option<(String, Severity)> {
         let Some(row) = self.pending().next() else { return self.ended_word() };
         let left = self.left_ms(row);
@@ -107,7 +108,7 @@ impl ChangesSeen {
         Some((format!("change {}: {word}", row.number), severity))
     }
 
-    /// `change 7 rolled back: 8`.
+    /// The text about a change that ended: `change 7 rolled back: 8`.
     fn ended_word(&self) -> Option<(String, Severity)> {
         let Some((number, phase)) = self.ended else { return self.comparing.header_word() };
         let (word, severity) = match phase {
@@ -117,7 +118,7 @@ impl ChangesSeen {
         Some((format!("change {number} {word}: 8"), severity))
     }
 
-    /// Whoever sees the list knows.
+    /// Records that the operator has seen the list.
     pub fn saw(&mut self) {
         self.ended = None;
         self.comparing.saw();
@@ -130,7 +131,7 @@ impl ChangesSeen {
         }
     }
 
-    /// What becomes of the change that is pending when this session is left.
+    /// The text about the pending change when the session is left.
     pub fn parting(&self) -> Option<String> {
         let row = self.pending().next()?;
         let left = self.left_ms(row).map_or_else(String::new, |left| format!(", {}", in_words(left)));
@@ -141,7 +142,7 @@ impl ChangesSeen {
         ))
     }
 
-    /// How far one is that is under way.
+    /// The progress of a change that is being applied or rolled back.
     pub fn progress(&self) -> Option<String> {
         let row = self.pending().find(|row| row.state != Phase::Applied)?;
         Some(format!("change {} is {}: {} of {} writes", row.number, row.state.title(), row.done, row.writes))

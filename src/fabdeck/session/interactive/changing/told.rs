@@ -1,4 +1,4 @@
-//! What is said of changes: how they turned out, and what happened while nobody looked.
+//! Messages about changes: results, and events while the operator was away.
 
 use super::changer::Changes;
 use crate::session::interactive::actions::action;
@@ -8,7 +8,8 @@ use crate::session::interactive::state::State;
 use crate::session::{ChangeRow, time_of_day};
 use fabdeck_change::Phase;
 
-/// Says what is new since then; of the first answer what waits, and what ended while this user was away.
+/// Reports what differs from the reading before. The first reading reports pending changes, and changes that
+/// ended while the user was away.
 pub fn tell(state: &mut State, before: Option<Changes>) {
     let Some(now) = state.known.changes.last.clone() else { return };
     for row in now.rows.iter().rev() {
@@ -20,7 +21,7 @@ pub fn tell(state: &mut State, before: Option<Changes>) {
                 meddled(state, was, row);
                 continue;
             }
-            // Somebody else's, of another fabric: the list has it.
+            // A change of another user on another fabric has no message; the list shows it.
             _ if !here && !ours => continue,
             Some(_) => turned(state, row),
             None if ours => turned(state, row),
@@ -46,7 +47,7 @@ pub fn tell(state: &mut State, before: Option<Changes>) {
     }
 }
 
-/// What somebody else wrote over a change that waits, and what keeps its guard from its work; each is said once.
+/// Reports foreign writes over a pending change, and problems of its guard, once each.
 fn meddled(state: &mut State, was: &ChangeRow, row: &ChangeRow) {
     let (before, now) = ([&was.drift, &was.trouble], [&row.drift, &row.trouble]);
     for text in
@@ -56,14 +57,14 @@ fn meddled(state: &mut State, was: &ChangeRow, row: &ChangeRow) {
     }
 }
 
-/// Somebody's change that is under way.
+/// Reports an open change that the first reading found.
 fn found(state: &mut State, row: &ChangeRow) {
     let (number, user, what) = (row.number, &row.user, row.state_title());
     let text = format!("change {number} of {user} is {what} ({})", keys(state));
     state.say(Severity::Warning, text);
 }
 
-/// `y confirms, u rolls back`, as far as this session may.
+/// The hint about keys, `y confirms, u rolls back`, if this session may use them.
 fn keys(state: &State) -> String {
     if super::can_ask(state).is_err() {
         return "8 shows it".to_owned();
@@ -75,7 +76,7 @@ fn keys(state: &State) -> String {
     format!("{} confirms, {} rolls back", key("confirm"), key("rollback"))
 }
 
-/// A change is in another state than it was, and the tables with it.
+/// Reports a new state of a change. Its tables have changed too, so a new snapshot may be needed.
 fn turned(state: &mut State, row: &ChangeRow) {
     let number = row.number;
     let why = row.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
@@ -91,7 +92,7 @@ fn turned(state: &mut State, row: &ChangeRow) {
         Phase::Confirmed => (Severity::Said, format!("change {number} is confirmed and stays")),
         Phase::RollingBack => (Severity::Warning, format!("change {number} is being rolled back{why}")),
         Phase::RolledBack if asked => (Severity::Said, format!("change {number} was rolled back")),
-        // Nobody asked for it, and whoever comes back to the screen has to see it before anything else.
+        // This session did not request the rollback, so the operator has to see its message first.
         Phase::RolledBack => (Severity::Error, format!("change {number} was rolled back{why}")),
         Phase::Incomplete => (Severity::Error, incomplete(row)),
         Phase::Refused => (Severity::Error, format!("change {number} was refused, nothing is written{why}")),
@@ -110,7 +111,7 @@ fn turned(state: &mut State, row: &ChangeRow) {
     state.known.changes.look_wanted |= written && state.known.changes.is_here(row);
 }
 
-/// The first things that are left; all of them stand on the screen Changes.
+/// Text with the first parts that could not be rolled back; the screen Changes has all of them.
 fn incomplete(row: &ChangeRow) -> String {
     const NAMED: usize = 2;
     let first: Vec<String> =

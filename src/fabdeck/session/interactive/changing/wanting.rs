@@ -1,5 +1,5 @@
-//! Somebody wants a plan applied: what an engine proposes, a plan from a file, a link out of service or back. It is held
-//! against the fabric first, behind the screen.
+//! Actions that apply a plan: the proposal of an engine, a plan in a file, or the service of a link. A
+//! background task compares the plan with the fabric first.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::session::interactive::state::State;
 use crate::session::interactive::typing;
 use fabdeck_routing::Engine;
 
-/// Whether anything can be applied now, whatever it is.
+/// Checks that a plan can be applied now.
 pub fn can_apply(state: &State) -> Result<(), String> {
     can_write(state)?;
     let changes = &state.known.changes;
@@ -37,7 +37,7 @@ pub fn can_apply(state: &State) -> Result<(), String> {
     }
 }
 
-/// Whether the key does anything on this screen.
+/// Whether the key has a function on this screen.
 pub fn works_here(state: &State) -> bool {
     match state.screen {
         ScreenId::Changes => true,
@@ -49,7 +49,8 @@ pub fn works_here(state: &State) -> bool {
     }
 }
 
-/// On What-if what the engine there proposes, on Changes a plan from a file that is asked for; with a name that file.
+/// Applies the proposal of the engine on What-if, the moves on Lanes, or a named file; on Changes, asks for a
+/// file.
 pub fn apply(state: &mut State, argument: &str) -> Vec<Effect> {
     match state.screen {
         _ if !argument.is_empty() => apply_file(state, argument),
@@ -83,7 +84,7 @@ fn apply_proposed(state: &mut State) -> Vec<Effect> {
     begin(state, planned, Wanted { what: engine.id.to_owned(), line: Some(line) })
 }
 
-/// Flows that would go to the slow lane, or come back.
+/// Applies the proposed moves of flows.
 fn apply_moves(state: &mut State) -> Vec<Effect> {
     let planned = match slow_lanes::planned(state) {
         Ok(planned) => planned,
@@ -95,7 +96,7 @@ fn apply_moves(state: &mut State) -> Vec<Effect> {
     apply_lanes(state, planned, ("moving flows", "lanes propose"))
 }
 
-/// What it is called, and the command that proposes the same.
+/// Applies moves, with their description and the command that proposes the same.
 pub fn apply_lanes(state: &mut State, planned: Planned, (what, command): (&str, &str)) -> Vec<Effect> {
     const FILE: &str = "lanes.plan";
     let propose = state.line(&format!("{command} -o {FILE}"));
@@ -103,7 +104,7 @@ pub fn apply_lanes(state: &mut State, planned: Planned, (what, command): (&str, 
     begin(state, planned, Wanted { what: what.to_owned(), line: Some(line) })
 }
 
-/// From its plan, which is written first where that was not done yet.
+/// The command line that applies a proposal from its plan; it writes the plan first where no file has it.
 fn proposed_line(state: &State, engine: &Engine) -> String {
     if let Some(written) = state.plan_written(engine) {
         return apply_line(state, &written.display().to_string());
@@ -112,7 +113,7 @@ fn proposed_line(state: &State, engine: &Engine) -> String {
     format!("{}; {}", route_line(state, engine, &file), apply_line(state, &file))
 }
 
-/// A plan that was written some time ago.
+/// Applies the plan in a file.
 pub fn apply_file(state: &mut State, file: &str) -> Vec<Effect> {
     let file = file.trim();
     if file.is_empty() || file == "-" {

@@ -1,6 +1,6 @@
-//! What counters came to, worked out of a recording from its beginning to its end: hot-spots and links in trouble, by the
-//! functions that a live watch is judged with. It is done in small parts behind the screen, each ended before the next is
-//! asked for, so that nobody waits for it and what is known so far is the same however long it takes.
+//! Events that are derived from the counters of a recording: hot-spots and links in trouble, by the functions
+//! that judge a live watch. A background task works through the recording in small parts, one after the
+//! other. So nothing waits for it, and the events do not depend on the speed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,25 +22,25 @@ use fabdeck_files::capture::{Derived, Happened, Tape, Timeline, Told};
 use fabdeck_files::capture_format::Bytes;
 use fabdeck_routing::Pulse;
 
-/// So many samples make one part.
+/// Number of samples in one part.
 const AT_ONCE: usize = 64_000;
 
-/// More events than these nobody goes through.
+/// Maximum number of events.
 const MOST: usize = 50_000;
 
-/// What one part came to, and up to which moment all are gone through.
+/// The events of one part, and the number of moments that are done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Part {
     pub happened: Vec<Happened>,
     pub done: usize,
 }
 
-/// Goes through a recording.
+/// Derives events from a recording.
 pub trait Derives: Send {
     fn derive(&mut self, thresholds: &Thresholds, pulse: &dyn Pulse) -> Result<Part, String>;
 }
 
-/// Whoever goes through a recording, one part after the other.
+/// A shared event scan, which derives one part after the other.
 #[derive(Clone)]
 pub struct Scan(Arc<Mutex<dyn Derives>>);
 
@@ -55,22 +55,22 @@ impl Scan {
         Self(Arc::new(Mutex::new(derives)))
     }
 
-    /// The next part.
+    /// Derives the next part.
     pub fn derive(&self, thresholds: &Thresholds, pulse: &dyn Pulse) -> Result<Part, String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).derive(thresholds, pulse)
     }
 }
 
-/// A recording of its own that is gone through: who steps meanwhile has another.
+/// An event scan with its own reader of the recording, independent of the reader for steps.
 pub struct Deriving<B> {
     tape: Tape<B>,
     timeline: Arc<Timeline>,
     looking: Looking,
     next: usize,
-    /// Milliseconds from the first moment.
+    /// Milliseconds since the first moment.
     elapsed: i64,
     before: Option<Arc<Sweep>>,
-    /// Errors are told since the first of these; the other takes its place in time.
+    /// The baseline of error rates; `half` becomes the next baseline.
     first: Option<Arc<Sweep>>,
     half: (i64, Option<Arc<Sweep>>),
     above: Above,
@@ -93,7 +93,8 @@ impl<B: Bytes> Deriving<B> {
         }
     }
 
-    /// The sweep of a moment, where it can be read. Errors are told from where a watch would tell them from.
+    /// Reads the sweep of a moment, if that is possible. It moves the error baseline in the same way as a
+    /// watch.
     fn sweep(&mut self, place: usize) -> Option<Arc<Sweep>> {
         let times = &self.timeline.times;
         if let Some(before) = place.checked_sub(1) {
@@ -111,7 +112,8 @@ impl<B: Bytes> Deriving<B> {
         sweep
     }
 
-    /// What is otherwise at a moment than at the last that has a verdict; and how many samples that took.
+    /// Derives the events of a moment by comparison with the last moment that has a verdict; also returns the
+    /// number of samples read.
     fn moment(&mut self, place: usize, thresholds: &Thresholds) -> Result<(Vec<Happened>, usize), String> {
         let after = self.sweep(place);
         let before =
@@ -137,7 +139,7 @@ impl<B: Bytes> Deriving<B> {
         Ok((turned.iter().map(words).collect(), took))
     }
 
-    /// The look that the tape stands at: names are those of then.
+    /// The snapshot at the position of the reader, with the names of that time.
     fn look(&mut self) -> Result<&Look, String> {
         let state = self.tape.state();
         let held = self.look.take().filter(|(of, _)| *of == state);
@@ -178,7 +180,7 @@ fn derived(look: &Look, turn: &Turn, thresholds: &Thresholds) -> Derived {
 
 const ERRORS: &str = "errors";
 
-/// As a recorder that notices it calls it.
+/// The label that a recorder uses for the same event.
 fn flapped() -> &'static str {
     news_label("link-flapped")
 }
@@ -193,7 +195,7 @@ impl<B: Bytes + Send> Derives for Deriving<B> {
             let (more, took) = self.moment(self.next, thresholds)?;
             happened.extend(more);
             self.next += 1;
-            // A moment without a sample takes its time too.
+            // A moment without samples takes time as well.
             left = left.saturating_sub(took.max(64));
             if left == 0 {
                 break;
@@ -203,15 +205,15 @@ impl<B: Bytes + Send> Derives for Deriving<B> {
     }
 }
 
-/// How far a recording is gone through.
+/// The progress of an event scan.
 #[derive(Debug)]
 pub struct Derivation {
     scan: Scan,
     pub done: usize,
-    /// So many events came of it.
+    /// Number of events found.
     pub found: usize,
     under: Option<TaskId>,
-    /// Somebody does not want it, or it cannot go on.
+    /// Whether the scan was stopped, by the operator or by an error.
     pub stopped: bool,
 }
 
@@ -220,14 +222,14 @@ impl Derivation {
         Self { scan, done: 0, found: 0, under: None, stopped: false }
     }
 
-    /// It is to go no further; gives the part that is under way.
+    /// Stops the scan; returns the task of the part in progress.
     pub(super) fn stop(&mut self) -> Option<TaskId> {
         self.stopped = true;
         self.under.take()
     }
 }
 
-/// Asks for the next part, once everything that somebody waits for is done.
+/// Starts the next part, when the session waits for nothing else.
 pub fn derive_on(state: &mut State) -> Vec<Effect> {
     if !flow::rests(state) {
         return Vec::new();
@@ -246,7 +248,7 @@ pub fn derive_on(state: &mut State) -> Vec<Effect> {
     vec![effect]
 }
 
-/// The one place where derived events enter the state.
+/// Receives the events of a part. No other function adds derived events to the state.
 pub fn derived_part(state: &mut State, task: TaskId, result: Result<Part, String>) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let Some(one) = &mut playback.derivation else { return Vec::new() };
@@ -277,7 +279,7 @@ pub fn derived_part(state: &mut State, task: TaskId, result: Result<Part, String
     Vec::new()
 }
 
-/// Goes no further, where it is under way. The part at hand still counts.
+/// Stops the scan; the part in progress still counts. Returns false where no scan runs.
 pub fn stop_deriving(state: &mut State) -> bool {
     let Some(playback) = &mut state.known.playback else { return false };
     let count = playback.timeline().times.len();

@@ -1,5 +1,5 @@
-//! How moments come onto the screens. One is asked for at a time: who holds a key gets the last that he came to, and each
-//! enters the state in `sought`.
+//! Requests for moments of a recording, and their display. Only one request is in progress at a time. While a
+//! key is held, only the latest requested moment follows.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::session::interactive::tasks::TaskId;
 use crate::session::interactive::watch;
 use crate::session::{Look, counted};
 
-/// Asks whether what was looked at can be stepped through.
+/// Opens the recording of the source, where there is one.
 pub fn begin(state: &mut State) -> Vec<Effect> {
     vec![state.begin_quiet("reading what was recorded", Job::Unroll).1]
 }
 
-/// What there is to be stepped through.
+/// Receives the opened recording.
 pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> Vec<Effect> {
     let returning = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
     match result {
@@ -33,11 +33,11 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
         Ok(None) => live::go_on(state),
         Ok(Some(Unrolled { timeline, .. })) if timeline.times.is_empty() => live::go_on(state),
         Ok(Some(unrolled)) if returning => live::unrolled(state, unrolled),
-        // Of a pause that a look ended.
+        // A recording for a pause that a new snapshot has ended.
         Ok(Some(_)) if state.known.watch.live == Some(true) => Vec::new(),
         Ok(Some(Unrolled { timeline, place, scan })) => {
             let count = timeline.times.len();
-            // Looked at again, perhaps longer by now: one stays where one was.
+            // The recording was opened again and may be longer; the position stays.
             let before = state.known.playback.take();
             let place = before.as_ref().map_or(place, Playback::place).min(count - 1);
             let mut playback = Playback::new(timeline, place);
@@ -66,7 +66,7 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
     }
 }
 
-/// Asks for a moment, unless it is on the screens or another is being read.
+/// Requests a moment, unless it is shown or another one is being read.
 pub fn go(state: &mut State, place: usize) -> Vec<Effect> {
     if live::is_returning(state) {
         return Vec::new();
@@ -77,7 +77,7 @@ pub fn go(state: &mut State, place: usize) -> Vec<Effect> {
             playback.wanted = None;
             return Vec::new();
         }
-        // A history is for who stays.
+        // Reading the whole history stops when the position moves on.
         Some(under) if under.seek.deep => {
             playback.under = None;
             state.tasks.end(under.task);
@@ -104,7 +104,7 @@ pub(super) fn ask(state: &mut State, place: usize, deep: bool) -> Vec<Effect> {
     vec![effect]
 }
 
-/// The one place where a moment enters the state.
+/// Receives a moment. No other function puts a moment into the state.
 pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String>) -> Vec<Effect> {
     let returning = live::is_returning(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
@@ -123,7 +123,7 @@ pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String
         }
     };
     if returning {
-        // Only the last moment is where live goes on from.
+        // The watch resumes from the last moment only.
         let last = playback.timeline().times.len().saturating_sub(1);
         return if seek.place == last { live::returned(state, *scene) } else { ask(state, last, true) };
     }
@@ -141,7 +141,7 @@ pub(super) fn plays(state: &State) -> bool {
     state.known.playback.as_ref().is_some_and(Playback::plays)
 }
 
-/// Puts a moment onto the screens, as a watch would have left it.
+/// Shows a moment on the screens, in the state in which a watch would have been.
 fn show(state: &mut State, scene: Scene) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     playback.shown = Some(scene.place);
@@ -174,7 +174,8 @@ fn show(state: &mut State, scene: Scene) -> Vec<Effect> {
     effects
 }
 
-/// Ends what is under way for another look: a moment, a sweep behind a pause.
+/// Cancels the requests for the old snapshot: a moment, a sweep of the paused watch, a part of the event
+/// scan.
 pub fn let_go(state: &mut State) -> Vec<Effect> {
     live::tell(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
@@ -187,19 +188,20 @@ pub fn let_go(state: &mut State) -> Vec<Effect> {
     ended.into_iter().map(Effect::Cancel).collect()
 }
 
-/// When something is to be done without anything else happening.
+/// Time at which the timeline needs a tick, even without any other event.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let own = state.known.playback.as_ref().filter(|_| rests(state)).and_then(|playback| playback.due_ms);
     own.into_iter().chain(live::wakes_ms(state)).min()
 }
 
-/// Nothing is against the next moment but time. Engines at work are not begun again at every moment.
+/// Whether only time separates the session from the next moment. Playback waits for running engines, instead
+/// of starting them again at each moment.
 pub(super) fn rests(state: &State) -> bool {
     let idle = state.known.playback.as_ref().is_some_and(|playback| playback.under.is_none());
     idle && !watch::is_judging(state) && !forward::engines_at_work(state)
 }
 
-/// Time went by.
+/// Handles the passing of time.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let mut effects = live::tick(state);
     if rests(state) {

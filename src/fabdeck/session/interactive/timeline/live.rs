@@ -1,5 +1,5 @@
-//! Pausing what is live: the watch goes on behind the screen, what it sweeps is recorded, and the screens step through
-//! that until somebody goes back to live.
+//! The pause of a live watch. The watch continues in the background and records its sweeps, while the screens
+//! show recorded moments.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,34 +18,35 @@ use crate::session::interactive::watch::{self, Swept, Watch};
 use crate::session::{Look, counted};
 use fabdeck_files::capture::{Entry, Happened, Told};
 
-/// So much of what was otherwise behind a pause is said afterwards, and of the rest how much it was.
+/// Maximum number of missed messages that are reported after a pause; of the others, only the number is
+/// reported.
 const NEWS: usize = 50;
 
-/// Why no other moment can be gone to on the way back.
+/// The reason why no other moment can be shown while the session returns to live.
 pub const RETURNING: &str = "on the way back to live: what came since is being read";
 
-/// The watch behind a pause.
+/// The watch during a pause.
 #[derive(Debug)]
 pub struct Live {
-    /// As it was when somebody paused.
+    /// The watch and its snapshot at the time of the pause.
     watch: Watch,
     paused_at: Arc<Look>,
-    /// As it is by now.
+    /// The current snapshot.
     look: Arc<Look>,
-    /// A sweep under way, and when the next is due.
+    /// The sweep in progress; the next field is the time of the next one.
     under: Option<TaskId>,
     due_ms: u64,
     begun_ms: u64,
-    /// When the last sweep was that is recorded, and when the last was that can be stepped to.
+    /// Time of the last recorded sweep, and in the next field of the last one that can be shown.
     swept_ms: u64,
     last_ms: u64,
     last_began: Option<Duration>,
     trouble: Option<String>,
     pub sweeps: u64,
-    /// What was otherwise meanwhile, to be said when the pause is over, and how much more there was.
+    /// Messages to report after the pause; the next field is the number of further ones.
     news: Vec<(Severity, String)>,
     more: usize,
-    /// Somebody wants to go back, and what came since is being read.
+    /// Whether the session returns to live, and reads the moments since the pause.
     returning: bool,
 }
 
@@ -54,13 +55,13 @@ impl Live {
         self.returning
     }
 
-    /// The sweep that is under way is not wanted any more.
+    /// Drops the sweep in progress.
     pub(super) fn let_go(&mut self) -> Option<TaskId> {
         self.under.take()
     }
 }
 
-/// What was recorded is asked for; the screens stay as they are until it is there.
+/// Pauses the watch and opens its recording. The screens do not change until it is there.
 pub fn pause(state: &mut State) -> Vec<Effect> {
     let Some(look) = state.look().cloned() else { return Vec::new() };
     let now = state.now_ms;
@@ -90,13 +91,13 @@ pub fn pause(state: &mut State) -> Vec<Effect> {
     super::flow::begin(state)
 }
 
-/// What was recorded up to the pause, or up to now for whoever goes back.
+/// Receives the recording up to the pause, or up to the present when the session returns to live.
 pub fn unrolled(state: &mut State, Unrolled { timeline, scan, .. }: Unrolled) -> Vec<Effect> {
     let last = timeline.times.len() - 1;
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let since = playback.live.as_ref().map_or(0, |live| live.watch.since_ms);
     let mut next = Playback::new(timeline, last);
-    // A pause that has just begun has those of the one before it.
+    // A new pause takes over the bookmarks of the previous one.
     let marked = match playback.timeline().times.is_empty() {
         true => std::mem::take(&mut state.known.bookmarks),
         false => playback.marked(),
@@ -134,7 +135,8 @@ pub fn is_returning(state: &State) -> bool {
     state.known.playback.as_ref().is_some_and(Playback::is_returning)
 }
 
-/// What came since cannot be read: the pause goes on, and no later step is taken for the way back.
+/// Reports that the moments since the pause cannot be read. The pause continues, and the session no longer
+/// returns to live.
 pub fn stayed(state: &mut State, error: &str) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     if let Some(live) = &mut playback.live {
@@ -146,7 +148,7 @@ pub fn stayed(state: &mut State, error: &str) -> Vec<Effect> {
     go(state, place)
 }
 
-/// Back to live: what was swept meanwhile is read first, for histories to have no gap.
+/// Returns to live. The moments since the pause are read first, so that histories have no gap.
 pub fn back(state: &mut State) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let under = playback.under.take();
@@ -162,7 +164,7 @@ pub fn back(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// There is nothing to step back through: the watch goes on as it was.
+/// Resumes the watch as it was, where there is nothing to show.
 pub fn go_on(state: &mut State) -> Vec<Effect> {
     tell(state);
     let Some(playback) = state.known.playback.take_if(|playback| playback.live.is_some()) else {
@@ -178,7 +180,7 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The latest that was swept is there: the watch goes on from it.
+/// Resumes the watch from the latest recorded moment.
 pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     tell(state);
     let Some(playback) = state.known.playback.take() else { return Vec::new() };
@@ -203,14 +205,14 @@ pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     effects
 }
 
-/// Those of a pause that found nothing to step through are still those of the one before it.
+/// Stores the bookmarks for the next pause. A pause without moments leaves those of the previous one.
 pub fn keep_bookmarks(state: &mut State, playback: &Playback) {
     if !playback.timeline().times.is_empty() {
         state.known.bookmarks = playback.marked();
     }
 }
 
-/// What was otherwise behind the pause: nobody was told as long as an older moment was shown.
+/// Reports the messages that were held back while older moments were shown.
 pub(super) fn tell(state: &mut State) {
     let Some(live) = going_on(state) else { return };
     let (news, more) = (std::mem::take(&mut live.news), std::mem::take(&mut live.more));
@@ -223,7 +225,7 @@ pub(super) fn tell(state: &mut State) {
     }
 }
 
-/// A sweep behind a pause: it is recorded by whoever keeps the source, and nothing of it is shown.
+/// Receives a sweep of the paused watch. The process records it; the screens do not show it.
 pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, String>) -> Vec<Effect> {
     let now = state.now_ms;
     let Some(live) = going_on(state) else { return Vec::new() };
@@ -259,7 +261,7 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
     Vec::new()
 }
 
-/// A sweep behind a pause brought nothing: the first time it is said.
+/// Reports the first of several failed sweeps.
 fn failed_behind(state: &mut State, error: String) {
     let Some(live) = going_on(state) else { return };
     if live.trouble.replace(error.clone()).is_none() {
@@ -268,8 +270,8 @@ fn failed_behind(state: &mut State, error: String) {
     }
 }
 
-/// What an operator put into the recording behind a pause is seen with the last moment of it, at the time of now, which
-/// is given back.
+/// Adds a note or action to the timeline during a pause, at its last moment but with the present time;
+/// returns that time.
 pub fn entered(state: &mut State, entry: &Entry) -> Option<String> {
     let now = state.now_ms;
     let playback = state.known.playback.as_mut()?;
@@ -287,20 +289,21 @@ pub fn entered(state: &mut State, entry: &Entry) -> Option<String> {
     Some(clock)
 }
 
-/// The watch as it was when somebody paused, and the look that it was of.
+/// The watch and its snapshot at the time of the pause.
 pub fn behind(playback: Option<&Playback>) -> Option<(&Arc<Look>, &Watch)> {
     let live = playback?.live.as_deref()?;
     Some((&live.paused_at, &live.watch))
 }
 
-/// The watch behind a pause, where there is one.
+/// The paused watch, where there is one.
 pub fn going_on(state: &mut State) -> Option<&mut Live> {
     state.known.playback.as_mut()?.live.as_deref_mut()
 }
 
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let live = state.known.playback.as_ref()?.live.as_ref()?;
-    // What is swept on the way back would be missing there: what is being read was asked for before.
+    // There is no sweep while the session returns to live: the recording was requested before, so the sweep
+    // would be missing.
     (live.under.is_none() && !live.watch.paused && !live.returning).then_some(live.due_ms)
 }
 

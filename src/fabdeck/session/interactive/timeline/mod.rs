@@ -1,5 +1,5 @@
-//! Recordings in a session: where in time one is, what a moment looks like, playing. A paused live watch is one too. (What
-//! happened to a session itself is had again in `replay`.)
+//! Recordings in a session: the position, the moments, and playback. A paused live watch is a recording too.
+//! (`replay` is about recordings of sessions instead.)
 
 mod deriving;
 mod flow;

@@ -1,5 +1,5 @@
-//! The keys of time. Each step is taken at once, on the timeline alone; the moment that it leads to is read behind the
-//! screen. The beginning, the end, a gap and damage are four answers, and each says what it is.
+//! The keys for time. Each step moves the cursor at once, and a background task reads the moment. The
+//! beginning, the end, a gap and damage are different answers, each with its own message.
 
 use super::flow::{go, plays};
 use super::live;
@@ -14,7 +14,7 @@ use fabdeck_files::capture::{Answer, At};
 
 type Led = Answer<usize, String>;
 
-/// So many moments on, or back. Gaps and damage on the way are passed; who ends in one is told.
+/// Moves by this number of moments. It passes gaps and damage on the way, and reports one at the destination.
 pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
     stand(state);
     let lead = |playback: &mut Playback| {
@@ -22,7 +22,7 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
         for _ in 0..by.unsigned_abs() {
             let led = if by > 0 { playback.cursor.forward() } else { playback.cursor.back() };
             match (&led, &last) {
-                // At the end of several steps it is the way that counts.
+                // Where several steps reach the end, the answer of the last possible step counts.
                 (Answer::Beginning | Answer::End, Some(_)) => break,
                 _ => last = Some(led),
             }
@@ -36,7 +36,7 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
     effects
 }
 
-/// To the next moment with which something happened, or to the one before.
+/// Moves to the next or the previous moment with an event.
 pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
     stand(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
@@ -52,11 +52,11 @@ pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
     effects
 }
 
-/// To a time as an operator writes it.
+/// Moves to a time that the operator typed.
 pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     let at = match At::parse(text) {
         Ok(at) => at,
-        // The advice of a command line is longer than a line of the screen.
+        // The text of the command-line error is longer than a line of the screen.
         Err(error) => {
             let code = error.to_string().split(':').next().unwrap_or_default().to_owned();
             state.say(
@@ -79,7 +79,7 @@ pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     let led = playback.cursor.to(time);
     let led = in_gap(playback, led, time.saturating_sub(at.slack()));
     let Some(side) = side else {
-        // A little behind the last moment it is that one which is meant.
+        // A time slightly after the last moment stands for the last moment.
         let led = if led == Answer::End { playback.cursor.here() } else { led };
         return lead_to(state, |_| led);
     };
@@ -92,7 +92,7 @@ pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     effects
 }
 
-/// Within a gap it is the gap that is meant, however near the moment before it is.
+/// Within a gap, the cursor moves to the gap, even if the moment before is near.
 fn in_gap(playback: &mut Playback, led: Led, time: i64) -> Led {
     let timeline = playback.timeline();
     let place = playback.place();
@@ -100,7 +100,7 @@ fn in_gap(playback: &mut Playback, led: Led, time: i64) -> Led {
     if within && matches!(led, Answer::Moment(_)) { playback.cursor.forward() } else { led }
 }
 
-/// To a moment by its place.
+/// Moves to a moment by its index.
 pub fn to_place(state: &mut State, place: usize) -> Vec<Effect> {
     if live::is_returning(state) {
         state.say(Severity::Warning, live::RETURNING);
@@ -112,7 +112,7 @@ pub fn to_place(state: &mut State, place: usize) -> Vec<Effect> {
     effects
 }
 
-/// Whoever steps does not play any more.
+/// Stops playback, because a step ends it.
 fn stand(state: &mut State) {
     if let Some(playback) = &mut state.known.playback {
         playback.due_ms = None;
@@ -131,7 +131,7 @@ fn lead_to(state: &mut State, lead: impl FnOnce(&mut Playback) -> Led) -> Vec<Ef
     go(state, place)
 }
 
-/// What an answer makes of where one stands, and what is to be said of it.
+/// Moves the cursor to an answer, and returns its message.
 fn answered(playback: &mut Playback, led: &Led) -> Option<(Severity, String)> {
     let timeline = playback.timeline().clone();
     let clock = |time: i64| timeline.clock(time);
@@ -177,7 +177,7 @@ fn answered(playback: &mut Playback, led: &Led) -> Option<(Severity, String)> {
     }
 }
 
-/// Damage that was met only when a moment was read.
+/// Adds damage that was found when a moment was read.
 pub fn met(state: &mut State, place: usize, shown: usize, damage: String) {
     let Some(playback) = &mut state.known.playback else { return };
     let known = playback.cursor.store().damage(place).is_some();
@@ -197,7 +197,7 @@ pub fn met(state: &mut State, place: usize, shown: usize, damage: String) {
     }
 }
 
-/// Of the moment that the cursor stands at.
+/// Reports the events at the cursor.
 fn say_what_happened(state: &mut State) {
     let (Some(playback), Some(look)) = (&state.known.playback, &state.known.look) else { return };
     if playback.standing != Standing::Moment {
@@ -231,7 +231,7 @@ pub fn bookmark(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Plays, or stands. Whoever watches live pauses with it.
+/// Starts or stops playback; on a live watch, pauses it.
 pub fn play(state: &mut State) -> Vec<Effect> {
     let now = state.now_ms;
     let Some(playback) = &mut state.known.playback else { return live::pause(state) };
@@ -271,7 +271,7 @@ pub fn faster(state: &mut State, faster: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// While it plays: as many moments as time went by for, the last of them shown.
+/// Advances playback by as many moments as the time allows, and shows the last of them.
 pub fn play_on(state: &mut State) -> Vec<Effect> {
     const LATE_MS: u64 = 1000;
     let now = state.now_ms;
@@ -307,13 +307,13 @@ pub fn play_on(state: &mut State) -> Vec<Effect> {
     go(state, place)
 }
 
-/// How long what is there stays: as long as it did, or as a step where nothing was recorded.
+/// Time for which a moment is shown: its duration, or one step where a gap follows.
 fn wait_ms(playback: &Playback) -> u64 {
     let Some(times) = playback.speed.times() else { return 0 };
     let timeline = playback.timeline();
     let place = playback.place();
     let next = timeline.times.get(place + 1).map(|next| next.saturating_sub(timeline.times[place]));
     let took = next.unwrap_or(0).clamp(0, timeline.longest_step);
-    // At least a millisecond, for time to go on.
+    // At least a millisecond, so that playback advances.
     (u64::try_from(took).unwrap_or(0) / times).max(1)
 }

@@ -1,4 +1,4 @@
-//! What a live watch has seen so far, for whoever pauses it.
+//! The recording of a live watch in memory, for pauses.
 
 use std::io;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use fabdeck_files::capture::{Changes, Entry, Moments, Ring, Sink, Stretch, Tape,
 use fabdeck_files::capture_format::{Header, Reader};
 use fabdeck_routing::Pulse;
 
-/// So many news wait for a sweep that somebody answers.
+/// Maximum number of fabric events that wait for a successful sweep.
 const UNTOLD: usize = 4096;
 
 pub struct Past {
     ring: Option<Ring>,
     looking: Looking,
-    /// What sweeps found that nobody answered: there is no moment of theirs, and the next one tells it.
+    /// Fabric events of failed sweeps. These have no moment, so the next sweep carries the events.
     untold: Vec<News>,
-    /// When the last sweep was, and what was entered before there was any.
+    /// Time of the last sweep, and in the next field entries from before the first sweep.
     last: Option<i64>,
     waiting: Vec<Entry>,
-    /// What was there when somebody last asked.
+    /// The moments at the time of the last request.
     scenes: Option<Scenes<Arc<Vec<u8>>>>,
 }
 
-/// A capture that is made in memory.
+/// A sink for a capture in memory.
 struct Gathered<'b>(&'b mut Vec<u8>);
 
 impl Sink for Gathered<'_> {
@@ -51,23 +51,24 @@ impl std::fmt::Debug for Past {
 }
 
 impl Past {
-    /// At most so many bytes are kept; of 0 nothing is.
+    /// Creates a recording of at most this number of bytes; with 0, nothing is recorded.
     pub fn new(header: Header, most: u64, looking: Looking) -> Self {
         let ring = (most > 0).then(|| Ring::new(header, most));
         Self { ring, looking, untold: Vec::new(), last: None, waiting: Vec::new(), scenes: None }
     }
 
-    /// Whether anything is kept.
+    /// Whether anything is recorded.
     pub fn is_kept(&self) -> bool {
         self.ring.is_some()
     }
 
-    /// The source was looked at again: moments become looks as they do for another past from now on.
+    /// Takes over the snapshot maker of another recording, after the source was read again.
     pub fn look_with(&mut self, other: Self) {
         (self.looking, self.scenes) = (other.looking, None);
     }
 
-    /// Whether there is a moment of it now. A sweep without a sample is one that failed.
+    /// Records a sweep; returns whether it became a moment. A sweep without samples has failed and becomes
+    /// none.
     pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> bool {
         let Some(ring) = &mut self.ring else { return false };
         if sweep.samples.is_empty() && sweep.ports > 0 {
@@ -80,7 +81,7 @@ impl Past {
             news: untold.into_iter().chain(sweep.news.iter().cloned()).collect(),
             ..sweep.clone()
         });
-        // Nothing that is written to memory fails; what cannot be written down is not there to step back to.
+        // Writing to memory does not fail. A sweep that cannot be encoded ends the recording.
         if ring.sweep(time, look, with_untold.as_ref().unwrap_or(sweep)).is_err() {
             self.ring = None;
             return false;

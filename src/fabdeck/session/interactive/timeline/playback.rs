@@ -1,4 +1,4 @@
-//! Where in a recording a session is, and whether it plays.
+//! The position in a recording, and playback.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use super::scene::Seek;
 use crate::session::interactive::tasks::TaskId;
 use fabdeck_files::capture::{Cursor, Happened, Timeline, Track};
 
-/// What the cursor stands on.
+/// What the cursor points at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Standing {
     Moment,
-    /// Nothing was recorded between these times; the moment before is shown.
+    /// The cursor is in a gap between these times; the screens show the moment before.
     Gap {
         from: i64,
         to: i64,
     },
-    /// It cannot be read, and why; the last before it that can be is shown.
+    /// The moment is damaged, for the reason given; the screens show the last readable moment before it.
     Damage(String),
 }
 
-/// How fast it plays.
+/// The speed of playback.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Speed {
     #[default]
@@ -31,14 +31,14 @@ pub enum Speed {
     X5,
     X10,
     X60,
-    /// The next moment as soon as one is shown.
+    /// Each moment follows as soon as the previous one is shown.
     Most,
 }
 
 impl Speed {
     const ALL: [Self; 6] = [Self::X1, Self::X2, Self::X5, Self::X10, Self::X60, Self::Most];
 
-    /// So many times as fast as it happened.
+    /// The factor of the speed; `None` for the highest speed.
     pub fn times(self) -> Option<u64> {
         match self {
             Self::X1 => Some(1),
@@ -54,7 +54,7 @@ impl Speed {
         self.times().map_or_else(|| "as fast as possible".to_owned(), |times| format!("{times}x"))
     }
 
-    /// The next faster one, or the next slower; `None` at the end.
+    /// The next faster or slower speed; `None` at the end of the list.
     pub fn next(self, faster: bool) -> Option<Self> {
         let at = Self::ALL.iter().position(|speed| *speed == self)?;
         Self::ALL.get(if faster { at + 1 } else { at.checked_sub(1)? }).copied()
@@ -72,24 +72,24 @@ pub struct Under {
 pub struct Playback {
     pub cursor: Cursor<Track>,
     pub standing: Standing,
-    /// The moment that the screens show.
+    /// The moment on the screens.
     pub shown: Option<usize>,
     pub(super) under: Option<Under>,
-    /// The moment that is wanted behind the one that is being read: of many only the last.
+    /// The moment to read next; only the latest request is stored.
     pub(super) wanted: Option<usize>,
-    /// While it plays: when the next moment is due.
+    /// Time of the next moment, during playback.
     pub(super) due_ms: Option<u64>,
     pub speed: Speed,
     pub bookmarks: BTreeSet<usize>,
-    /// The watch that goes on behind it.
+    /// The paused watch.
     pub live: Option<Box<Live>>,
-    /// Where the times of the session begin: milliseconds from there to the first moment.
+    /// Time from the start of the session to the first moment, in milliseconds.
     pub(super) base_ms: u64,
-    /// What happened that the recording does not tell: what was entered since it was paused, and what counters came to.
+    /// Events that are not in the recording: entries during the pause, and events derived from counters.
     more: Vec<Happened>,
-    /// How far the recording is gone through for what counters came to.
+    /// The event scan.
     pub derivation: Option<Derivation>,
-    /// How many times marks or bookmarks changed, for lists that are kept.
+    /// Number of changes of damage, bookmarks or events, for cached lists.
     pub changed: u64,
 }
 
@@ -118,17 +118,17 @@ impl Playback {
         &self.cursor.store().timeline
     }
 
-    /// Everything that happened, as far as it is known.
+    /// All known events.
     pub fn happened(&self) -> impl Iterator<Item = &Happened> {
         self.timeline().happened.iter().chain(&self.more)
     }
 
-    /// When the moments are that have bookmarks.
+    /// The times of the moments with bookmarks.
     pub(super) fn marked(&self) -> BTreeSet<i64> {
         self.bookmarks.iter().filter_map(|place| self.timeline().times.get(*place).copied()).collect()
     }
 
-    /// Sets bookmarks at the moments of these times, as far as they are there.
+    /// Sets bookmarks at the moments with these times, if they exist.
     pub(super) fn mark(&mut self, times: &BTreeSet<i64>) {
         let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
         self.bookmarks = times.iter().filter_map(place).collect();
@@ -146,14 +146,14 @@ impl Playback {
         self.cursor.place()
     }
 
-    /// Milliseconds to the moment that is shown from the one before, where these can be compared.
+    /// Milliseconds from the previous moment to the one on the screens, where both can be compared.
     pub fn step_ms(&self) -> Option<u64> {
         let (timeline, shown) = (self.timeline(), self.shown?);
         let step = timeline.times.get(shown)?.saturating_sub(*timeline.times.get(shown.checked_sub(1)?)?);
         u64::try_from(step).ok().filter(|step| *step > 0 && timeline.follows(shown))
     }
 
-    /// Somebody goes back to live, and what came since is being read: until then there is no other moment to go to.
+    /// Whether the session returns to live; until then, no other moment can be shown.
     pub fn is_returning(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.is_returning())
     }
@@ -162,7 +162,7 @@ impl Playback {
         self.due_ms.is_some()
     }
 
-    /// The time that the cursor stands at; in a gap that of the moment before.
+    /// The time at the cursor; in a gap, the time of the moment before.
     pub fn time(&self) -> i64 {
         self.timeline().times.get(self.place()).copied().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The list of the Timeline: what happened, where nothing was recorded or can be read, and bookmarks, in their order.
+//! The list of the Timeline: events, gaps, damage and bookmarks, in the order of time.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use crate::session::{Column, Kind, Listing, Look, Value};
 use fabdeck_fabric::observe::News;
 use fabdeck_files::capture::Told;
 
-/// What sort of thing a row or a sign of the bar is about, the worst first.
+/// The kind of a row, or of a sign on the time bar; the worst comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum EventKind {
-    /// Something got worse.
+    /// The fabric became worse.
     Trouble,
-    /// Counters came above a threshold.
+    /// A rate rose above a threshold.
     Began,
     Damage,
     Gap,
     /// The recorder's clock was set back.
     Clock,
-    /// Something came back, or is new.
+    /// An element came back, or is new.
     Better,
-    /// Counters are below a threshold again.
+    /// A rate fell below a threshold.
     Over,
     Changed,
-    /// What an operator did.
+    /// An action of the operator.
     Action,
     Note,
     Bookmark,
@@ -50,25 +50,25 @@ impl EventKind {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EventRow {
-    /// The moment that Enter leads to.
+    /// The moment that Enter shows.
     pub place: usize,
     pub at: i64,
     pub time: String,
     pub kind: EventKind,
     pub label: &'static str,
-    /// Who says so.
+    /// The origin of the event.
     pub by: &'static str,
     pub text: String,
     /// The command line that does the same.
     pub command: Option<String>,
 }
 
-/// Who says so: who wrote the recording, who sat before it, or nobody: it is derived from counters.
+/// The origins of events: the recorder, the operator, or the counters from which they are derived.
 const RECORDER: &str = "recorder";
 const OPERATOR: &str = "operator";
 pub const COUNTERS: &str = "counters";
 
-/// All rows, by moment and time, and of one time the worst first.
+/// All rows, by moment and time; rows of the same time begin with the worst.
 pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
     let timeline = playback.timeline();
     let row = |place: usize, time: i64, kind: EventKind, label: &'static str, text: String| EventRow {
@@ -105,7 +105,7 @@ pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
     let mut before = None;
     for place in 0..count {
         let damage = track.damage(place);
-        // One row for all that is lost by the same damage.
+        // All moments that are lost by the same damage have one row.
         if let Some(text) = damage.filter(|damage| Some(*damage) != before) {
             rows.push(row(place, timeline.times[place], EventKind::Damage, "damage", text.clone()));
         }
@@ -120,7 +120,7 @@ pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
     rows
 }
 
-/// The rows under their fields.
+/// The rows with their fields.
 #[derive(Debug)]
 pub struct Events<'r>(pub &'r [EventRow]);
 

@@ -1,5 +1,5 @@
-//! What a session that watched would know at a moment of a recording: the look, the sweeps that its verdict is made of, and
-//! the history of every port. It is the same whichever way one came there.
+//! A moment of a recording, as a watch would have seen it: the snapshot, the sweeps for its verdict, and the
+//! history of every port. It does not depend on the moments shown before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,78 +14,79 @@ use fabdeck_files::capture::{Entry, Tape, Timeline, anchors};
 use fabdeck_files::capture_format::{Bytes, Damage};
 use fabdeck_routing::Pulse;
 
-/// A moment that somebody wants to see.
+/// A request for a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seek {
     pub place: usize,
-    /// With all of its history, however long that takes.
+    /// Whether to compute the whole history, which may take long.
     pub deep: bool,
-    /// From where on a port is said to wait.
+    /// The threshold of waiting.
     pub congestion: u64,
 }
 
-/// What can be stepped through, and where it was opened.
+/// An opened recording, and the position at which it was opened.
 #[derive(Clone, Debug)]
 pub struct Unrolled {
     pub timeline: Arc<Timeline>,
     pub place: usize,
-    /// Whoever goes through it for what counters came to.
+    /// The event scan.
     pub scan: Option<Scan>,
 }
 
-/// Why there is no verdict at a moment: it has none before it to be compared with.
+/// The reason why a moment has no verdict: there is no moment before it to compare with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alone {
     First,
-    /// Nothing was recorded for a while, or another recording begins here.
+    /// Nothing was recorded before it for some time, or another recording begins here.
     Gap,
     /// The moment before cannot be read.
     Damage,
 }
 
-/// A moment.
+/// A moment of a recording.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The one that was wanted, and the one that this is: where it cannot be read, the last before it.
+    /// The requested moment, and in the next field the one that this is: the last readable one.
     pub place: usize,
     pub shown: usize,
-    /// Why these differ.
+    /// The reason why these differ.
     pub damage: Option<String>,
     pub look: Arc<Look>,
-    /// Errors are told since the first of these; the other takes its place in time.
+    /// The baseline of error rates; `half` becomes the next baseline.
     pub first: Arc<Sweep>,
     pub half: Arc<Sweep>,
     pub before: Result<Arc<Sweep>, Alone>,
     pub after: Arc<Sweep>,
-    /// Without the column of this moment.
+    /// The history without this moment.
     pub history: History,
-    /// Whether all of it is there.
+    /// Whether the history is complete.
     pub whole: bool,
-    /// Sweeps up to here, and how many milliseconds after the first this is.
+    /// Number of sweeps up to this moment, and in the next field the time since the first moment in
+    /// milliseconds.
     pub sweeps: u64,
     pub at_ms: u64,
-    /// When the first of them was, likewise.
+    /// The same time for the first of these sweeps.
     pub since_ms: u64,
 }
 
-/// Whoever has a recording, or nobody has.
+/// Access to a recording, if there is one.
 pub trait Recorded {
-    /// `None` where there is nothing to step through.
+    /// Opens the recording; `None` where there is none.
     fn unroll(&mut self) -> Result<Option<Unrolled>, String>;
 
-    /// What an operator puts into it, so long after the last sweep. Of what is only read nothing becomes of it.
+    /// Adds an entry of the operator, at this time after the last sweep. A read-only recording ignores it.
     fn enter(&mut self, _after: Duration, _entry: &Entry) {}
 
-    /// All of it as the bytes of a capture; or why not.
+    /// The whole recording as the bytes of a capture, or the reason why there is none.
     fn whole(&mut self) -> Result<Vec<u8>, String> {
         Err("nothing of it is recorded".to_owned())
     }
 
-    /// Ends early, with an error that nobody is told, once it is cancelled.
+    /// Reads a moment. A cancelled read ends early with an error that is not reported.
     fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String>;
 }
 
-/// Nothing was recorded.
+/// A source without a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unrecorded;
 
@@ -99,33 +100,33 @@ impl Recorded for Unrecorded {
     }
 }
 
-/// So many samples are gone through at once where nobody asked for all of the history.
+/// Number of samples that a request without the whole history reads at most.
 const AT_ONCE: usize = 64_000;
-/// So many samples of sweeps, and so many bytes of history, are kept for the next step.
+/// Maximum number of samples of cached sweeps; the next constant limits the bytes of history.
 const SAMPLES: usize = 1_000_000;
 const COLUMNS: usize = 64 << 20;
 
-/// What somebody hears who does not wait any more.
+/// The error of a cancelled read.
 pub const CANCELLED: &str = "cancelled";
 
-/// Makes a look of what was seen: with the operator's names, and the tables that are assumed.
+/// Makes a snapshot of an observation, with the operator's names and assumed tables.
 pub type Looking = Arc<dyn Fn(Observation) -> Result<Look, String> + Send + Sync>;
 
-/// Moments of a recording, the latest of them kept.
+/// The moments of a recording, with a cache of the latest ones.
 pub struct Scenes<B> {
     tape: Tape<B>,
     timeline: Arc<Timeline>,
     opened_at: usize,
     looking: Looking,
-    /// Milliseconds from the first moment.
+    /// Milliseconds since the first moment, for each moment.
     elapsed: Vec<i64>,
     sweeps: BTreeMap<usize, Arc<Sweep>>,
-    /// Those that many moments are compared with.
+    /// Sweeps that many moments are compared with.
     pinned: BTreeMap<usize, Arc<Sweep>>,
-    /// By the threshold that they were made with.
+    /// History columns, computed with the threshold `congestion`.
     columns: BTreeMap<usize, (usize, Levels)>,
     congestion: u64,
-    /// The look of a state, and the moment that its counters are of.
+    /// The snapshot of a state, with the state and the moment of its counters.
     look: Option<(Option<usize>, usize, Arc<Look>)>,
 }
 
@@ -159,7 +160,7 @@ impl<B: Bytes> Scenes<B> {
         }
     }
 
-    /// A sweep, or what is in its way. The tape stands there afterwards, unless it was kept.
+    /// Reads a sweep, or returns the damage. The reader is then at this moment, unless the sweep was cached.
     fn sweep(&mut self, place: usize) -> Result<Arc<Sweep>, Damage> {
         if let Some(kept) = self.sweeps.get(&place).or_else(|| self.pinned.get(&place)) {
             return Ok(kept.clone());
@@ -168,12 +169,12 @@ impl<B: Bytes> Scenes<B> {
         Ok(self.keep(place))
     }
 
-    /// The sweep that the tape stands at.
+    /// Caches the sweep at the position of the reader.
     fn keep(&mut self, place: usize) -> Arc<Sweep> {
         let sweep = Arc::new(self.tape.sweep());
         let most = (SAMPLES / sweep.samples.len().max(1)).max(4);
         while self.sweeps.len() >= most {
-            // The one farthest away is the last to be wanted.
+            // The most distant sweep is the least likely to be needed.
             let ends = [self.sweeps.first_key_value(), self.sweeps.last_key_value()];
             let far = ends.into_iter().flatten().map(|(at, _)| *at).max_by_key(|at| at.abs_diff(place));
             far.and_then(|far| self.sweeps.remove(&far));
@@ -182,12 +183,12 @@ impl<B: Bytes> Scenes<B> {
         sweep
     }
 
-    /// Where errors are told from at a moment, and where they will be: half an hour apart at least.
+    /// The moments of the current and the next error baseline, at least half an hour apart.
     fn anchors(&self, place: usize) -> (usize, usize) {
         anchors(self.timeline.series(place), &self.elapsed[..=place])
     }
 
-    /// A sweep that many moments are compared with.
+    /// Reads and pins a sweep that many moments are compared with.
     fn pin(&mut self, place: usize) -> Option<Arc<Sweep>> {
         const MOST: usize = 8;
         let sweep = self.sweep(place).ok()?;
@@ -198,7 +199,8 @@ impl<B: Bytes> Scenes<B> {
         Some(sweep)
     }
 
-    /// The look that the tape stands at. Its counters are those that a watch began with, for ports that are silent by now.
+    /// The snapshot at the position of the reader. Its counters are those with which a watch would have
+    /// begun, for ports that no longer answer.
     fn look(&mut self, (of, begun): (usize, Option<Arc<Sweep>>)) -> Result<Arc<Look>, String> {
         let state = self.tape.state();
         if let Some((same, counters, look)) = &self.look
@@ -210,7 +212,7 @@ impl<B: Bytes> Scenes<B> {
         observation.counters = begun.map(|sweep| sweep.samples.clone()).unwrap_or_default();
         let mut look = (self.looking)(observation)?;
         look.source.clone_from(&self.timeline.name);
-        // A state that is told again is the same.
+        // A state that was recorded again is the same.
         let same = self.look.as_ref().filter(|(_, _, before)| {
             let (a, b) = (&before.observation, &look.observation);
             a.counters == b.counters
@@ -225,7 +227,7 @@ impl<B: Bytes> Scenes<B> {
         Ok(look)
     }
 
-    /// What every port did up to the moment that the tape stands at.
+    /// The history column at the position of the reader: the levels of every port.
     fn column(&mut self, place: usize) -> Option<Levels> {
         if !self.timeline.follows(place) {
             return None;
@@ -254,19 +256,21 @@ impl<B: Bytes> Scenes<B> {
         self.columns.insert(place, (nodes, levels));
     }
 
-    /// The first column of the history before a moment. That of the moment itself is the latest of those that are kept.
+    /// The first history column before a moment; the column of the moment itself is the latest of the maximum
+    /// number.
     fn oldest(&self, place: usize) -> usize {
         (self.timeline.series(place) + 1).max((place + 1).saturating_sub(KEPT))
     }
 
-    /// Makes the columns before a moment, or some of them; whether all are there. They are made in their order, for
-    /// nothing to be read twice; those that are made when it is cancelled stay for the next who asks.
+    /// Computes the missing history columns before a moment, or some of them; returns whether all exist.
+    /// Columns are computed in order, so that nothing is read twice. A cancelled call leaves its columns for
+    /// the next one.
     fn fill(&mut self, place: usize, deep: bool, pulse: &dyn Pulse) -> Result<bool, String> {
         let wanted = |at: &usize| self.timeline.follows(*at) && !self.columns.contains_key(at);
         let missing: Vec<usize> = (self.oldest(place)..place).filter(wanted).collect();
         let samples = self.pinned.values().next().map_or(1, |sweep| sweep.samples.len().max(1));
         let once = if deep { usize::MAX } else { AT_ONCE / samples };
-        // The latest are what is seen first.
+        // The latest columns are computed first, because they are shown first.
         for at in missing.iter().skip(missing.len().saturating_sub(once)) {
             if pulse.cancelled() {
                 return Err(CANCELLED.to_owned());
@@ -276,13 +280,13 @@ impl<B: Bytes> Scenes<B> {
         Ok(missing.len() <= once)
     }
 
-    /// The columns before a moment, as far as ports have the numbers that they have there.
+    /// The history before a moment, as far as port ids are the same as there.
     fn history(&self, place: usize, size: (usize, usize)) -> History {
         let mut history = History::default();
         for at in self.oldest(place)..place {
             let at_ms = u64::try_from(self.elapsed[at]).unwrap_or(0);
             match self.columns.get(&at) {
-                // Something appeared, and ports have other numbers since.
+                // A node appeared, and port ids have changed since.
                 Some((nodes, levels)) if (*nodes, levels.len()) != size => history = History::default(),
                 Some((_, levels)) => history.push(at_ms, levels.clone()),
                 None => history.gap(at_ms),
@@ -302,7 +306,8 @@ impl<B: Bytes> Scenes<B> {
         }
     }
 
-    /// Goes to a moment, or to the last before it that can be read; and what is in the way of the one that was wanted.
+    /// Moves to a moment or to the last readable one before it; also returns the damage of the requested
+    /// moment.
     fn settle(&mut self, likely: usize, wanted: usize) -> Result<(usize, Option<String>), String> {
         let shown = self.tape.show_until(likely);
         let (shown, met) =
@@ -320,7 +325,7 @@ impl<B: Bytes> Scenes<B> {
             self.columns.clear();
             self.congestion = seek.congestion;
         }
-        // What is known to be damaged needs no second try.
+        // A moment that is known to be damaged is not tried again.
         let likely = (0..=place).rev().find(|at| !self.timeline.damaged.contains_key(at)).unwrap_or(place);
         let anchors = self.anchors(likely);
         self.pin(anchors.0);
@@ -330,7 +335,7 @@ impl<B: Bytes> Scenes<B> {
         let (shown, damage) = self.settle(likely, place)?;
         let (begin, end) = if shown == likely { anchors } else { self.anchors(shown) };
         let before = if shown == likely { before } else { self.before(shown) };
-        // Without a verdict it is the moment's own counters that are to be seen.
+        // Without a verdict, the snapshot shows the counters of the moment itself.
         let of = if before.is_err() { shown } else { self.timeline.series(shown) };
         let begun = (of, if of == shown { self.sweep(of).ok() } else { self.pin(of) });
         self.tape.show(shown).map_err(|damage| damage.to_string())?;

@@ -1,4 +1,4 @@
-//! Where in time one is, in words and as a bar.
+//! The position in time, as text and as a bar.
 
 use super::deriving::Derivation;
 use super::playback::{Playback, Standing};
@@ -8,7 +8,7 @@ use crate::session::interactive::state::State;
 use crate::session::{Look, counted, news_label, news_text, news_word};
 use fabdeck_files::capture::Told;
 
-/// For the header: `02:13:40 stands`.
+/// The text for the header: `02:13:40 stands`.
 pub fn replay_word(known: &Known) -> Option<String> {
     let playback = known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
     let clock = playback.timeline().clock(playback.time());
@@ -27,7 +27,7 @@ fn standing_word(playback: &Playback) -> String {
     }
 }
 
-/// For the head of the Timeline: the time in full, which moment of how many, and whether it plays.
+/// The text for the head of the Timeline: the full time, and the number of the moment.
 pub fn clock_words(playback: &Playback) -> String {
     let timeline = playback.timeline();
     let time = playback.time();
@@ -51,7 +51,7 @@ pub fn standing_words(playback: &Playback) -> String {
     format!("{stands}, speed {speed}")
 }
 
-/// What happened at the moment that the cursor stands at.
+/// The text about the events at the cursor, and whether one is trouble.
 pub fn here_words(known: &Known) -> (String, bool) {
     let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return Default::default() };
     let timeline = playback.timeline();
@@ -74,7 +74,7 @@ pub fn here_words(known: &Known) -> (String, bool) {
     }
 }
 
-/// A label, what it says, and whether somebody should look at it.
+/// The label and text of an event, and whether it is trouble.
 pub fn happened_words(look: &Look, told: &Told) -> (&'static str, String, bool) {
     match told {
         Told::News(news) => (news_label(news_word(news)), news_text(look, news), news.is_trouble()),
@@ -95,8 +95,8 @@ pub fn happened_words(look: &Look, told: &Told) -> (&'static str, String, bool) 
     }
 }
 
-/// The time of the moment on the screens as `--at` takes it; `None` where a clock that was set back makes it mean another,
-/// and where no file has it.
+/// The time of the moment on the screens, for `--at`. `None` where a clock that was set back makes it
+/// ambiguous, or no file has the moment.
 pub fn shown_stamp(state: &State) -> Option<String> {
     let playback = state.known.playback.as_ref().filter(|playback| playback.live.is_none())?;
     let (timeline, shown) = (playback.timeline(), playback.shown?);
@@ -106,7 +106,7 @@ pub fn shown_stamp(state: &State) -> Option<String> {
     (meant == Some(shown)).then(|| timeline.stamp(time))
 }
 
-/// What of a recording a column of the time bar stands for.
+/// The content of a column of the time bar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TimeMark {
     /// Nothing was recorded.
@@ -116,7 +116,7 @@ pub enum TimeMark {
     Damaged,
 }
 
-/// The time bar: of each column what was recorded and the worst that happened, and where the cursor stands.
+/// The time bar: for each column its content and its worst event; and the column of the cursor.
 pub fn bar(playback: &Playback, width: usize) -> (Vec<(TimeMark, Option<EventKind>)>, usize) {
     let timeline = playback.timeline();
     let count = timeline.times.len();
@@ -124,7 +124,7 @@ pub fn bar(playback: &Playback, width: usize) -> (Vec<(TimeMark, Option<EventKin
     if width == 0 || count == 0 {
         return (columns, 0);
     }
-    // Time that a clock was set back by is no room.
+    // Time by which a clock was set back takes no columns.
     let mut elapsed = vec![0i64; count];
     for at in 1..count {
         let step = timeline.times[at].saturating_sub(timeline.times[at - 1]).max(0);
@@ -153,7 +153,7 @@ pub fn bar(playback: &Playback, width: usize) -> (Vec<(TimeMark, Option<EventKin
     (columns, column(playback.place().min(count - 1)))
 }
 
-/// Moments, gaps and what cannot be read, in a sentence.
+/// Text with the numbers of events, gaps, damaged moments and bookmarks.
 pub fn held_words(playback: &Playback) -> String {
     let timeline = playback.timeline();
     let gaps = (1..timeline.times.len()).filter(|at| timeline.gap_before(*at)).count();
@@ -177,7 +177,7 @@ pub fn held_words(playback: &Playback) -> String {
     words
 }
 
-/// What came of going through the counters, and how far that is.
+/// The progress and the result of the event scan.
 fn derived_words(derivation: &Derivation, count: usize) -> String {
     let Derivation { found, done, stopped, .. } = derivation;
     match (*done >= count, stopped) {

@@ -1,4 +1,4 @@
-//! What is otherwise than at the sweep before, for the message log: each thing once, and not again at every sweep.
+//! Differences from the previous sweep, for the message log. Each is reported once.
 
 use super::judge::Reading;
 use super::turns::{Above, Turn, over_words, stuck_words, turns};
@@ -8,7 +8,7 @@ use crate::session::{Look, NEWS_WORDS, Watched, counted, news_label, news_text, 
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::observe::News;
 
-/// Of each kind so many are named.
+/// Maximum number of messages of one kind.
 const NAMED: usize = 5;
 
 pub fn changes(
@@ -55,7 +55,7 @@ pub fn changes(
     said
 }
 
-/// What is otherwise in the fabric itself.
+/// Messages about changes of the fabric itself.
 pub fn news(look: &Look, all: &[News]) -> Vec<(Severity, String)> {
     let mut said = Vec::new();
     for word in NEWS_WORDS {
@@ -84,7 +84,7 @@ pub fn news(look: &Look, all: &[News]) -> Vec<(Severity, String)> {
     said
 }
 
-/// What stands in the list of hot-spots too.
+/// The text for further entries, which the list of hot-spots shows too.
 fn listed<'w>(one: &'w str, many: &'w str) -> impl Fn(usize) -> String + 'w {
     move |more| {
         let more = counted(more, &format!("more {one}"), &format!("more {many}"));
