@@ -1,9 +1,9 @@
-/* Loaded before everything: a process is killed (SIGKILL) at the moment that a test names. Moments are what a change consists
- * of: before and behind each Set that leaves, each write to a journal, and each sync.
+/* A preloaded library that kills the process (SIGKILL) at a moment that a test names. Moments are counted before and
+ * after each Set that is sent, each write to a journal, and each sync.
  *
- * FABDECK_DIE="WORD N"   who has WORD among its arguments dies at its moment N; with 0 it lives
- * FABDECK_HANG=1         it does not die there: it waits for ever
- * FABDECK_DIE_TOLD=FILE  gets a line with the count of moments from each of those that end by themselves
+ * FABDECK_DIE="WORD N"   a process with WORD among its arguments dies at its moment N; with 0 it lives
+ * FABDECK_HANG=1         the process hangs forever at that moment instead
+ * FABDECK_DIE_TOLD=FILE  receives the number of moments, a line for each such process that ends by itself
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ __attribute__((destructor)) static void end(void)
 	fclose(told);
 }
 
-/* A datagram that sets something, behind the header of libibumad. */
+/* Whether the datagram behind libibumad's header is a Set. */
 static int is_set(const unsigned char *bytes, size_t count)
 {
 	const unsigned char *mad = bytes + count - MAD;

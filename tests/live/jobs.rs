@@ -66,7 +66,7 @@ fn configuration(folder: &Path, ports: [u16; 2]) -> String {
     )
 }
 
-/// A free port for the controller, and the first of `NODES` free ports for the nodes.
+/// A free port for the controller, and the first of the free ports for the nodes.
 fn ports() -> [u16; 2] {
     let free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
     let start = 20_000 + (std::process::id() % 20_000) as u16;

@@ -1,6 +1,6 @@
-//! Kills real processes over ibsim with SIGKILL at moments of a change that a library counts (`die.c`): before and
-//! after each Set, journal write and sync. The next start finds the pending change. After its rollback every byte is
-//! as before: forwarding tables, SL2VL, arbitration, PortInfo.
+//! Kills real processes over ibsim with SIGKILL at moments of a change. A library (`die.c`) counts the moments:
+//! before and after each Set, journal write and sync. The next start finds the pending change. After its rollback
+//! every byte is as before: forwarding tables, SL2VL, arbitration, PortInfo.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Kills with SIGKILL at random moments of a change over ibsim: the session, the guard, the second process or all of
-//! them, with the direct driver and through a real OpenSM. The next start takes over, and every byte is as before.
-//! `tests/run --long` kills 500 times.
+//! them. Changes go through the direct driver and through a real OpenSM. The next start takes over, and every byte is
+//! as before. `tests/run --long` kills 500 times.
 
 use std::collections::BTreeMap;
 use std::fs;

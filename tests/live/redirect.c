@@ -1,5 +1,5 @@
-/* Loaded before everything: the kernel's description of adapters, and what systemd leaves where it runs, are found in a
- * folder that a test wrote. */
+/* A preloaded library that redirects to a folder of the test: the kernel's description of adapters, and the files by
+ * which systemd is recognized. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ int open(const char *path, int flags, ...)
 		mode = va_arg(rest, mode_t);
 		va_end(rest);
 	}
-	/* Permissions mean nothing to root, so the refusal is made here. */
+	/* Root ignores permissions, so the library refuses the call itself. */
 	const char *refusal = is_device(path) ? getenv("FABDECK_DEVICE_ERRNO") : NULL;
 	if (refusal) {
 		errno = atoi(refusal);
@@ -105,7 +105,7 @@ int scandir(const char *path, struct dirent ***names, int (*filter)(const struct
 	return real(redirected(path, room, sizeof room), names, filter, compare);
 }
 
-/* Without the library, the loader says so in its own words. */
+/* Without libibumad, dlopen fails with the loader's own message. */
 void *dlopen(const char *name, int flags)
 {
 	static void *(*real)(const char *, int);
@@ -117,7 +117,7 @@ void *dlopen(const char *name, int flags)
 	return real(name, flags);
 }
 
-/* The device is a plain file, which knows no requests: it grants P_Keys, and agents when the test says so. */
+/* A plain file in place of the device has no ioctls, so the library grants P_Keys, and agents if the test says so. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	static int (*real)(int, unsigned long, ...);

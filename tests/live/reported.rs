@@ -15,7 +15,7 @@ fn a_host_that_goes_under_ibsim_is_reported_by_opensm() {
     let fabric = stage::fabric("kary,k=4,n=2");
     let mut stage = Stage::play(&fabric);
     // Over ibsim a subscriber has to pose as a subnet manager. OpenSM would query such a manager and wait for its
-    // answer without end, so it is told to ignore others.
+    // answer without end, so its configuration makes it ignore others.
     let alone = stage.folder.path().join("alone.conf");
     std::fs::write(&alone, "max_smps_timeout 600000\nignore_other_sm TRUE\n").unwrap();
     let _manager = stage.opensm_stays(&["-R", "minhop", "-F", &alone.display().to_string()]);

@@ -1,4 +1,4 @@
-//! A folder with the output of the tools is one source: the program counts what ibnetdiscover counts, and traces the
+//! A folder with the output of the tools is one source. The program counts what ibnetdiscover counts, and traces the
 //! paths that ibtracert finds in the switches.
 
 use std::fs;

@@ -227,8 +227,8 @@ fn share_out(columns: &mut [Shown], room: u16) {
     }
 }
 
-/// Places columns. A column with less than half of its width is left to the arrow keys, and so is a number that would
-/// be cut, because a cut number is a wrong number.
+/// Places columns. A column with less than half of its width is left to the arrow keys. So is a number without room
+/// for all its digits, because a cut number is a wrong number.
 fn place(columns: Vec<Shown>, room: u16) -> Vec<Shown> {
     let mut x = SIGNS;
     let mut placed = Vec::new();

@@ -36,7 +36,7 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, task: &Task) {
     canvas.text(at, 0, 0, &format!("{line}{CANCELS}"), Role::Prompt);
 }
 
-/// A bar and a percentage; empty for uncounted work, such as the last step of an engine.
+/// A bar and a percentage. Uncounted work, such as the last step of an engine, has a word in their place.
 fn counted(canvas: &Canvas<'_>, state: &State, task: &Task) -> (String, String) {
     if task.uncounted(state.now_ms) {
         return (String::new(), ", checking".to_owned());

@@ -1,5 +1,5 @@
 //! The interpreter of runbooks: reads a runbook, checks it, and runs its steps with the guards between them and the
-//! steps on failure. A [`Crew`] does the steps themselves.
+//! steps on failure. The caller supplies the executor of the steps.
 
 mod book;
 mod course;

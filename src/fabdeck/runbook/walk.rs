@@ -86,7 +86,7 @@ pub trait Crew {
     fn say(&mut self, line: &str);
     /// Stores an entry; it is durable when this returns.
     fn mark(&mut self, mark: Mark<'_>) -> Result<(), Trouble>;
-    /// Executes a step. Conditions over values are not among them; [`walk`] judges those.
+    /// Executes a step. Conditions over values are not among them; the interpreter judges those.
     fn carry_out(&mut self, task: &Task) -> Result<Did, Trouble>;
     /// What the last step read.
     fn seen(&mut self) -> Seen {

@@ -80,7 +80,7 @@ pub struct Globals {
     /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
     #[arg(long, global = true, value_name = "ENGINE")]
     pub assume: Option<String>,
-    // `command_line` builds its help from the table of themes.
+    // Its help is built with the whole command line, from the table of themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
     /// Draw the console with ASCII signs only

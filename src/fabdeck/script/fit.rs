@@ -21,7 +21,7 @@ const SHORTEST_NAME: usize = 12;
 /// Names are cut down to this width before a spare column is kept.
 const READABLE_NAME: usize = 24;
 
-/// Field with a whole sentence. It wraps within its column, which is never narrower than `SHORTEST_PROSE`.
+/// Field with a whole sentence. It wraps within its column, which keeps a minimum width.
 pub const PROSE: &str = "about";
 const SHORTEST_PROSE: usize = 24;
 
@@ -48,7 +48,7 @@ impl Page {
         self.terminal.then(|| self.columns.unwrap_or(USUAL_WIDTH))
     }
 
-    /// Drops counters that are zero in every row, on a terminal. Returns their number.
+    /// Drops counters that are zero or missing in every row, on a terminal. Returns their number.
     pub fn drop_zeros(self, listing: &dyn Listing, selection: &mut Selection) -> usize {
         let before = selection.columns.len();
         if self.terminal {

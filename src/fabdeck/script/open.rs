@@ -1,5 +1,5 @@
 //! What the command line needs of the operating system: fabrics, files and adapters. Tests implement it themselves;
-//! `Machine` is the real implementation.
+//! the program uses the implementation for this machine.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -129,7 +129,7 @@ pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
     json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
 }
 
-/// Like `closed`, with optional numeric keys.
+/// Schema of an object without unknown keys, of which numeric ones are optional.
 fn grown(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     let mut schema = closed(properties);
     if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {

@@ -42,7 +42,7 @@ pub enum Wish {
     Save(PathBuf),
 }
 
-/// A watch that reports no progress: sweeps are short and no task shows them.
+/// A watch that reports no progress, because no task waits for a sweep.
 struct Unseen(Arc<AtomicBool>);
 
 impl Watch for Unseen {

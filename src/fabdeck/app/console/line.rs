@@ -1,4 +1,4 @@
-//! Writes to the terminal in a thread of its own: a terminal that takes no more output (a connection that hangs) must
+//! Writes to the terminal in a thread of its own. A terminal that takes no more output (a connection that hangs) must
 //! not keep the session from its signals.
 
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ impl Line {
         Self { to_write }
     }
 
-    /// Queues bytes. `Word::Sent` reports when they are written.
+    /// Queues bytes. The writer thread sends a message to the event loop when they are written.
     pub fn send(&self, bytes: Vec<u8>) {
         let _ = self.to_write.send(bytes);
     }

@@ -81,7 +81,7 @@ pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
     }
 }
 
-/// Ids that a text can stand for: a change's number, or at least `PREFIX` characters of an id.
+/// Ids that a text can stand for: by a change's number, or by a sufficiently long beginning of an id.
 fn meaning<'k>(known: &'k [(String, u64)], text: &str) -> Vec<&'k str> {
     if let Some((id, _)) = known.iter().find(|(id, _)| id == text) {
         return vec![id];

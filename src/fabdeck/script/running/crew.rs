@@ -51,7 +51,7 @@ pub struct Hands<'c, 'a, 'o> {
     pub found: Vec<(String, Found)>,
 }
 
-/// Result of a step, before its error becomes a [`Trouble`].
+/// Result of a step, before its error is converted for the report.
 pub type Done = Result<Did, Stopped>;
 
 /// Why a step does not go on.

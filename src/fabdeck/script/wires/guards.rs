@@ -104,7 +104,7 @@ fn started(guard: &mut Command) -> io::Result<()> {
 }
 
 /// Command for the guard of another user's change. It runs as that user, without the user's further groups and
-/// without files or environment of root. The group comes from the folder; a folder of root's group gives `NO_GROUP`.
+/// without files or environment of root. The group comes from the folder; a folder of root's group gives no group.
 fn of_other(program: &Path, args: &[OsString], owner: Owner) -> Command {
     const NO_GROUP: u32 = 65534;
     let mut guard = Command::new(program);

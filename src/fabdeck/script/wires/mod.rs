@@ -1,4 +1,4 @@
-//! The implementation of [`Outside`](super::Outside) on this machine. Each file connects one kind of thing to the
+//! The command line's access to this machine's operating system. Each file connects one kind of thing to the
 //! command line: sources, files, generated fabrics, guards.
 
 mod adapters;
