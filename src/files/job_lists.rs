@@ -1,4 +1,4 @@
-//! Lists of jobs and their hosts, in three forms that are told apart by content:
+//! Lists of jobs and their hosts, in three forms that the reader detects by content:
 //!
 //! - written by hand or by another batch system: a host or host list and a job on each line, `#` comments; or only
 //!   hosts (`$PBS_NODEFILE`, a Slurm host list), which are one job;
@@ -34,7 +34,7 @@ pub struct JobLine {
 /// The form of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Form {
-    /// A person, or a program of a site's own.
+    /// Written by a person, or by a program of the site.
     #[default]
     Lines,
     SqueueText,

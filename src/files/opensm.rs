@@ -1,35 +1,35 @@
-//! What the dumps of OpenSM and its companions have in common: words, the order of nodes, numbers in a line, and
-//! the codes of what can be wrong with a table.
+//! Shared parts of the readers and writers of OpenSM's dumps: words, the order of nodes, numbers in a line, and the
+//! codes of damaged tables.
 
 use super::FileError;
 pub(super) use fabdeck_fabric::observe::is_printable;
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 
-/// A LID that cannot stand in a table.
+/// A LID that cannot be in a table.
 pub(super) const BAD_LID: &str = "FD-2301";
-/// A port number that no port can have.
+/// A port number that cannot exist.
 pub(super) const BAD_PORT: &str = "FD-2302";
-/// A line that begins like one of the format and does not go on like one.
+/// A line that begins as one of the format and continues otherwise.
 pub(super) const BAD_LINE: &str = "FD-2303";
-/// An entry before anything says which node it belongs to.
+/// An entry before the heading of its node.
 pub(super) const NO_SECTION: &str = "FD-2304";
-/// A virtual lane or a row of lanes that cannot be.
+/// An impossible virtual lane, or a damaged row of lanes.
 pub(super) const BAD_LANE: &str = "FD-2305";
 /// A span of LIDs that no port can own.
 pub(super) const BAD_SPAN: &str = "FD-2306";
-/// Nothing of the format is in the file.
+/// The file holds nothing of the format.
 pub(super) const NOTHING: &str = "FD-2307";
-/// Tables that would take far more memory than the file states.
+/// Tables that would take far more memory than the file's size justifies.
 pub(super) const TOO_SPARSE: &str = "FD-2308";
 
-/// The file ends within a line; what the half line says is left out.
+/// The file ends within a line; incomplete values are left out.
 pub(super) const HALF_LINE: &str = "FN-301";
-/// A section without its end, or with another number of lines than it says.
+/// A section without its end, or with another number of lines than it states.
 pub(super) const CUT_SECTION: &str = "FN-302";
 /// The tool reported an error between the lines.
 pub(super) const TOOL_ERROR: &str = "FN-303";
-/// Entries that the tool printed without having read them, left out.
+/// Entries that the tool printed without having read them; they are left out.
 pub(super) const UNREAD_BLOCK: &str = "FN-304";
 /// Two entries of a table for one key.
 pub(super) const CONTRADICTION: &str = "FN-305";
@@ -37,12 +37,12 @@ pub(super) const CONTRADICTION: &str = "FN-305";
 pub(super) const TWO_OWNERS: &str = "FN-306";
 /// A line that is no part of the format.
 pub(super) const NOISE: &str = "FN-307";
-/// A LID outside the unicast range where a topology states one: unknown.
+/// A LID outside the unicast range in a topology; it counts as unknown.
 pub(super) const UNKNOWN_LID: &str = "FN-308";
 /// Entries that a written file leaves out.
 pub(super) const LEFT_OUT: &str = "FN-309";
 
-/// What OpenSM calls a kind of node.
+/// OpenSM's words for a kind of node.
 pub(super) fn kind_words(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Switch => "Switch",
@@ -51,7 +51,8 @@ pub(super) fn kind_words(kind: NodeKind) -> &'static str {
     }
 }
 
-/// OpenSM keeps GUIDs in network order and sorts them as numbers of a little-endian host.
+/// Sort key of OpenSM's dumps. OpenSM stores GUIDs in network order and sorts them as numbers of a little-endian
+/// machine.
 pub(super) fn dump_key(guid: Guid) -> u64 {
     guid.0.swap_bytes()
 }
@@ -63,7 +64,7 @@ pub(super) fn switches_in_dump_order(fabric: &Fabric) -> Vec<NodeId> {
     order
 }
 
-/// The GUID of the port that answers for a node's port: port 0 of a switch.
+/// The GUID for a node's port; on a switch that of port 0.
 pub(super) fn port_guid(fabric: &Fabric, node: NodeId, number: PortNum) -> Option<Guid> {
     let facts = &fabric.node(node).facts;
     let number = if facts.kind == NodeKind::Switch { PortNum::MANAGEMENT } else { number };
@@ -71,15 +72,15 @@ pub(super) fn port_guid(fabric: &Fabric, node: NodeId, number: PortNum) -> Optio
     stated.or_else(|| (facts.kind == NodeKind::Switch).then_some(facts.guid))
 }
 
-/// The base LID of a switch (0 where unknown, as the tools print it).
+/// The base LID of a switch; 0 if unknown, as the tools print it.
 pub(super) fn switch_lid(fabric: &Fabric, node: NodeId) -> u16 {
     let port = fabric.port_of(node, PortNum::MANAGEMENT);
     port.and_then(|port| fabric.port(port).facts.lid).map_or(0, Lid::value)
 }
 
-/// Takes a blank-delimited word off the front.
+/// Splits off the first blank-delimited word.
 pub(super) fn word(text: &str) -> (&str, &str) {
-    // Bytes, not characters: this runs for every word of files of a gigabyte.
+    // Works on bytes instead of characters, because it runs for each word of files of a gigabyte.
     let blank = |b: &u8| matches!(b, b' ' | b'\t');
     let start = text.as_bytes().iter().position(|b| !blank(b)).unwrap_or(text.len());
     let (_, text) = text.split_at(start);
@@ -87,38 +88,38 @@ pub(super) fn word(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// Hexadecimal digits only; no sign, no more than 64 bits.
+/// Reads hexadecimal digits: no sign, at most 64 bits.
 pub(super) fn hex(digits: &str) -> Option<u64> {
     let fine = (1..=16).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     fine.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// `0x` and hexadecimal digits.
+/// Reads `0x` and hexadecimal digits.
 pub(super) fn marked_hex(word: &str) -> Option<u64> {
     word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(hex)
 }
 
-/// Decimal digits only; no sign.
+/// Reads decimal digits, without a sign.
 pub(super) fn decimal(digits: &str) -> Option<u32> {
     let fine = (1..=9).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
     fine.then(|| digits.parse().ok()).flatten()
 }
 
-/// Takes hexadecimal digits off the front.
+/// Splits off leading hexadecimal digits.
 pub(super) fn leading_hex(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     Some((hex(digits)?, rest))
 }
 
-/// Takes decimal digits off the front.
+/// Splits off leading decimal digits.
 pub(super) fn leading_decimal(text: &str) -> Option<(u32, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     Some((decimal(digits)?, rest))
 }
 
-/// The beginning of a text for a message, without what cannot be printed.
+/// The beginning of a text for a message, without unprintable characters.
 pub(super) fn shown(text: &str) -> String {
     let sign = |c: char| match c {
         c if c.is_whitespace() || c.is_ascii_control() => ' ',
@@ -132,13 +133,14 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Tables take a byte for each LID up to the highest: a file that states few entries with high LIDs may ask for this
-/// much, or for so many times its own length, and never for more than the last: 5,000 switches that know every LID.
+/// Limits of the memory for tables, which take a byte for each LID up to the highest. A file with few entries at high
+/// LIDs may use the first number of bytes, or this multiple of its own size. It may never use more than the last
+/// number: 5,000 switches with all LIDs.
 const SPARE_BYTES: usize = 64 << 20;
 const SPARE_FACTOR: usize = 64;
 const MOST_BYTES: usize = 256 << 20;
 
-/// Keeps the memory of tables in proportion to what the file states.
+/// Limits the memory of tables in proportion to the size of the file.
 pub(super) struct SparseGuard {
     used: usize,
     allowed: usize,
@@ -149,7 +151,7 @@ impl SparseGuard {
         Self { used: 0, allowed: file_bytes.saturating_mul(SPARE_FACTOR).clamp(SPARE_BYTES, MOST_BYTES) }
     }
 
-    /// Accounts for an entry; `reach` is one past the highest LID of its table so far.
+    /// Counts an entry; `reach` is one past the highest LID of its table so far.
     pub(super) fn entry(
         &mut self,
         reach: &mut usize,
@@ -175,7 +177,7 @@ pub(super) fn bad_line(place: Place, text: &str, wanted: &str) -> Box<FileError>
     FileError::new(BAD_LINE, place, what, "take the dump again, or mend this line")
 }
 
-/// A LID as an entry of a table, or `None` where no port can own it.
+/// The LID of a table entry; `None` if no port can own it.
 pub(super) fn table_lid(word: &str) -> Option<Lid> {
     Lid::new(u32::try_from(marked_hex(word)?).ok()?)
 }
@@ -206,7 +208,7 @@ pub(super) fn note_half_line(notes: &mut Notes, place: Place, text: &str) {
     });
 }
 
-/// A line that is no part of a format: an error of the tool means that something is missing.
+/// Notes a line that is not part of a format. An error of the tool means that data is missing.
 pub(super) fn note_stray(notes: &mut Notes, place: Place, text: &str) {
     if is_complaint(text) {
         notes.add_partial(TOOL_ERROR, place, || format!("the tool reported '{}'", shown(text)));

@@ -1,5 +1,5 @@
-//! OpenSM's `partitions.conf`: who belongs to which partition. A definition stands on one line up to its colon; its
-//! members follow with commas or new lines between them, up to a semicolon.
+//! OpenSM's `partitions.conf`: the members of partitions. A definition is on one line up to its colon. Its members
+//! follow, separated by commas or new lines, up to a semicolon.
 //!
 //! ```text
 //! Default=0x7fff, ipoib : ALL=limited, SELF=full ;   # all ports, the subnet manager's as a full member
@@ -20,21 +20,22 @@ mod bind;
 
 pub const ID: &str = "partitions";
 
-/// A membership that is none: OpenSM takes it for a limited one.
+/// An invalid membership, which OpenSM reads as limited.
 const NO_MEMBERSHIP: &str = "FN-371";
-/// A line that OpenSM reads in two, wherever that cuts it.
+/// A line that OpenSM splits in two because of its length.
 const TOO_LONG: &str = "FN-372";
 /// A flag that OpenSM does not know.
 const NO_FLAG: &str = "FN-373";
 
-/// The default partition, without the bit of membership.
+/// The default partition, without the membership bit.
 pub const DEFAULT_KEY: u16 = 0x7fff;
-/// OpenSM reads lines of so many bytes, the new line included.
+/// Most bytes of a line that OpenSM reads at once, the newline included.
 const LINE_BYTES: usize = 4094;
-/// Flags with a value that say nothing of members.
+/// Flags with a value that do not concern members.
 const GROUP_FLAGS: [&str; 7] = ["mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel"];
 
-/// The first definition must have a P_Key or a flag besides its name: `name: ...` alone may be anything.
+/// Whether the text begins with a definition. It must have a P_Key or a flag besides its name, because `name: ...`
+/// alone may be anything.
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     let Some((header, members)) = lines.find(|line| !line.is_empty()).and_then(|first| first.split_once(':'))
@@ -74,7 +75,7 @@ pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
         let mut parts = text.split(';').peekable();
         while let Some(part) = parts.next() {
             let ended = parts.peek().is_some();
-            // What a half line says last may be half a GUID.
+            // The last word of an incomplete line may be half a GUID.
             let part = match line.unended && !ended && !part.trim().is_empty() {
                 true => draft.cut(part, place()),
                 false => part,
@@ -100,18 +101,18 @@ pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
 #[derive(Default)]
 struct Draft {
     file: PartitionFile,
-    /// Whether members without a word of their own are full ones, while a definition is open.
+    /// Membership of members without their own, while a definition is open: true is full.
     open: Option<bool>,
-    /// The file ends within a line.
+    /// Whether the file ends within a line.
     half: bool,
     /// Known P_Keys, each with its first name.
     keys: BTreeMap<u16, String>,
-    /// The last P_Key that was made up.
+    /// The last P_Key that was assigned.
     made_up: u16,
 }
 
 impl Draft {
-    /// The part without its last word.
+    /// Cuts the last word off an incomplete part.
     fn cut<'t>(&mut self, part: &'t str, place: Place) -> &'t str {
         self.half = true;
         note_half_line(&mut self.file.notes, place, part);
@@ -136,7 +137,7 @@ impl Draft {
         self.open = Some(default);
         for word in members.split(',') {
             let (who, membership) = token(word);
-            // A multicast group and its flags take the rest.
+            // The rest of the definition is a multicast group with its flags.
             if who == "mgid" {
                 break;
             }
@@ -161,7 +162,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Both at once talks to whom a full member talks to. Words may be shortened.
+    /// Whether a membership is full. `both` reaches the same ports as full. Words may be abbreviated.
     fn membership(&mut self, said: &str, place: &dyn Fn() -> Place) -> bool {
         if "full".starts_with(said) || "both".starts_with(said) {
             return true;
@@ -174,7 +175,7 @@ impl Draft {
         false
     }
 
-    /// Opens a definition; says whether its members are full ones by default.
+    /// Opens a definition; returns whether its members are full by default.
     fn header(&mut self, header: &str, place: &dyn Fn() -> Place) -> Result<bool, Box<FileError>> {
         let mut words = header.split(',').map(token);
         let (mut name, mut key) = words.next().unwrap_or_default();
@@ -209,7 +210,7 @@ impl Draft {
         Ok(full)
     }
 
-    /// The P_Key of the partition of this name, or the next free one.
+    /// The P_Key of the partition with this name, or the next free one.
     fn make_up(&mut self, name: &str) -> Option<u16> {
         if let Some((key, _)) = self.keys.iter().find(|(_, known)| !name.is_empty() && *known == name) {
             return Some(*key);
@@ -220,7 +221,7 @@ impl Draft {
     }
 }
 
-/// `name` or `name = value`, without the blanks around them.
+/// Splits `name` or `name = value`, without surrounding blanks.
 fn token(word: &str) -> (&str, Option<&str>) {
     match word.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -237,7 +238,7 @@ fn defaults(flag: &str) -> bool {
     !known_flag(flag) && "defmember".starts_with(flag)
 }
 
-/// OpenSM takes shortened words too, the first that fits.
+/// The ports that a word means. OpenSM accepts abbreviated words, and takes the first match.
 fn ports_of(word: &str) -> Option<PartitionPorts> {
     use PartitionPorts::{All, Manager, Of, Port};
     let words = [
@@ -253,7 +254,7 @@ fn ports_of(word: &str) -> Option<PartitionPorts> {
         .or_else(|| number(word).filter(|guid| *guid != 0).map(|guid| Port(Guid(guid))))
 }
 
-/// Hexadecimal with `0x`, octal with `0`, else decimal, as C reads numbers.
+/// Reads a number as C does: hexadecimal with `0x`, octal with `0`, otherwise decimal.
 fn number(word: &str) -> Option<u64> {
     let (digits, radix) = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
@@ -264,7 +265,8 @@ fn number(word: &str) -> Option<u64> {
     fine.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
 }
 
-/// OpenSM drops the whole file for one such line, and puts every port into the default partition as a full member.
+/// The error for a line at which OpenSM drops the whole file, and makes all ports full members of the default
+/// partition.
 fn wrong(place: Place, text: &str, wanted: &str) -> Box<FileError> {
     let what = format!("'{}' is not {wanted}", shown(text.trim()));
     let hint = "mend it: OpenSM would drop the whole file and let all ports talk to all";

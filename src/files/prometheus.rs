@@ -1,16 +1,15 @@
-//! Prometheus' text exposition: counters and link states, under the names of the trade's exporter
-//! (`infiniband_switch_port_transmit_wait_total`), so that its dashboards and alarms read them.
+//! Prometheus text exposition of counters and link states. The metrics have the names of the usual exporter
+//! (`infiniband_switch_port_transmit_wait_total`), so its dashboards and alerts work.
 //!
-//! Sums over all ports of a node (`ALL`) are left out: they would be counted twice. Where the samples hold a counter
-//! in two widths the wide one is written, and of two samples of one port the later one. A port that the fabric does
-//! not have is left out.
+//! Sums over all ports of a node (`ALL`) are left out, because they would count twice. Of a counter in two widths the
+//! 64-bit one is written, and of two samples of one port the later one. A port that the fabric lacks is left out.
 
 use std::fmt::Write;
 
 use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, escape_unprintable};
 use fabdeck_fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
 
-/// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, wide).
+/// A metric: its name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, 64-bit).
 struct Metric {
     name: &'static str,
     counters: [Option<Counter>; 2],
@@ -71,17 +70,17 @@ pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> Stri
     out
 }
 
-/// A figure of ports that no counter is: a rate, a share.
+/// A value of ports that is not a counter: a rate or a share.
 #[derive(Debug)]
 pub struct Gauge {
-    /// What stands after `infiniband_switch_port_` or `infiniband_hca_port_`.
+    /// The name after `infiniband_switch_port_` or `infiniband_hca_port_`.
     pub name: &'static str,
     pub help: &'static str,
     /// In the order of the ports.
     pub values: Vec<(PortId, f64)>,
 }
 
-/// Figures under names like those of the counters, with the same labels.
+/// Writes values under names like those of the counters, with the same labels.
 pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String {
     let exposition = Exposition::new(fabric, names, &[]);
     let mut out = String::new();
@@ -101,7 +100,7 @@ pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String 
     out
 }
 
-/// The exporter has one family for switches and one for adapters; routers go with the adapters.
+/// The exporter has one family of metrics for switches and one for adapters; routers count as adapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Family {
     Switch,
@@ -113,7 +112,7 @@ impl Family {
         if kind == NodeKind::Switch { Self::Switch } else { Self::Adapter }
     }
 
-    /// The word in a metric's name, which is the label of the node's name too.
+    /// The word in a metric's name, which is also the label of the node's name.
     fn word(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -147,7 +146,7 @@ struct Exposition<'a> {
     fabric: &'a Fabric,
     names: &'a Names,
     samples: Vec<(PortId, &'a CounterSample)>,
-    /// By port: every series of a port begins with the same labels.
+    /// By port: all series of a port begin with the same labels.
     labels: Vec<String>,
 }
 
@@ -170,12 +169,12 @@ impl<'a> Exposition<'a> {
 
     fn write_counter(&self, out: &mut String, family: Family, metric: &Metric) {
         let [Some(counter), wide] = &metric.counters else { return };
-        // The value of each port, and whether it came from the wide counter.
+        // The value of each port, and whether it came from the 64-bit counter.
         let mut readings: Vec<Option<(u64, bool)>> = vec![None; self.labels.len()];
         for (port, sample) in self.samples.iter().filter(|(port, _)| self.family(*port) == family) {
-            // A difference that went below zero is no reading of a counter.
+            // A difference below zero is no counter value.
             let of = |counter| sample.values.get(counter).filter(|value| *value <= i64::MAX as u64);
-            // A counter that has one width only is as good as a wide one.
+            // A counter with only one width counts as 64-bit.
             let reading = match (wide.as_ref().and_then(of), of(counter)) {
                 (Some(value), _) => (value, true),
                 (None, Some(value)) => (value, wide.is_none()),
@@ -252,7 +251,7 @@ fn labels(fabric: &Fabric, names: &Names, port: PortId) -> String {
     labels
 }
 
-/// What lies at the other end of the cable.
+/// The labels for the other end of the cable.
 fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
     let port = fabric.port(peer);
     let node = fabric.node(port.node);
@@ -273,7 +272,7 @@ fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
     labels
 }
 
-/// A label with its value escaped as the format asks.
+/// Writes a label, with its value escaped as the format requires.
 fn label(out: &mut String, name: &str, value: &str) {
     let _ = write!(out, "{name}=\"");
     for c in escape_unprintable(value).chars() {

@@ -1,5 +1,5 @@
-//! The service level of each path as ibdmchk takes it (`-c`): source node, destination LID, level:
-//! `0x0002c90000000201 17 3`. Levels of routes that fabdeck computed are the numbers of their lanes.
+//! The service level of each path, in the format of ibdmchk (`-c`): source node, destination LID, level, as in
+//! `0x0002c90000000201 17 3`. In routes that fabdeck computed, the level is the number of the lane.
 
 use std::io::{self, Write};
 
@@ -16,14 +16,14 @@ pub const ID: &str = "psl";
 /// Digits of a GUID behind its `0x`.
 const DIGITS: usize = 16;
 
-/// A node whose ports take different lanes to a destination.
+/// A node whose ports use different lanes to a destination.
 const PORTS_DIFFER: &str = "FN-361";
 
-/// So many lines are a file of half a gigabyte.
+/// Most lines: a file of half a gigabyte.
 pub const MOST_LINES: usize = 20_000_000;
 
-/// A node that sends, with the switches that its ports lead to: one for a switch, itself. An adapter with several ports
-/// sends from one to the other.
+/// A sending node, with the switches that its ports are cabled to; a switch has only itself. An adapter with several
+/// ports sends from one to the other.
 struct Sender {
     node: NodeId,
     switches: Vec<NodeId>,
@@ -35,7 +35,7 @@ impl Sender {
     }
 }
 
-/// A path and its level: `0x0002c90000000201 17 3`.
+/// Reads a path and its level: `0x0002c90000000201 17 3`.
 fn entry(line: &str) -> Option<(Guid, Lid, ServiceLevel)> {
     let mut words = line.split_whitespace();
     let (guid, lid, level) = (words.next()?, words.next()?, words.next()?);
@@ -48,7 +48,7 @@ fn says_something(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// Whether the first line that says anything is a path with its level.
+/// Whether the first line with content is a path with its level.
 pub fn looks_like(head: &str) -> bool {
     head.lines().map(str::trim).find(|line| says_something(line)).is_some_and(|line| entry(line).is_some())
 }
@@ -64,7 +64,7 @@ pub fn read(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
         }
         let place = || input.place(line.number);
         let found = entry(text);
-        // A 1 at the very end may be the beginning of 10 to 15.
+        // A 1 at the end of the file may be the beginning of 10 to 15.
         if line.unended && found.is_none_or(|(_, _, level)| level.value() == 1 && text.ends_with(" 1")) {
             note_half_line(&mut notes, place(), text);
             continue;
@@ -84,12 +84,12 @@ pub fn read(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     Ok(PolicyFile { levels: PolicyLevels::ByPath(table), notes })
 }
 
-/// How many lines the file will have.
+/// Number of lines that the file will have.
 pub fn lines(fabric: &Fabric) -> usize {
     senders(fabric).len().saturating_mul(destinations(fabric).len())
 }
 
-/// Writes the levels of all paths, those of switches included.
+/// Writes the levels of all paths, including those of switches.
 pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let ends = destinations(fabric);
@@ -126,7 +126,7 @@ fn senders(fabric: &Fabric) -> Vec<Sender> {
     fabric.nodes().map(sender).filter(|sender| !sender.switches.is_empty()).collect()
 }
 
-/// Every LID that somebody owns, with its node.
+/// All LIDs in use, with their nodes.
 fn destinations(fabric: &Fabric) -> Vec<(Lid, NodeId)> {
     let mut ends = Vec::new();
     for (_, port) in fabric.ports() {

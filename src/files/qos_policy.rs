@@ -1,6 +1,6 @@
-//! OpenSM's `qos-policy.conf`, as far as it says which service level packets to a port take: a group of ports, a level
-//! and a rule for each lane but the first. OpenSM takes a file that it cannot read for none, without a sound in the
-//! tables, so what is written is read again before it is handed out.
+//! OpenSM's `qos-policy.conf`, as far as it sets service levels by destination port: a group of ports, a level and a
+//! rule for each lane except the first. OpenSM silently ignores a file that it cannot parse. So the writer parses its
+//! own output before returning it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,28 +15,28 @@ use super::text::Input;
 
 pub const ID: &str = "qos-policy";
 
-/// Lanes that follow the source as well.
+/// Lanes that depend on the source too.
 const BY_PAIR: &str = "FD-2601";
-/// Lanes that follow the LID, not the port.
+/// Lanes that depend on the LID, not on the port.
 const BY_LID: &str = "FD-2602";
-/// A port whose GUID is not told.
+/// A port with an unknown GUID.
 const NO_GUID: &str = "FD-2603";
-/// A line that is not understood.
+/// A line that cannot be parsed.
 const BAD_LINE: &str = "FD-2604";
 
-/// A policy whose rules leave the levels of paths open.
+/// A policy whose rules leave the levels of paths undecided.
 const UNDECIDED: &str = "FN-261";
 
 /// The words that open a policy's sections.
 const OUTER: [&str; 4] = ["port-groups", "qos-levels", "qos-match-rules", "qos-ulps"];
 
-/// GUIDs on a line; OpenSM bears ten thousand characters.
+/// GUIDs on a line; OpenSM accepts ten thousand characters.
 const ABREAST: usize = 8;
 
-/// The level of packets by the GUID of the destination's port; other ports have level 0.
+/// Service levels by the GUID of the destination port; other ports have level 0.
 pub type Levels = BTreeMap<Guid, u8>;
 
-/// The policy for lanes that follow the destination; lane and level are the same number.
+/// Writes the policy for lanes that depend on the destination; lane and level have the same number.
 pub fn write(fabric: &Fabric, routes: &Routes) -> Result<String, Box<FileError>> {
     let levels = levels_of(fabric, routes)?;
     let used: BTreeSet<u8> = levels.values().copied().collect();
@@ -87,7 +87,7 @@ fn levels_of(fabric: &Fabric, routes: &Routes) -> Result<Levels, Box<FileError>>
 
 fn print(levels: &Levels, used: &BTreeSet<u8>) -> String {
     let mut text = String::from("# Service level by destination; the rest takes level 0.\nport-groups\n");
-    // Writing to a string never fails.
+    // Writing to a String cannot fail.
     for level in used {
         let _ = writeln!(text, "    port-group\n        name: lane{level}");
         let guids: Vec<String> =
@@ -114,14 +114,14 @@ fn print(levels: &Levels, used: &BTreeSet<u8>) -> String {
     text + "end-qos-match-rules\n"
 }
 
-/// What is being read.
+/// The state of the parser.
 #[derive(Default)]
 struct Draft {
-    /// The words that begin sections, the innermost last.
+    /// Names of the open sections, the innermost last.
     open: Vec<String>,
     groups: BTreeMap<String, BTreeSet<Guid>>,
     levels: BTreeMap<String, u8>,
-    /// Destination and level, the first that fits counts.
+    /// Destination and level; the first match counts.
     rules: Vec<(String, String)>,
     name: String,
     guids: BTreeSet<Guid>,
@@ -133,7 +133,7 @@ struct Draft {
 const SECTIONS: [(&str, &str); 3] =
     [("port-groups", "port-group"), ("qos-levels", "qos-level"), ("qos-match-rules", "qos-match-rule")];
 
-/// Reads a policy that goes by destination alone.
+/// Reads a policy whose rules depend only on the destination.
 pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
     let mut draft = Draft::default();
     let mut last = 0;
@@ -158,14 +158,14 @@ pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
     draft.finish().ok_or_else(|| wrong("a rule names what is not there, or no level is called DEFAULT"))
 }
 
-/// Whether the first line that says anything opens a section of a policy.
+/// Whether the first line with content opens a section of a policy.
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     lines.find(|line| !line.is_empty()).is_some_and(|line| OUTER.contains(&line))
 }
 
-/// Reads a policy that an operator wrote. Rules that do not follow the destination alone leave the levels of paths
-/// undecided, unless every level in the file is 0.
+/// Reads an operator's policy. Rules that depend on more than the destination leave the levels of paths undecided,
+/// unless all levels in the file are 0.
 pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     let mut notes = Notes::new();
     let error = match read(input) {
@@ -196,12 +196,12 @@ pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     Ok(PolicyFile { levels: PolicyLevels::Undecided, notes })
 }
 
-/// Whether a section of rules opens. A policy that is cut before it names levels and uses none.
+/// Whether the file has a section of rules. A policy that was cut before it defines levels without using them.
 fn has_rules(input: Input<'_>) -> bool {
     input.lines().flatten().any(|line| line.text.trim() == "qos-match-rules")
 }
 
-/// Every service level in a policy of any form; `None` where a section has no end.
+/// All service levels in a policy of any form; `None` if a section has no end.
 fn levels_named(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>> {
     let (mut open, mut levels) = (Vec::new(), BTreeSet::new());
     for line in input.lines() {
@@ -213,7 +213,7 @@ fn levels_named(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>
                 return Ok(None);
             }
         } else if let Some((key, value)) = text.rsplit_once(':') {
-            // A line of `qos-ulps` ends with its level, whatever traffic it names.
+            // A line of `qos-ulps` ends with its level, for any traffic.
             if key.trim() == "sl" || open.last().is_some_and(|section| section == "qos-ulps") {
                 levels.extend(level(value));
             }

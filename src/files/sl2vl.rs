@@ -1,5 +1,5 @@
-//! Service levels to lanes as OpenSM dumps them (`opensm-sl2vl.dump`): a section for each port with a LID, named by
-//! its port GUID; a row for each in and out port of a switch.
+//! SL2VL tables as OpenSM dumps them (`opensm-sl2vl.dump`). Each port with a LID has a section, named by its port
+//! GUID; a switch has a row for each in-port and out-port.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub fn looks_like(head: &str) -> bool {
         || head.lines().any(|line| section_guid(line).is_some())
 }
 
-/// `Switch 0x0002c90100000000, base LID 2, "leaf0"`
+/// Reads `Switch 0x0002c90100000000, base LID 2, "leaf0"`.
 fn section_guid(line: &str) -> Option<(Guid, &str)> {
     let after = KINDS.iter().find_map(|kind| line.trim_start().strip_prefix(kind_words(*kind)))?;
     let (guid, rest) = leading_hex(after.strip_prefix(" 0x")?)?;
@@ -50,7 +50,7 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
 
 struct Open {
     section: TableSection,
-    /// The rule below the heading and the one at the end.
+    /// Number of ruled lines so far: one below the heading, one at the end.
     rules: u32,
 }
 
@@ -167,8 +167,8 @@ fn lanes_of(text: &str) -> Option<Sl2Vl> {
     words.next().is_none().then_some(table)
 }
 
-/// Writes the lanes of every node that has some: switches by out port, then in port; each port of an adapter as a
-/// section of its own (its rows lie under in port 0 and its own number).
+/// Writes the SL2VL tables of all nodes that have any. Rows of switches are sorted by out-port, then in-port. Each
+/// port of an adapter has its own section; its row is stored under in-port 0 and its own number.
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<()> {
     for (_, id, port) in sections(fabric, tables) {
         let Some(held) = tables.nodes.get(&id) else { continue };
@@ -198,7 +198,7 @@ pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The ports that have a section, in the order of OpenSM's dumps: by port GUID.
+/// The ports that have a section, by port GUID in OpenSM's dump order.
 fn sections(fabric: &Fabric, tables: &Tables) -> Vec<(u64, NodeId, PortNum)> {
     let mut sections = Vec::new();
     for (id, held) in tables.nodes.iter().filter(|(_, held)| !held.sl2vl.is_empty()) {

@@ -1,5 +1,6 @@
-//! Slurm's topology.conf for the plugin topology/tree: leaf switches with their nodes, the switches above them with
-//! their children. A switch may have several parents (Slurm takes them all); what no tree can say is noted.
+//! Slurm's topology.conf for the plugin topology/tree: leaf switches with their nodes, and upper switches with their
+//! children. A switch may have several parents, which Slurm accepts. The notes name everything that no tree can
+//! express.
 //!
 //! ```text
 //! SwitchName=leaf0 Nodes=host[0-11]
@@ -21,15 +22,15 @@ pub use hostlist::compress;
 pub use names::{MOST_NAMES, NoList, expand};
 pub use tree::{host_name, host_word};
 
-/// Where the notes of this writer are due: the file to be.
+/// The file in the notes of this writer.
 const FILE: &str = "topology.conf";
 
 fn place() -> Place {
     Place::file(FILE)
 }
 
-/// `rail`: the adapter of each host, from 1 on, whose leaf the host is listed at; else hosts on the same leaves are listed
-/// at one of them.
+/// Writes the file. `rail`: the host is listed at the leaf of its adapter with this number, from 1 on. Without it,
+/// hosts on the same leaves are listed together at one of them.
 pub fn write(fabric: &Fabric, names: &Names, rail: Option<usize>) -> Written {
     let mut notes = Notes::new();
     let tree = tree::Tree::new(fabric, names, rail, &mut notes);
@@ -74,7 +75,7 @@ fn write_switch(
     }
 }
 
-/// A name for each switch in the file: in characters that Slurm takes, and borne by one switch alone.
+/// Unique names for the switches in the file, in characters that Slurm accepts.
 fn switch_names(
     fabric: &Fabric,
     names: &Names,
@@ -101,7 +102,7 @@ fn switch_names(
             });
             let _ = write!(name, "_{:016x}", fabric.node(*id).guid().0);
         }
-        // `_nodes` is what hosts on upper switches are listed under.
+        // Hosts on upper switches are listed under a name with `_nodes`.
         while taken.contains(name.as_str()) || taken.contains(&format!("{name}_nodes")) {
             let _ = write!(name, "_{:x}", fabric.node(*id).guid().0);
         }
@@ -111,7 +112,7 @@ fn switch_names(
     called
 }
 
-/// A name in letters, digits, `-`, `_` and `.`.
+/// Replaces all characters except letters, digits, `-`, `_` and `.`.
 fn plain(name: &str) -> String {
     let name = name.trim();
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

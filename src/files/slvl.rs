@@ -1,4 +1,4 @@
-//! Service levels to lanes as ibdm takes them: a line for each switch, in port and out port, two lanes to a byte:
+//! SL2VL tables in the format of ibdm. Each line has a switch, an in-port, an out-port, and two lanes in each byte:
 //! `0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xef`.
 
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        // A last byte with both of its digits is whole.
+        // The last byte is complete if it has both digits.
         let whole =
             !line.unended || text.split_whitespace().nth(2 + BYTES).is_some_and(|byte| byte.len() == 4);
         if !whole {
@@ -96,7 +96,7 @@ fn lanes_of<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Sl2Vl> {
     words.next().is_none().then_some(table)
 }
 
-/// Writes the lanes of the switches; ibdm asks for no others.
+/// Writes the SL2VL tables of switches; ibdm reads no others.
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<()> {
     let mut order: Vec<NodeId> =
         tables.nodes.keys().copied().filter(|id| fabric.node(*id).facts.kind == NodeKind::Switch).collect();

@@ -1,5 +1,5 @@
-//! What is to happen to a simulated fabric: a line for each event, a time and what happens then; lines without a time say
-//! what the hardware is like. `#` comments. It is given by name and never looked for among other files.
+//! Stories of a simulated fabric: a line for each event, with a time and what happens then. Lines without a time set
+//! parameters of the hardware; `#` starts a comment. Users name such a file; no folder is searched for one.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use super::opensm::{bad_line, nothing};
 use super::text::Input;
 use fabdeck_fabric::LinkWidth;
 
-/// What happens, by the names of nodes and ports.
+/// An event, with names of nodes and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happens {
-    /// Somebody sends from now on; without a rate as much as gets through.
+    /// A flow begins; without a rate it sends as much as possible.
     Flow(FlowLine),
     /// A flow ends.
     Stop { from: String, to: String },
-    /// A cable goes down, or comes up again.
+    /// A link goes down or comes up.
     Link { port: String, up: bool },
-    /// A cable comes to run at this width.
+    /// A link changes to this width.
     Width { port: String, width: LinkWidth },
-    /// A port counts so many symbol errors a minute.
+    /// A port counts this many symbol errors a minute.
     Errors { port: String, per_minute: u32 },
-    /// A node answers to nobody any more, or does again.
+    /// A node becomes silent, or answers again.
     Answers { node: String, again: bool },
-    /// The subnet manager routes anew over what is up, as this engine does.
+    /// The subnet manager reroutes over the links that are up, with this engine.
     Route { engine: String },
 }
 
@@ -35,14 +35,14 @@ pub struct Event {
     pub what: Happens,
 }
 
-/// Events in the order of time, those of one moment in that of the file.
+/// Events sorted by time, then by their order in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Story {
     pub events: Vec<Event>,
-    /// What hosts and switches can send at the most, Mb/s.
+    /// Most that hosts and switches can send, in Mb/s.
     pub host_limit_mbps: Option<u32>,
     pub switch_limit_mbps: Option<u32>,
-    /// Bytes of an input buffer.
+    /// Size of an input buffer, in bytes.
     pub buffer: Option<u32>,
 }
 
@@ -111,7 +111,7 @@ fn event(number: u64, text: &str) -> Option<Event> {
     Some(Event { number, at: time(at)?, what })
 }
 
-/// Up to a day.
+/// Reads a time of at most a day.
 fn time(text: &str) -> Option<Duration> {
     let unit = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit);

@@ -1,5 +1,5 @@
-//! The cables of a subnet as OpenSM lists them (`opensm-subnet.lst`), ibdiagnet too: a line for each end of each
-//! cable, with both nodes described in full. Every number in it is hexadecimal.
+//! The cables of a subnet as OpenSM and ibdiagnet list them (`opensm-subnet.lst`): a line for each end of each cable,
+//! with full descriptions of both nodes. All numbers are hexadecimal.
 
 mod gather;
 mod record;
@@ -51,7 +51,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         match Record::parse(text) {
             Some(mut record) => {
                 if line.unended {
-                    // What stands last may be half a word: 2.5 and 25 both begin like 2.
+                    // The last word may be cut: 2.5 and 25 both begin with 2.
                     note_half_line(gathered.notes(), input.place(line.number), text);
                     if record.speed.take().is_none() {
                         record.state = "";
@@ -71,15 +71,15 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     Ok(gathered.finish())
 }
 
-/// Whether a last line without a newline is a whole record: one up to a speed that is known, or up to the state in a
-/// file without speeds.
+/// Whether a last line without a newline is a whole record. It is whole if it ends with a known speed, or with the
+/// state in a file without speeds.
 ///
-/// A speed of 5 or 10 may be the beginning of 50 or 100. It is whole where all cables before have it, or where the
-/// line of the other end says the same.
+/// A speed of 5 or 10 may be the beginning of 50 or 100. It counts as whole if all earlier cables have it, or if the
+/// line of the other end has the same speed.
 fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let Some(record) = Record::parse(line.trim()) else { return false };
     let Some(speed) = record.speed else {
-        // A record before it shows that the file has no speeds.
+        // An earlier record shows that the file has no speeds.
         let has_none = input.has_before_last("LOG=") && !input.has_before_last(" SPD=");
         return has_none && matches!(record.state, "ACT" | "INI" | "ARM" | "DWN");
     };

@@ -1,5 +1,5 @@
-//! Text that a terminal, a mail or a log had before it came into a file: UTF-16, colours, something in front of each
-//! line, lines wrapped at a width. What all lines have alike is taken off; the rest is told by name.
+//! Removes what terminals, mails or logs add to text: UTF-16, colours, prefixes of lines, wrapped lines. An addition
+//! to all lines is removed; for one to some lines a message names it.
 
 mod prefix;
 mod wrapped;
@@ -13,22 +13,22 @@ use super::format::{Format, detect};
 use super::text::Input;
 use fabdeck_fabric::observe::{Notes, Place};
 
-/// Some lines have something in front of them, and others do not.
+/// Some lines have a prefix, and others do not.
 const MIXED_PREFIX: &str = "FD-2007";
-/// The same of a text that is read all the same.
+/// The same in a text that can still be read.
 const SOME_PREFIX: &str = "FN-560";
-/// Long lines go on in the next one.
+/// Long lines continue in the next one.
 const WRAPPED: &str = "FD-2008";
-/// The same kind of prefix in front of every line, taken off.
+/// The same kind of prefix in front of all lines, which was removed.
 const PREFIX: &str = "FN-551";
 const UTF_16: &str = "FN-552";
 const COLOURS: &str = "FN-553";
 const ZEROS: &str = "FN-554";
 
-/// A run of zeros as long as this is no name that was padded, but a hole in the file.
+/// Fewest zeros in a row that are a hole in the file, and not the padding of a name.
 const HOLE: usize = 64;
 
-/// The format of a file and what it holds; no format where it is of none.
+/// Reads a file in any format; `None` if it is of no known format.
 pub fn read(
     name: &str,
     bytes: &[u8],
@@ -48,7 +48,7 @@ pub fn read(
     content.map(|content| Some((format, content)))
 }
 
-/// The text without what a terminal, a mail or a log put around it.
+/// The text without additions of a terminal, mail or log.
 pub fn plain_text<'a>(
     name: &str,
     bytes: &'a [u8],
@@ -72,7 +72,7 @@ pub fn plain_text<'a>(
     Ok(text)
 }
 
-/// UTF-16 by its mark, or by a zero in every second byte of its beginning.
+/// Decodes UTF-16, recognized by its mark, or by a zero in every second byte at the beginning.
 fn from_utf_16(bytes: &[u8]) -> Option<String> {
     const HEAD: usize = 512;
     let (rest, big) = match bytes {
@@ -97,8 +97,8 @@ fn from_utf_16(bytes: &[u8]) -> Option<String> {
     Some(signs.map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-/// The text without commands of a terminal, and how many there were. Where no line begins with one they are left: they
-/// may be part of a name.
+/// Removes terminal commands and counts them. If no line begins with one they stay, because they may be part of a
+/// name.
 fn without_colours(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     const ESCAPE: u8 = 0x1B;
     let begins = bytes.first() == Some(&ESCAPE) || bytes.windows(2).any(|pair| pair == [b'\n', ESCAPE]);
@@ -116,7 +116,7 @@ fn without_colours(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((plain, count))
 }
 
-/// How long the command is that a text begins with; one that has no end in its line is its first byte alone.
+/// The length of the terminal command at the beginning of a text; 1 if the command does not end within the line.
 fn command_length(text: &[u8]) -> usize {
     let line = &text[..text.iter().position(|b| *b == b'\n').unwrap_or(text.len())];
     let end = match line.get(1) {
@@ -129,7 +129,7 @@ fn command_length(text: &[u8]) -> usize {
     end.filter(|end| *end <= line.len()).unwrap_or(1)
 }
 
-/// A zero is no sign of any text: an editor or a copy of a damaged disk puts it there.
+/// Notes zero bytes. No text contains them: an editor put them there, or the copy of a damaged disk.
 fn note_zeros(name: &str, text: &[u8], notes: &mut Notes) {
     if !text.contains(&0) {
         return;

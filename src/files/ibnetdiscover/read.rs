@@ -34,7 +34,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
 /// The lines before a record: `vendid=`, `devid=`, `sysimgguid=`, `switchguid=`.
 #[derive(Default)]
 struct Head {
-    /// Where it begins; `None`: there is none.
+    /// Line of the first such entry; `None` if there is none.
     line: Option<u64>,
     vendor: Option<u32>,
     device: Option<u32>,

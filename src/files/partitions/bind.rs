@@ -1,4 +1,4 @@
-//! Partitions of a file meet a fabric: ports by GUID, as OpenSM finds them.
+//! Matches partitions of a file with a fabric, ports by GUID as OpenSM does.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::content::{PartitionFile, PartitionPorts};
 use fabdeck_fabric::observe::{Notes, Place};
 use fabdeck_fabric::{Fabric, Guid, NodeKind, Partitions, PortId, PortNum};
 
-/// A member that the fabric does not have.
+/// A member that the fabric lacks.
 const UNKNOWN_PORT: &str = "FN-374";
-/// Nobody knows the subnet manager's port.
+/// The subnet manager's port is unknown.
 const NO_MANAGER: &str = "FN-375";
 
 impl PartitionFile {
-    /// Who is a member of what on a fabric. Of two statements about one port the later counts; before all of them every
-    /// port is a limited member of the default partition, and the subnet manager's a full one.
+    /// The members of all partitions on a fabric. Of two statements about one port the later counts. By default all
+    /// ports are limited members of the default partition, and the subnet manager's port is a full one.
     pub fn on(&self, file: &str, fabric: &Fabric, manager: Option<Guid>, notes: &mut Notes) -> Partitions {
         let ends = Ends::new(fabric);
         let manager = manager.and_then(|guid| ends.find(fabric, guid));
@@ -75,14 +75,14 @@ impl Ends {
                 continue;
             }
             all.push((id, facts.kind));
-            // Where GUIDs of ports are not told they usually count on from the node's.
+            // Without a stated GUID, that of a port is usually the node's plus the port number.
             let counted = Guid(facts.guid.0.wrapping_add(u64::from(port.number.value())));
             by_guid.entry(port.facts.guid.unwrap_or(counted)).or_insert(id);
         }
         Self { all, by_guid }
     }
 
-    /// A switch is known by the GUID of any port of its.
+    /// Finds a port by GUID; a switch matches the GUID of any of its ports.
     fn find(&self, fabric: &Fabric, guid: Guid) -> Option<PortId> {
         let switch = || {
             let node = match fabric.port_by_guid(guid) {

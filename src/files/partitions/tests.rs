@@ -4,7 +4,7 @@ fn read_text(text: &str) -> Result<PartitionFile, Box<FileError>> {
     read(Input::new("partitions.conf", text.as_bytes()))
 }
 
-/// Each definition as `name key: members`, full ones with a `+`.
+/// Each definition as `name key: members`, full members with a `+`.
 fn said(file: &PartitionFile) -> Vec<String> {
     let member = |member: &PartitionMember| {
         let who = match member.who {

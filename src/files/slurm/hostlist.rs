@@ -1,12 +1,12 @@
-//! Slurm's hostlists: `n[1-3,07]` for `n1`, `n2`, `n3` and `n07`.
+//! Writes Slurm's host lists: `n[1-3,07]` for `n1`, `n2`, `n3` and `n07`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// More digits are no number to Slurm.
+/// Most digits of a number in Slurm.
 const DIGITS: usize = 9;
 
-/// The names as one hostlist, in a fixed order, each once.
+/// The names as one host list, sorted and without duplicates.
 pub fn compress<S: AsRef<str>>(names: &[S]) -> String {
     let mut groups: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
     for name in names {
@@ -37,13 +37,13 @@ fn separate(out: &mut String) {
     }
 }
 
-/// A name and the digits at its end.
+/// Splits a name before the digits at its end.
 fn split(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
     name.split_at(name.len() - digits)
 }
 
-/// `7`, or `[1-3,07]`.
+/// Writes `7`, or `[1-3,07]`.
 fn write_numbers(out: &mut String, numbers: &[(u32, &str)]) {
     if let [(_, digits)] = numbers {
         out.push_str(digits);
@@ -53,7 +53,7 @@ fn write_numbers(out: &mut String, numbers: &[(u32, &str)]) {
     let mut at = 0;
     while let Some((first, digits)) = numbers.get(at) {
         let mut last = at;
-        // A range counts with the width of its first number: 08-10, and 8-10, but not 8-09.
+        // A range has the width of its first number: 08-10, and 8-10, but not 8-09.
         while let Some((number, text)) = numbers.get(last + 1)
             && *number == first + (last + 1 - at) as u32
             && text.len() == digits.len().max(number.to_string().len())

@@ -1,4 +1,4 @@
-//! Slurm's host lists read: the names that `n[1-3,07],login` stands for, in the order written.
+//! Reads Slurm's host lists: the names that `n[1-3,07],login` means, in the written order.
 //!
 //! ```text
 //! list  = name {"," name}          commas and blanks outside of brackets; empty places mean nothing
@@ -6,21 +6,22 @@
 //! range = digits | digits "-" digits                the first number's width is that of all
 //! ```
 //!
-//! What Slurm takes is read as Slurm reads it, but for a range without its end (`n[1-]`), which Slurm takes for its first number
-//! and which is refused here: it is half of something. Besides, text may follow a bracket (`n[1-2]-ib`), as other tools write.
+//! The reader accepts what Slurm accepts, with one exception. Slurm reads a range without its end (`n[1-]`) as its
+//! first number; here it is refused, because the list was probably cut. In addition, text may follow a bracket
+//! (`n[1-2]-ib`), as other tools write.
 
-/// More names are no job: a subnet has fewer LIDs, and Slurm takes no more in one range.
+/// Most names of a list: a subnet has fewer LIDs, and Slurm accepts no more in one range.
 pub const MOST_NAMES: usize = 65_536;
-/// A longer name is none of a host.
+/// Most bytes of a host name.
 const LONGEST: usize = 255;
-/// More digits are no number.
+/// Most digits of a number.
 const DIGITS: usize = 18;
 
 /// Why a text is no host list, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what} at character {at}")]
 pub struct NoList {
-    /// Which character of the list, from 1.
+    /// Number of the character in the list, from 1.
     pub at: usize,
     pub what: String,
 }
@@ -29,7 +30,7 @@ fn no_list(at: usize, what: impl Into<String>) -> NoList {
     NoList { at: at + 1, what: what.into() }
 }
 
-/// The names of a list; one that is listed twice comes twice.
+/// Expands a list; duplicates are kept.
 pub fn expand(list: &str) -> Result<Vec<String>, NoList> {
     let mut names = Vec::new();
     let mut parts = Vec::new();
@@ -110,7 +111,8 @@ fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Every combination of the parts, the last one turning fastest. How many there are is known before any is made.
+/// Adds all combinations of the parts, with the last part varying fastest. Their number is checked before any is
+/// built.
 fn combine(names: &mut Vec<String>, parts: &[Part<'_>], at: usize) -> Result<(), NoList> {
     let count = |part: &Part<'_>| match part {
         Part::Text(_) => 1,
@@ -154,7 +156,7 @@ mod tests {
     use super::super::compress;
     use super::*;
 
-    /// Each as `scontrol show hostnames` reads it, but for the two that only other tools write.
+    /// As `scontrol show hostnames` expands them, except for the two forms that only other tools write.
     #[test]
     fn lists_as_slurm_reads_them() {
         for (list, names) in [

@@ -1,4 +1,4 @@
-//! The ranks of a fabric's switches and the hosts of each.
+//! The ranks of a fabric's switches, and the hosts at each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,12 @@ use super::place;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Fabric, Names, NodeId, NodeKind};
 
-/// Every vector goes by the index of a switch.
+/// All vectors are indexed by switch.
 pub(super) struct Tree {
     ranks: Vec<Option<u32>>,
     hosts: Vec<Vec<String>>,
     children: Vec<Vec<NodeId>>,
-    /// Switches with a host at or below them: the others have no place in the file.
+    /// Switches with a host at or below them; the others are left out of the file.
     listed: Vec<bool>,
 }
 
@@ -54,7 +54,7 @@ impl Tree {
         self.children[id.index()].iter().copied().filter(|child| self.listed(*child))
     }
 
-    /// Finds the switches that have hosts at or below them, and into how many trees they fall.
+    /// Finds the switches that have hosts at or below them, and the number of trees that they form.
     fn list(&mut self, fabric: &Fabric, names: &Names, notes: &mut Notes) {
         let mut order: Vec<usize> = (0..self.ranks.len()).collect();
         order.sort_by_key(|at| self.ranks[*at]);
@@ -105,7 +105,7 @@ impl Parts {
     }
 }
 
-/// The switches cabled to each switch, each once.
+/// The switches cabled to each switch, without duplicates.
 fn neighbours(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut neighbours = vec![Vec::new(); fabric.switch_count()];
     for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
@@ -125,12 +125,12 @@ fn neighbours(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 struct Population {
     /// The names listed at each switch.
     hosts: Vec<Vec<String>>,
-    /// How many adapters each switch has, those without a name for Slurm and later rails included: they tell the
-    /// rank all the same.
+    /// Number of adapters at each switch. Adapters without a valid name and those of later rails count too, because
+    /// they affect the rank.
     counts: Vec<usize>,
 }
 
-/// The switches of a host by its adapters: each with the adapter's name, which is what rails are counted by.
+/// The switches of a host by its adapters, each with the adapter's name; rails are numbered by these names.
 type Rails<'n> = Vec<(&'n str, NodeId)>;
 
 fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Population {
@@ -168,7 +168,7 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
         });
         known.extend(switches.into_iter().map(|switch| (names.of(id), switch)));
     }
-    // mlx5_2 stands before mlx5_10.
+    // mlx5_2 comes before mlx5_10.
     rails.values_mut().for_each(|rails| rails.sort_by_key(|(name, _)| (name.len(), *name)));
     let leaves = shared_leaves(&rails);
     for name in order {
@@ -194,13 +194,13 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
     all
 }
 
-/// The switches of a host, each once.
+/// The switches of a host, without duplicates.
 fn leaf_set(rails: &Rails<'_>) -> BTreeSet<NodeId> {
     rails.iter().map(|(_, switch)| *switch).collect()
 }
 
-/// The leaf at which hosts of each set of leaves are listed: the first of the set, so that hosts with the same leaves stay
-/// together. A host that lacks a rail is listed with those that have all of its leaves and that one.
+/// The leaf at which hosts of each set of leaves are listed: the first of the set, so that hosts with the same leaves
+/// stay together. A host that lacks a rail is listed with hosts whose leaves include all of its own.
 fn shared_leaves(rails: &BTreeMap<String, Rails<'_>>) -> BTreeMap<BTreeSet<NodeId>, NodeId> {
     let sets: BTreeSet<BTreeSet<NodeId>> = rails.values().map(leaf_set).collect();
     let mut by_size: Vec<&BTreeSet<NodeId>> = sets.iter().collect();
@@ -219,8 +219,8 @@ fn shared_leaves(rails: &BTreeMap<String, Rails<'_>>) -> BTreeMap<BTreeSet<NodeI
     leaves
 }
 
-/// The switches at rank 0: those with hosts, but for a switch with few hosts amid leaves with many (a login node
-/// on a spine).
+/// The switches at rank 0: those with hosts. A switch with few hosts amid leaves with many (a login node on a spine)
+/// is no leaf.
 fn leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
     let mut populated: Vec<usize> = counts.iter().copied().filter(|count| *count > 0).collect();
     populated.sort_unstable();
@@ -233,7 +233,7 @@ fn leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
     (0..counts.len()).map(leaf).collect()
 }
 
-/// The distance of each switch from the nearest leaf; `None` where no leaf can be reached.
+/// The distance of each switch from the nearest leaf; `None` if it reaches no leaf.
 fn ranks(leaves: &[bool], neighbours: &[Vec<NodeId>]) -> Vec<Option<u32>> {
     let mut ranks: Vec<Option<u32>> = leaves.iter().map(|leaf| leaf.then_some(0)).collect();
     let mut wave: Vec<usize> = (0..leaves.len()).filter(|at| leaves[*at]).collect();
@@ -267,8 +267,8 @@ fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes
     }
 }
 
-/// The host that an adapter's name tells, without its domain: `node7` of `node7 HCA-1`, `node7.cluster mlx5_0` and
-/// `node7-mlx5_0`; none of `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
+/// The host in an adapter's name, without its domain: `node7` for `node7 HCA-1`, `node7.cluster mlx5_0` and
+/// `node7-mlx5_0`. `None` for `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
 pub fn host_name(name: &str) -> Option<String> {
     let word = host_word(name)?;
     let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -277,7 +277,7 @@ pub fn host_name(name: &str) -> Option<String> {
     (!host.is_empty()).then_some(plain)
 }
 
-/// The same as it stands there, with its domain.
+/// The same with its domain, as written.
 pub fn host_word(name: &str) -> Option<&str> {
     let word = name.split_whitespace().next()?;
     let word = ["mlx4_", "mlx5_", "HCA-", "hfi1_"]

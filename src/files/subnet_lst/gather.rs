@@ -1,4 +1,5 @@
-//! From lines to a fabric: the two lines of a cable must agree, and what they call a node may be wrong.
+//! Builds a fabric from the lines. The two lines of a cable must agree, and the kind of a node may be wrong in the
+//! file.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use super::super::text::Input;
 use super::super::topology_text::note_duplicates;
 use super::record::{End, Record};
 
-/// A cable that only one of its ends tells of.
+/// A cable that only one of its ends lists.
 const ONE_SIDED: &str = "FN-321";
 /// A cable that contradicts another one.
 const CROSSED: &str = "FN-322";
@@ -26,20 +27,20 @@ const CROSSED: &str = "FN-322";
 const DIFFERS: &str = "FN-323";
 /// A switch that the file calls a channel adapter.
 const RELABELLED: &str = "FN-324";
-/// A speed, width or state in words that say nothing.
+/// A speed, width or state in unknown words.
 const UNKNOWN_WORD: &str = "FN-325";
-/// A port above the number of ports.
+/// A port number above the number of ports.
 const BEYOND: &str = "FN-326";
 /// More than one node at the subnet manager's LID.
 const TWO_MANAGERS: &str = "FN-327";
 
-/// No adapter has as many ports as the smallest switch.
+/// Fewest ports of a switch: no adapter has as many.
 const SWITCH_PORTS: u8 = 8;
 
 struct Draft {
     kind: NodeKind,
     facts: NodeFacts,
-    /// It has lines of its own.
+    /// Whether the node has lines of its own.
     listed: bool,
     line: u64,
     ports: BTreeMap<u8, DraftPort>,
@@ -101,7 +102,7 @@ impl<'a> Gathered<'a> {
         let width = self.understood(record.width, LinkWidth::from_word(record.width), "width", line);
         let state = self.understood(record.state, state_of(record.state), "state", line);
         let speed = record.speed.and_then(|word| self.understood(word, speed_of(word), "speed", line));
-        // Width, speed and state are those of the near port.
+        // Width, speed and state belong to the near port.
         if let Some(port) = self.nodes[near.0 as usize].ports.get_mut(&near.1) {
             port.width = port.width.or(width);
             port.state = port.state.or(state);
@@ -195,7 +196,7 @@ impl<'a> Gathered<'a> {
         for draft in &self.nodes {
             let mut facts = draft.facts.clone();
             facts.kind = draft.kind;
-            // Files that list each cable once say nothing by leaving a node's own lines out.
+            // In a file that lists each cable once, a node without lines of its own may have answered.
             facts.answered = draft.listed || !twins;
             let key = builder.add_node(facts).unwrap_or_else(|known| known);
             add_ports(&mut builder, key, draft);
@@ -226,7 +227,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Old files call switches `CA`. A switch shows by its many ports, or by several ports with one GUID and LID.
+    /// Corrects old files, which call switches `CA`. A node is a switch if it has many ports, or several ports with
+    /// one GUID and LID.
     fn tell_switches(&mut self) {
         for draft in self.nodes.iter_mut() {
             let mut known = draft.ports.values().map(|port| (port.guid, port.lid));
@@ -245,7 +247,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Whether cables stand in the file from both ends; notes those that do not.
+    /// Whether the file lists cables from both ends; notes cables listed from one end only.
     fn find_twins(&mut self) -> bool {
         let told: FxHashSet<(CableEnd, CableEnd)> = self.cables.iter().map(|(a, b, _)| (*a, *b)).collect();
         let twin = |(near, far, _): &&(CableEnd, CableEnd, u64)| told.contains(&(*far, *near));
@@ -306,7 +308,7 @@ fn facts_of(end: &End<'_>, near: bool) -> NodeFacts {
     // OpenSM prints the far end's 16 bits as the upper half of 32.
     let shifted = !near && end.device_id > 0xFFFF;
     facts.device_id = Some(if shifted { end.device_id >> 16 } else { end.device_id });
-    // 0 is no image: taken at its word it would make one system of all such nodes.
+    // 0 means no image; taken literally it would join all such nodes into one system.
     facts.system_image_guid = (end.system_image_guid != Guid(0)).then_some(end.system_image_guid);
     facts.revision = Some(end.revision);
     facts
@@ -322,7 +324,7 @@ fn state_of(word: &str) -> Option<PortState> {
     }
 }
 
-/// Gigabits per second of one lane.
+/// Gb/s of one lane.
 pub(super) const SPEEDS: &[(LinkSpeed, &str)] = &[
     (LinkSpeed::Sdr, "2.5"),
     (LinkSpeed::Ddr, "5"),

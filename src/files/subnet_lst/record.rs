@@ -4,12 +4,12 @@ use fabdeck_fabric::Guid;
 
 use super::super::opensm::{hex, word};
 
-/// A port as one half of a line describes it.
+/// A port, as one half of a line describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct End<'a> {
-    /// `CA`, `SW`, `Rt`, or `**` where OpenSM does not know.
+    /// `CA`, `SW`, `Rt`, or `**` if OpenSM does not know.
     pub kind: &'a str,
-    /// This port's LID is that of the master subnet manager.
+    /// Whether the port's LID is that of the master subnet manager.
     pub subnet_manager: bool,
     pub port_count: u8,
     pub system_image_guid: Guid,
@@ -35,7 +35,7 @@ pub(super) struct Record<'a> {
 impl<'a> Record<'a> {
     pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (near, rest) = split_first(line)?;
-        // The name of the far end may hold anything: its last possible end is where the rest reads as a cable.
+        // The name of the far end may hold any text; it ends where the rest can be read as a cable.
         let (far, rest) = End::beginning(rest)?;
         tails(rest).find_map(|(name, tail)| {
             let (far, rest) = far.clone().finish(name, tail)?;
@@ -45,7 +45,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The near end and what follows it: the first place where the far end begins.
+/// Splits off the near end, at the first place where the far end begins.
 fn split_first(line: &str) -> Option<(End<'_>, &str)> {
     let (near, rest) = End::beginning(line)?;
     tails(rest).find_map(|(name, tail)| {
@@ -55,13 +55,13 @@ fn split_first(line: &str) -> Option<(End<'_>, &str)> {
     })
 }
 
-/// Every way to end a name: the name and what follows its brace.
+/// All possible ends of a name: the name, and the text after its brace.
 fn tails(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices("} LID:").map(move |(at, _)| (&text[..at], &text[at + 1..]))
 }
 
 impl<'a> End<'a> {
-    /// `{ SW Ports:24 SystemGUID:... Rev:000000A1 {` and what follows.
+    /// Reads `{ SW Ports:24 SystemGUID:... Rev:000000A1 {`; returns the rest too.
     fn beginning(text: &'a str) -> Option<(Self, &'a str)> {
         let text = text.trim_start().strip_prefix('{')?;
         let (kind, text) = word(text);
@@ -97,7 +97,7 @@ impl<'a> End<'a> {
         Some((end, name))
     }
 
-    /// ` LID:0007 PN:01 }` and what follows.
+    /// Reads ` LID:0007 PN:01 }`; returns the rest too.
     fn finish(mut self, name: &'a str, tail: &'a str) -> Option<(Self, &'a str)> {
         let tail = tail.trim_start().strip_prefix("LID:")?;
         let (lid, rest) = tail.split_at(tail.find([' ', '\t'])?);
@@ -109,14 +109,14 @@ impl<'a> End<'a> {
     }
 }
 
-/// A key with a number in hexadecimal, as all of this format's are.
+/// Reads a key with a hexadecimal number, the only kind in this format.
 fn field<'a>(text: &'a str, key: &str) -> Option<(u64, &'a str)> {
     let (word, rest) = word(text);
     let digits = word.strip_prefix(key)?;
     Some((hex(digits)?, rest))
 }
 
-/// `PHY=4x LOG=ACT SPD=2.5`
+/// Reads `PHY=4x LOG=ACT SPD=2.5`.
 fn cable(text: &str) -> Option<(&str, &str, Option<&str>)> {
     let (width, rest) = word(text);
     let (state, rest) = word(rest);

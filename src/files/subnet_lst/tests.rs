@@ -21,7 +21,7 @@ fn read_text(text: &str) -> Result<TopologyFile, Box<FileError>> {
 fn a_switch_called_ca_is_told_by_its_ports() {
     let host = |n| end("CA", 1, n, n + 1, "0005", 1);
     let small = |number| end("CA", 4, 0xa0, 0xa0, "0001", number);
-    // Two ports with one GUID and LID, where an adapter's ports have one each.
+    // Two ports share one GUID and LID, while each port of an adapter has its own.
     let file =
         read_text(&(both(&small(1), &host(0x10), "14") + &both(&small(2), &host(0x20), "14"))).unwrap();
     assert_eq!((file.fabric.switch_count(), file.notes.has("FN-324")), (1, true));

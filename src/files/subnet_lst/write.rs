@@ -1,4 +1,4 @@
-//! The list as OpenSM writes it, its way with the far end's vendor and device included: ibdm reads it so.
+//! Writes the list as OpenSM does, including its form of the far end's vendor and device, which ibdm expects.
 
 use std::io::{self, Write};
 
@@ -9,16 +9,16 @@ use super::super::opensm::{dump_key, port_guid};
 use super::super::topology_text::{clean_name, is_down, note_down};
 use super::gather::SPEEDS;
 
-/// A state that nobody told.
+/// An unknown state, written as active.
 const STATE_MADE_UP: &str = "FN-328";
-/// A number or GUID that nobody told.
+/// An unknown number or GUID, written as 0.
 const NUMBER_MADE_UP: &str = "FN-329";
 /// A node without lines of its own.
 const UNHEARD: &str = "FN-330";
 
-/// Writes a line for each end of each cable of every node that answered, but for cables that are down: OpenSM leaves
-/// these out too. What the format must state and nobody told is made up, and the notes say so: a cable whose state
-/// is not known counts as active, a number as 0.
+/// Writes a line for each end of each cable of all nodes that answered. Cables that are down are left out, as OpenSM
+/// does. Values that the format requires and the fabric lacks are made up, with notes: an unknown state becomes
+/// active, an unknown number 0.
 pub fn write(fabric: &Fabric, manager: Option<&SubnetManager>, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let mut order: Vec<NodeId> =

@@ -1,4 +1,4 @@
-//! Joining cables: a dump states each one twice, once at each end.
+//! Joins cables: a dump states each cable twice, once at each end.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,8 @@ use fabdeck_fabric::{FabricBuilder, Guid, Lid, NodeKey, NodeKind, PortFacts, Por
 
 pub type End = (NodeKey, PortNum);
 
-/// What one port line says: a cable from `near` to `far`, and about `far` what its record should say too.
+/// The claim of one port line: a cable from `near` to `far`, and facts about `far` that its own record should have
+/// too.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     pub near: End,
@@ -19,9 +20,9 @@ pub struct Claim {
     pub far_guid: Option<Guid>,
 }
 
-/// Cables the ports of all claims. What both ends say comes first, then what one end says, each in the order of the
-/// file; a claim against a cable that stands by then is left out with a note. Gives for each claim the one that
-/// says the same from the other end.
+/// Connects the ports of all claims. Claims of both ends come first, then claims of one end, each in file order. A
+/// claim that contradicts an earlier cable is left out with a note. Returns for each claim the matching claim from the
+/// other end.
 pub fn join(
     builder: &mut FabricBuilder,
     claims: &[Claim],
@@ -89,7 +90,7 @@ fn end(builder: &FabricBuilder, (node, port): End) -> String {
     format!("{} '{}' port {port}", facts.guid, facts.description)
 }
 
-/// Fills in what only the peer says of a port; its own record counts more.
+/// Fills in facts that only the peer states of a port; the port's own record has priority.
 fn fill_far(builder: &mut FabricBuilder, claim: &Claim, notes: &mut Notes, file: &str) {
     if builder.peer(claim.near.0, claim.near.1) != Some(claim.far) {
         return;
@@ -128,7 +129,7 @@ fn note_rates(
     file: &str,
 ) {
     for (at, claim) in claims.iter().enumerate() {
-        // Each cable once, from its first claim.
+        // Visits each cable once, at its first claim.
         if partners[at].is_none_or(|partner| partner as usize <= at) {
             continue;
         }

@@ -1,28 +1,28 @@
-//! Which of the two dialects a file speaks.
+//! Detects which of the two dialects a file has.
 
 use super::line::{Keyword, LineKind, classify};
 use super::record::parse_record;
 
-/// What a file of this shape is.
+/// The dialect of a topology text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
-    /// What ibnetdiscover saw: nodes are known by `S-`, `H-` or `R-` and their GUID.
+    /// Output of ibnetdiscover: ids of nodes are `S-`, `H-` or `R-` and their GUID.
     Dump,
-    /// What ibsim is to play: nodes are known by any text, GUIDs are given out in order.
+    /// Input of ibsim: ids of nodes are arbitrary, and GUIDs are assigned in order.
     Net,
 }
 
-/// The first line of net files written here. Their records look like those of a dump.
+/// The first line of net files that fabdeck writes, whose records look like those of a dump.
 pub const NET_FILE_MARK: &str = "# ibsim net file";
 
-/// Judges the beginning of a file. `None`: neither.
+/// Judges the beginning of a file. `None`: neither dialect.
 ///
-/// Any text may hold a line that looks like a port or a key (`[12345.678] systemd[1]: ...`, `speed=auto`), so only
+/// Any text may have a line that looks like a port or a key (`[12345.678] systemd[1]: ...`, `speed=auto`). So only
 /// these count:
-/// - the mark of net files written here, and the line with the time that ibnetdiscover prints;
-/// - a record that can be read, with nothing behind its id but a comment.
+/// - the mark of fabdeck's net files, and the line with the time that ibnetdiscover prints;
+/// - a readable record with nothing but a comment after its id.
 ///
-/// What only ibsim knows (`module=`, `@[3]`) makes a net file of records that could be a dump's.
+/// Words that only ibsim knows (`module=`, `@[3]`) turn records that could be a dump's into a net file.
 pub fn dialect(head: &str) -> Option<Dialect> {
     let (mut of_ibsim, mut named) = (false, false);
     let mut lines = head.lines().peekable();
@@ -30,7 +30,7 @@ pub fn dialect(head: &str) -> Option<Dialect> {
         if line.trim_end() == NET_FILE_MARK {
             return Some(Dialect::Net);
         }
-        // The head of a long file ends anywhere.
+        // The head of a long file may end within a line.
         let cut = lines.peek().is_none() && !head.ends_with('\n');
         match classify(line) {
             LineKind::Comment(text) if text.trim_start().starts_with("Topology file: generated on") => {
@@ -41,7 +41,7 @@ pub fn dialect(head: &str) -> Option<Dialect> {
                 let dump = !of_ibsim && (named || is_dump_id(id));
                 return Some(if dump { Dialect::Dump } else { Dialect::Net });
             }
-            // Peers of a record that is missing; the first id may be an anonymised one.
+            // These are peers of a missing record. The first id may be an anonymised one.
             LineKind::Port(rest) => named |= rest.split('"').nth(1).is_some_and(is_dump_id),
             LineKind::Key { key, .. } => of_ibsim |= key.of_ibsim_alone(),
             LineKind::Alias(_) | LineKind::Include(_) => of_ibsim = true,
@@ -51,7 +51,7 @@ pub fn dialect(head: &str) -> Option<Dialect> {
     None
 }
 
-/// The id of a record that reads as one: `Switch 3 "rack A" was rebooted` does not.
+/// The id of a readable record; `Switch 3 "rack A" was rebooted` is none.
 fn plain_record(keyword: Keyword, rest: &str, cut: bool) -> Option<&str> {
     let record = parse_record(keyword, rest, cut).ok()?;
     let behind = rest.splitn(3, '"').nth(2)?.trim_start();

@@ -1,20 +1,20 @@
-//! GUIDs as these texts hold them, the ones with letters that are not hexadecimal included.
+//! GUIDs in these texts, including those with letters that are not hexadecimal.
 
 use fabdeck_fabric::Guid;
 
-/// A GUID, and whether it had to be made from a text that is none.
+/// A GUID, and whether it was derived from a text that is no GUID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GuidText {
     pub guid: Guid,
     pub derived: bool,
 }
 
-/// The upper 16 bits of derived GUIDs. An EUI-64 whose first byte is odd names a group, never a device, so no real
-/// GUID lies there.
+/// The upper 16 bits of derived GUIDs. An EUI-64 with an odd first byte names a group, never a device, so no real GUID
+/// has these bits.
 const DERIVED: u64 = 0xfdfd << 48;
 
-/// Reads a GUID. Anonymised captures hold `ec0d9azz00leaf01`: such a text always gives the same GUID, so that those
-/// who name it meet. `None` for an empty text.
+/// Reads a GUID. Anonymised dumps contain texts such as `ec0d9azz00leaf01`; equal texts give equal GUIDs, so
+/// references match. `None` for an empty text.
 pub fn read_guid(text: &str) -> Option<GuidText> {
     let text = text.trim();
     if text.is_empty() {
@@ -28,7 +28,7 @@ pub fn read_guid(text: &str) -> Option<GuidText> {
     })
 }
 
-/// `0x00zz01` and `zz01` are one GUID, as they would be with digits.
+/// Removes `0x` and leading zeros: `0x00zz01` and `zz01` are the same GUID, as with digits.
 fn canonical(text: &str) -> &str {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     digits.trim_start_matches('0')

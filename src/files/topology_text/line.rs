@@ -1,10 +1,10 @@
-//! What a line is, told by its beginning.
+//! The kind of a line, judged by its beginning.
 
 use super::super::text::Input;
 use super::{parse_port, parse_record};
 use fabdeck_fabric::{LinkSpeed, LinkWidth, NodeKind};
 
-/// The word that a node's record begins with.
+/// The word at the beginning of a node's record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keyword {
     pub kind: NodeKind,
@@ -18,15 +18,15 @@ const KEYWORDS: [Keyword; 4] = [
     Keyword { kind: NodeKind::Router, word: "Rt" },
 ];
 
-/// What a `key=value` line sets.
+/// The setting of a `key=value` line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Key {
     Vendor,
     Device,
     SystemImage,
-    /// The GUID of the node, or with ibsim the first one of that kind from here on.
+    /// The GUID of the node; in ibsim the first GUID of that kind from here on.
     Guid(NodeKind),
-    /// ibsim alone: what links from here on can do, and a prefix of node names.
+    /// ibsim only: capabilities of links from here on, and a prefix of node names.
     Width,
     Speed,
     ExtendedSpeed,
@@ -39,7 +39,7 @@ impl Key {
     }
 }
 
-/// Longer words before those that begin them.
+/// Words that contain others come first.
 const KEYS: [(&str, Key); 11] = [
     ("vendid", Key::Vendor),
     ("devid", Key::Device),
@@ -62,20 +62,20 @@ pub enum LineKind<'a> {
     Key {
         key: Key,
         value: &'a str,
-        /// ibsim's `+=`-like form `switchguid+16`.
+        /// Whether the line has ibsim's relative form `switchguid+16`.
         relative: bool,
     },
-    /// A record and what follows its keyword.
+    /// A record, with the text after its keyword.
     Record(Keyword, &'a str),
-    /// A port line and what follows its first bracket.
+    /// A port line, with the text after its first bracket.
     Port(&'a str),
-    /// ibsim: a name for a port (`@[3] "uplink"`).
+    /// ibsim only: a name for a port (`@[3] "uplink"`).
     Alias(&'a str),
     Include(&'a str),
     Command(&'a str),
-    /// Headings that `ibnetdiscover -g` prints.
+    /// Headings of `ibnetdiscover -g`.
     Heading,
-    /// An error line of a tool: something did not answer.
+    /// An error line of a tool: a device did not answer.
     ToolError,
     Noise,
 }
@@ -132,11 +132,11 @@ fn starts_with_digit(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_digit())
 }
 
-/// Whether a last line without a newline is a whole record: a port's line up to the rate, which is the last that
-/// ibnetdiscover prints, a blank line, or the prompt of a shell.
+/// Whether a last line without a newline is complete: a port's line up to the rate (the last word of ibnetdiscover), a
+/// blank line, or a shell prompt.
 ///
-/// `4xFDR` may be the beginning of `4xFDR10`. It is whole where lines before have FDR and none has FDR10, or where the
-/// other end of the cable says FDR.
+/// `4xFDR` may be the beginning of `4xFDR10`. It is complete if earlier lines have FDR and none has FDR10, or if the
+/// other end of the cable has FDR.
 pub fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let last = line.split_ascii_whitespace().next_back().unwrap_or("");
     match classify(line) {
@@ -156,14 +156,14 @@ pub fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     }
 }
 
-/// The same for net files of ibsim, whose records may end behind the peer's port where no line before has more.
+/// The same for net files of ibsim. Their lines may end after the peer's port, if no earlier line goes on.
 pub fn is_whole_end_of_ibsim(input: Input<'_>, line: &str) -> bool {
     let has_more = || ["] w=", "] s=", "] #", "]\t"].iter().any(|more| input.has_before_last(more));
     is_whole_end(input, line)
         || matches!(classify(line), LineKind::Port(_)) && line.ends_with(']') && !has_more()
 }
 
-/// The speed that the record of the peer names for the cable of the last line; `None` where it names none.
+/// The speed in the peer's record for the cable of the last line, if it is there.
 fn other_end(input: Input<'_>, last: &str) -> Option<LinkSpeed> {
     let lines = || input.lines_before_last().map_while(Result::ok);
     let record = |text: &str| match classify(text) {
@@ -188,20 +188,20 @@ fn other_end(input: Input<'_>, last: &str) -> Option<LinkSpeed> {
     })
 }
 
-/// The speed of a rate whose width and speed are known.
+/// The speed of a rate with known width and speed.
 fn rate(word: &str) -> Option<LinkSpeed> {
     let (width, speed) = super::tail::split_rate(word)?;
     LinkWidth::from_word(width).and(LinkSpeed::from_word(speed))
 }
 
-/// The last of the words that `ibnetdiscover -f` adds: `e=4`.
+/// Whether a word is the last suffix of `ibnetdiscover -f`: `e=4`.
 fn is_suffix(word: &str) -> bool {
     let number = word.strip_prefix("e=").unwrap_or("");
     !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// What can be trusted of a last line without a line end, which may be cut: `4xFDR` was perhaps `4xFDR10`, so the
-/// last word only counts when a sign closes it.
+/// The reliable part of a last line without a line end, which may be cut. `4xFDR` may have been `4xFDR10`, so the last
+/// word counts only if a closing character follows it.
 pub fn trusted(line: &str) -> &str {
     if line.ends_with([']', ')', '"', ' ', '\t']) {
         return line;

@@ -1,4 +1,4 @@
-//! What ibnetdiscover dumps and ibsim net files share: their lines, GUIDs as text, and joining the two ends of a cable.
+//! Shared parts of ibnetdiscover dumps and ibsim net files: lines, GUIDs as text, and joining the two ends of a cable.
 
 mod cables;
 mod dialect;

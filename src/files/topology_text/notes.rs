@@ -1,4 +1,4 @@
-//! Notes that readers of both dialects make.
+//! Notes of the readers of both dialects.
 
 use rustc_hash::FxHashMap;
 
@@ -24,7 +24,7 @@ pub fn note_truncated(notes: &mut Notes, place: Place, lost: bool) {
     });
 }
 
-/// A GUID, with a note where the text is not hexadecimal.
+/// Reads a GUID, with a note if the text is not hexadecimal.
 pub fn noted_guid(notes: &mut Notes, place: impl FnOnce() -> Place, text: &str) -> Option<GuidText> {
     let guid = read_guid(text)?;
     if guid.derived {
@@ -36,7 +36,7 @@ pub fn noted_guid(notes: &mut Notes, place: impl FnOnce() -> Place, text: &str) 
     Some(guid)
 }
 
-/// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`, `(0000:05:00.0)`).
+/// The GUID in parentheses after a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`, `(0000:05:00.0)`).
 pub fn port_guid(
     notes: &mut Notes,
     place: impl FnOnce() -> Place,
@@ -54,7 +54,7 @@ pub fn port_guid(
     noted_guid(notes, place, label).map(|guid| guid.guid)
 }
 
-/// Notes what the words behind a name leave open.
+/// Notes unclear words after a name.
 pub fn note_tail(notes: &mut Notes, place: impl Fn() -> Place, tail: &Tail<'_>, own: Option<LidText>) {
     if [tail.lid, own].contains(&Some(LidText::Unknown)) {
         note_unknown_lid(notes, place());
@@ -98,7 +98,7 @@ pub fn note_absent(notes: &mut Notes, file: &str, builder: &FabricBuilder, claim
     }
 }
 
-/// Notes identifiers that several claim: look-ups by them find the first in canonical order.
+/// Notes identifiers with several owners; look-ups find the first in canonical order.
 pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
     for (id, port) in fabric.ports() {
         let Some(lid) = port.facts.lid else { continue };
@@ -116,7 +116,7 @@ pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
         let Some(guid) = port.facts.guid else { continue };
         let owner = *owners.entry(guid).or_insert(id);
         if owner != id {
-            // Not the GUID itself: where a table's columns are shifted it may be a key.
+            // The note omits the GUID: in a table with shifted columns it may be a key.
             notes.add("FN-217", Place::file(file), || {
                 format!("{} and {} bear one port GUID", port_text(fabric, owner), port_text(fabric, id))
             });

@@ -1,5 +1,5 @@
-//! A port's line: `[1]\t"H-0000000000100012"[1](100013) \t\t# "host6" lid 13 4xSDR` on a switch,
-//! `[1](100007) \t"S-0000000000200001"[1]\t\t# lid 9 lmc 0 "leaf1" lid 3 4xSDR` on an adapter.
+//! Port lines: `[1]\t"H-0000000000100012"[1](100013) \t\t# "host6" lid 13 4xSDR` on a switch, `[1](100007)
+//! \t"S-0000000000200001"[1]\t\t# lid 9 lmc 0 "leaf1" lid 3 4xSDR` on an adapter.
 
 use super::scan::Scan;
 use super::{Fault, LidText, Tail};
@@ -8,25 +8,25 @@ use fabdeck_fabric::{Lmc, NodeKind, PortNum};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortLine<'a> {
     pub port: PortNum,
-    /// What stands in parentheses behind the port: a GUID, or a label of ibdiagnet.
+    /// The text in parentheses after the port: a GUID, or a label of ibdiagnet.
     pub label: Option<&'a str>,
     pub peer: &'a str,
     pub peer_port: Option<PortNum>,
     pub peer_label: Option<&'a str>,
-    /// Blanks stand before the bracket of the peer's port: ibsim does not see it then.
+    /// Whether blanks precede the bracket of the peer's port, which ibsim then ignores.
     pub spaced: bool,
-    /// The LID and LMC of this port; adapters alone state them here.
+    /// The LID and LMC of this port; only adapters state them here.
     pub own_lid: Option<LidText>,
     pub own_lmc: Option<Lmc>,
     /// The peer's description.
     pub name: Option<&'a str>,
-    /// About the peer (its LID) and the link.
+    /// Words about the peer (its LID) and the link.
     pub tail: Tail<'a>,
 }
 
 const HINT: &str = "write a port as: [1] \"S-0123456789abcdef\"[2] # \"name\" lid 5 4xEDR";
 
-/// Reads what follows the first bracket.
+/// Reads the text after the first bracket.
 pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>, Fault> {
     let mut scan = Scan::new(rest);
     let port = bracketed(&mut scan)?;
@@ -87,12 +87,12 @@ impl<'a> PortLine<'a> {
     }
 }
 
-/// The adapter's own `lid 9 lmc 0` and what follows it.
+/// Splits off the adapter's own `lid 9 lmc 0`.
 fn split_own(comment: &str) -> (&str, &str) {
     if let Some(quote) = comment.find('"') {
         return comment.split_at(quote);
     }
-    // No name, or one without quotes: the own words end behind the value of lmc, or of lid where there is no lmc.
+    // Without a quoted name, the own words end after the value of lmc, or of lid if there is no lmc.
     let mut scan = Scan::new(comment);
     for word in ["lid", "lmc"] {
         let Some(rest) = scan.rest.strip_prefix(word) else { continue };
@@ -114,7 +114,7 @@ fn split_own(comment: &str) -> (&str, &str) {
     comment.split_at(comment.len() - scan.rest.len())
 }
 
-/// A name without quotes ends at the last ` lid `. A text that begins with `lid` or a rate has no name at all.
+/// Splits a name without quotes at the last ` lid `. A text that begins with `lid` or a rate has no name.
 fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
     let first = comment.split_ascii_whitespace().next().unwrap_or("");
     let no_name = first == "lid" || first.contains('=') || super::tail::split_rate(first).is_some();
@@ -126,7 +126,7 @@ fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
     }
 }
 
-/// The number of a port and its closing bracket, and the external number that `-g` adds (`[ext 5]`).
+/// Reads the number of a port with its closing bracket, and skips the external number of `-g` (`[ext 5]`).
 fn bracketed(scan: &mut Scan<'_>) -> Result<PortNum, Fault> {
     let digits = scan.digits();
     if !scan.eat(']') {
@@ -147,8 +147,8 @@ fn bracketed(scan: &mut Scan<'_>) -> Result<PortNum, Fault> {
     }
 }
 
-/// What stands in parentheses behind a port. ibdiagnet writes its own label of the port there first, or the PCI address
-/// of the adapter, and then the GUID: `[1](1)(GUID)`, `[1](0000:05:00.0)(GUID)`. Of several the GUID counts.
+/// The text in parentheses after a port. ibdiagnet first writes its own label of the port, or the PCI address of the
+/// adapter, and then the GUID: `[1](1)(GUID)`, `[1](0000:05:00.0)(GUID)`. Of several texts the GUID counts.
 fn labels<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
     let first = parenthesised(scan)?;
     let (mut chosen, mut several) = (first, false);

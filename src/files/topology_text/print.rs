@@ -1,4 +1,4 @@
-//! What both writers print alike.
+//! Output that both writers share.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub fn guid_key(kind: NodeKind) -> &'static str {
     }
 }
 
-/// A description fit for one line: control characters become blanks, as the tools do it.
+/// A description for one line: control characters become blanks, as in the tools.
 pub fn clean_name(name: &str) -> Cow<'_, str> {
     if name.contains(char::is_control) {
         return name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().into();
@@ -39,13 +39,14 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
     name.into()
 }
 
-/// Whether a cable is known to carry nothing: formats without a word for the state would show it as a live one.
+/// Whether a cable is known to be down. Formats without link states leave such cables out, because they would look
+/// alive.
 pub fn is_down(fabric: &Fabric, end: PortId) -> bool {
     let down = |id: PortId| fabric.port(id).facts.state == Some(PortState::Down);
     down(end) || fabric.peer(end).is_some_and(down)
 }
 
-/// Notes each cable that `is_down` keeps out of a file.
+/// Notes each cable that a file leaves out because it is down.
 pub fn note_down(notes: &mut Notes, format: &str, fabric: &Fabric) {
     for (id, port) in fabric.ports() {
         let Some(peer_id) = port.peer.filter(|peer| id < *peer && is_down(fabric, id)) else { continue };

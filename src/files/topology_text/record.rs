@@ -10,14 +10,14 @@ pub struct RecordLine<'a> {
     pub kind: NodeKind,
     pub port_count: u8,
     pub id: &'a str,
-    /// `None` where the line has none, or where a cut line does not show all of it.
+    /// `None` if the line has none, or if a cut line may not have all of it.
     pub name: Option<&'a str>,
     pub tail: Tail<'a>,
 }
 
 const HINT: &str = "write a record as: Switch 36 \"S-0123456789abcdef\" # \"name\"";
 
-/// Reads what follows the keyword. Tabs may have become blanks or nothing (`Switch41 "S-..."# "..."`).
+/// Reads the text after the keyword. Tabs may have become blanks or nothing (`Switch41 "S-..."# "..."`).
 pub fn parse_record<'a>(keyword: Keyword, rest: &'a str, cut: bool) -> Result<RecordLine<'a>, Fault> {
     let fault = |what: &str| Fault::new("FD-2102", format!("a {} record {what}", keyword.word), HINT);
     let mut scan = Scan::new(rest);
@@ -42,7 +42,7 @@ pub fn parse_record<'a>(keyword: Keyword, rest: &'a str, cut: bool) -> Result<Re
     let comment = comment.trim_start();
     let (name, tail) = match comment.strip_prefix('"') {
         Some(quoted) => match quoted.rsplit_once('"') {
-            // A name may hold quotes itself, so a cut line has to go on behind it.
+            // A name may contain quotes, so in a cut line text must follow it.
             Some((_, "")) if cut => (None, ""),
             Some((name, tail)) => (Some(name), tail),
             None if cut => (None, ""),
@@ -55,7 +55,7 @@ pub fn parse_record<'a>(keyword: Keyword, rest: &'a str, cut: bool) -> Result<Re
     Ok(record)
 }
 
-/// A name without quotes ends where the words of the tool begin.
+/// Splits a name without quotes before the tool's own words.
 fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
     let ends = [" enhanced port 0", " base port 0", " port 0 lid ", " lid "];
     let end = ends.iter().find_map(|words| comment.rfind(words));

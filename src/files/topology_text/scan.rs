@@ -1,9 +1,9 @@
-//! A cursor over one line, and what can be wrong with a line.
+//! A cursor over one line, and the error of a line.
 
 use crate::FileError;
 use fabdeck_fabric::observe::Place;
 
-/// Why a line cannot be read; its place is added by the reader.
+/// Why a line cannot be read; the reader adds its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     pub code: &'static str,
@@ -21,7 +21,7 @@ impl Fault {
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'a> {
     pub rest: &'a str,
@@ -32,7 +32,7 @@ impl<'a> Scan<'a> {
         Self { rest }
     }
 
-    /// Passes blanks; whether there were any.
+    /// Skips blanks; returns whether there were any.
     pub fn blanks(&mut self) -> bool {
         let trimmed = self.rest.trim_start();
         let any = trimmed.len() != self.rest.len();
@@ -57,7 +57,7 @@ impl<'a> Scan<'a> {
         digits
     }
 
-    /// The text up to a closing sign, which is passed too.
+    /// The text before a closing character; skips that character too.
     pub fn until(&mut self, sign: char) -> Option<&'a str> {
         let (text, rest) = self.rest.split_once(sign)?;
         self.rest = rest;
@@ -65,7 +65,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// A decimal count; one that does not fit is as large as can be, and so out of every range.
+/// Reads a decimal count. One that does not fit becomes `u32::MAX`, which is outside all valid ranges.
 pub fn count(digits: &str) -> Option<u32> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -73,8 +73,8 @@ pub fn count(digits: &str) -> Option<u32> {
     Some(digits.parse().unwrap_or(u32::MAX))
 }
 
-/// A number as C's strtoull reads it with base 0: `0x` hexadecimal, a leading 0 octal, else decimal. What follows
-/// the digits is left out, as ibsim does.
+/// Reads a number as C's strtoull does with base 0: `0x` hexadecimal, a leading 0 octal, otherwise decimal. Ignores
+/// text after the digits, as ibsim does.
 pub fn c_number(text: &str) -> Option<u64> {
     let text = text.trim_start();
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -1,4 +1,4 @@
-//! The words behind names: `base port 0 lid 5 lmc 0`, `lid 13 4xSDR s=1 w=2 v=3`, `slot 4`, `(scp)`.
+//! The words after names: `base port 0 lid 5 lmc 0`, `lid 13 4xSDR s=1 w=2 v=3`, `slot 4`, `(scp)`.
 
 use super::Fault;
 use crate::lane_code::lane_count;
@@ -21,7 +21,7 @@ impl LidText {
     }
 }
 
-/// What the words say; what they do not say is `None`.
+/// The values of these words; `None` for missing ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tail<'a> {
     pub lid: Option<LidText>,
@@ -29,14 +29,14 @@ pub struct Tail<'a> {
     pub enhanced_port0: Option<bool>,
     pub width: Option<LinkWidth>,
     pub speed: Option<LinkSpeed>,
-    /// The rate was given, perhaps in words that nobody knows.
+    /// The rate as written, even if its words are unknown.
     pub rate: Option<&'a str>,
-    /// The suffixes of `-f` and of ibsim: speed, width, lanes, extended speed.
+    /// Suffixes of `-f` and of ibsim: speed, width, lanes, extended speed.
     pub s: Option<u32>,
     pub w: Option<u32>,
     pub v: Option<u32>,
     pub e: Option<u32>,
-    /// The first word that means nothing here.
+    /// The first unknown word.
     pub odd: Option<&'a str>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Tail<'a> {
         Ok(())
     }
 
-    /// The width and the speed, from the suffixes where the words do not tell.
+    /// The width, from the suffix if the words lack it.
     pub fn width_in_use(&self) -> Option<LinkWidth> {
         self.width.or_else(|| LinkWidth::from_code(u8::try_from(self.w?).ok()?))
     }
@@ -111,11 +111,11 @@ impl<'a> Tail<'a> {
             Some(4) => Some(LinkSpeed::Qdr),
             _ => None,
         };
-        // Without `e=` the plain speed of a faster link says QDR, so it is no witness then.
+        // Without `e=`, `s=` of a faster link states QDR, so it cannot be trusted.
         self.speed.or(extended).or(if self.e == Some(0) { plain } else { None })
     }
 
-    /// The lanes that the port has, from its VLCap.
+    /// Number of lanes that the port supports, from its VLCap.
     pub fn lanes_supported(&self) -> Option<u8> {
         lane_count(u64::from(self.v?))
     }
@@ -125,7 +125,7 @@ fn is_keyword(word: &str) -> bool {
     matches!(word, "lid" | "lmc" | "base" | "enhanced" | "port")
 }
 
-/// `4xFDR10` in its two halves; `??` and `???` stand for what the tool does not know.
+/// Splits `4xFDR10` into width and speed; the tool prints `??` and `???` for unknown values.
 pub(super) fn split_rate(word: &str) -> Option<(&str, &str)> {
     if let Some(speed) = word.strip_prefix("??") {
         return Some(("??", speed));

@@ -1,24 +1,24 @@
-//! What stands in front of each line: line numbers, times, the words of syslog, quotes of a mail.
+//! Prefixes of lines: line numbers, times, syslog headers, quote marks of mails.
 
 use super::super::FileError;
 use super::super::format::detect;
 use super::{MIXED_PREFIX, PREFIX, SOME_PREFIX};
 use fabdeck_fabric::observe::{Notes, Place};
 
-/// As many prefixes may stand before each other, as in a quoted log.
+/// Most prefixes in front of each other, as in a quoted log.
 pub(super) const MOST: usize = 3;
 
-/// The beginning of a file that is looked at first.
+/// Size of the beginning of a file that is examined first.
 const HEAD: usize = 64 * 1024;
 
-/// One kind of prefix. `length` gives how many bytes of a line it takes, with one blank behind it.
+/// A kind of prefix. `length` returns its number of bytes in a line, including one blank after it.
 struct Kind {
     title: &'static str,
     remove: &'static str,
     length: fn(&str) -> Option<usize>,
-    /// Each line's number is above that of the line before.
+    /// Whether the numbers rise from line to line.
     rising: bool,
-    /// No line of a dump begins so.
+    /// Whether no line of a dump begins like this.
     foreign: bool,
 }
 
@@ -41,7 +41,7 @@ const KINDS: [Kind; 4] = [
     Kind { title: "the quote of a mail", remove: "the '>'", length: of_quote, rising: false, foreign: true },
 ];
 
-/// The text without the prefix that every line has; `None` where it has none that hides a format.
+/// Removes the prefix that all lines have; `None` if there is none in front of a known format.
 pub(super) fn take_off(
     name: &str,
     bytes: &[u8],
@@ -75,7 +75,7 @@ pub(super) fn take_off(
     Ok(same_words(name, bytes, notes))
 }
 
-/// Says of a text that shows its format where some of its first lines have a prefix: no reader knows these.
+/// Notes prefixes of some first lines in a text with a known format, because readers do not understand these lines.
 fn note_some(name: &str, head: &[u8], notes: &mut Notes) {
     for kind in KINDS.iter().filter(|kind| kind.foreign) {
         let (matched, of) = count(kind, head);
@@ -97,7 +97,7 @@ fn mixed(name: &str, kind: &Kind, matched: usize, of: usize) -> Box<FileError> {
     FileError::new(MIXED_PREFIX, Place::file(name), what, hint)
 }
 
-/// Whether a format shows, perhaps below further prefixes.
+/// Whether a format appears, possibly after more prefixes.
 fn hides_format(text: &[u8], more: usize) -> bool {
     let below = |kind: &Kind| {
         let (matched, of) = count(kind, text);
@@ -106,7 +106,7 @@ fn hides_format(text: &[u8], more: usize) -> bool {
     detect(text).is_some() || more > 0 && KINDS.iter().any(below)
 }
 
-/// How many of the lines that are not blank have the prefix.
+/// Number of lines with the prefix, and number of lines that are not blank.
 fn count(kind: &Kind, bytes: &[u8]) -> (usize, usize) {
     let (mut matched, mut of, mut last) = (0, 0, None);
     for line in lines(bytes).filter(|line| !line.trim().is_empty()) {
@@ -137,7 +137,7 @@ fn strip(length: fn(&str) -> Option<usize>, bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Words that every line begins with, as `pdsh` and `grep` put the name of a host or a file there.
+/// Removes words that all lines begin with, such as names of hosts from `pdsh` or of files from `grep`.
 fn same_words(name: &str, bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
     let mut filled = lines(bytes).filter(|line| !line.trim().is_empty());
     let mut same = filled.next()?.into_owned();
@@ -145,7 +145,7 @@ fn same_words(name: &str, bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
     for line in filled {
         let alike = same.char_indices().zip(line.chars()).find(|((_, a), b)| a != b);
         let length = alike.map_or(same.len().min(line.len()), |((at, _), _)| at);
-        // A line that has nothing behind the words may lack the blank that ends them.
+        // A line without further text may lack the final blank.
         if !(line.len() == length && same.trim_end() == line.trim_end()) {
             same.truncate(length);
         }
@@ -170,7 +170,7 @@ fn same_words(name: &str, bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
     })
 }
 
-/// The bytes up to and with one blank; what ends there has none.
+/// Extends a length by one blank; at the end of the line there is none.
 fn with_blank(line: &str, at: usize) -> Option<usize> {
     match line.as_bytes().get(at) {
         None => Some(at),
@@ -179,7 +179,7 @@ fn with_blank(line: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// `   12<TAB>`, `12:`, `12 `
+/// Matches `   12<TAB>`, `12:`, `12 `.
 fn of_number(line: &str) -> Option<usize> {
     let start = line.len() - line.trim_start().len();
     let at = start + digits(&line[start..], 1..=9)?;
@@ -189,14 +189,14 @@ fn of_number(line: &str) -> Option<usize> {
     }
 }
 
-/// `> `, `>> `, `> > `
+/// Matches `> `, `>> `, `> > `.
 fn of_quote(line: &str) -> Option<usize> {
     let at = line.len() - line.trim_start_matches([' ', '>']).len();
     let marks = line[..at].rfind('>')? + 1;
     line.starts_with('>').then(|| with_blank(line, marks).unwrap_or(marks))
 }
 
-/// `Nov 21 02:27:15 host program[123]: `, with any form of time.
+/// Matches `Nov 21 02:27:15 host program[123]: `, with any form of time.
 fn of_syslog(line: &str) -> Option<usize> {
     let time = of_time(line)?;
     let mut words = line[time..].split(' ');
@@ -206,8 +206,9 @@ fn of_syslog(line: &str) -> Option<usize> {
     fits.then(|| with_blank(line, time + host.len() + 1 + program.len()))?
 }
 
-/// A time in one of the usual forms, in brackets or not: `2026-11-21 02:27:15.123`, `2026-11-21T02:27:15Z`,
-/// `Nov 21 02:27:15`, `Sat Nov 21 02:27:15 2026`, `02:27:15`, `[12345.678901]`, `1795228035.5`.
+/// Matches a time in one of the usual forms, with or without brackets: `2026-11-21 02:27:15.123`,
+/// `2026-11-21T02:27:15Z`, `Nov 21 02:27:15`, `Sat Nov 21 02:27:15 2026`, `02:27:15`, `[12345.678901]`,
+/// `1795228035.5`.
 fn of_time(line: &str) -> Option<usize> {
     let open = usize::from(line.starts_with('['));
     let text = &line[open..];
@@ -230,7 +231,7 @@ fn of_time(line: &str) -> Option<usize> {
     with_blank(line, at)
 }
 
-/// A day and what parts it from the time: `2026-11-21T`, `2026/11/21 `, `Nov 21 `, `Sat Nov 21 `.
+/// Matches a day and its separator from the time: `2026-11-21T`, `2026/11/21 `, `Nov 21 `, `Sat Nov 21 `.
 fn date(text: &str) -> Option<usize> {
     if digits(text, 4..=4).is_some() {
         let parts = text.as_bytes().get(..11)?;
@@ -251,7 +252,7 @@ fn date(text: &str) -> Option<usize> {
     text[day..].starts_with(' ').then_some(day + 1)
 }
 
-/// `02:27:15`, with a fraction, a zone or a year behind it.
+/// Matches `02:27:15`, optionally with a fraction, a zone or a year after it.
 fn clock(text: &str) -> Option<usize> {
     let parts = text.as_bytes().get(..8)?;
     let numbers = [0, 1, 3, 4, 6, 7].iter().all(|at| parts[*at].is_ascii_digit());
@@ -274,7 +275,7 @@ fn clock(text: &str) -> Option<usize> {
     Some(at + year.filter(|_| named).map_or(0, |year| year + 1))
 }
 
-/// How many digits a text begins with, where that is within bounds.
+/// Number of digits at the beginning of a text, if it is within bounds.
 fn digits(text: &str, bounds: std::ops::RangeInclusive<usize>) -> Option<usize> {
     let count = text.bytes().take_while(u8::is_ascii_digit).count();
     bounds.contains(&count).then_some(count)

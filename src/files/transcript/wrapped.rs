@@ -1,4 +1,4 @@
-//! Lines that a window or a mail cut at a width and went on with in the next line.
+//! Detects lines that a window or a mail wrapped at a width.
 
 use super::super::FileError;
 use super::super::content::Content;
@@ -8,17 +8,17 @@ use super::super::topology_text::{LineKind, classify};
 use super::WRAPPED;
 use fabdeck_fabric::observe::Place;
 
-/// Larger files are not copied out of a window.
+/// Most bytes of a text that is checked: larger files are not copied from a window.
 const MOST_BYTES: usize = 16 << 20;
-/// Widths of windows and mails.
+/// Possible widths of windows and mails.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=300;
-/// Fewer lines than these are no habit.
+/// Fewest wrapped lines that prove wrapping.
 const FEWEST: usize = 2;
-/// Notes on lines, or the ends of lines, that no format has.
+/// Notes on lines, or ends of lines, that no format has.
 const STRAY: [&str; 8] = ["FN-201", "FN-212", "FN-216", "FN-307", "FN-407", "FN-418", "FN-424", "FN-325"];
 
-/// Refuses a text whose lines are wrapped: what was read of it has stray lines, or is an error, and with the lines put
-/// together again it has none.
+/// Refuses a text with wrapped lines. Its content has stray lines, or cannot be read, and after joining the lines it
+/// has none.
 pub(super) fn check(
     name: &str,
     bytes: &[u8],
@@ -45,19 +45,19 @@ pub(super) fn check(
     Err(FileError::new(WRAPPED, Place::file(name), what, hint))
 }
 
-/// How the words begin that stand behind a node or a cable: of a line that was cut before them they look like a comment.
+/// Beginnings of the words after a node or a cable. When a line is wrapped before them, they look like a comment.
 const TAILS: [&str; 2] = ["# \"", "# lid "];
 
 fn is_tail(line: &str) -> bool {
     TAILS.iter().any(|tail| line.starts_with(tail))
 }
 
-/// Whether a line is one of a node or a cable without the words that ibnetdiscover prints behind it.
+/// Whether a line is of a node or a cable, without the words that ibnetdiscover prints after it.
 fn lacks_tail(line: &str) -> bool {
     !line.contains('#') && matches!(classify(line), LineKind::Port(_) | LineKind::Record(..))
 }
 
-/// Tails that stand in lines of their own, behind lines that lack them.
+/// Number of tails on lines of their own, after lines that lack them.
 fn count_tails(text: &str) -> usize {
     text.lines().zip(text.lines().skip(1)).filter(|(line, next)| is_tail(next) && lacks_tail(line)).count()
 }
@@ -72,8 +72,8 @@ struct Joined {
     count: usize,
 }
 
-/// Puts a line and the next one together where the first word of the next had no room: windows fill a line to its last
-/// column, mails end it before a word.
+/// Joins a line with the next one if the first word of the next did not fit. Windows fill a line to its last column,
+/// mails end it before a word.
 fn join(text: &str) -> Option<Joined> {
     let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
     let width = lines.iter().map(|line| columns(line)).max()?;
@@ -100,13 +100,14 @@ fn join(text: &str) -> Option<Joined> {
     (count >= FEWEST).then_some(Joined { text: joined, width, count })
 }
 
-/// Whether a line may be the rest of another: those of a dump may all be as long as the longest, and begin like lines.
+/// Whether a line may be the continuation of another. Lines of a dump may all have the greatest length, but they begin
+/// as lines of the format.
 fn goes_on(line: &str) -> bool {
     let begins = ["0x", "START_", "END_"].iter().any(|word| line.starts_with(word));
     !begins && matches!(classify(line), LineKind::Noise | LineKind::ToolError)
 }
 
-/// The columns that a line takes, with stops at each eighth.
+/// Number of columns of a line, with tab stops at multiples of eight.
 fn columns(line: &str) -> usize {
     line.chars().fold(0, |at, sign| if sign == '\t' { (at / 8 + 1) * 8 } else { at + 1 })
 }
