@@ -8,7 +8,7 @@ use super::standing::Standing;
 use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
 use fabdeck_routing::trees::Ways;
 
-/// Nodes that answer now and have no route after a plan, by name. `pairs` counts the ordered pairs of terminals that
+/// Nodes that answer now and have no route after a plan, by name. Also the number of ordered pairs of terminals that
 /// lose their path with them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CutOff {

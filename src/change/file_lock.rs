@@ -131,7 +131,7 @@ fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Resul
 ///
 /// The foreign holder may release the old file meanwhile, and a process of the owner may lock it. So the old file keeps
 /// a name (`.old`), and the new lock is granted only while no process of the owner holds the old one. This process
-/// waits for that within `patience`, later ones check it in `try_acquire`. The new file is locked before it is renamed,
+/// waits for that within `patience`; later ones check it at each attempt. The new file is locked before it is renamed,
 /// so that no two processes replace at once.
 fn replace(
     system: &dyn System,

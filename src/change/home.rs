@@ -77,7 +77,7 @@ impl Home {
         Self::open_on(Arc::new(LocalSystem), folder)
     }
 
-    /// The same on another `System`.
+    /// The same on another system, such as that of a test.
     pub fn open_on(system: Arc<dyn System>, folder: &Path) -> Result<Self, HomeError> {
         let home = Self::there_on(system, folder);
         let system = home.system();
@@ -107,7 +107,7 @@ impl Home {
         Self::there_on(Arc::new(LocalSystem), folder)
     }
 
-    /// The same on another `System`.
+    /// The same on another system, such as that of a test.
     pub fn there_on(system: Arc<dyn System>, folder: &Path) -> Self {
         Self { folder: folder.to_owned(), system, system_log: None }
     }

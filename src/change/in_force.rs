@@ -36,8 +36,9 @@ pub fn flows_moved(told: &Told) -> Vec<Migration> {
     moved.filter(|migration| !migration.flows.is_empty()).collect()
 }
 
-/// Whether a host moved the flow. Without an agent, only path queries move it, and only a change through OpenSM alters
-/// their answers. Such a host has nothing on the slow lane to move back.
+/// Whether a host moved the flow. Without an agent, only path queries move it to the slow lane, and only a change
+/// through OpenSM alters their answers. Towards the fast lane such a host counts as moved, since it has no open flow to
+/// fetch back.
 fn followed(told: &Told, towards: Towards, flow: &PlanFlow) -> bool {
     match flow.follows {
         Follows::Agent => !is_silent(&told.silent_there, flow),

@@ -41,7 +41,7 @@ impl Keeping {
     pub(super) fn take(system: &dyn System, folder: &Path) -> io::Result<Option<Self>> {
         owned::owner(system, folder)?;
         let Ok(lock) = FileLock::try_acquire(system, &folder.join(LOCK))? else { return Ok(None) };
-        // The PID is for people and `is_abandoned`; the lock itself does not depend on it.
+        // The PID is for people, and for detecting an abandoned change; the lock itself does not depend on it.
         lock.file().set_length(0)?;
         lock.file().append(system.pid().to_string().as_bytes())?;
         Ok(Some(Self(lock)))
@@ -79,14 +79,14 @@ impl Kept {
     }
 
     /// Whether no guard keeps the change. A process that listens at the socket is a guard. A lock alone proves nothing
-    /// where other users may read its file. The process that began the change leaves the lock to the guard, which has
-    /// `HANDED_OVER` to take it.
+    /// where other users may read its file. The process that began the change leaves the lock to the guard, which has a
+    /// limited time to take it.
     pub fn is_abandoned(&self) -> bool {
         const HANDED_OVER: Duration = Duration::from_secs(15);
         if self.system.is_listening(&self.socket()) {
             return false;
         }
-        // A lock that cannot be tested counts as held: `trouble` reports the reason.
+        // A lock that cannot be tested counts as held; the change's trouble reports the reason.
         let Ok(file) = self.lock() else { return false };
         match file.try_lock(true) {
             Ok(()) => {}

@@ -82,7 +82,7 @@ impl Home {
         }
     }
 
-    /// The trail, and old trails beside it. `unread_trails` lists those that cannot be read.
+    /// The trail, and old trails beside it. Unreadable ones have a list of their own.
     fn trails(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for path in self.system().list(self.folder())? {

@@ -24,7 +24,7 @@ use crate::system::OpenDoor;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a guard that is done waits for its callers.
 const SEEN_OUT: Duration = Duration::from_secs(1);
-/// Number of callers that are served at once, for each of the two groups in `Callers`. Each has a thread.
+/// Number of callers that are served at once, for the owner and root, and for all others. Each has a thread.
 const CALLERS_MOST: usize = 64;
 /// Longest request in bytes.
 const LINE_MOST: u64 = 64 * 1024;
@@ -109,7 +109,7 @@ impl Door {
         }
     }
 
-    /// Waits, for at most `SEEN_OUT`, until every caller has its answer.
+    /// Waits for a limited time until every caller has its answer.
     fn see_out(&self) {
         let since = Instant::now();
         while self.inside.count() > 0 && since.elapsed() < SEEN_OUT {

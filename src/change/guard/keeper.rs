@@ -409,7 +409,7 @@ impl Keeper<'_> {
                         continue;
                     }
                     self.answer(&order, &seen);
-                    // If the comparison failed, `restore` compares again, unless the user forces the rollback.
+                    // If the comparison failed, the rollback compares again, unless the user forces it.
                     return self.take_back(steps, &format!("asked for by {user}"), *anyway);
                 }
             }

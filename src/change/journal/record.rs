@@ -362,7 +362,7 @@ impl Told {
         }
     }
 
-    /// Replays records. `None` if the first one is not `Begun`.
+    /// Replays records. `None` if the first one does not begin a change.
     pub fn of(records: &[Record]) -> Option<Self> {
         let (Record::Begun(begun), rest) = records.split_first()? else { return None };
         let mut told = Self::begun((**begun).clone());

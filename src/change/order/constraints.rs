@@ -143,7 +143,7 @@ impl Both {
         self.left = left;
     }
 
-    /// The constraints of a destination, after `calm` was false.
+    /// The constraints of a destination for which the order matters.
     pub(super) fn constraints(
         &mut self,
         ground: &Ground<'_>,

@@ -13,7 +13,7 @@ pub(super) struct Passing {
 
 impl Passing {
     /// Writes the switches in this order. Reports each switch whose packets change their fate: the index of the write,
-    /// the switch, the old and the new fate. `Both::link` has to run first.
+    /// the switch, the old and the new fate. The two trees have to be linked first.
     pub(super) fn pass(&mut self, both: &Both, order: &[u32], tell: &mut dyn FnMut(usize, u32, Fate, Fate)) {
         self.next.clone_from(&both.old.next);
         self.fate.clone_from(&both.old.fate);

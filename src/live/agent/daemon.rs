@@ -453,7 +453,7 @@ impl Agent {
         Ok(None)
     }
 
-    /// Waits for a running hook, for at most `LAST_HOOK`. Notices that wait for their turn fail.
+    /// Waits for a running hook, for a limited time. Notices that wait for their turn fail.
     fn settle(&mut self, tell: Tell<'_>) -> Result<(), AgentError> {
         let until = self.port.now() + LAST_HOOK;
         while let Some((told, mut running)) = self.running.take() {

@@ -9,11 +9,11 @@ pub struct Policy {
     pub timeout: Duration,
     /// How often an unanswered query is sent again.
     pub retries: u32,
-    /// Number of fresh MADs under way at once.
+    /// Largest number of fresh MADs under way at once.
     pub in_flight: usize,
-    /// Number of fresh MADs to one node: agents of switches have small buffers, and MADs have no flow control.
+    /// Largest number of fresh MADs to one node: agents of switches have small buffers, and MADs have no flow control.
     pub per_node: usize,
-    /// Number of MADs sent and neither answered nor timed out, fresh or not. Some agents stop for good when a thousand
+    /// Largest number of MADs without an answer or a timeout, fresh or not. Some agents stop for good when a thousand
     /// MADs are in their socket.
     pub outstanding: usize,
     /// Largest number of nodes of a discovery; more answers than that come from no real fabric.

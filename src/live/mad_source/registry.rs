@@ -89,7 +89,7 @@ pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
     }
 }
 
-/// The meaning of the answer to `asks`.
+/// The meaning of the answer to a query for registrations.
 pub fn told(reply: &Reply) -> Registered {
     match reply {
         Reply::Answer(mad) => {

@@ -212,8 +212,8 @@ pub fn items(fabric: &Fabric, nodes: &[FoundNode], choosing: &[usize]) -> Vec<It
     blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).chain(choosing).collect()
 }
 
-/// Number of group blocks of a switch, by its SwitchInfo. If that is silent, one more than the last used block: a new
-/// group takes the next free LID.
+/// Number of group blocks of a switch, by the top in its SwitchInfo. If the switch reports no top, one more than the
+/// last used block: a new group takes the next free LID.
 fn group_turns(node: &FoundNode) -> u16 {
     let Some(info) = &node.switch_info else { return 0 };
     match info.multicast_top.get() {

@@ -17,7 +17,7 @@ pub(super) const FIRST_GROUP: u16 = 0xC000;
 const BLOCK_GROUPS: u16 = 32;
 const POSITION_PORTS: u8 = 16;
 
-/// Reads the unicast tables of every switch: all blocks, or only those in `Tables::only`.
+/// Reads the unicast tables of every switch: all blocks, or only those that the tables are limited to.
 pub fn read_forwarding(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],

@@ -123,7 +123,7 @@ pub struct Traps {
     /// Whether the lack of a subnet manager was noted.
     alone: bool,
     opened: bool,
-    /// Events that no sweep has reported so far; below, notices since the last call of `named`.
+    /// Events that no sweep has reported so far; below, notices whose ports no sweep has taken so far.
     unsaid: Vec<News>,
     named: Vec<Notice>,
 }
@@ -157,7 +157,7 @@ impl Traps {
         }
     }
 
-    /// Subscribes if the subnet manager in charge was not asked so far, or not within `RENEW`.
+    /// Subscribes if the subnet manager in charge was not asked so far, or not recently.
     pub fn subscribe(&mut self, reader: &mut Reader<'_>, told: &ManagerTold) -> Result<(), SourceError> {
         let who = told.lid.zip(told.manager.as_ref().map(|manager| manager.guid));
         let Some((lid, guid)) = who else {

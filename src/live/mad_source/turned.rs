@@ -1,4 +1,4 @@
-//! Reads the parts of tables that are due in a sweep, besides forwarding blocks, which `read_states` reads.
+//! Reads the parts of tables that are due in a sweep, besides forwarding blocks, which come with the states.
 
 use std::collections::{BTreeMap, BTreeSet};
 

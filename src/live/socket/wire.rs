@@ -271,7 +271,7 @@ pub mod encode {
         });
     }
 
-    /// Three texts and some numbers stay below `TALK_MAX`.
+    /// Three texts and some numbers stay below the limit of 1,024 bytes.
     fn talk(kind: u8, to: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
         let mut payload = Vec::new();
         payload.extend_from_slice(Greeting { magic: MAGIC, protocol: PROTOCOL.into() }.as_bytes());

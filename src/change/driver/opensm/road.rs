@@ -314,7 +314,7 @@ impl Driver for Opensm<'_> {
     }
 }
 
-/// One path to each destination, each from another source. In large fabrics every n-th, at most `SAMPLE`.
+/// One path to each destination, each from another source. In large fabrics every n-th only, up to a limit.
 fn sample(fabric: &Fabric) -> Vec<(Lid, Lid)> {
     let hosts = fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch() && port.peer.is_some());
     let lids: Vec<Lid> = hosts.filter_map(|(_, port)| port.facts.lid).collect();

@@ -18,7 +18,7 @@ struct Scripted {
     coming: BTreeMap<(Duration, usize), Arrival>,
     planned: usize,
     script: Script,
-    /// How long the first `receive` sleeps without a result.
+    /// How long the first receive sleeps without a result.
     sleeps: Duration,
 }
 
