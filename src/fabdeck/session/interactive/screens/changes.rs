@@ -1,4 +1,5 @@
-//! Changes: what was applied to the fabric and what became of it, the last first; here one decides about what waits.
+//! The screen Changes: all changes of the fabric with their results, the last one first. The operator decides
+//! about pending changes here.
 
 use super::details::Whole;
 use super::screen::{Entered, Screen, ScreenId};
@@ -17,13 +18,13 @@ pub struct ChangesScreen {
 }
 
 impl ChangesScreen {
-    /// The change under the cursor.
+    /// The change at the cursor.
     pub fn change(&self) -> Option<&ChangeRow> {
         self.rows.get(self.table.row()?)
     }
 }
 
-/// All that is known of the change under the cursor.
+/// The details of the change at the cursor.
 pub fn change_detail(state: &State) -> Option<Whole> {
     let row = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes)?;
     let seen = &state.known.changes;
@@ -99,7 +100,8 @@ impl Screen for ChangesScreen {
         Err("changes are shown in one way only")
     }
 
-    /// The cursor stays on its change where others come before it; who stands on the last change made stays on the last.
+    /// Updates the rows. The cursor stays on its change when new ones come before it; on the newest change,
+    /// it stays on the newest.
     fn refresh(&mut self, known: &Known) {
         let rows: Vec<ChangeRow> = known.changes.here().cloned().collect();
         let here = self.change().filter(|_| self.table.cursor > 0).map(|row| row.id.clone());

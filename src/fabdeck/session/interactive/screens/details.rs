@@ -1,4 +1,4 @@
-//! What can be said of one element, line by line: for the pane beside a list.
+//! The details of one element, line by line, for the pane beside a list.
 
 use super::link_errors::error_lines;
 use super::screen::ScreenId;
@@ -9,18 +9,18 @@ use crate::session::interactive::known::{BEING_READ, Known};
 use crate::session::{Look, Summary, counted};
 use fabdeck_fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
 
-/// An element somebody wants to know about.
+/// An element whose details are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detail(pub Resolved);
 
-/// A label and what it says.
+/// A label and a text.
 pub type Line = (&'static str, String);
 
-/// A port of a node, and what is at the other end of its cable.
+/// A port of a node, and the peer of the port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortLine {
     pub number: String,
-    /// What is wrong with it, or else its state.
+    /// The problem of the port, or else its state.
     pub state: &'static str,
     pub trouble: bool,
     /// Width and speed.
@@ -28,7 +28,7 @@ pub struct PortLine {
     pub peer: String,
 }
 
-/// All that is known of one thing, for a page of its own.
+/// The details of one element, for a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Whole {
     pub title: String,
@@ -61,7 +61,7 @@ impl Detail {
         lines
     }
 
-    /// What the cursor is on, or else the fabric.
+    /// The details of the element at the cursor, or else of the fabric.
     pub fn whole(state: &State) -> Option<Whole> {
         if let Some(hot) = super::hotspots::hot_detail(state) {
             return Some(hot);
@@ -88,7 +88,7 @@ impl Detail {
         Some(Whole { title: detail.title(look), pairs, ports })
     }
 
-    /// Of the engine under the cursor of What-if: its heading, what it proposes, and what it has to make good.
+    /// The details of the engine at the cursor of What-if: its title, the lost pairs, and its proposal.
     pub fn of_engine(state: &State) -> Option<(String, Vec<Line>)> {
         let whatif = &state.screens.whatif;
         let here = state.screen == ScreenId::Whatif && whatif.pane == WhatifPane::Engines;
@@ -100,13 +100,13 @@ impl Detail {
         ))
     }
 
-    /// The numbers of the fabric, for a pane with nothing selected.
+    /// The summary of the fabric, for a pane without a selected element.
     pub fn of_fabric(look: &Look) -> Vec<Line> {
         let numbers = Summary::of(look).numbers();
         numbers.into_iter().map(|(key, value)| (label(key), said(value))).collect()
     }
 
-    /// The ports of a node that have something behind them, or had: those in trouble first.
+    /// The ports of a node that have a peer or trouble; those in trouble come first.
     pub fn ports(self, known: &Known) -> Vec<PortLine> {
         let (Resolved::Node(id), Some(look)) = (self.0, &known.look) else { return Vec::new() };
         let line = |(id, port): (PortId, &Port)| {
@@ -129,7 +129,7 @@ impl Detail {
     }
 }
 
-/// What a number of the fabric is called here.
+/// The label of a number of the fabric.
 fn label(key: &'static str) -> &'static str {
     match key {
         "switch_links" => "between switches",
@@ -214,7 +214,7 @@ fn port(look: &Look, id: PortId) -> Vec<Line> {
     lines
 }
 
-/// What both ends could do.
+/// The width and speed that both ends support.
 fn possible(look: &Look, id: PortId) -> String {
     let port = look.fabric().port(id);
     let peer = port.peer.map(|peer| &look.fabric().port(peer).facts);
@@ -240,7 +240,7 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     lines
 }
 
-/// How many rows the page of the engine takes that is open.
+/// Number of rows of the open engine page.
 pub fn rows_of_page(state: &State) -> usize {
     let Some(engine) = state.screens.whatif.page else { return 0 };
     let lines = engine_lines(&state.known, engine);

@@ -1,4 +1,4 @@
-//! Jobs: those on several switches, the channels that their paths load, and what sar would make of them.
+//! The screen Jobs: jobs on several switches, their channel loads, and the proposal of sar.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use fabdeck_fabric::{ChannelId, NodeId, PortId, Resolved};
 use fabdeck_files::slurm::{compress, host_name};
 use fabdeck_routing::analysis::Effective;
 
-/// So many channels of a job are named.
+/// Maximum number of channels of a job that are named.
 const NAMED: usize = 10;
 
-/// How many channels carry so many paths, where that is known.
+/// Number of channels by the number of paths on them, where that is known.
 type Histogram = Option<BTreeMap<u64, usize>>;
 
-/// How jobs are looked at.
+/// The views of the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum JobView {
     #[default]
     Jobs,
-    /// The channels of the job under the cursor, by how many of its paths they carry (dissertation, figure 5.11).
+    /// The channels of the job at the cursor by their number of paths (dissertation, figure 5.11).
     Histogram,
 }
 
@@ -37,7 +37,7 @@ pub struct JobsScreen {
     pub view: JobView,
     table: Table,
     weighed: Option<(Arc<WeighedJobs>, Arc<Look>)>,
-    /// Which jobs of these have rows.
+    /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSeen>,
     then: Vec<Option<JobThen>>,
@@ -48,12 +48,12 @@ impl JobsScreen {
         JobGains { now: JobRows(&self.seen), then: &self.then }
     }
 
-    /// The job under the cursor, by its place in the map.
+    /// The job at the cursor, as an index in the map.
     fn job(&self) -> Option<usize> {
         self.jobs.get(self.table.row()?).copied()
     }
 
-    /// The name of the job under the cursor, and the two sets of loads of its channels.
+    /// The name of the job at the cursor, and its histograms: in force and proposed.
     pub fn histograms(&self) -> Option<(&str, [Histogram; 2])> {
         let (weighed, _) = self.weighed.as_ref()?;
         let job = self.job()?;
@@ -65,7 +65,7 @@ impl JobsScreen {
         let size = |job: usize| weighed.now(job).or(weighed.then(job));
         let several = |job: &usize| size(*job).is_some_and(Effective::is_multi_switch);
         let mut jobs: Vec<usize> = (0..weighed.jobs.iter().len()).filter(several).collect();
-        // Equals stay in the order of their names.
+        // The sort is stable, so equal jobs stay ordered by name.
         jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
         let names: Vec<&String> = weighed.jobs.iter().map(|(name, _)| name).collect();
         self.seen = jobs.iter().map(|job| seen(weighed, *job, names[*job])).collect();
@@ -90,8 +90,8 @@ fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
     }
 }
 
-/// All channels between switches in so many cells, each as hot as its hottest; 0 where no path of a job goes, and 7 the
-/// most of both.
+/// Groups all channels between switches into cells; each has the level of its busiest channel. Level 0 has no
+/// job path, and level 7 is the maximum of both sets of routes.
 pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2] {
     let over = [&weighed.in_force, &weighed.proposed];
     let top = over.into_iter().flatten().map(|over| over.metrics.max).max().unwrap_or(0).max(1);
@@ -101,7 +101,7 @@ pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2
         let over = over.as_ref()?;
         let mut steps = vec![0; cells];
         for (ChannelId(channel), paths) in &over.loads.all.loads {
-            // A screen may have no room for a cell.
+            // A narrow screen may have no room for a cell.
             let Some(cell) = steps.get_mut(*channel as usize * cells / channels) else { continue };
             *cell = (*cell).max(1 + (paths * 6 / top) as u8);
         }
@@ -109,7 +109,7 @@ pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2
     })
 }
 
-/// All that is known of the job under the cursor.
+/// The details of the job at the cursor.
 pub fn job_detail(state: &State) -> Option<Whole> {
     let screen = &state.screens.jobs;
     let (weighed, look) = screen.weighed.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
@@ -129,7 +129,7 @@ pub fn job_detail(state: &State) -> Option<Whole> {
     Some(Whole { title: format!("Job {name}"), pairs, ports: Vec::new() })
 }
 
-/// As Slurm writes them.
+/// The hosts in Slurm's notation.
 fn hosts(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
     let name = |port: PortId| {
         let name = look.name(look.fabric().port(port).node);
@@ -163,7 +163,7 @@ fn figures(now: Option<&Effective>, then: Option<&Effective>) -> Vec<Line> {
     ]
 }
 
-/// The channels that carry the most of its paths, the first under a label.
+/// The channels with the most paths of the job; the first line has the label.
 fn busiest(label: &'static str, weighed: &WeighedJobs, look: &Look, job: Option<&Effective>) -> Vec<Line> {
     let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
     loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
@@ -193,7 +193,7 @@ impl Screen for JobsScreen {
         self.weighed.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
     }
 
-    /// What is wrong, who says so, the figures, and the channels as a strip for each set of routes.
+    /// Rows for trouble, the source of the jobs, the figures, and a strip of channels for each set of routes.
     fn rows_above(&self, known: &Known) -> u16 {
         let trouble = u16::from(trouble(known).is_some());
         let Some(weighed) = &known.jobs.weighed else { return trouble };

@@ -1,4 +1,5 @@
-//! Lanes: which flows are on the slow lane, would go there or come back, and how the tables on their ways stand.
+//! The screen Lanes: flows that are on the slow lane or would move, and the status of the tables on their
+//! paths.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::session::{
 use fabdeck_change::Follows;
 use fabdeck_fabric::{Lid, PortId, Resolved};
 
-/// What is listed.
+/// The list that is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LaneView {
     #[default]
@@ -27,7 +28,7 @@ pub struct LanesScreen {
     pub view: LaneView,
     flows: Table,
     tables: Table,
-    /// How lanes stand, and the look that ports are numbered by.
+    /// The state of lanes, and the snapshot that defines its port ids.
     state: Option<(Arc<LaneState>, Arc<Look>)>,
     rows: Vec<(usize, Option<usize>)>,
     table_rows: Vec<usize>,
@@ -43,7 +44,7 @@ impl LanesScreen {
         Some(TableRows { look, state, rows: &self.table_rows })
     }
 
-    /// The host of a flow, or the hot-spot.
+    /// The port of the flow's host, or else of the hot-spot.
     fn port_of_flow(&self, row: usize, look: &Look) -> Option<PortId> {
         let (spot, flow) = self.flow_rows()?.of(row)?;
         let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
@@ -51,7 +52,7 @@ impl LanesScreen {
     }
 }
 
-/// All that is known of the flow or the table under the cursor.
+/// The details of the flow or table at the cursor.
 pub fn lane_detail(state: &State) -> Option<Whole> {
     let screen = &state.screens.lanes;
     let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
@@ -135,7 +136,7 @@ impl Screen for LanesScreen {
     }
 
     fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
-        // Without a row there is more to say than that.
+        // For an empty list, `when_empty` has a more specific text.
         match self.view {
             LaneView::Flows if self.rows.is_empty() => None,
             LaneView::Tables if self.table_rows.is_empty() => None,

@@ -1,4 +1,4 @@
-//! The error counters of a cable, line by line: each counter with its value at both ends, and by how much it grew.
+//! The error counters of a link, line by line: each counter with its values at both ends, and their growth.
 //!
 //! ```text
 //! errors   rack2-leaf[3], node10 mlx5_0[1]; growth in 42 s
@@ -18,13 +18,13 @@ use fabdeck_fabric::{LinkId, PortId};
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
 type Forms = (Counter, Counter);
 
-/// What a port counted now, and at the sweep from which growth is told.
+/// The counters of a port now, and at the baseline of their growth.
 struct PortCounts<'s> {
     now: Option<&'s CounterValues>,
     before: Option<&'s CounterValues>,
 }
 
-/// The error counters of both ends of a link; nothing where no counters were read.
+/// The error counters of both ends of a link; empty where no counters were read.
 pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     let link = look.fabric().link(id);
     let (first, after) = (known.watch.first.as_deref(), known.watch.weighed.as_ref());
@@ -37,7 +37,7 @@ pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     if forms.is_empty() {
         return Vec::new();
     }
-    // Details may have room for some lines only: what counted something comes first.
+    // Counters above zero come first, as the pane may show only some lines.
     forms.sort_by_key(|(narrow, wide)| {
         let counted = |end: &PortCounts<'_>| Some(end.now?.figure(narrow, wide)?.value);
         ends.iter().all(|end| counted(end).unwrap_or(0) == 0)
@@ -50,13 +50,14 @@ pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     let line = |(narrow, wide): &Forms| {
         let cells = ends.each_ref().map(|end| cell(end, (narrow, wide), span.is_some()));
         let name = narrow.name();
-        // Tools print both forms under one name.
+        // Tools print both forms with the same name.
         ("", format!("{}: {} | {}", name.strip_suffix("Ext").unwrap_or(name), cells[0], cells[1]))
     };
     std::iter::once(header).chain(forms.iter().map(line)).collect()
 }
 
-/// `1,020 +3`: the value and its growth, `?` where the device has no such counter; `>=` where it is at its maximum.
+/// The value and its growth, `1,020 +3`; `?` where the device lacks the counter, `>=` where it is at its
+/// maximum.
 fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth: bool) -> String {
     let Some(figure) = end.now.and_then(|now| now.figure(narrow, wide)) else { return "?".to_owned() };
     let least = if figure.saturated { ">=" } else { "" };
@@ -69,7 +70,7 @@ fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth:
     format!("{least}{}{}", digits_in_groups(figure.value), grew.unwrap_or_default())
 }
 
-/// The error counters that any of the samples has, by the name of the narrow form where there is one.
+/// The error counters that some sample has, by the narrow form where there is one.
 fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<Forms> {
     let mut forms: BTreeMap<Counter, Counter> = BTreeMap::new();
     let counters = samples.flat_map(|values| values.iter().map(|(counter, _)| counter));
@@ -96,7 +97,7 @@ fn of_look(look: &Look, port: PortId) -> Option<&CounterValues> {
 fn of_samples<'s>(look: &Look, samples: &'s [CounterSample], port: PortId) -> Option<&'s CounterValues> {
     let held = look.fabric().port(port);
     let node = look.fabric().node(held.node).guid();
-    // Most samples are told apart by what is in them, without a look into the fabric.
+    // Most samples are ruled out by their own port and GUID, without a search in the fabric.
     let may_be = |sample: &&CounterSample| {
         sample.port == Some(held.number) && sample.node.is_none_or(|guid| guid == node)
     };

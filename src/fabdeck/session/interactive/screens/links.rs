@@ -1,4 +1,4 @@
-//! Links: every cable, and the ports at its ends.
+//! The screen Links: every cable, with the ports at its ends.
 
 use super::screen::{Entered, Screen};
 use super::table_of::TableOf;
@@ -11,12 +11,12 @@ use fabdeck_fabric::Resolved;
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
     list: TableOf,
-    /// Whose rows they are, and which paths were counted over them; another look has others.
+    /// The snapshot and the path index of the rows; with others, the rows are made again.
     of: Option<(usize, Option<usize>)>,
 }
 
 impl LinksScreen {
-    /// Takes the loads of a sweep, unless the rows are others by now.
+    /// Takes over the loads of a sweep, unless the rows have changed since.
     pub fn weighed(&mut self, reading: &Reading, known: &Known) {
         if std::sync::Arc::ptr_eq(&self.list.rows, &reading.links_before) {
             self.list.take(&reading.links, known);
@@ -25,7 +25,7 @@ impl LinksScreen {
 }
 
 impl LinksScreen {
-    /// Without the loads of a sweep.
+    /// Makes the rows again, without the loads of a sweep.
     pub fn begin_anew(&mut self, known: &Known) {
         self.of = None;
         self.refresh(known);
@@ -53,7 +53,7 @@ impl Screen for LinksScreen {
         Some(&self.list.rows)
     }
 
-    /// Both ends with their ports.
+    /// The columns for both ends and their ports stay visible.
     fn held_columns(&self) -> usize {
         4
     }
@@ -88,7 +88,7 @@ impl Screen for LinksScreen {
             std::sync::Arc::as_ptr(look) as usize,
             known.paths.as_ref().map(|paths| std::sync::Arc::as_ptr(paths) as usize),
         );
-        // Marks change no row, and a walk over a hundred thousand cables is worth sparing.
+        // Marks change no row, so a walk over 100,000 links is avoided.
         if self.of != Some(of) {
             self.list.show(Rowset::links(look, known.paths.as_deref()), known);
         }

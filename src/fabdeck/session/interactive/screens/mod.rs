@@ -1,5 +1,5 @@
-//! The screens: what each shows, where its cursor is, and what Enter and Esc do there. A screen is a folder and a line
-//! in `SCREENS`.
+//! The screens: their content, their cursor, and the effect of Enter and Esc. A screen is a folder or file,
+//! and a line in `SCREENS`.
 
 mod changes;
 mod details;

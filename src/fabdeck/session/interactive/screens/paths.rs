@@ -1,5 +1,5 @@
-//! Paths: two ports, and the hops between them under the tables in force or under a proposal; or a cable, and who
-//! uses it.
+//! The screen Paths: the hops between two ports, under the tables in force or under a proposal; or the
+//! destinations over a cable.
 
 use super::screen::{Entered, Screen};
 use crate::session::interactive::known::Known;
@@ -14,12 +14,12 @@ use fabdeck_routing::{ENGINES, Engine};
 pub struct PathsScreen {
     pub from: Option<String>,
     pub to: Option<String>,
-    /// The proposal that is followed; the tables in force when there is none.
+    /// The engine whose proposal is shown; `None` for the tables in force.
     pub under: Option<&'static Engine>,
     pub trace: Option<Trace>,
-    /// Why there is no trace.
+    /// Reason why there is no trace.
     pub problem: Option<String>,
-    /// A cable whose users are shown instead of a path.
+    /// The cable whose destinations are shown instead of a path.
     pub users: Option<LinkId>,
     user_rows: Vec<User>,
     table: Table,
@@ -47,12 +47,12 @@ impl PathsScreen {
             self.users = None;
             return;
         };
-        // Paths that are being indexed again are worth waiting for.
+        // While the paths are being indexed again, the list stays empty and open.
         self.user_rows = known.paths.as_ref().map_or_else(Vec::new, |paths| user_rows(look, paths, link));
         self.table.refresh(&users(look, &self.user_rows));
     }
 
-    /// The first mark that the way meets.
+    /// The first marked element on the path.
     pub fn struck(&self, known: &Known) -> Option<String> {
         let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
         let fabric = look.fabric();
@@ -78,7 +78,7 @@ impl PathsScreen {
     fn traced(&self, known: &Known) -> Result<Option<Trace>, String> {
         let (Some(look), Some(from)) = (&known.look, &self.from) else { return Ok(None) };
         let end = |text: &str| endpoint(look, text).map_err(|error| as_here(&error.to_string()));
-        // A name that nobody bears is no beginning, whatever the end will be.
+        // An unknown name is reported for the start already, before there is an end.
         let from = end(from)?;
         let Some(to) = &self.to else { return Ok(None) };
         let to = end(to)?;
@@ -92,7 +92,7 @@ impl PathsScreen {
         trace.map(Some).map_err(|error| error.to_string())
     }
 
-    /// What is followed, in words.
+    /// The title of the tables that the path follows.
     pub fn under_title(&self) -> String {
         self.under
             .map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
@@ -123,7 +123,7 @@ impl Screen for PathsScreen {
         }
     }
 
-    /// From, to, and the verdict.
+    /// Rows for both ends and the verdict.
     fn rows_above(&self, _: &Known) -> u16 {
         4
     }
@@ -167,7 +167,7 @@ impl Screen for PathsScreen {
         shown
     }
 
-    /// The tables in force, then each proposal there is.
+    /// Switches between the tables in force and the proposals.
     fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
         let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
         let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();

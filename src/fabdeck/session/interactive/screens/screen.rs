@@ -1,4 +1,4 @@
-//! What every screen can do, and the table of all.
+//! The trait of all screens, and the table of screens.
 
 use super::changes::ChangesScreen;
 use super::fabric::FabricScreen;
@@ -17,21 +17,21 @@ use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
 use crate::session::{Listing, Rowset};
 
-/// What came of Enter.
+/// The result of Enter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entered {
     Done,
-    /// All that is known of it, over the screen.
+    /// Shows the details over the screen.
     Show,
-    /// Why there is nothing to go into.
+    /// There is nothing to open, for the reason given.
     Nothing(&'static str),
-    /// A line is to be typed first.
+    /// Opens the input line.
     Ask(crate::session::interactive::prompt::Purpose),
-    /// Another moment of a recording is to be shown.
+    /// Shows another moment of the recording.
     ToMoment(usize),
 }
 
-/// Where an arrow points.
+/// The direction of an arrow key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     Up,
@@ -40,113 +40,112 @@ pub enum Direction {
     Right,
 }
 
-/// A screen that somebody works on. What it shows besides its list follows from the state.
+/// A screen of the session. Its content besides the list follows from the state.
 pub trait Screen {
-    /// Where one is within the screen, outermost first.
+    /// The path of the current page within the screen, outermost first.
     fn crumbs(&self, known: &Known) -> Vec<String>;
 
     fn table(&self) -> &Table;
 
     fn table_mut(&mut self) -> &mut Table;
 
-    /// What the list shows; `None` while there is nothing to show.
+    /// The content of the list; `None` while there is nothing to show.
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>>;
 
-    /// Rows of the body above the list.
+    /// Number of rows of the body above the list.
     fn rows_above(&self, _known: &Known) -> u16 {
         0
     }
 
-    /// Rows of the body below the list, on a screen of this size.
+    /// Number of rows of the body below the list, at this size.
     fn rows_below(&self, _known: &Known, _size: Size) -> u16 {
         0
     }
 
-    /// The rows of its list where they are kept, so that work behind the screen can go through them.
+    /// The cached rows of the list, if there are any; background tasks can filter them.
     fn kept_rows(&self) -> Option<&Arc<Rowset>> {
         None
     }
 
-    /// Whether its rows are switches alone.
+    /// Whether all rows are switches.
     fn lists_switches(&self) -> bool {
         false
     }
 
-    /// Columns that stay when others are scrolled away: they say what a row is about.
+    /// Number of leading columns that do not scroll, because they identify the row.
     fn held_columns(&self) -> usize {
         1
     }
 
-    /// What a row of the listing is about.
+    /// The element of a row.
     fn what(&self, row: usize, known: &Known) -> Option<Resolved>;
 
-    /// What the cursor is on.
+    /// The element at the cursor.
     fn current(&self, known: &Known) -> Option<Resolved> {
         self.what(self.table().row()?, known)
     }
 
     fn enter(&mut self, known: &Known) -> Entered;
 
-    /// Whether Enter leads anywhere from here.
+    /// Whether Enter has an effect at the cursor.
     fn can_enter(&self, known: &Known) -> bool;
 
-    /// Follows an arrow on what is no list, drawn so wide; false where the cursor is to move in rows and columns.
+    /// Moves by an arrow on a map of this width; returns false where the cursor moves by rows and columns.
     fn walk(&mut self, _known: &Known, _direction: Direction, _width: u16) -> bool {
         false
     }
 
-    /// Whether there is another way of looking at it.
+    /// Whether the screen has another view.
     fn has_views(&self, _known: &Known) -> bool {
         true
     }
 
-    /// One step out; false at the outermost.
+    /// Steps out by one level; returns false at the outermost one.
     fn out(&mut self, known: &Known) -> bool;
 
-    /// The next way of looking at it, or the one before; or why there is no other.
+    /// Switches to the next or the previous view; an error where there is none.
     fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str>;
 
-    /// The filter of its list is another now.
+    /// Updates the screen after the filter of its list has changed.
     fn filtered(&mut self, _known: &Known) {}
 
-    /// Ids are of one look: what is kept by them is to be that of the next.
+    /// Converts stored ids to those of a new snapshot.
     fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
         let selected = &mut self.table_mut().selected;
         *selected = selected.iter().filter_map(|what| again(*what)).collect();
     }
 
-    /// What is known changed.
+    /// Updates the screen after the model has changed.
     fn refresh(&mut self, known: &Known);
 
-    /// The command that shows the same, without the source; `None` where none does.
+    /// The command that shows the same, without the source; `None` where there is none.
     fn command(&self, known: &Known) -> Option<String>;
 
-    /// What follows "no command line shows this".
+    /// The text after "no command line shows this".
     fn why_no_command(&self) -> &'static str {
         ""
     }
 
-    /// Whether the command's rows have the fields of this list.
+    /// Whether the rows of the command have the fields of this list.
     fn is_printed(&self) -> bool {
         true
     }
 
-    /// What an empty screen has to say.
+    /// The text of an empty screen.
     fn when_empty(&self, known: &Known) -> String;
 }
 
-/// The name of a screen and what it is for.
+/// The title of a screen and its purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenTitle {
     pub id: ScreenId,
-    /// The key that leads to it.
+    /// The number key that opens the screen.
     pub number: u8,
     pub title: &'static str,
     pub about: &'static str,
 }
 
-/// Each line is a screen: its variant, its field, its type, its number key, its title, what it is for, in the order of the
-/// keys.
+/// Defines the screens, in the order of their keys: variant, field, type, number key, title and purpose.
 macro_rules! screens {
     ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -179,12 +178,12 @@ macro_rules! screens {
                 $(self.$field.carry_over(again);)+
             }
 
-            /// What the cursor of each screen is on.
+            /// The element at the cursor of each screen.
             pub fn places(&self, known: &Known) -> Vec<Option<Resolved>> {
                 vec![$(self.$field.current(known)),+]
             }
 
-            /// Puts the cursor of each screen on an element again, where its list still has it.
+            /// Moves the cursor of each screen back to an element, where its list still has it.
             pub fn put_on(&mut self, places: &[Option<Resolved>], known: &Known) {
                 let mut places = places.iter().copied();
                 $(if let Some(what) = places.next().flatten() {
@@ -195,7 +194,7 @@ macro_rules! screens {
     };
 }
 
-/// An element may have several rows; the one nearest to the cursor is meant.
+/// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen.
 fn put_on(screen: &mut dyn Screen, what: Resolved, known: &Known) {
     let table = screen.table();
     let rows = table.selection.rows.iter().enumerate();

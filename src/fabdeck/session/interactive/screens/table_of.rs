@@ -1,4 +1,4 @@
-//! A list over rows that are kept.
+//! A list with cached rows.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
 use crate::session::interactive::watch::Listed;
 
-/// Rows, and the list under way over them.
+/// Cached rows, and the list over them.
 #[derive(Clone, Debug, Default)]
 pub struct TableOf {
     pub rows: Arc<Rowset>,
@@ -15,14 +15,14 @@ pub struct TableOf {
 }
 
 impl TableOf {
-    /// Other rows under the same filter.
+    /// Replaces the rows; the filter stays.
     pub fn show(&mut self, rows: Rowset, known: &Known) {
         self.rows = Arc::new(rows);
         self.refresh(known);
     }
 
-    /// Rows that were made and gone through behind the screen; gone through again where another filter or order is wanted
-    /// by now.
+    /// Takes over rows and a selection from a background task. Where the filter or order has changed since,
+    /// the rows are selected again.
     pub fn take(&mut self, listed: &Listed, known: &Known) {
         self.rows = listed.rows.clone();
         match &listed.selection {

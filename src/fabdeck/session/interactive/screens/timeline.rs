@@ -1,4 +1,4 @@
-//! Timeline: what happened when, and where in it one is.
+//! The screen Timeline: the events, and the position in time.
 
 use super::details::Whole;
 use super::screen::{Entered, Screen, ScreenId};
@@ -14,20 +14,21 @@ use fabdeck_fabric::Resolved;
 pub struct TimelineScreen {
     table: Table,
     rows: Vec<EventRow>,
-    /// Which timeline they are of, with which marks, by which names, and where it stood.
+    /// The timeline, the number of its changes, and the snapshot of the rows; the next field is the position
+    /// of the cursor of time.
     of: Option<(usize, u64, usize)>,
     place: Option<usize>,
-    /// The event that the cursor of time led to.
+    /// The event to which the cursor of time moved the list.
     led: Option<EventRow>,
 }
 
 impl TimelineScreen {
-    /// The event under the cursor.
+    /// The event at the cursor.
     pub fn event(&self) -> Option<&EventRow> {
         self.rows.get(self.table.row()?)
     }
 
-    /// The list goes along with the cursor of time: it stands on the last thing up to there.
+    /// Moves the list with the cursor of time: to the last event up to its moment.
     fn follow(&mut self, place: usize) {
         if self.place.replace(place) == Some(place) {
             return;
@@ -39,10 +40,10 @@ impl TimelineScreen {
     }
 }
 
-/// From this height on there is room for a text below the list.
+/// Minimum height of a screen with a text below the list.
 const ROOMY: u16 = 20;
 
-/// All that is known of the event under the cursor.
+/// The details of the event at the cursor.
 pub fn event_detail(state: &State) -> Option<Whole> {
     let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
     let playback = state.known.playback.as_ref()?;
@@ -79,12 +80,12 @@ impl Screen for TimelineScreen {
         Some(Box::new(Events(&self.rows)))
     }
 
-    /// The clock, signs of events, the bar, the pointer below it, what happened here, and how much there is.
+    /// Rows for the clock, signs of events, the bar, its pointer, the events at the moment, and the totals.
     fn rows_above(&self, known: &Known) -> u16 {
         if self.listing(known).is_some() { 6 } else { 0 }
     }
 
-    /// The whole text of the event under the cursor, where no details stand beside the list.
+    /// Rows for the whole text of the event at the cursor, where there are no details beside the list.
     fn rows_below(&self, known: &Known, size: Size) -> u16 {
         const TEXT: u16 = 3;
         let room = size.width < DETAILS_FROM && size.height >= ROOMY;
@@ -133,7 +134,8 @@ impl Screen for TimelineScreen {
             let here = self.event().cloned();
             self.rows = rows(playback, look);
             self.table.refresh(&Events(&self.rows));
-            // Who moved the cursor has it stay on its event where others come before it; else it stays at its time.
+            // A cursor that the operator moved stays on its event when rows are added; otherwise it follows
+            // the cursor of time.
             let moved = here.filter(|here| self.led.as_ref() != Some(here));
             match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
                 Some(row) => self.table.put_on(row),

@@ -1,5 +1,5 @@
-//! How sweeps follow each other. A sweep is asked for at a tick, its result enters the state in `swept`, what it comes to
-//! in `judged`; a look begins the series anew.
+//! The sequence of sweeps. A tick requests a sweep, `swept` puts its result into the state, and `judged` its
+//! verdict. A new snapshot restarts the series.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,18 +21,18 @@ use crate::session::interactive::tasks::TaskId;
 use crate::session::interactive::timeline;
 use fabdeck_fabric::observe::Sweep;
 
-/// From here on it is said that a sweep takes long: so many intervals, and this at least.
+/// Number of intervals after which a sweep is reported as slow; the next constant is the minimum time.
 const LONG_INTERVALS: u64 = 10;
 const LONG_MS: u64 = 30_000;
 
-/// Of a sweep without a sample.
+/// The message for a sweep in which no port answered.
 pub const SILENT: &str = "FD-6320: none of the ports that were asked answered";
 
 fn long_ms(watch: &Watch) -> u64 {
     (watch.settings.interval_ms * LONG_INTERVALS).max(LONG_MS)
 }
 
-/// When something is to be done without anything else happening.
+/// Time at which the watch needs a tick, even without any other event.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let watch = &state.known.watch;
     match watch.under {
@@ -42,14 +42,14 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
     }
 }
 
-/// Nothing of it is under way, and nothing is against the next sweep but time.
+/// Whether the watch is idle, and only time separates it from the next sweep.
 fn rests(state: &State) -> bool {
     let watch = &state.known.watch;
     let idle = watch.under.is_none() && watch.judging.is_none();
     idle && watch.possible() && !watch.paused && state.loading == Loading::Done
 }
 
-/// Time went by.
+/// Handles the passing of time: requests the next sweep, or reports a slow one.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let now = state.now_ms;
     let long = long_ms(&state.known.watch);
@@ -68,20 +68,20 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
     }
     let watch = &mut state.known.watch;
     let interval = Duration::from_millis(watch.settings.interval_ms);
-    // In a simulator waiting takes no time: there it is this that lets time pass.
+    // On a simulator, waiting takes no real time; this request makes its time pass.
     let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
     let (task, effect) = state.begin_quiet("reading counters", Job::Sweep { not_before });
     state.known.watch.under = Some(Under { task, begun_ms: now, told: false });
     vec![effect]
 }
 
-/// The one place where a sweep enters the state.
+/// Receives the result of a sweep. No other function puts a sweep into the state.
 pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     let now = state.now_ms;
     let watch = &mut state.known.watch;
     let begun_ms = watch.under.take().map_or(now, |under| under.begun_ms);
     let took = now.saturating_sub(begun_ms);
-    // A sweep that takes long leaves the fabric alone for as long.
+    // A slow sweep is followed by a pause of the same length, to limit the load on the fabric.
     watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
     let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| moved(state, swept));
     let watch = &mut state.known.watch;
@@ -121,8 +121,8 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     effects
 }
 
-/// What moved is said at once. Engines at work are not begun again at every sweep: as long as they take the fabric stays
-/// as it was.
+/// Reports changes of the fabric at once. Running engines do not restart at every sweep: the fabric of the
+/// session stays until they end.
 fn moved(state: &mut State, swept: &Swept) -> Vec<Effect> {
     let held = state.known.watch.held.take();
     let look = swept.look.clone().or(held);
@@ -146,8 +146,8 @@ fn moved(state: &mut State, swept: &Swept) -> Vec<Effect> {
     }
 }
 
-/// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: the history takes these,
-/// and the verdict is let go; sweeps know ports by their GUIDs.
+/// Applies a changed fabric or changed tables. Where a node appeared, port ids differ: the history is
+/// converted and the verdict dropped. Sweeps identify ports by GUID.
 fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let before = state.known.look.clone();
     let effects = forward::replaced(state, look);
@@ -159,8 +159,8 @@ fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     effects
 }
 
-/// Takes over what an earlier look came to: its history by the numbers that ports have now, and its verdict where these
-/// are the same; whether they are.
+/// Takes over the results for an earlier snapshot: the history with converted port ids, and the verdict where
+/// port ids are equal. Returns whether they are.
 fn carry_over(
     state: &mut State,
     before: Option<&Look>,
@@ -179,7 +179,7 @@ fn carry_over(
     alike
 }
 
-/// Asks what two sweeps come to; errors are told since the first.
+/// Requests the verdict on two sweeps; `first` is the baseline of error rates.
 pub fn judge(
     state: &mut State,
     first: Arc<Sweep>,
@@ -215,7 +215,7 @@ pub fn judge(
     vec![effect]
 }
 
-/// The rows that loads stand in are others now: the same sweeps are judged once more, and what changed is said once.
+/// Judges the same sweeps again after the rows of links have changed. Changes are reported only once.
 pub fn judge_again(state: &mut State) -> Vec<Effect> {
     let Some(Weighed { first, before, after, history, at_ms }) = state.known.watch.weighed.clone() else {
         return Vec::new();
@@ -228,7 +228,7 @@ pub fn judge_again(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// What two sweeps came to.
+/// Receives the verdict on two sweeps.
 pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     if watch.judging != Some(task) {
@@ -243,7 +243,7 @@ pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Eff
         state.known.ailing = ailing;
         forward::refresh(state);
     }
-    // Of a moment that somebody went to, the one before is not what was shown before.
+    // In a recording, the previous moment is not what the screens showed before, so changes mean nothing.
     let silent = state.known.watch.recorded || state.known.watch.again;
     let changes: &[_] = if silent { &[] } else { &reading.changes };
     for (severity, text) in changes {
@@ -252,20 +252,20 @@ pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Eff
     Vec::new()
 }
 
-/// Whether what sweeps come to is being worked out.
+/// Whether a verdict is being computed.
 pub fn is_judging(state: &State) -> bool {
     state.known.watch.judging.is_some()
 }
 
-/// Another look may have other ports, and other counters: sweeps are compared with those that follow it. What was watched
-/// before stays: its history, its verdict until the next, and what is recorded of it with its bookmarks.
+/// Restarts the watch for a new snapshot, which may have other ports and counters. The history, the verdict,
+/// the recording and its bookmarks stay.
 pub fn first_after_look(state: &mut State, before: Option<Arc<Look>>) -> Vec<Effect> {
     let mut effects = let_go(state);
     effects.extend(timeline::let_go(state));
     let live = state.look().map(|look| look.observation.reading.is_some());
     let swept = state.known.watch.sweeps > 0;
     let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
-    // A recording is looked at again as a whole.
+    // The recording of a capture is opened again as a whole.
     let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
     let next = Watch { settings, paused, live, recorded, due_ms: state.now_ms, ..Watch::default() };
     let earlier = std::mem::replace(&mut state.known.watch, next);
@@ -276,7 +276,7 @@ pub fn first_after_look(state: &mut State, before: Option<Arc<Look>>) -> Vec<Eff
     }
     let paused = state.known.playback.take();
     paused.iter().for_each(|paused| timeline::keep_bookmarks(state, paused));
-    // Behind a pause it is the watch before it that goes on.
+    // During a pause, the paused watch is the one that continues.
     let (before, earlier) = match timeline::behind(paused.as_ref()) {
         Some((look, watch)) => (Some(look.clone()), (watch.history.clone(), watch.reading.clone())),
         None => (before, (earlier.history, earlier.reading)),
@@ -288,7 +288,7 @@ pub fn first_after_look(state: &mut State, before: Option<Arc<Look>>) -> Vec<Eff
     effects
 }
 
-/// Pauses, or goes on.
+/// Turns the watch off or on.
 pub fn toggle(state: &mut State) -> Vec<Effect> {
     let (now, interval) =
         (state.now_ms, super::words::interval_words(state.known.watch.settings.interval_ms));
@@ -305,7 +305,7 @@ pub fn toggle(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Ends what is under way. What a sweep had read by then is of no use.
+/// Cancels the tasks of the watch; a partial sweep is useless.
 pub fn let_go(state: &mut State) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     let tasks = watch.under.take().map(|under| under.task).into_iter().chain(watch.judging.take());

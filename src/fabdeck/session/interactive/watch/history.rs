@@ -1,5 +1,5 @@
-//! What every port did in the last sweeps, a byte a port and sweep: how long it waited and how much of its link it used,
-//! each in eight steps.
+//! The history of every port over the last sweeps. One byte per port and sweep holds its waiting and its
+//! utilization, each in eight levels.
 //!
 //! A full subnet has 131,712 ports: 120 sweeps of it take 16 MB.
 
@@ -10,13 +10,13 @@ use crate::session::UNTOLD;
 use fabdeck_fabric::counters::PortRates;
 use fabdeck_fabric::{Fabric, PortId, Resolved};
 
-/// How many sweeps are kept.
+/// Maximum number of sweeps in the history.
 pub const KEPT: usize = 120;
 
-/// Both steps of every port, waiting in the upper half of its byte.
+/// The levels of every port; waiting is in the upper four bits of each byte.
 pub type Levels = Arc<[u8]>;
 
-/// The latest sweeps, oldest first.
+/// The latest sweeps, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     columns: VecDeque<(u64, Levels)>,
@@ -30,7 +30,7 @@ impl History {
         self.columns.push_back((at_ms, levels));
     }
 
-    /// Nobody watched for a while.
+    /// Adds a gap: there were no sweeps for some time.
     pub fn gap(&mut self, at_ms: u64) {
         if self.columns.back().is_some_and(|(_, levels)| !levels.is_empty()) {
             self.push(at_ms, Arc::default());
@@ -41,7 +41,7 @@ impl History {
         self.columns.is_empty()
     }
 
-    /// The same history by the port numbers of another snapshot of the fabric. A port that was not there before has none.
+    /// Converts the history to the port ids of another fabric. A new port has no history.
     pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> Self {
         if from.is_numbered_like(to) {
             return self.clone();
@@ -61,12 +61,12 @@ impl History {
         Self { columns: self.columns.iter().map(column).collect() }
     }
 
-    /// When the oldest of the last so many sweeps was.
+    /// Time of the oldest of the last `most` sweeps.
     pub fn oldest_ms(&self, most: usize) -> Option<u64> {
         self.columns.get(self.columns.len().saturating_sub(most)).map(|(at_ms, _)| *at_ms)
     }
 
-    /// Steps of waiting and of use of one port in the last sweeps, oldest first.
+    /// Levels of waiting and utilization of one port in the last sweeps, the oldest first.
     pub fn of(&self, port: PortId, most: usize) -> impl Iterator<Item = (u8, u8)> {
         let skipped = self.columns.len().saturating_sub(most);
         let byte = move |(_, levels): &(u64, Levels)| levels.get(port.index()).copied();
@@ -74,12 +74,12 @@ impl History {
     }
 }
 
-/// Waiting, and use of the link.
+/// The levels of waiting and utilization in a byte.
 pub fn both(byte: u8) -> (u8, u8) {
     (byte >> 4, byte & 15)
 }
 
-/// The byte of a port.
+/// The byte for the rates of a port.
 pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
     let by_ticks = || rates.congestion().map(|ticks| waiting_level(ticks, threshold));
     let waited = rates.time_waited().map(waited_level).or_else(by_ticks).unwrap_or(UNTOLD);
@@ -87,10 +87,10 @@ pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
     (waited << 4) | used
 }
 
-/// What no sweep has told.
+/// The byte of a port with unknown levels.
 pub const NOBODY: u8 = (UNTOLD << 4) | UNTOLD;
 
-/// Sevenths of the time, begun ones counted; 0 where a list says 0 %.
+/// The level of a share of time in sevenths, rounded up; 0 where lists show 0 %.
 fn waited_level(part: f64) -> u8 {
     match part {
         part if (part * 100.0).round() < 1.0 => 0,
@@ -98,7 +98,8 @@ fn waited_level(part: f64) -> u8 {
     }
 }
 
-/// Where the length of a tick is not known: up to 3 within the threshold, from 4 on above it.
+/// The level of ticks, where the length of a tick is unknown: up to 3 below the threshold, from 4 on above
+/// it.
 fn waiting_level(ticks: f64, threshold: f64) -> u8 {
     let part = ticks / threshold.max(1.0);
     match () {
@@ -113,7 +114,7 @@ fn waiting_level(ticks: f64, threshold: f64) -> u8 {
     }
 }
 
-/// Eighths of a link.
+/// The level of utilization, in eighths.
 pub fn used_level(used: f64) -> u8 {
     (used.clamp(0.0, 0.999) * 8.0) as u8
 }

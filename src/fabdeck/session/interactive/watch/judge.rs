@@ -1,4 +1,4 @@
-//! What two sweeps come to: rates, the verdict, rows of lists. All of it is work behind the screen.
+//! The verdict on two sweeps, with rates and rows of lists. Background tasks compute it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use fabdeck_fabric::counters::{PortRates, Rates, Role, Thresholds, Waiting, Why,
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_fabric::{LinkId, PortId, Resolved};
 
-/// A list whose rows are to be made anew, and what is seen of it.
+/// The new rows of a list, and their selection.
 #[derive(Clone, Debug)]
 pub struct Listed {
     pub rows: Arc<Rowset>,
     pub query: Query,
-    /// `None` where the query cannot be read.
+    /// `None` where the query has an error.
     pub selection: Option<Selection>,
 }
 
-/// What is to be judged.
+/// The input of a verdict.
 #[derive(Clone, Debug)]
 pub struct Judging {
     pub look: Arc<Look>,
@@ -32,30 +32,30 @@ pub struct Judging {
     pub thresholds: Thresholds,
     pub history: History,
     pub earlier: Option<Arc<Reading>>,
-    /// The rows of Links as they are.
+    /// The rows of Links, and their query.
     pub links: (Arc<Rowset>, Query),
-    /// What is asked of all ports.
+    /// The query for all ports.
     pub ports: Query,
     pub at_ms: u64,
 }
 
-/// What came of it.
+/// A verdict with its rows and levels.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub watched: Watched,
     pub levels: Levels,
-    /// The busiest link of each node, in eighths.
+    /// Highest utilization of the links of each node, in eighths.
     pub node_load: Vec<u8>,
-    /// Ports with a verdict, the worst first.
+    /// The ports with a role, the worst first.
     pub verdicts: Arc<Rowset>,
-    /// How many of them have a link with errors.
+    /// Number of these ports with link errors.
     pub in_trouble: usize,
     /// Every port with a cable, in the order of ports.
     pub ports: Listed,
-    /// Links with their loads, in place of these.
+    /// The links with their loads; they replace the rows of the next field.
     pub links: Listed,
     pub links_before: Arc<Rowset>,
-    /// What is otherwise than at the sweep before.
+    /// Differences from the sweep before, as messages.
     pub changes: Vec<(Severity, String)>,
     pub at_ms: u64,
 }
@@ -100,7 +100,7 @@ impl Judging {
         }
     }
 
-    /// By their number; those without a cable are none.
+    /// A row for each port id; `None` for ports without a cable.
     fn ports(&self, rates: &Rates, since: &Rates, history: &History) -> Vec<Option<HotPort>> {
         let all: u128 = rates.ports.iter().filter_map(|port| port.waited.known()).map(u128::from).sum();
         let row = |(id, port): (PortId, &fabdeck_fabric::Port)| {
@@ -147,7 +147,7 @@ impl Judging {
             match trouble.why {
                 Why::Errored { at, .. } => ports[at.index()].iter_mut().for_each(|port| port.errored = told),
                 Why::Flaps { at, .. } => ports[at.index()].iter_mut().for_each(|port| port.flaps = told),
-                // It did so before anybody watched; the list of links tells.
+                // A degraded link was so before the watch; the list of links shows it.
                 Why::Degraded => {}
             }
         }
@@ -167,7 +167,7 @@ impl Judging {
         for hot in ports.iter().flatten() {
             let Some(used) = hot.used else { continue };
             let level = used_level(f64::from(used) / 100.0);
-            // What a port sends is what its peer takes in.
+            // The data that a port sends is what its peer receives.
             for port in std::iter::once(hot.port).chain(fabric.peer(hot.port)) {
                 let load = &mut loads[fabric.port(port).node.index()];
                 *load = if *load == UNTOLD { level } else { level.max(*load) };
@@ -202,7 +202,7 @@ fn listed(look: &Look, rows: Arc<Rowset>, query: &Query) -> Listed {
     Listed { rows, query: query.clone(), selection }
 }
 
-/// Of one port: what it did now, and its errors since the sweep that these are told from.
+/// The row of a port: its rates, and its errors since the baseline.
 fn row(
     id: PortId,
     (now, since): (Option<&PortRates>, Option<&PortRates>),
@@ -240,7 +240,7 @@ fn row(
 }
 
 impl Reading {
-    /// Cables on which errors, or times that they went down, are beyond the threshold; in the order of cables.
+    /// Links with errors or link-downs above the threshold, in the order of links.
     pub fn errored_links(&self) -> Vec<LinkId> {
         let errored = self.watched.troubles.iter().filter(|trouble| trouble.why != Why::Degraded);
         let mut links: Vec<LinkId> = errored.map(|trouble| trouble.link).collect();

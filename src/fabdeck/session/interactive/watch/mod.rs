@@ -1,4 +1,4 @@
-//! The fabric under watch: sweeps of counters as work behind the screen, what they come to, and their history.
+//! The watch of a fabric: counter sweeps in background tasks, verdicts on them, and their history.
 
 mod changes;
 mod flow;

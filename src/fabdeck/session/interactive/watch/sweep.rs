@@ -1,4 +1,5 @@
-//! One sweep, and the look that it leaves: whoever keeps the source keeps a look beside it, which follows the fabric.
+//! One sweep, and the snapshot after it. The process that reads the source has its own snapshot, which
+//! follows the fabric.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,21 +8,21 @@ use crate::session::Look;
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_mad::access::{Source, SourceError, Watch};
 
-/// What came of a sweep.
+/// The result of a sweep.
 #[derive(Clone, Debug)]
 pub struct Swept {
     pub sweep: Arc<Sweep>,
-    /// The look as it is now, where the fabric or its tables are not as they were.
+    /// The new snapshot, where the fabric or its tables have changed.
     pub look: Option<Arc<Look>>,
-    /// Why nobody reports traps, where that was asked for.
+    /// The reason why traps are not reported, where they were requested.
     pub unreported: Option<String>,
 }
 
-/// Notes that say so.
+/// The codes of notes about missing trap reports.
 const NO_TRAPS: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 
-/// Reads the counters again. Notes, and how it was read, stay those of the look: of a thousand sweeps they are of no use
-/// and without end, and who was silent is told by what is missing.
+/// Reads the counters again. The notes and the reading data of the snapshot stay as they were, as the notes
+/// of many sweeps would never end. Missing samples show which nodes did not answer.
 pub fn sweep_again(
     source: &mut dyn Source,
     look: &mut Look,
@@ -30,7 +31,7 @@ pub fn sweep_again(
 ) -> Result<Swept, SourceError> {
     let notes = std::mem::take(&mut look.observation.notes);
     let reading = look.observation.reading.clone();
-    // Tables that are assumed are nobody's to have changed.
+    // Assumed tables cannot have changed, so the sweep does not compare them.
     let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
     let nodes = look.fabric().nodes().len();
     let kinds = look.observation.ticks.by_kind.len();
@@ -40,7 +41,7 @@ pub fn sweep_again(
     look.observation.reading = reading;
     match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
         Some(assumed) => look.observation.tables = assumed,
-        // With another node the assumed routes are those of no fabric.
+        // With a new node, the assumed routes no longer fit the fabric.
         None if look.assumed.is_some() => (look.assumed, look.routes) = (None, None),
         None => {}
     }
@@ -49,7 +50,7 @@ pub fn sweep_again(
         look.moved();
     }
     let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
-    // In what ports count waiting is known since the first sweep.
+    // The first sweep may add the length of a counter tick, which also makes a new snapshot.
     let moved = moved || look.observation.ticks.by_kind.len() != kinds;
     let look = moved.then(|| Arc::new(look.clone()));
     Ok(Swept { sweep: Arc::new(sweep), look, unreported })

@@ -1,6 +1,6 @@
-//! What came above a threshold from one verdict to the next, and what is below it again; and when links between switches
-//! began to be too narrow, or to stand still. A live watch announces it, and a
-//! recording is gone through for it, so that both tell the same.
+//! Threshold events between two verdicts: a rate rises above a threshold or falls below it, or links between switches
+//! become too narrow or stand still. A live watch reports them, and the scan of a recording derives them, so both
+//! agree.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use fabdeck_fabric::counters::{HotSpot, HotSpots, Trouble, Waiting, Why};
 use fabdeck_fabric::observe::End;
 use fabdeck_fabric::{Fabric, LinkId, PortId};
 
-/// What is above a threshold: ports that are hot-spots, and links with errors or that flap, by their first end. GUIDs stay
-/// when something appears and ports have other numbers.
+/// The rates above a threshold: hot-spot ports, and links with errors or flaps, by their first end. Ends are
+/// GUIDs, which stay when port ids change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Above {
     hot: BTreeSet<End>,
@@ -19,10 +19,10 @@ pub struct Above {
     way: Option<Way>,
 }
 
-/// What ports between switches that wait come to where no adapter is a hot-spot.
+/// The state of waiting ports between switches, where no adapter is a hot-spot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// They send next to nothing.
+    /// The ports send almost nothing.
     StandsStill,
     TooNarrow,
 }
@@ -60,7 +60,7 @@ pub enum Turn {
         link: End,
         flaps: bool,
     },
-    /// So many ports wait; the worst of them.
+    /// The number of waiting ports, and the worst of them.
     Stuck {
         way: Way,
         ports: usize,
@@ -74,12 +74,12 @@ fn end(fabric: &Fabric, port: PortId) -> End {
     (fabric.node(port.node).guid(), port.number)
 }
 
-/// A link that counts errors may begin to go down too.
+/// The key of a trouble. It includes the kind, because a link with errors may also begin to go down.
 fn kind(fabric: &Fabric, bad: &Trouble) -> (End, bool) {
     (end(fabric, fabric.link(bad.link).a), matches!(bad.why, Why::Flaps { .. }))
 }
 
-/// Links that got worse since somebody watches.
+/// Links that became worse during the watch.
 fn worse(troubles: &[Trouble]) -> impl Iterator<Item = &Trouble> {
     troubles.iter().filter(|trouble| trouble.why != Why::Degraded)
 }
@@ -94,7 +94,8 @@ impl Above {
     }
 }
 
-/// What is otherwise in a verdict than it was before: what is new as the verdict has it, the worst first.
+/// The events between an earlier verdict and this one; new rates are in the order of the verdict, the worst
+/// first.
 pub fn turns(fabric: &Fabric, verdict: &HotSpots, troubles: &[Trouble], before: &Above) -> Vec<Turn> {
     let now = Above::of(fabric, verdict, troubles);
     let new = verdict.hot_spots.iter().filter(|hot| !before.hot.contains(&end(fabric, hot.at.port)));
@@ -112,7 +113,7 @@ pub fn turns(fabric: &Fabric, verdict: &HotSpots, troubles: &[Trouble], before: 
         .collect()
 }
 
-/// What ended, in words.
+/// The text for an event that ended.
 pub fn over_words(look: &Look, turn: &Turn) -> Option<String> {
     match turn {
         Turn::Hot(_) | Turn::Bad(_) | Turn::Stuck { .. } => None,
@@ -125,7 +126,7 @@ pub fn over_words(look: &Look, turn: &Turn) -> Option<String> {
     }
 }
 
-/// What ports between switches began to come to, in words, with its label.
+/// The label and text for waiting ports between switches.
 pub fn stuck_words(look: &Look, turn: &Turn, limit: f64) -> Option<(&'static str, String)> {
     let Turn::Stuck { way, ports, worst } = turn else { return None };
     let ports = counted(*ports, "port between switches waits", "ports between switches wait");

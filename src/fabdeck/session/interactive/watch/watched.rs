@@ -1,4 +1,4 @@
-//! What the session knows of the watch: how it goes, the sweeps that the next is compared with, and what came of them.
+//! The state of the watch: its settings, the sweeps for the next comparison, and the results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,34 +13,34 @@ use crate::session::interactive::timeline::{Alone, Scene};
 use fabdeck_fabric::counters::{ANCHOR, Thresholds};
 use fabdeck_fabric::observe::Sweep;
 
-/// What the configuration says of it.
+/// The settings of the watch in the configuration.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatchSettings {
-    /// From one sweep to the next; 0 watches nothing.
+    /// Interval between sweeps; 0 turns the watch off.
     pub interval_ms: u64,
-    /// What is kept of the watch for whoever pauses it has at most so many bytes, packed; 0 keeps nothing.
+    /// Maximum size of the recording of the watch in bytes, packed; 0 records nothing.
     #[serde(default)]
     pub past_bytes: u64,
     pub thresholds: Thresholds,
 }
 
-/// A sweep under way.
+/// A sweep in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Under {
     pub task: TaskId,
     pub begun_ms: u64,
-    /// It was said that it takes long.
+    /// Whether the sweep was reported as slow.
     pub told: bool,
 }
 
-/// The sweeps that the last verdict is made of.
+/// The sweeps of the last verdict.
 #[derive(Clone, Debug)]
 pub struct Weighed {
     pub first: Arc<Sweep>,
     pub before: Arc<Sweep>,
     pub after: Arc<Sweep>,
-    /// Before them.
+    /// The history before these sweeps.
     pub history: History,
     pub at_ms: u64,
 }
@@ -49,33 +49,33 @@ pub struct Weighed {
 pub struct Watch {
     pub settings: WatchSettings,
     pub paused: bool,
-    /// Whether the source can be read again and again; `None` while it has not been read at all.
+    /// Whether the source can be read repeatedly; `None` until it was read once.
     pub live: Option<bool>,
-    /// What is shown is of a recording: nothing of it is swept now.
+    /// Whether the screens show a recording, without sweeps.
     pub recorded: bool,
-    /// Of a moment in a recording: why it has no verdict.
+    /// Reason why a moment of a recording has no verdict.
     pub alone: Option<Alone>,
     pub(super) under: Option<Under>,
     pub(super) judging: Option<TaskId>,
-    /// When the next sweep is to begin.
+    /// Time of the next sweep.
     pub(super) due_ms: u64,
-    /// Why the last sweep failed.
+    /// Reason why the last sweep failed.
     pub trouble: Option<String>,
-    /// Errors are told since the first of these; the other takes its place when it is half an hour old.
+    /// The baseline of error rates; `half` becomes the next baseline when it is half an hour old.
     pub(in crate::session::interactive) first: Option<Arc<Sweep>>,
     pub(in crate::session::interactive) half: Option<Arc<Sweep>>,
     pub(in crate::session::interactive) weighed: Option<Weighed>,
-    /// They are judged once more.
+    /// Whether the sweeps are judged again, so that changes are not reported twice.
     pub(super) again: bool,
-    /// The fabric moved while engines were at work.
+    /// The changed snapshot that waits until the engines end.
     pub(super) held: Option<Arc<Look>>,
-    /// What the next is compared with; none after a pause, for what happened meanwhile is not that of an interval.
+    /// The sweep to compare with; `None` after a pause, because the growth since then belongs to no interval.
     pub(super) before: Option<Arc<Sweep>>,
-    /// When the last one began, by the clock of the source.
+    /// Time at which the last sweep began, by the clock of the source.
     pub(super) last_began: Option<Duration>,
-    /// When that was here.
+    /// Time at which the last sweep began, by the clock of the session.
     pub swept_ms: u64,
-    /// How many there were since the look, and when the first of them came.
+    /// Number of sweeps since the snapshot; the next field is the time of the first one.
     pub sweeps: u64,
     pub since_ms: u64,
     pub history: History,
@@ -83,8 +83,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The sweep that errors are told from: too rare to tell from seconds, and of no use when they are of last week. It
-    /// lies half an hour to an hour back, less in the beginning.
+    /// The baseline of error rates. Errors are too rare to judge from seconds, and a week-old baseline is of
+    /// no use. So it is half an hour to an hour old, or less at the beginning.
     pub(super) fn errors_since(&mut self, after: &Arc<Sweep>) -> Arc<Sweep> {
         let half = self.half.get_or_insert_with(|| after.clone());
         if after.began.saturating_sub(half.began) >= ANCHOR {
@@ -93,12 +93,12 @@ impl Watch {
         self.first.get_or_insert_with(|| after.clone()).clone()
     }
 
-    /// Whether there is something to watch at all.
+    /// Whether the source can be watched.
     pub fn possible(&self) -> bool {
         self.settings.interval_ms > 0 && self.live == Some(true) && !self.recorded
     }
 
-    /// Whether the verdict is of a look before this one: a new one takes two sweeps.
+    /// Whether the verdict belongs to an earlier snapshot; a new verdict needs two sweeps.
     pub fn before_look(&self) -> bool {
         self.reading.is_some() && self.sweeps < 2 && !self.recorded
     }
@@ -115,7 +115,7 @@ impl Watch {
         self.last_began
     }
 
-    /// What it shows, as of a recording that is to take its place.
+    /// The state for the screens during a pause, in the form of a recording.
     pub fn as_recorded(&self) -> Self {
         Self {
             settings: self.settings.clone(),
@@ -129,14 +129,14 @@ impl Watch {
         }
     }
 
-    /// As it was, with the sweep that is under way by now.
+    /// The watch as it was, with the sweep that is in progress now.
     pub fn resumed(self, under: Option<TaskId>, begun_ms: u64, due_ms: u64) -> Self {
         let under = under.map(|task| Under { task, begun_ms, told: false });
         Self { under, judging: None, due_ms, ..self }
     }
 
-    /// The watch after a pause, which goes on from the last that was recorded meanwhile. What changed since the pause is
-    /// told against its last verdict.
+    /// The watch after a pause, which continues from the last recorded sweep. Changes are reported relative
+    /// to the last verdict before the pause.
     pub fn after(
         self,
         scene: &Scene,
@@ -158,7 +158,7 @@ impl Watch {
         }
     }
 
-    /// The load of a switch in eighths of its busiest link, while somebody watches.
+    /// Utilization of the busiest link of a switch in eighths, during a watch.
     pub fn load_of(&self, switch: fabdeck_fabric::NodeId) -> Option<u8> {
         let reading = self.reading.as_ref()?;
         reading.node_load.get(switch.index()).copied().filter(|level| *level < 8)

@@ -1,4 +1,4 @@
-//! How the watch goes, in words.
+//! Texts about the watch.
 
 use super::watched::Watch;
 use crate::session::counted;
@@ -6,7 +6,7 @@ use crate::session::hotspots::quiet_words;
 use crate::session::interactive::timeline::Alone;
 use fabdeck_fabric::counters::{Contributor, HotSpots, Role};
 
-/// For the header; nothing where nothing can be watched.
+/// The text for the header; `None` where the source cannot be watched.
 pub fn header_word(watch: &Watch) -> Option<String> {
     match (watch.possible(), watch.paused) {
         (false, _) => None,
@@ -18,12 +18,12 @@ pub fn header_word(watch: &Watch) -> Option<String> {
     }
 }
 
-/// `5s`, `500ms`: as the configuration and `--interval` have it.
+/// The interval in the notation of the configuration and `--interval`: `5s`, `500ms`.
 pub fn interval_words(ms: u64) -> String {
     if ms.is_multiple_of(1000) { format!("{}s", ms / 1000) } else { format!("{ms}ms") }
 }
 
-/// What an empty list of verdicts has to say.
+/// The text for an empty list of verdicts.
 pub fn empty_words(watch: &Watch) -> String {
     const ONE: &str = "this source has one reading of counters only; two that were written down are compared by \
                        hotspots --before FILE --after FILE --seconds N";
@@ -64,7 +64,7 @@ pub fn empty_words(watch: &Watch) -> String {
     }
 }
 
-/// Why a moment of a recording has no verdict.
+/// Reason why a moment of a recording has no verdict.
 fn alone_words(alone: Option<Alone>) -> &'static str {
     match alone {
         Some(Alone::First) => "this is the first moment: a verdict takes two, ] goes on",
@@ -74,7 +74,7 @@ fn alone_words(alone: Option<Alone>) -> &'static str {
     }
 }
 
-/// The line above the list: what the verdict comes to.
+/// The line above the list: a summary of the verdict.
 pub fn head_words(watch: &Watch) -> String {
     let Some(reading) = &watch.reading else { return String::new() };
     let verdict = &reading.watched.verdict;
@@ -101,7 +101,7 @@ fn way_word(verdict: &HotSpots) -> &'static str {
     }
 }
 
-/// Of those that are held up, who is known to be what.
+/// Numbers of contributors and victims among the adapters that are held up.
 fn told_apart(held: &[Contributor]) -> String {
     let count = |is: fn(&Role) -> bool| held.iter().filter(|held| is(&held.role)).count();
     let contributors = count(|role| matches!(role, Role::Contributor(_)));
@@ -115,7 +115,7 @@ fn told_apart(held: &[Contributor]) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// Times are those of the message log.
+/// The times are those of the message log.
 fn since(watch: &Watch) -> String {
     if watch.before_look() {
         return "as it was before the source was read again".to_owned();

@@ -1,4 +1,4 @@
-//! Where switches stand on the map, and which of them lies where an arrow points.
+//! The positions of switches on the map, and the neighbour in the direction of an arrow.
 //!
 //! ```text
 //! spines (3)
@@ -14,12 +14,12 @@ use crate::session::interactive::screens::screen::Direction;
 use crate::session::interactive::table::Table;
 use fabdeck_fabric::NodeId;
 
-/// How many switches stand side by side on a map of this width; a rank of more goes on in the next line.
+/// Number of switches in a line of a map of this width; a larger rank continues in the next line.
 pub fn per_line(width: u16) -> usize {
     usize::from(width.saturating_sub(2) / 2).max(1)
 }
 
-/// The place in the list of the switch that an arrow leads to.
+/// The index in the list of the switch that an arrow leads to.
 pub fn neighbour(known: &Known, table: &Table, direction: Direction, width: u16) -> Option<usize> {
     let (rank, at) = place(&known.tiers, table.row()?)?;
     let before: usize = known.tiers[..rank].iter().map(|tier| tier.switches.len()).sum();
@@ -44,7 +44,7 @@ pub fn neighbour(known: &Known, table: &Table, direction: Direction, width: u16)
     }
 }
 
-/// Rank and place in it of a row, all ranks counted through.
+/// The rank of a row of the list, and the index within the rank.
 fn place(tiers: &[Tier], mut row: usize) -> Option<(usize, usize)> {
     for (rank, tier) in tiers.iter().enumerate() {
         if row < tier.switches.len() {
@@ -55,7 +55,7 @@ fn place(tiers: &[Tier], mut row: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Of the switches of a rank that a cable leads to, the one that stands nearest; of all when there is no cable.
+/// The nearest switch of a rank among those that a cable leads to, or among all where there is no cable.
 fn nearest(
     known: &Known,
     from: NodeId,
@@ -72,7 +72,7 @@ fn nearest(
     let all = if linked.is_empty() { (0..tier.switches.len()).collect() } else { linked };
     let far = |place: &usize| {
         let (column, row) = (place % line, place / line);
-        // Coming from below, the last line of the rank is the near one.
+        // From below, the last line of the rank is the nearest.
         let rows = if direction == Direction::Up { usize::MAX - row } else { row };
         (column.abs_diff(at % line), rows, *place)
     };

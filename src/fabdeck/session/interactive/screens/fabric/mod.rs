@@ -1,4 +1,4 @@
-//! Fabric: the tree by rank, tables of switches and hosts, the map, and what is inside a node.
+//! The screen Fabric: the tree by rank, tables of switches and hosts, the map, and the ports of a node.
 
 mod map;
 mod screen;

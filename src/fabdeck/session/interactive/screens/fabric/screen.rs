@@ -1,4 +1,4 @@
-//! The screen that a session opens with.
+//! The first screen of a session.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl FabricView {
     }
 }
 
-/// Of so few switches the tree is open from the beginning.
+/// Largest number of switches for which the tree is open at the start.
 const AT_ONCE: usize = 14;
 
 #[derive(Clone, Debug, Default)]
@@ -45,12 +45,12 @@ pub struct FabricScreen {
     tree: Table,
     switches: TableOf,
     hosts: TableOf,
-    /// Switches rank by rank, the cursor of the map.
+    /// The switches by rank, with the cursor of the map.
     map: TableOf,
-    /// The nodes that were gone into, outermost first, and the ports of the last.
+    /// The nodes that were entered, outermost first; the next field has the ports of the last one.
     inside: Vec<NodeId>,
     ports: TableOf,
-    /// Of which look and of which ranks its rows are.
+    /// The snapshot and the order of ranks of the rows.
     of: Option<(usize, u64)>,
 }
 
@@ -65,7 +65,7 @@ impl FabricScreen {
         }
     }
 
-    /// Whether the map is to be drawn, not a list.
+    /// Whether the screen shows the map instead of a list.
     pub fn shows_map(&self) -> bool {
         self.inside.is_empty() && self.view == FabricView::Map
     }
@@ -74,7 +74,8 @@ impl FabricScreen {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
 
-    /// `reveals`: what the cursor is on stays in sight though it lies below something closed.
+    /// Makes the rows of the tree. With `reveals`, the item at the cursor stays visible, even below a closed
+    /// item.
     fn make_tree(&mut self, known: &Known, reveals: bool) {
         let Some(look) = &known.look else { return };
         let all = !self.tree.filter.is_empty();
@@ -132,7 +133,7 @@ impl FabricScreen {
     }
 }
 
-/// The node at the other end of a port.
+/// The node of the peer of a port.
 fn peer_node(look: &Look, what: Resolved) -> Option<NodeId> {
     match what {
         Resolved::Port(id) => look.fabric().peer(id).map(|peer| look.fabric().port(peer).node),
@@ -163,7 +164,7 @@ impl Screen for FabricScreen {
         }
     }
 
-    /// What failed and is not there to be listed.
+    /// A row for failures before the first reading, which no list shows.
     fn rows_above(&self, known: &Known) -> u16 {
         u16::from(self.inside.is_empty() && known.missing().is_some())
     }
@@ -239,7 +240,7 @@ impl Screen for FabricScreen {
         true
     }
 
-    /// Whoever looks for something in the tree looks below what is closed, too.
+    /// A filter in the tree also searches closed items.
     fn filtered(&mut self, known: &Known) {
         if self.list().is_none() {
             self.make_tree(known, true);
@@ -271,11 +272,11 @@ impl Screen for FabricScreen {
         if self.of == Some(of) {
             return;
         }
-        // What fits on a screen need not be opened by hand.
+        // A small tree fits on a screen, so it is open from the start.
         let first = self.of.is_none_or(|(_, arranged)| arranged == 0);
         let switches: usize = known.tiers.iter().map(|tier| tier.switches.len()).sum();
         if first && self.open.is_empty() && switches <= AT_ONCE {
-            // Racks and hosts stand at their switches already.
+            // Racks and hosts stay closed, because hosts are shown at their switches.
             self.open.extend((0..known.tiers.len()).map(TreeItem::Tier));
         }
         self.of = Some(of);

@@ -1,5 +1,5 @@
-//! The fabric as a tree: ranks, switches below them, ports below those; then the hosts, rack by rack and all of them.
-//! Only what is open has rows.
+//! The fabric as a tree: ranks, their switches, and the ports of these; then the hosts, by rack and all
+//! together. Only open items have rows.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ use fabdeck_fabric::{NodeId, PortId, PortNum, PortState, Resolved};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TreeItem {
-    /// By its place among the ranks, from the top.
+    /// A rank, by its index from the top.
     Tier(usize),
     Node(NodeId),
     Port(PortId),
     Racks,
-    /// By its place among the racks.
+    /// A rack, by its index.
     Rack(usize),
     InRack(NodeId),
     Hosts,
@@ -29,7 +29,7 @@ pub struct TreeRow {
 }
 
 impl TreeItem {
-    /// A row of a switch's port stands for the host behind it, where there is one.
+    /// The element of a row. The port of a switch stands for the host at its other end, where there is one.
     pub fn what(self, look: &Look) -> Option<Resolved> {
         match self {
             Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => None,
@@ -40,7 +40,7 @@ impl TreeItem {
 }
 
 impl TreeItem {
-    /// The same in another look; ranks and racks are known by their places.
+    /// Converts the item to another snapshot; ranks and racks are identified by their index.
     pub fn in_another(self, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<Self> {
         Some(match self {
             Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => self,
@@ -55,7 +55,7 @@ impl TreeItem {
     }
 }
 
-/// A node in another look.
+/// The same node in another snapshot.
 pub fn again_node(id: NodeId, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<NodeId> {
     match again(Resolved::Node(id))? {
         Resolved::Node(id) => Some(id),
@@ -69,7 +69,7 @@ fn host_behind(look: &Look, port: PortId) -> Option<NodeId> {
     (!fabric.node(node).is_switch()).then_some(node)
 }
 
-/// What a row lies in, the nearest first.
+/// The items that contain a row, the nearest first.
 pub fn containers(rows: &[TreeRow], row: usize) -> Vec<TreeItem> {
     let mut depth = rows.get(row).map_or(0, |row| row.depth);
     let above = rows.iter().take(row).rev().filter(|row| {
@@ -80,7 +80,7 @@ pub fn containers(rows: &[TreeRow], row: usize) -> Vec<TreeItem> {
     above.map(|row| row.item).collect()
 }
 
-/// The rows that can be seen when these items are open; all there are when somebody looks for one.
+/// The visible rows when these items are open; with `all`, every row for a search.
 pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) -> Vec<TreeRow> {
     let open = |item: &TreeItem| all || open.contains(item);
     let mut rows = Vec::new();
@@ -100,14 +100,14 @@ pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) ->
             }
         }
     }
-    // Whoever looks for a host finds it at its switch; once is enough.
+    // A search finds a host at its switch, so the rows of racks and hosts are left out.
     if !all {
         rows.extend(hosts(known, &open));
     }
     rows
 }
 
-/// The hosts below the switches: by rack, and all of them by name.
+/// The hosts after the ranks: by rack, and all of them by name.
 fn hosts(known: &Known, open: &dyn Fn(&TreeItem) -> bool) -> Vec<TreeRow> {
     let mut rows = Vec::new();
     if !known.racks.is_empty() {
@@ -146,7 +146,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         column("lid", "LID", Kind::Number, "base LID"),
         amount("hosts", "HOSTS", "hosts attached"),
         amount("links", "LINKS", "cables to other switches"),
-        // What is well has no word, and comes last.
+        // The order begins with trouble, because an item without trouble has an empty text.
         Column {
             largest_first: true,
             ..column(
@@ -169,7 +169,7 @@ pub struct TreeListing<'s> {
 impl TreeListing<'_> {
     fn name(&self, row: TreeRow) -> String {
         let indent = "  ".repeat(row.depth.into());
-        // A sign for what can be opened; ports are leaves.
+        // The sign for an item that can be opened; ports have none.
         let sign = match (row.item, self.open.contains(&row.item)) {
             (TreeItem::Port(_) | TreeItem::InRack(_) | TreeItem::Host(_), _) => ' ',
             (_, true) => '-',
@@ -187,7 +187,7 @@ impl TreeListing<'_> {
             TreeItem::Hosts => format!("hosts ({})", counted(self.known.hosts.len(), "host", "hosts")),
             TreeItem::Port(id) => {
                 let port = self.look.fabric().port(id);
-                // A port that is up has something behind it, whether that answered or not.
+                // A port that is up has a peer, even if the peer did not answer.
                 let up = port.facts.state.is_some_and(|state| state > PortState::Down);
                 let none = if up { "no answer" } else { "no cable" };
                 let peer = port.peer.map_or_else(|| none.to_owned(), |peer| self.look.port_name(peer));
@@ -197,7 +197,7 @@ impl TreeListing<'_> {
         format!("{indent}{sign} {text}")
     }
 
-    /// Hosts of a rank or of a rack.
+    /// Number of hosts of a rank or rack.
     fn hosts(&self, item: TreeItem) -> Option<u64> {
         match item {
             TreeItem::Tier(at) => self.known.tiers.get(at).map(|tier| tier.hosts),
@@ -215,7 +215,7 @@ impl TreeListing<'_> {
         peers.filter(|peer| is_switch(*peer) == switches).count() as u64
     }
 
-    /// In words; of what holds others, how many of them are not well.
+    /// The trouble of an item; for ranks and racks, the numbers of nodes with trouble.
     fn state(&self, item: TreeItem) -> &str {
         let ailing = &self.known.ailing;
         match item {

@@ -1,4 +1,4 @@
-//! What can be said of a port under watch, in the words of the command `hotspots`.
+//! The details of a port during a watch, in the words of the command `hotspots`.
 
 use crate::session::hotspots::{
     HELD, HOT, LINK, WAY, held_words, hot_words, link_words, narrow_line, per_cent, way_words,
@@ -11,7 +11,7 @@ use crate::session::{HotPort, HotRole, Look, steps};
 use fabdeck_fabric::Resolved;
 use fabdeck_fabric::counters::Trouble;
 
-/// Why it is what it is, and what it did in the last interval.
+/// The reason for the role of a port, and its rates in the last interval.
 pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
     let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
     let Some(row) = reading.port(what) else { return Vec::new() };
@@ -41,7 +41,7 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
 fn why(look: &Look, row: &HotPort) -> Vec<Line> {
     let mut lines = Vec::new();
     if let (Some(at), Some(role)) = (&row.waits, row.role) {
-        // Without a hot-spot the word says victim where counters alone could not.
+        // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
         lines.push(match (role, row.held) {
             (_, Some(held)) => (HELD, held_words(look, at, held, alone, row.limit)),
@@ -62,7 +62,7 @@ fn why(look: &Look, row: &HotPort) -> Vec<Line> {
     lines
 }
 
-/// What a step of waiting is.
+/// The meaning of a level of waiting.
 fn scale(row: &HotPort) -> &'static str {
     match row.time_waited {
         Some(_) => "in sevenths of the time",
@@ -70,7 +70,7 @@ fn scale(row: &HotPort) -> &'static str {
     }
 }
 
-/// All of it for the page of details, its history in digits, after which comes what is known of any port.
+/// The details of the port at the cursor: reason, rates, history in digits, and the details of any port.
 pub fn hot_detail(state: &State) -> Option<Whole> {
     if state.screen != ScreenId::Hotspots {
         return None;

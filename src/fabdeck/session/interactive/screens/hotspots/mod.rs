@@ -1,4 +1,4 @@
-//! Hot-spots: ports under watch, what is wrong with them and why.
+//! The screen Hot-spots: ports during a watch, their troubles and the reasons.
 
 mod detail;
 mod screen;

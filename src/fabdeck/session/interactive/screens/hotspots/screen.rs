@@ -1,4 +1,4 @@
-//! Two lists: ports with a verdict, and all ports by what they do most.
+//! The screen Hot-spots has two lists: ports with a verdict, and all ports in the order of a rate.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::session::interactive::watch::{Reading, empty_words, interval_words};
 use crate::session::{Listing, Rowset};
 use fabdeck_fabric::Resolved;
 
-/// What is looked at, and by what.
+/// The view: ports with a verdict, or all ports in an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HotView {
     #[default]
@@ -33,12 +33,12 @@ impl HotView {
         }
     }
 
-    /// Whether it is an order of all ports.
+    /// Whether the view is an order of all ports.
     pub fn sorts(self) -> bool {
         self.field().is_some()
     }
 
-    /// The field that all ports are sorted by.
+    /// The field of the order.
     fn field(self) -> Option<&'static str> {
         match self {
             Self::Verdicts => None,
@@ -53,7 +53,7 @@ impl HotView {
 pub struct HotspotsScreen {
     pub view: HotView,
     verdicts: TableOf,
-    /// In the order of ports, so that a row is of the same port after every sweep.
+    /// The rows in the order of ports, so that a row has the same port after every sweep.
     ports: TableOf,
 }
 
@@ -67,7 +67,7 @@ impl HotspotsScreen {
         &self.ports.table
     }
 
-    /// Takes the rows of a sweep. The cursor stays on its port.
+    /// Takes over the rows of a sweep. The cursor stays on its port.
     pub fn judged(&mut self, reading: &Reading, known: &Known) {
         let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.what(row));
         self.verdicts.rows = reading.verdicts.clone();
@@ -80,7 +80,7 @@ impl HotspotsScreen {
         self.ports.take(&reading.ports, known);
     }
 
-    /// What the rows were about is not known any more.
+    /// Clears the rows, when their ports are no longer valid.
     pub fn begin_anew(&mut self, known: &Known) {
         for list in [&mut self.verdicts, &mut self.ports] {
             list.show(Rowset::Hot(Vec::new()), known);
@@ -101,13 +101,13 @@ impl Screen for HotspotsScreen {
         if self.view == HotView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
     }
 
-    /// Without a row there is more to say than that.
+    /// For an empty list, `when_empty` has a more specific text.
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
         let rows = &self.list().rows;
         if rows.count() == 0 { None } else { Some(rows.listing(known.look.as_deref()?)) }
     }
 
-    /// What the verdict comes to.
+    /// A row for the summary of the verdict.
     fn rows_above(&self, known: &Known) -> u16 {
         u16::from(known.watch.reading.is_some())
     }
@@ -143,12 +143,12 @@ impl Screen for HotspotsScreen {
         Ok(())
     }
 
-    /// Rows come with a sweep, and only then are others.
+    /// The rows change only with a sweep.
     fn refresh(&mut self, _: &Known) {}
 
     fn command(&self, known: &Known) -> Option<String> {
         let interval = known.watch.settings.interval_ms;
-        // Of a recording it is the time from one of its moments to the next.
+        // For a recording, the interval is the time between two of its moments.
         let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
         let watched = interval > 0 && known.watch.live == Some(true);
         Some(match (recorded.map(Playback::step_ms), watched) {

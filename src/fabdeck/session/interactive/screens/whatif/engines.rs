@@ -1,4 +1,4 @@
-//! The engines as rows: the comparison of the command line, and how far each of them is.
+//! The engines as rows: the comparison of the command line, and the state of each engine.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::session::interactive::known::{Known, Proposed};
 use crate::session::{Column, Comparison, EngineRow, Kind, Listing, Value};
 use fabdeck_routing::{ENGINES, Engine};
 
-/// What is compared, what matters most first: as many as a screen has room for are seen.
+/// The order of columns, the most important first; a screen shows as many as fit.
 const ORDER: [&str; 16] = [
     "engine",
     "state",
@@ -35,7 +35,7 @@ static STATE: Column = Column::new(
     ),
 );
 
-/// Where engines were asked with jobs.
+/// The columns for engines with jobs in their request.
 static JOBS: [Column; 2] = [
     when_known(
         Kind::Number,
@@ -58,7 +58,7 @@ const fn when_known(kind: Kind, id: &'static str, title: &'static str, about: &'
     column
 }
 
-/// Where a column is from.
+/// The source of a column.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
     Comparison(usize),
@@ -67,7 +67,7 @@ enum Origin {
     JobsDark,
 }
 
-/// Every engine of the registry, asked or not.
+/// All engines of the registry, whether requested or not.
 #[derive(Debug)]
 pub struct Engines {
     comparison: Comparison,
@@ -105,7 +105,7 @@ impl Default for Engines {
     }
 }
 
-/// In a word.
+/// The state of an engine, in a word.
 pub fn state(known: &Known, engine: &Engine) -> &'static str {
     match known.proposed.get(engine.id) {
         None => "-",

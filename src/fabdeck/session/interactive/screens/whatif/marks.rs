@@ -18,7 +18,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     ]
 });
 
-/// Marks in the order in which they lie in the fabric.
+/// The marks in the order of the fabric.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
     pub marks: Vec<(Resolved, String, Option<u64>)>,

@@ -1,4 +1,4 @@
-//! What-if: the marks, what they cost, and the engines side by side.
+//! The screen What-if: the marks, their cost, and the engines side by side.
 
 mod engines;
 mod marks;

@@ -1,4 +1,4 @@
-//! What can be said of an engine, and of what the marks cost, line by line.
+//! The details of an engine, and of the cost of the marks, line by line.
 
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::interactive::screens::details::Line;
@@ -7,7 +7,7 @@ use crate::session::{
 };
 use fabdeck_routing::Engine;
 
-/// What the marks cost until somebody reroutes, groups included.
+/// The cost of the marks before a reroute, with multicast groups.
 pub fn loss_lines(known: &Known) -> Vec<Line> {
     let mut lines = vec![("marked", counted(known.marks.len(), "element", "elements"))];
     if let Some(cost) = &known.cost {
@@ -22,7 +22,7 @@ pub fn loss_lines(known: &Known) -> Vec<Line> {
     lines
 }
 
-/// What the jobs that it was asked with make of its routes, and of the tables in force.
+/// The figures of the request's jobs under the engine's routes and under the tables in force.
 fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
     let asked = ("asked with", asked_with(known));
     let Some(then) = then else { return vec![asked] };
@@ -32,7 +32,7 @@ fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
     [asked].into_iter().chain(now).chain([("jobs then", job_figures_words(then))]).collect()
 }
 
-/// The jobs that it was asked with, and whether they are those that are known now.
+/// Text about the jobs in the request of engines, and whether other jobs run now.
 fn asked_with(known: &Known) -> String {
     let jobs = &known.jobs;
     let mut words = match jobs.asked_with.is_empty() {
@@ -45,7 +45,7 @@ fn asked_with(known: &Known) -> String {
     words
 }
 
-/// How much a proposal changes, where tables in force are known.
+/// Text about the changes of a proposal, where tables in force are known.
 fn change_words(known: &Known, proposal: &Proposal) -> String {
     if !known.tables {
         return format!("{NO_TABLES}, so what would change is not known");
@@ -60,7 +60,7 @@ fn change_words(known: &Known, proposal: &Proposal) -> String {
     )
 }
 
-/// The certificate of what an engine proposes, and what it takes to get there.
+/// The certificate of an engine's proposal, and its changes.
 pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
     let Some(Proposed::Done { outcome, row }) = known.proposed.get(engine.id) else {
         let state = super::engines::state(known, engine);

@@ -1,4 +1,4 @@
-//! Two lists, one at a time: engines and marks; and the page of one engine.
+//! The screen What-if has two lists, engines and marks, and a page for one engine.
 
 use super::engines::Engines;
 use super::marks::Marks;
@@ -21,7 +21,7 @@ pub struct WhatifScreen {
     pub pane: WhatifPane,
     /// The engine whose page is open.
     pub page: Option<&'static Engine>,
-    /// How far that page is scrolled.
+    /// The first visible row of the page.
     pub top: usize,
     marks: Marks,
     marks_table: Table,
@@ -30,7 +30,7 @@ pub struct WhatifScreen {
 }
 
 impl WhatifScreen {
-    /// The engine under the cursor.
+    /// The engine of the page, or else the one at the cursor.
     pub fn engine(&self) -> Option<&'static Engine> {
         self.page.or_else(|| ENGINES.get(self.engines_table.row()?))
     }
@@ -67,7 +67,7 @@ impl Screen for WhatifScreen {
         })
     }
 
-    /// What is marked, what is lost, what that compares with, and a blank.
+    /// Rows for the marks, the lost pairs, the expected loss of random links, and a blank.
     fn rows_above(&self, _: &Known) -> u16 {
         if self.page.is_some() { 0 } else { 5 }
     }
@@ -133,7 +133,7 @@ impl Screen for WhatifScreen {
     }
 }
 
-/// A listing that lives elsewhere.
+/// A reference to a listing that another struct owns.
 struct Borrowed<'s, L>(&'s L);
 
 impl<L: Listing> Listing for Borrowed<'_, L> {
