@@ -37,8 +37,8 @@ pub fn flows_moved(told: &Told) -> Vec<Migration> {
 }
 
 /// Whether a host moved the flow. Without an agent, only path queries move it to the slow lane, and only a change
-/// through OpenSM alters their answers. Towards the fast lane such a host counts as moved, since it has no open flow to
-/// fetch back.
+/// through OpenSM alters their answers. Towards the fast lane such a host counts as moved, since nothing of it has to
+/// be fetched back.
 fn followed(told: &Told, towards: Towards, flow: &PlanFlow) -> bool {
     match flow.follows {
         Follows::Agent => !is_silent(&told.silent_there, flow),
