@@ -64,8 +64,7 @@ impl Heard {
     /// Most notices that are remembered.
     pub const KNOWN_MOST: usize = 1024;
 
-    /// Returns what the host at a LID has to do about a notice that arrives. Receipt is recorded separately, by
-    /// `hear`.
+    /// Returns what the host at a LID has to do about a notice that arrives. The caller records a new one separately.
     pub fn comes(&mut self, told: &Repath, own: Option<Lid>, now: Duration) -> Coming {
         if own.is_none_or(|own| !told.names(own)) {
             return Coming::NotMeant;

@@ -104,7 +104,7 @@ pub fn fill_tables(fabric: &Fabric, devices: &mut [Device]) {
 pub fn fill_linear(fabric: &Fabric, faults: &Faults, id: &str, devices: &mut [Device]) {
     let problem = Problem::new(fabric, faults);
     let request = Request { lanes: 1, ..Request::default() };
-    // `NoPulse` never cancels.
+    // This progress callback never cancels.
     let answer = engine(id).and_then(|engine| (engine.route)(&problem, &request, &NoPulse).ok());
     let routes =
         answer.map(|answer| answer.routes).filter(|routes| routes.lane_count() <= 1).unwrap_or_default();

@@ -57,7 +57,7 @@ pub struct Carried {
     pub ratio: Ratio,
     /// No packet moves before this time.
     pub begins: Duration,
-    /// Ordered by time, which counts from `begins`.
+    /// Ordered by time, which counts from the beginning of traffic.
     pub scenes: Vec<Scene>,
 }
 
@@ -378,7 +378,7 @@ impl World {
     }
 
     /// The port that a text names: a node by name or GUID, or `NAME/PORT`. A node alone means port 0 of a switch, or
-    /// an adapter's first port with a working link.
+    /// an adapter's first port with a working link, otherwise its first port.
     pub(super) fn find(&self, text: &str) -> Option<Plug> {
         if let Some(node) = self.named(text) {
             return self.first_plug(node);

@@ -36,7 +36,7 @@ impl<B: Bytes> Moments<B> {
         (ends[before] + 1..=ends[place]).all(|slot| lead(slot).first == lead(slot - 1).next())
     }
 
-    /// Whether a moment can be compared with the moment before, by the rule of `Timeline::follows`.
+    /// Whether a moment can be compared with the moment before, by the timeline's rule: no gap and no break.
     pub fn follows(&self, place: usize) -> bool {
         let step = |before: usize| self.time(place).saturating_sub(self.time(before));
         self.unbroken(place) && place.checked_sub(1).is_some_and(|before| step(before) <= self.longest_step)

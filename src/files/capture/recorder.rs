@@ -22,12 +22,13 @@ pub trait Sink {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// Most sweeps between two with whole counters, where reading of any moment begins; and, below, most bytes of lines
-/// between them.
+/// Most sweeps between two with whole counters, where reading of any moment begins.
 const SWEEPS: u64 = 60;
-/// The same for a sweep of few ports. Whole counters cost almost nothing there, and damage then affects fewer sweeps.
+/// The same for sweeps of few ports. Whole counters cost almost nothing there, and damage then affects fewer sweeps.
 const SWEEPS_OF_FEW: u64 = 9;
+/// Most samples of a sweep of few ports.
 const FEW: usize = 512;
+/// Most bytes of lines between two sweeps with whole counters.
 const LINES: usize = 24 << 20;
 /// The whole state is written again when later frames reach this multiple of its size, and at least the next number of
 /// bytes.
@@ -188,7 +189,7 @@ impl<S: Sink> Recorder<S> {
         self.write(time, vec![Record::News(news)], false).map(drop)
     }
 
-    /// Records a note. Callers refuse text longer than `fits_note` allows; here it is cut.
+    /// Records a note. Callers refuse text that is too long; here it is cut.
     pub fn note(&mut self, time: i64, text: &str) -> Result<(), RecordError> {
         let text = if fits_note(text) { text.to_owned() } else { text.chars().take(SHORT).collect() };
         self.write(time, vec![Record::Note(text)], false).map(drop)

@@ -53,12 +53,12 @@ pub enum Record {
     Note(String),
     /// An operator's action at a console.
     Action(Acted),
-    /// An event: `observe::News` as far as this version knows it.
+    /// News of a sweep. It stays JSON, because a later version may have written kinds that this one does not know.
     News(Value),
     End(End),
 }
 
-/// Bytes of a note, an action or a list of jobs in a line. Readers accept at most `TEXT_LIMIT` and `JOBS_LIMIT`.
+/// Bytes of a note, an action or a list of jobs in a line. Readers refuse lines beyond the limits above.
 pub fn said_size(record: Record) -> usize {
     let longest = Line { seq: u64::MAX, time: i64::MIN, record };
     // A text always converts to JSON.

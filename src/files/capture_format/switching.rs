@@ -156,7 +156,7 @@ impl LaneTables {
     }
 
     fn split(self) -> Vec<Self> {
-        /// Most SL2VL rows of a record, of about 30 bytes each; the arbitration of a port counts as `PORT` rows.
+        /// Most SL2VL rows of a record, of about 30 bytes each; the arbitration of a port counts as 20 rows.
         const MOST: usize = 400_000;
         const PORT: usize = 20;
         let (mut all, mut rows) = (vec![Self { whole: self.whole, nodes: BTreeMap::new() }], 0);

@@ -89,7 +89,7 @@ pub enum LevelsRead {
 /// The progress of a long reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// The phase, as `Reading` names it.
+    /// The name of the phase, as in the report of a reading.
     pub phase: &'static str,
     /// Number of requests that are settled.
     pub done: u64,
@@ -187,8 +187,9 @@ pub trait Source {
         Ok(None)
     }
 
-    /// Reads the counters of all ports of the last snapshot again, and the tables that may have changed. Waits for the
-    /// given time of the source's clock. Updates the snapshot's fabric and tables. A file has one reading only.
+    /// Reads the counters of all ports of the last snapshot again, and the tables that may have changed. No reading
+    /// starts before the given time of the source's clock. Updates the snapshot's fabric and tables. A file has one
+    /// reading only.
     fn sweep(
         &mut self,
         _look: &mut Observation,

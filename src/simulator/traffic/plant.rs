@@ -30,7 +30,7 @@ pub(super) enum Far {
 }
 
 /// One direction of a cable, a drain, or the pseudo channel of an end's send queues. The part that each packet needs,
-/// in one cache line; the rest is its `Side`.
+/// in one cache line; the rest is in a struct beside it.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Channel {
