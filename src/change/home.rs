@@ -65,7 +65,7 @@ pub enum HomeError {
 #[derive(Clone, Debug)]
 pub struct Home {
     folder: PathBuf,
-    /// The socket of the system log, which gets the length of the audit trail; `None`: no log does.
+    /// The socket of the system log, which gets the length of the audit trail; `None` for no log.
     system_log: Option<PathBuf>,
     system: Arc<dyn System>,
 }

@@ -13,7 +13,7 @@ use fabdeck_mad::access::{InformToken, ReadPort, Source, SourceError};
 pub struct LiveOptions {
     pub policy: Policy,
     pub keys: Keys,
-    /// The right of sweeps to subscribe to traps, if they are to.
+    /// The token with which sweeps subscribe to traps; `None` for no traps.
     pub traps: Option<InformToken>,
     /// The simulators of this process, which a second opening shares; without them each opening creates its own.
     pub own: Option<OwnSimulators>,

@@ -17,7 +17,7 @@ use fabdeck_mad::access::{Device, Slot, Unwatched, Wanted, WriteError};
 
 /// How long the guard reads before it serves requests again.
 const SLICE: Duration = Duration::from_millis(200);
-/// A device without an answer takes three seconds: a read that begins later could end after the deadline.
+/// Smallest rest of the window for reading: a device without an answer takes three seconds.
 pub(super) const AHEAD: Duration = Duration::from_secs(4);
 /// How long the guard reads again before a confirmation, which waits for it.
 const BEFORE_CONFIRMED: Duration = Duration::from_secs(2);

@@ -574,7 +574,7 @@ impl Keeper<'_> {
     /// Restores the tables of a reachable fabric once, and returns what is left.
     pub(super) fn restore(&mut self, steps: &[Step]) -> Vec<Left> {
         if self.untouched {
-            // Parts that hold the plan's bytes were written by another writer, and stay.
+            // Nothing was written here: parts with the plan's bytes come from another writer, and stay.
             return self.return_to_base_again();
         }
         let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok();

@@ -15,7 +15,7 @@ use fabdeck_mad::access::{Registered, Registration};
 /// How often the registration is renewed; below, how often it is retried if no subnet manager stores it.
 const RENEWED_AFTER: Duration = Duration::from_secs(10);
 const TRIED_AFTER: Duration = Duration::from_secs(20);
-/// A subnet manager without an answer takes some seconds of the time that is left.
+/// Smallest rest of the window for a request to the subnet manager, whose silence takes some seconds.
 const AHEAD: Duration = Duration::from_secs(15);
 /// How long the registration outlasts the window of a change without a guard: its machine may return and roll it back.
 const LONGER: Duration = Duration::from_secs(3600);

@@ -1,5 +1,5 @@
 //! The rights of users other than the owner of a state folder: what the owner's configuration grants, and nothing else.
-//! The kernel identifies the caller (`SO_PEERCRED`), never the caller itself.
+//! The kernel identifies the caller (`SO_PEERCRED`); a name in the request gives no right.
 
 use std::os::unix::net::UnixStream;
 

@@ -54,7 +54,7 @@ pub fn wait_beside(
         if !kept.read.told.phase.is_pending() {
             return Ok(None);
         }
-        // A guard that waits for a confirmation makes no progress, and need not before the deadline.
+        // While the change waits to be confirmed, a guard that hangs does no harm before the deadline.
         let holder = kept.lock_holder().and_then(|holder| holder.pid);
         if hang.is_hanging(system, holder.filter(|_| kept.read.told.phase != Phase::Applied)) {
             // The process has not ended yet, or another one has just replaced it: check again in the next turn.

@@ -55,8 +55,8 @@ impl Both {
         self.old.next[switch as usize] != self.new.next[switch as usize]
     }
 
-    /// Whether all joined switches reach the destination by both, and no mixture of entries has a loop. If not, `link`
-    /// has run.
+    /// Whether all joined switches reach the destination by both, and no mixture of entries has a loop. If not, the two
+    /// trees are linked afterwards.
     pub(super) fn calm(&mut self, ground: &Ground<'_>, root: u32) -> bool {
         let joined = ground.joined(root);
         let whole = self.old.order.len() == joined && self.new.order.len() == joined;

@@ -39,7 +39,8 @@ pub struct Memory {
     pub adaptive: AdaptiveAnswers,
 }
 
-/// Runs one sweep. The memory changes only after all queries, so a cancelled sweep has no effect.
+/// Runs one sweep. Apart from the capabilities of performance agents, nothing is stored before all queries have ended,
+/// so a cancelled sweep has no effect.
 pub fn sweep(
     reader: &mut Reader<'_>,
     look: &mut Observation,

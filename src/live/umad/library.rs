@@ -313,7 +313,7 @@ pub struct Device {
 pub struct Agent(c_int);
 
 impl Device {
-    /// Whether the header before a MAD has the expected size: kernels before 2007 have a shorter one.
+    /// Whether the header before a MAD has the expected size: kernels before 2.6.24 have a shorter one.
     pub fn current(&self) -> bool {
         // SAFETY: the function takes nothing and returns a number.
         unsafe { (self.library.size)() == size_of::<Envelope>() }
