@@ -54,7 +54,7 @@ impl Preview {
         self.marked.unmark(look.fabric(), what)
     }
 
-    /// Replaces the current marks by `faults`.
+    /// Replaces the current marks with `faults`.
     pub fn become_marked(&mut self, look: &Look, faults: &Faults) {
         self.marked.become_marked(look.fabric(), faults);
     }

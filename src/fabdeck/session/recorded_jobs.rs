@@ -25,7 +25,7 @@ impl<'l> RecordedJobs<'l> {
         Some(Self { said, at })
     }
 
-    /// Time at which the list was received; later lists may be missing because the source stopped answering.
+    /// Time at which the list was last received.
     pub fn heard(&self) -> Option<String> {
         let offset = self.at.map_or(Offset::UTC, |(_, offset)| offset);
         let heard = Timestamp::from_millisecond(self.said.heard?).ok()?.to_zoned(TimeZone::fixed(offset));

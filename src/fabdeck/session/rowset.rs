@@ -16,7 +16,7 @@ pub enum Rowset {
     Hosts(Vec<HostPort>),
     Links(Vec<Cable>),
     Ports(Vec<PortId>),
-    /// Ports with counters.
+    /// Ports with a cable, with their rates during a watch.
     Hot(Vec<HotPort>),
 }
 

@@ -250,7 +250,7 @@ pub enum LaneStanding {
     Cooling,
     /// For a hot-spot: some flows are on the slow lane, others would move there.
     Partly,
-    /// The flow is on the slow lane, and whether its hot-spot still exists is unknown.
+    /// The flow is on the slow lane, and whether its adapter is still a hot-spot is unknown.
     Untold,
 }
 

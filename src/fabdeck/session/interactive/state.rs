@@ -32,7 +32,7 @@ pub struct Unsaved {
     pub notes: usize,
     /// Number of these notes that a task is writing.
     pub on_their_way: usize,
-    /// Whether the operator was warned of them when he tried to leave.
+    /// Whether the session has warned the operator of them before leaving.
     pub told: bool,
 }
 

@@ -35,7 +35,7 @@ pub enum HotRole {
     OnTheWay,
     /// A port between switches that waits without any hot-spot: the link carries less than is sent.
     TooNarrow,
-    /// The same, while none of these ports sends: nothing moves.
+    /// Ports between switches that wait without any hot-spot, while none of them sends: nothing moves.
     StandsStill,
     /// Waiting is unknown: the port does not count it, its counter is at the maximum, or it did not answer.
     Untold,

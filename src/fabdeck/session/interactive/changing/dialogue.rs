@@ -87,7 +87,7 @@ impl Dialogue {
         (0..findings).map(Stop::Finding).chain([Stop::Stay, Stop::Act]).collect()
     }
 
-    /// Moves the focus to the next or the previous place, in a circle.
+    /// Moves the focus to the next or the previous place, and wraps around at the end.
     pub(super) fn go(&mut self, forward: bool) {
         let stops = self.stops();
         let at = stops.iter().position(|stop| *stop == self.focus).unwrap_or(0);

@@ -47,7 +47,7 @@ impl PathsScreen {
             self.users = None;
             return;
         };
-        // While the paths are being indexed again, the list stays empty and open.
+        // While paths are being indexed again, the list is empty but stays open.
         self.user_rows = known.paths.as_ref().map_or_else(Vec::new, |paths| user_rows(look, paths, link));
         self.table.refresh(&users(look, &self.user_rows));
     }

@@ -131,7 +131,7 @@ fn lead_to(state: &mut State, lead: impl FnOnce(&mut Playback) -> Led) -> Vec<Ef
     go(state, place)
 }
 
-/// Moves the cursor to an answer, and returns its message.
+/// Sets what the cursor points at for an answer, and returns its message.
 fn answered(playback: &mut Playback, led: &Led) -> Option<(Severity, String)> {
     let timeline = playback.timeline().clone();
     let clock = |time: i64| timeline.clock(time);
