@@ -347,7 +347,7 @@ struct Heading {
     range_end: Option<Lid>,
 }
 
-/// `Unicast lids [0-14] of switch Lid 2 guid 0x0002c90100000000 ('leaf0'):`
+/// Reads `Unicast lids [0-14] of switch Lid 2 guid 0x0002c90100000000 ('leaf0'):`.
 fn heading_of(text: &str, unended: bool) -> Option<Heading> {
     let (before, after) = text.split_once(" guid 0x")?;
     let (guid, rest) = leading_hex(after)?;
@@ -367,7 +367,7 @@ fn heading_of(text: &str, unended: bool) -> Option<Heading> {
     Some(Heading { node: Guid(guid), lid, top, promised, range_end })
 }
 
-/// `702 valid lids dumped`
+/// Reads `702 valid lids dumped`.
 fn count_of(text: &str) -> Option<u32> {
     let (count, rest) = leading_decimal(text)?;
     let rest = rest.trim();
@@ -401,7 +401,7 @@ fn is_known_heading(text: &str) -> bool {
     table || text.contains("replaced by dump_fts") || text.starts_with("Switch multicast mlid capability")
 }
 
-/// `SubnGet(LFT) failed on switch 'name' DR path ... Node GUID 0x2c9 SMA LID 2; MAD status 0x110 AM 0x3`
+/// Reads `SubnGet(LFT) failed on switch 'name' DR path ... Node GUID 0x2c9 SMA LID 2; MAD status 0x110 AM 0x3`.
 fn unread_block(text: &str, line: u64) -> Option<Unread> {
     let multicast = text.starts_with("SubnGet(MFT) failed");
     if !multicast && !text.starts_with("SubnGet(LFT) failed") {

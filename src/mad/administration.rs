@@ -165,7 +165,7 @@ impl InformInfoRecord {
 #[repr(C)]
 pub struct ServiceRecord {
     pub service_id: U64,
-    /// The port that offers it.
+    /// The port that offers the service.
     pub service_gid: [u8; 16],
     pub partition_key: U16,
     pub reserved: U16,

@@ -1,4 +1,4 @@
-//! Which field of the two counter attributes holds which counter.
+//! Mapping of counters to fields of the two counter attributes.
 
 use super::performance::{PortCounters, PortCountersExtended};
 use fabdeck_fabric::observe::Counter;

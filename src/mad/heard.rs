@@ -19,7 +19,7 @@ use fabdeck_fabric::Lid;
 use super::repath::Repath;
 use super::standing::{NoticeKey, Standing};
 
-/// What a host has to do about a notice.
+/// What a host does about a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coming {
     /// The notice is for other hosts.

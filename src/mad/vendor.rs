@@ -38,7 +38,7 @@ impl GeneralInfo {
         self.capabilities.get(bit / 32).is_some_and(|word| word.get() >> (bit % 32) & 1 == 1)
     }
 
-    /// Whether the switch can choose ports by itself and has AdaptiveRoutingInfo.
+    /// Whether the switch supports adaptive routing and AdaptiveRoutingInfo.
     pub fn has_adaptive_routing(&self) -> bool {
         self.has(Self::ADAPTIVE_ROUTING) || self.has(Self::ADAPTIVE_ROUTING_OLD)
     }

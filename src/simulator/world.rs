@@ -44,7 +44,7 @@ pub struct World {
     pub(super) relaned: bool,
     /// Subscribers to the manager's traps, and the traps to send.
     pub(super) watchful: Watchfulness,
-    /// What ports have registered with the manager.
+    /// Services that ports have registered with the manager.
     pub(super) services: Services,
     /// Hosts whose agents follow notices by themselves.
     pub(super) agents: HostAgents,

@@ -62,7 +62,7 @@ pub enum RewriteError {
 }
 
 impl Stretch {
-    /// All of it.
+    /// The whole capture.
     pub fn all<B: Bytes>(moments: &Moments<B>) -> Result<Self, SourceError> {
         Self::between(moments, None, None)
     }

@@ -57,7 +57,7 @@ impl Ring {
     pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
         self.recorder.sweep(time, look, sweep)?;
         if self.size() > self.most && !self.forget() {
-            // A single recording larger than the limit starts anew each time.
+            // Without a place to cut at, the recording starts anew at twice the limit.
             (self.held, self.recorder) = begun(&self.header, self.most);
             self.recorder.sweep(time, look, sweep)?;
         }

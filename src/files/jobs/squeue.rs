@@ -38,7 +38,7 @@ pub struct Squeue {
     pub timeout: Duration,
 }
 
-/// Why there is no list.
+/// Why a query gave no list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Trouble {
     #[error(

@@ -9,7 +9,7 @@ use fabdeck_fabric::{Guid, Lid, PortNum};
 /// The well-known Q_Key of queue pair 1.
 pub const QP1_KEY: u32 = 0x8001_0000;
 
-/// Where a datagram goes, or where it came from.
+/// The destination of a datagram, or its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
     /// The permissive LID (0xFFFF) for a directed route.

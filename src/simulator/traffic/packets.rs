@@ -7,7 +7,7 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(16))]
 pub(super) struct Packet {
-    /// When its header can be forwarded.
+    /// When the header can be forwarded.
     pub ready: u64,
     /// The next packet in the queue.
     pub behind: u32,
