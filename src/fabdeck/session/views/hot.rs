@@ -8,7 +8,7 @@ use fabdeck_fabric::{Port, PortId};
 /// Number of sweeps in the small history of a row.
 pub const SPARK: usize = 8;
 
-/// The levels of a history, the oldest first: 0 to 7, or `UNTOLD`.
+/// The levels of a history, the oldest first: 0 to 7, or the value for an unknown level.
 pub type Spark = [u8; SPARK];
 
 /// An unknown level of a history.

@@ -195,7 +195,7 @@ fn link_named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
     match service_element(&look, text.trim()) {
         Ok(element) => Some(element),
-        // A quoted name, or a wrong one; `named` handles quotes and reports errors.
+        // A quoted name, or a wrong one; the general search handles quotes and reports errors.
         Err(_) => named(state, text),
     }
 }

@@ -136,7 +136,7 @@ impl Screen for LanesScreen {
     }
 
     fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
-        // For an empty list, `when_empty` has a more specific text.
+        // For an empty list, the screen has a more specific text.
         match self.view {
             LaneView::Flows if self.rows.is_empty() => None,
             LaneView::Tables if self.table_rows.is_empty() => None,

@@ -1,5 +1,5 @@
-//! The sequence of sweeps. A tick requests a sweep, `swept` puts its result into the state, and `judged` its
-//! verdict. A new snapshot restarts the series.
+//! The sequence of sweeps. A tick requests a sweep; the state receives the sweep first, then its verdict. A new
+//! snapshot restarts the series.
 
 use std::sync::Arc;
 use std::time::Duration;

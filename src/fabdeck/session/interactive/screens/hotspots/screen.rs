@@ -101,7 +101,7 @@ impl Screen for HotspotsScreen {
         if self.view == HotView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
     }
 
-    /// For an empty list, `when_empty` has a more specific text.
+    /// `None` for an empty list, because the screen has a more specific text for it.
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
         let rows = &self.list().rows;
         if rows.count() == 0 { None } else { Some(rows.listing(known.look.as_deref()?)) }
