@@ -50,7 +50,7 @@ impl FileLock {
             let file = open_private(system, path)?;
             match file.try_lock(false) {
                 Ok(()) if is_at(system, path, &*file)? => {
-                    let replaced = holder_of_replaced(system, path, file.status()?.user)?;
+                    let replaced = holder_of_replaced(system, path, &*file)?;
                     return Ok(replaced.map_or(Ok(Self(file)), Err));
                 }
                 // Another process replaced the file in between.
@@ -106,9 +106,17 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The process of the owner that holds the lock of the file that was replaced last, for any length of time.
-fn holder_of_replaced(system: &dyn System, path: &Path, owner: u32) -> io::Result<Option<LockHolder>> {
-    let replaced = beside(path, ".old");
-    let is_owners = |there: FileStatus| there.kind == FileKind::File && there.user == owner;
+/// `held` is the file at the path. Where a process was killed between naming the old file and replacing it, both names are of
+/// that one.
+fn holder_of_replaced(
+    system: &dyn System,
+    path: &Path,
+    held: &dyn OpenFile,
+) -> io::Result<Option<LockHolder>> {
+    let (replaced, held) = (beside(path, ".old"), held.status()?);
+    let owner = held.user;
+    let is_owners =
+        |there: FileStatus| there.kind == FileKind::File && there.user == owner && there.id != held.id;
     if !system.symlink_metadata(&replaced).is_ok_and(is_owners) {
         return Ok(None);
     }
@@ -150,7 +158,7 @@ fn replace(
         return Ok(None);
     }
     let owner = old.status()?.user;
-    if let Some(holder) = holder_of_replaced(system, path, owner)? {
+    if let Some(holder) = holder_of_replaced(system, path, old)? {
         return Ok(Some(Err(holder)));
     }
     match system.remove(&old_path) {
@@ -270,5 +278,20 @@ mod tests {
         let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
         assert!(is_at(&LocalSystem, &beside(&path, ".old"), &*old).unwrap());
+    }
+
+    /// Killed between naming the old file and replacing it: seed 29292 of the simulated world.
+    #[test]
+    fn a_replacement_that_was_cut_short_leaves_a_lock_that_can_be_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        drop(FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap());
+        LocalSystem.link(&path, &beside(&path, ".old")).unwrap();
+        let lock = FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
+        drop(lock);
+        let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
+        let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
     }
 }

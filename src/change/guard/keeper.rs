@@ -16,6 +16,7 @@ use super::drift::{AHEAD, Seen};
 use super::outlook::{Outlook, switched, unreached, wrong};
 use super::refusals::Refusals;
 use super::registering::Registering;
+use super::taken_over::Confirmation;
 use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
 use crate::audit::Entry;
@@ -92,6 +93,7 @@ impl Guard<'_> {
             kept,
             unheard,
             untouched,
+            return_unknown: false,
             unanswered,
             waited,
             stepped: None,
@@ -121,6 +123,8 @@ pub(super) struct Keeper<'a> {
     pub unheard: bool,
     /// Whether certainly nothing was written.
     pub untouched: bool,
+    /// Whether no part has told yet that the guard before did not begin to roll the change back.
+    pub return_unknown: bool,
     /// Whether the change ended because hosts did not leave the base LIDs.
     unanswered: bool,
     /// Whether hosts needed more than one round to leave the base LIDs.
@@ -148,7 +152,7 @@ impl Keeper<'_> {
             (Errand::TakeOver, Phase::Applied) => {
                 self.aim(&steps);
                 self.register_again();
-                self.wait(&steps)
+                self.wait_on(&steps)
             }
             (Errand::TakeOver, Phase::Applying) => {
                 let why = match self.untouched {
@@ -347,7 +351,7 @@ impl Keeper<'_> {
     }
 
     /// Waits for a confirmation or the deadline.
-    fn wait(&mut self, steps: &[Step]) -> Result<(), JournalError> {
+    pub(super) fn wait(&mut self, steps: &[Step]) -> Result<(), JournalError> {
         let mut looked = self.clock.boot_time();
         let mut seen = Seen::default();
         let mut steps_of_clock = StepWatch::new(self.clock);
@@ -387,15 +391,11 @@ impl Keeper<'_> {
                 Ask::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 Ask::Confirm { user } => {
                     let user = user.clone();
-                    self.look_before(steps, &mut seen);
-                    let record = Record::Confirmed { time: self.time(), user: user.clone() };
-                    return match self.record(record, "confirmed", &user, "") {
-                        Ok(()) => {
-                            self.answer(&order, &seen);
-                            Ok(())
-                        }
-                        Err(error) => self.not_durable(steps, &order, &error),
-                    };
+                    match self.confirmation(steps, &order) {
+                        Confirmation::Allowed => return self.confirm(steps, &order, (&user, &mut seen)),
+                        Confirmation::NotYet => {}
+                        Confirmation::TakenBack(ended) => return ended,
+                    }
                 }
                 Ask::GoOn { .. } => self.refuse(&order, waits_for_nobody(&self.told)),
                 Ask::Extend { user, seconds } => {
@@ -413,6 +413,23 @@ impl Keeper<'_> {
                     return self.take_back(steps, &format!("asked for by {user}"), *anyway);
                 }
             }
+        }
+    }
+
+    fn confirm(
+        &mut self,
+        steps: &[Step],
+        order: &Order,
+        (user, seen): (&str, &mut Seen),
+    ) -> Result<(), JournalError> {
+        self.look_before(steps, seen);
+        let record = Record::Confirmed { time: self.time(), user: user.to_owned() };
+        match self.record(record, "confirmed", user, "") {
+            Ok(()) => {
+                self.answer(order, seen);
+                Ok(())
+            }
+            Err(error) => self.not_durable(steps, order, &error),
         }
     }
 
@@ -507,7 +524,7 @@ impl Keeper<'_> {
     }
 
     /// Rolls the change back, unless no user asked for it and it would lose more paths.
-    fn take_back(&mut self, steps: &[Step], why: &str, asked: bool) -> Result<(), JournalError> {
+    pub(super) fn take_back(&mut self, steps: &[Step], why: &str, asked: bool) -> Result<(), JournalError> {
         if self.journal.is_superseded() {
             // Another guard keeps the change, and may have confirmed it. This write fails as superseded.
             return self.journal.mark(&Record::Written { count: self.told.written });

@@ -15,6 +15,7 @@ mod request;
 mod rights;
 mod second;
 mod socket_folder;
+mod taken_over;
 mod trail;
 mod window;
 

@@ -58,6 +58,7 @@ fn machines(shared: Option<LockScope>) -> (Vec<Host>, Vec<Disk>) {
         wall_ms: 0,
         disk_fails_until_ms: 0,
         fails_sync: false,
+        sync_failed: false,
         disk: if shared.is_some() { 0 } else { number },
     };
     (vec![host(0), host(1)], disks)

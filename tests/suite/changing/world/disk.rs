@@ -20,6 +20,8 @@ pub struct Inode {
     pub bytes: Vec<u8>,
     durable: Vec<u8>,
     pub modified_ms: i64,
+    /// The machine that wrote it last.
+    pub writer: usize,
     locks: Vec<Lock>,
 }
 
@@ -76,7 +78,7 @@ impl Disk {
         self.next += 1;
         self.written += 1;
         let (bytes, durable) = (Vec::new(), Vec::new());
-        let inode = Inode { kind, user, mode, bytes, durable, modified_ms: 0, locks: Vec::new() };
+        let inode = Inode { kind, user, mode, bytes, durable, modified_ms: 0, writer: 0, locks: Vec::new() };
         self.inodes.insert(self.next, inode);
         self.names.insert(path.to_owned(), self.next);
         self.next
@@ -234,9 +236,11 @@ impl Disk {
         self.names.keys()
     }
 
-    pub fn lose_unsynced(&mut self, dice: &mut Dice) {
+    /// A machine lost its power; `None`: the only one that has this disk, which lost names too.
+    pub fn lose_unsynced(&mut self, dice: &mut Dice, host: Option<usize>) {
         self.written += 1;
-        for inode in self.inodes.values_mut() {
+        let lost = |inode: &&mut Inode| host.is_none_or(|host| inode.writer == host);
+        for inode in self.inodes.values_mut().filter(lost) {
             let grown = inode.bytes.strip_prefix(inode.durable.as_slice()).map(<[u8]>::len);
             let length = match grown {
                 Some(grown) => inode.durable.len() + dice.below(grown as u64 + 1) as usize,
@@ -249,7 +253,10 @@ impl Disk {
             };
             inode.bytes.clone_from(&left);
             inode.durable = left;
-            inode.locks.clear();
+        }
+        // Locks went with their processes.
+        if host.is_some() {
+            return;
         }
         let mut left = self.durable_names.clone();
         for (path, number) in &self.names {

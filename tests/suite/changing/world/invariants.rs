@@ -208,7 +208,7 @@ impl State {
             };
             // Where all that keep it are stopped nothing but their going on helps.
             // And a guard goes back without its journal where its disk has failed: nothing says so there before the end.
-            let silent = host.disk_fails_until_ms > 0 && runs;
+            let silent = (host.disk_fails_until_ms > 0 || host.sync_failed) && runs;
             if later_ms <= due || silent || !works || (!keepers.is_empty() && !runs) {
                 continue;
             }

@@ -443,7 +443,7 @@ impl OpenFile for SimulatedFile {
             };
             let inode = state.disks[self.disk].inode_mut(self.number);
             inode.bytes.extend_from_slice(&bytes[..length]);
-            inode.modified_ms = modified;
+            (inode.modified_ms, inode.writer) = (modified, self.machine.host);
             if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         })
     }
@@ -451,7 +451,9 @@ impl OpenFile for SimulatedFile {
     fn sync(&self) -> io::Result<()> {
         self.act("syncs", |state| {
             self.machine.check_disk(state)?;
-            if std::mem::take(&mut state.hosts[self.machine.host].fails_sync) {
+            let host = &mut state.hosts[self.machine.host];
+            if std::mem::take(&mut host.fails_sync) {
+                host.sync_failed = true;
                 return Err(io::Error::other("input/output error"));
             }
             state.disks[self.disk].sync(self.number);
@@ -462,7 +464,9 @@ impl OpenFile for SimulatedFile {
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.act("cuts", |state| {
             self.machine.check_disk(state)?;
-            state.disks[self.disk].inode_mut(self.number).bytes.resize(length as usize, 0);
+            let inode = state.disks[self.disk].inode_mut(self.number);
+            inode.bytes.resize(length as usize, 0);
+            inode.writer = self.machine.host;
             Ok(())
         })
     }

@@ -61,6 +61,8 @@ pub struct Host {
     pub disk_fails_until_ms: u64,
     /// The next sync fails, and nothing else.
     pub fails_sync: bool,
+    /// A sync has failed.
+    pub sync_failed: bool,
     /// Where its state folder lies.
     pub disk: usize,
 }
@@ -552,7 +554,8 @@ impl State {
             self.processes.iter().filter(|(_, process)| process.host == host).map(|(pid, _)| *pid).collect();
         on_it.into_iter().for_each(|pid| self.kill(pid, "power cut"));
         let (disk, dice) = (self.hosts[host].disk, &mut self.dice);
-        self.disks[disk].lose_unsynced(dice);
+        let is_shared = self.hosts.iter().filter(|other| other.disk == disk).count() > 1;
+        self.disks[disk].lose_unsynced(dice, is_shared.then_some(host));
         self.after(down_ms, Event::Boot { host });
     }
 }

@@ -24,6 +24,21 @@ fn a_change_that_went_back_without_its_journal_cannot_be_confirmed() {
 }
 
 #[test]
+fn a_change_that_went_back_without_its_journal_cannot_be_confirmed_by_the_next_guard() {
+    let killed = |name| Event::Kill { name };
+    // The way back is done, and its guard is gone before the disk takes that down.
+    let at = vec![
+        (5_000, Event::FailDisk { host: 0, for_ms: 8_000 }),
+        (6_000, decide(Decision::Confirm)),
+        (9_000, killed("guard aaaa0001")),
+        (14_000, decide(Decision::Confirm)),
+    ];
+    let world = played(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(Phase::RolledBack));
+    assert!(state_file(&world, "audit").contains("had begun to take the change back"));
+}
+
+#[test]
 fn a_flipped_bit_in_the_last_newline_takes_no_confirmed_change_back() {
     let at = vec![(20_000, Event::FlipNewline { id: ID }), (60_000, start(Program::Resume))];
     let world = played(None, Decision::Confirm, at, Vec::new());

@@ -29,6 +29,20 @@ fn a_guard_that_is_killed_while_it_writes_has_its_change_taken_back_at_once() {
     assert!(seconds_of(&world, "the guard was gone")[0] < 10.0);
 }
 
+/// Nothing answers at the takeover, so it is not known whether the guard before had begun the way back.
+#[test]
+fn a_guard_that_took_over_confirms_once_the_fabric_answers() {
+    let at = vec![
+        (8_000, Event::Silence { for_ms: 10_000 }),
+        (8_500, Event::Kill { name: "guard aaaa0001" }),
+        (12_000, decide(Decision::Confirm)),
+        (22_000, decide(Decision::Confirm)),
+    ];
+    let world = played(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(Phase::Confirmed));
+    assert!(has_said(&world, "FD-5647"));
+}
+
 #[test]
 fn a_guard_that_is_asked_to_end_leaves_a_line_and_a_successor() {
     let ends = Event::End { name: "guard aaaa0001" };
