@@ -337,8 +337,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         unread_tables: 0,
         adaptive_routing: adaptive.map(Adaptive::switches),
         adaptive_unknown: adaptive.map_or(0, Adaptive::unknown),
-        // With adaptive routing, switches choose among ports, so forwarding tables do not determine the
-        // paths.
+        // With adaptive routing, switches choose among ports: tables alone do not determine the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
         cut: look.observation.cut,
         whatever_lanes: acyclic && certificate.lanes.len() <= 1,
