@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use fabdeck_fabric::observe::digits_in_groups;
 use serde::{Deserialize, Serialize};
 
 use super::standing::Standing;
@@ -67,7 +68,9 @@ impl CutOff {
         parts.extend(more(self.switches.len(), "more switches"));
         parts.extend(self.hosts.iter().take(NAMED).cloned());
         parts.extend(more(self.hosts.len(), "more hosts"));
-        let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let count = |count: usize, one: &str| {
+            format!("{} {one}{}", digits_in_groups(count), if count == 1 { "" } else { "s" })
+        };
         let aggregation = self.aggregation_nodes.len();
         parts.extend((aggregation > 0).then(|| count(aggregation, "aggregation node")));
         parts.push(count(usize::try_from(self.pairs).unwrap_or(usize::MAX), "pair"));
@@ -76,7 +79,7 @@ impl CutOff {
 }
 
 fn more(count: usize, what: &str) -> Option<String> {
-    (count > NAMED).then(|| format!("{} {what}", count - NAMED))
+    (count > NAMED).then(|| format!("{} {what}", digits_in_groups(count - NAMED)))
 }
 
 /// The reach of tables over the working cables.

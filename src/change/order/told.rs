@@ -1,5 +1,6 @@
 //! Describes the states that the writes of a plan pass through.
 
+use fabdeck_fabric::observe::digits_in_groups;
 use serde::{Deserialize, Serialize};
 
 /// The worst state between the first write and the last. A pair is a terminal and a LID of another one. With switches
@@ -41,22 +42,26 @@ impl OnTheWay {
             _ => "switch by switch",
         };
         if self.worst_broken == 0 && self.worst_interrupted == 0 {
+            let writes = digits_in_groups(writes);
             return format!("every pair has a path after each of the {writes} writes, {order}");
         }
         let rounds = match self.worst_looping {
             0 => String::new(),
-            some => format!(", never more than {some} of them in a round"),
+            some => format!(", never more than {} of them in a round", digits_in_groups(some)),
         };
-        let (worst, lasting) = (self.worst_broken, self.lasting);
+        let [worst, lasting, last] =
+            [self.worst_broken, self.lasting, self.worst_after].map(digits_in_groups);
+        let (writes, pairs) = (digits_in_groups(writes), digits_in_groups(pairs));
         let place = match (&self.worst_at, self.worst_after) {
             (_, 0) => "before the first write".to_owned(),
-            (Some(at), after) => format!("after write {after} of {writes} ({at}) and for {lasting} in all"),
-            (None, after) => format!("after write {after} of {writes} and for {lasting} in all"),
+            (Some(at), _) => format!("after write {last} of {writes} ({at}) and for {lasting} in all"),
+            (None, _) => format!("after write {last} of {writes} and for {lasting} in all"),
         };
         let known = match (self.before, self.after) {
             (0, 0) => String::new(),
             (before, after) => {
-                let interrupted = self.worst_interrupted;
+                let [before, after, interrupted] =
+                    [before, after, self.worst_interrupted].map(digits_in_groups);
                 format!(
                     "; {before} of them before and {after} after it, and at most {interrupted} that have one before and after"
                 )

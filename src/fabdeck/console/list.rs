@@ -168,7 +168,7 @@ fn measured(listing: &dyn Listing, sample: &[usize], column: usize, most: u16, f
 
 /// A value as the list shows it.
 fn in_words<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
-    if about.scaled { value.scaled() } else { value.shown() }
+    if about.scaled { value.scaled() } else { about.in_words(value) }
 }
 
 /// Whether the column holds names, which both of their ends distinguish.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
-use crate::session::{NO_TABLES, counted, paired};
+use crate::session::{NO_TABLES, counted, digits_in_groups, paired};
 
 /// Draws the marks, what they cost, and what the proposals are compared with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -29,11 +29,11 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             pairs.push((
                 "compare",
                 format!(
-                    "{links} would take {:.1} {}; one alone {} to {}",
-                    expected.mean,
+                    "{links} would take {} {}; one alone {} to {}",
+                    digits_in_groups(format_args!("{:.1}", expected.mean)),
                     cost.expected_counts(),
-                    expected.best,
-                    expected.worst
+                    digits_in_groups(expected.best),
+                    digits_in_groups(expected.worst)
                 ),
             ));
         }

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::json::{Head, Object};
 use super::table::write_pairs;
 use super::{Exit, Failure, export, rewritten};
-use crate::session::counted;
+use crate::session::{counted, digits_in_groups};
 use fabdeck_fabric::NodeKind;
 use fabdeck_files::capture::{Info, examine};
 
@@ -84,6 +84,12 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
     let fabric = &info.last.fabric;
     let count = |kind, one, many| counted(fabric.count(kind), one, many);
     let unknown = || "nothing".to_owned();
+    let size = format!(
+        "{} bytes, {} unpacked, in {} records",
+        digits_in_groups(info.bytes),
+        digits_in_groups(info.raw),
+        digits_in_groups(info.records)
+    );
     let mut pairs = vec![
         ("capture", format!("{name}, {}, by fabdeck {}", info.header.format, info.header.fabdeck)),
         ("of", info.header.source.clone()),
@@ -102,10 +108,12 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
             "sweeps",
             format!(
                 "{}, one every {} ms; {} with recorded events; what counters come to is none of them",
-                info.sweeps, info.header.interval_ms, info.events
+                digits_in_groups(info.sweeps),
+                digits_in_groups(info.header.interval_ms),
+                digits_in_groups(info.events)
             ),
         ),
-        ("size", format!("{} bytes, {} unpacked, in {} records", info.bytes, info.raw, info.records)),
+        ("size", size),
     ];
     if info.noted > 0 {
         pairs.push(("noted", counted(info.noted, "note of operators", "notes of operators")));

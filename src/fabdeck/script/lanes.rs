@@ -17,7 +17,7 @@ use super::table::write_pairs;
 use super::{Exit, Failure, changing, plan, target};
 use crate::session::{
     LaneSpot, LaneState, LaneTable, Look, Made, TableStanding, UnmigratedPlan, Watched, counted, devices,
-    lane_state, migration_lines, migration_plan, moved_by, plan_text,
+    lane_state, migration_lines, migration_plan, moved_by, plan_text, rate_in_millions,
 };
 use fabdeck_change::{Follows, Plan};
 use fabdeck_fabric::Lid;
@@ -293,7 +293,10 @@ fn spot_words(spot: &LaneSpot) -> String {
     let level = |(fast, slow): &(u8, u8)| format!("level {fast} to level {slow}");
     let levels: Vec<String> = spot.levels.iter().map(level).collect();
     let levels = if levels.is_empty() { String::new() } else { format!(", {}", levels.join(" and ")) };
-    let waits = spot.congestion.map(|ticks| format!("; waits {ticks:.0} ticks/s")).unwrap_or_default();
+    let waits = spot
+        .congestion
+        .map(|ticks| format!("; waits {} ticks/s", rate_in_millions(ticks)))
+        .unwrap_or_default();
     format!("{} (LID {}): {}{levels}{waits}", spot.port.name, spot.port.lid, spot.standing.word())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::session::{
     Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, NO_TABLES, Stale, ahead, assume, counted, day_and_time,
-    failed, fit, job_figures_words, judge, migration_lines, phase_lines,
+    digits_in_groups, failed, fit, job_figures_words, judge, migration_lines, phase_lines,
 };
 use fabdeck_change::{Plan, Scope};
 use fabdeck_mad::access::Wanted;
@@ -92,9 +92,7 @@ fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
 
 fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
-    let number = |value: &serde_json::Value| {
-        value.as_u64().map_or_else(|| "?".to_owned(), |number| number.to_string())
-    };
+    let number = |value: &serde_json::Value| value.as_u64().map_or_else(|| "?".to_owned(), digits_in_groups);
     let assumed = plan.assumed.as_ref().map(|engine| {
         (
             "assumed",

@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::json::Object;
-use crate::session::{Look, counted};
+use crate::session::{Look, counted, digits_in_groups};
 use fabdeck_fabric::observe::{Phase, Reading, Silence, route_text};
 
 /// JSON of a phase. `--no-times` leaves its seconds out too.
@@ -80,7 +80,7 @@ pub fn lines(look: &Look) -> Vec<String> {
     lines.push(format!(
         "{} sent in all, {} of them could write",
         counted(sent as usize, "MAD", "MADs"),
-        reading.writes
+        digits_in_groups(reading.writes)
     ));
     if reading.sets + reading.reports_answered > 0 {
         lines.push(format!(
@@ -120,8 +120,8 @@ fn phase_line(phase: &Phase, simulated: bool) -> String {
         "{}: {} sent, at most {} in flight, {} answered in {:.6} {kind}s",
         phase.name,
         counted(phase.sent as usize, "MAD", "MADs"),
-        phase.in_flight,
-        phase.answered,
+        digits_in_groups(phase.in_flight),
+        digits_in_groups(phase.answered),
         phase.took.as_secs_f64()
     );
     for (count, what) in [
@@ -131,7 +131,7 @@ fn phase_line(phase: &Phase, simulated: bool) -> String {
         (phase.strangers, "stray"),
     ] {
         if count > 0 {
-            line += &format!(", {count} {what}");
+            line += &format!(", {} {what}", digits_in_groups(count));
         }
     }
     line

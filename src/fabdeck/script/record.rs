@@ -14,7 +14,7 @@ use super::progress::Meter;
 use super::reel::{Reel, Rolling, Unwritten};
 use super::target::{is_stdout, refuse_taken};
 use super::{Exit, Failure};
-use crate::session::{Look, counted};
+use crate::session::{Look, counted, digits_in_groups};
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_files::capture::{Kept, RecordError, Rotation, Series, create};
 use fabdeck_files::capture_format::Header;
@@ -333,7 +333,8 @@ fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
         format!(
             "FD-7962: {file} cannot be written on: {}; {kept} before that are in it ({} bytes) and can be read; check \
              the room on the disk",
-            error.error, error.kept.bytes
+            error.error,
+            digits_in_groups(error.kept.bytes)
         ),
     )
 }
@@ -353,7 +354,7 @@ fn report(context: &mut Context<'_, '_>, look: &Look, files: &[String], kept: Ke
         }
         return Ok(object.end()?);
     }
-    let (sweeps, bytes) = (counted(kept.sweeps as usize, "sweep", "sweeps"), kept.bytes);
+    let (sweeps, bytes) = (counted(kept.sweeps as usize, "sweep", "sweeps"), digits_in_groups(kept.bytes));
     context.output.say(&match files {
         [_] if file == "-" => format!("{sweeps} written to stdout, {bytes} bytes"),
         [_] => format!("{sweeps} in {file}, {bytes} bytes; --source {file} shows it"),

@@ -2,8 +2,8 @@
 
 use crate::session::{
     Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
-    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
-    supposed_words,
+    digits_in_groups, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose,
+    report_lines, settled, supposed_words,
 };
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
@@ -174,9 +174,10 @@ pub fn changes(plan: &Plan) -> String {
     let (blocks, safe) = (plan.writes.len(), plan.transition.word());
     let lanes = match plan.impact["changed_lanes"].as_u64() {
         Some(0) => "no lane changes".to_owned(),
-        Some(some) => format!("{some} paths of a switch to a LID change their lane"),
+        Some(some) => format!("{} paths of a switch to a LID change their lane", digits_in_groups(some)),
         None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
         None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
     };
-    format!("{blocks} blocks on {} switches; {lanes}; {safe}", plan.written().0)
+    let [blocks, switches] = [blocks, plan.written().0].map(digits_in_groups);
+    format!("{blocks} blocks on {switches} switches; {lanes}; {safe}")
 }

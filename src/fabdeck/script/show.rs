@@ -1,8 +1,8 @@
 //! `show`.
 
 use crate::session::{
-    Browse, Listing, Look, Preview, Summary, endpoint, entries, fresh_counters, links, unplaced_counters,
-    user_rows, users,
+    Browse, Listing, Look, Preview, Summary, digits_in_groups, endpoint, entries, fresh_counters, links,
+    unplaced_counters, user_rows, users,
 };
 
 use super::args::{CounterFormat, RowArgs, Show};
@@ -173,17 +173,22 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
     if let Some(time) = &look.observation.time {
         pairs.push(("time", time.clone()));
     }
-    pairs.push(("switches", summary.switches.to_string()));
+    pairs.push(("switches", digits_in_groups(summary.switches)));
     let hosts = match summary.aggregation {
-        0 => summary.hosts.to_string(),
-        some => format!("{} ({some} of them aggregation nodes of switches)", summary.hosts),
+        0 => digits_in_groups(summary.hosts),
+        some => format!(
+            "{} ({} of them aggregation nodes of switches)",
+            digits_in_groups(summary.hosts),
+            digits_in_groups(some)
+        ),
     };
     pairs.push(("hosts", hosts));
-    pairs.push(("routers", summary.routers.to_string()));
-    let hosts = summary.links - summary.switch_links;
-    let links = format!("{} ({} between switches, {hosts} of hosts)", summary.links, summary.switch_links);
+    pairs.push(("routers", digits_in_groups(summary.routers)));
+    let counts = [summary.links, summary.switch_links, summary.links - summary.switch_links];
+    let [links, between_switches, of_hosts] = counts.map(digits_in_groups);
+    let links = format!("{links} ({between_switches} between switches, {of_hosts} of hosts)");
     pairs.push(("links", links));
-    pairs.push(("ports", format!("{} with a peer", summary.ports)));
+    pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
     let manager =
         manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in a state not told")));
     pairs.push(("subnet manager", manager.unwrap_or_else(|| "not told".to_owned())));
@@ -196,7 +201,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
     ] {
         match number {
             Some(0) => {}
-            Some(number) => pairs.push((name, format!("{number} {what}"))),
+            Some(number) => pairs.push((name, format!("{} {what}", digits_in_groups(number)))),
             None => pairs.push((name, "not told".to_owned())),
         }
     }

@@ -40,7 +40,7 @@ pub fn write_table(
         let mut rest = Vec::new();
         for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
             let value = listing.cell(*row, *at);
-            let shown = value.shown();
+            let shown = column.in_words(&value);
             let text = match column.id == PROSE && shown.width() > *width {
                 true => {
                     let before = line_width(&widths, &columns);
@@ -65,8 +65,9 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
     let mut widths: Vec<usize> =
         selection.columns.iter().map(|at| title(listing.column(*at)).width()).collect();
     for row in &selection.rows {
-        for (column, width) in selection.columns.iter().zip(&mut widths) {
-            *width = (*width).max(escape_unprintable(&listing.cell(*row, *column).shown()).width());
+        for (at, width) in selection.columns.iter().zip(&mut widths) {
+            let cell = listing.cell(*row, *at);
+            *width = (*width).max(escape_unprintable(&listing.column(*at).in_words(&cell)).width());
         }
     }
     widths

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::session::{
-    Course, DeadlockFound, Ended, FlowRate, HostRate, Look, TrafficAsked, TrafficReport, flow_between,
-    simulate,
+    Course, DeadlockFound, Ended, FlowRate, HostRate, Look, TrafficAsked, TrafficReport, digits_in_groups,
+    flow_between, simulate,
 };
 use fabdeck_fabric::{Faults, ServiceLevel};
 use fabdeck_mad::access::Wanted;
@@ -115,7 +115,7 @@ fn write(
         return Ok(object.end()?);
     }
     let mut lines = check::premises(look);
-    lines.push(("pattern", format!("{pattern} among {} ends", report.hosts)));
+    lines.push(("pattern", format!("{pattern} among {} ends", digits_in_groups(report.hosts))));
     lines.push(("routes", format!("{}, {}", report.routes, lanes(report.lanes))));
     lines.extend((!failed.is_empty()).then(|| ("failed", failed.join(", "))));
     lines.push(("simulated", simulated(report)));
@@ -137,14 +137,19 @@ fn simulated(report: &TrafficReport) -> String {
         Ended::Finished => "ended when all had arrived",
         Ended::Deadlock => "ended in a deadlock",
     };
-    format!("{micros:.1} us, of which {:.1} before measuring; {ended}", report.warm_up_ns as f64 / 1000.0)
+    let time = |micros: f64| digits_in_groups(format_args!("{micros:.1}"));
+    let warm_up = time(report.warm_up_ns as f64 / 1000.0);
+    format!("{} us, of which {warm_up} before measuring; {ended}", time(micros))
 }
 
 fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     let TrafficReport { total_gbps, mean_gbps, min_gbps, max_gbps, latency_ns, .. } = report;
     let mut lines = vec![(
         "throughput",
-        format!("{total_gbps:.3} Gb/s in all; an end {mean_gbps:.3}, {min_gbps:.3} to {max_gbps:.3}"),
+        format!(
+            "{} Gb/s in all; an end {mean_gbps:.3}, {min_gbps:.3} to {max_gbps:.3}",
+            digits_in_groups(format_args!("{total_gbps:.3}"))
+        ),
     )];
     lines
         .extend(report.exchange_gbps.map(|gbps| ("exchange", format!("{gbps:.3} Gb/s over its whole time"))));
@@ -152,26 +157,36 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
         "latency",
         format!(
             "{} ns mean, {} median, {} for 99 %, {} at the most",
-            latency_ns.mean, latency_ns.median, latency_ns.p99, latency_ns.max
+            digits_in_groups(latency_ns.mean),
+            digits_in_groups(latency_ns.median),
+            digits_in_groups(latency_ns.p99),
+            digits_in_groups(latency_ns.max)
         ),
     ));
     let shares = report.lane_shares.iter().map(|held| format!("{}: {:.1} %", held.lane, held.share * 100.0));
     lines.push(("lanes", shares.collect::<Vec<_>>().join(", ")));
     let lost = format!(
         "{} lost ({} at ports that are down, {} without a way on)",
-        report.packets_lost, report.discards, report.relay_errors
+        digits_in_groups(report.packets_lost),
+        digits_in_groups(report.discards),
+        digits_in_groups(report.relay_errors)
     );
     lines.push((
         "packets",
-        format!("{} made, {} arrived, {lost}", report.packets_sent, report.packets_arrived),
+        format!(
+            "{} made, {} arrived, {lost}",
+            digits_in_groups(report.packets_sent),
+            digits_in_groups(report.packets_arrived)
+        ),
     ));
     lines.extend(titled("hosts", "", report.top_hosts.iter().map(host)));
     lines.extend(titled("  least", "", report.bottom_hosts.iter().map(host)));
     lines.extend(titled("flows", "", report.top_flows.iter().map(flow)));
     lines.extend(titled("  least", "", report.bottom_flows.iter().map(flow)));
     let waiting = report.waiting_ports.iter();
-    let waiting =
-        waiting.map(|port| format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, port.ticks));
+    let waiting = waiting.map(|port| {
+        format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, digits_in_groups(port.ticks))
+    });
     lines.extend(titled("waiting", "no port waits", waiting));
     lines.extend(deadlock(report.deadlock.as_ref()));
     lines

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
-    assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random,
-    marks, note_judged_lids, propose, supposed_words,
+    assume_lids, cost, counted, digits_in_groups, drawn_words, group_names, groups_line,
+    job_figures_in_force, mark_random, marks, note_judged_lids, propose, supposed_words,
 };
 use fabdeck_fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
 use fabdeck_mad::access::Wanted;
@@ -327,12 +327,12 @@ fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str,
     lines.extend(each_alone(failed, lost));
     lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
     let usual = format!(
-        "{:.1} {} for {}; a single one takes {} to {}",
-        expected.mean,
+        "{} {} for {}; a single one takes {} to {}",
+        digits_in_groups(format_args!("{:.1}", expected.mean)),
         cost.expected_counts(),
         counted(expected.faults, "random link", "random links"),
-        expected.best,
-        expected.worst
+        digits_in_groups(expected.best),
+        digits_in_groups(expected.worst)
     );
     lines.push(("expected", usual));
     lines
@@ -350,7 +350,8 @@ fn not_counted(cost: &Cost) -> Option<String> {
     let before = match cost.without_path_before {
         0 => None,
         some => Some(format!(
-            "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
+            "{} paths to a LID are missing before anything fails, and count only between ends that are cut off",
+            digits_in_groups(some)
         )),
     };
     let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
@@ -372,7 +373,8 @@ fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
     let mut most: Vec<(&String, u64)> =
         failed.iter().zip(lost.elements.iter().map(|element| element.pairs)).collect();
     most.sort_by_key(|(_, pairs)| std::cmp::Reverse(*pairs));
-    most.into_iter().take(SHOWN).map(|(name, pairs)| ("  alone", format!("{name}: {pairs}"))).collect()
+    let alone = |(name, pairs): (&String, u64)| ("  alone", format!("{name}: {}", digits_in_groups(pairs)));
+    most.into_iter().take(SHOWN).map(alone).collect()
 }
 
 fn elements(failed: &[String], lost: &Lost) -> Vec<serde_json::Value> {
@@ -390,7 +392,8 @@ fn partly_line(look: &Look, lost: &Lost) -> String {
         0 => String::new(),
         _ => format!(", such as to {}", partly_named(look, lost).join(", ")),
     };
-    format!("{} pairs keep some LIDs only{such_as}; {} paths to a LID are lost", lost.partial, lost.lids)
+    let [pairs, lids] = [lost.partial, lost.lids].map(digits_in_groups);
+    format!("{pairs} pairs keep some LIDs only{such_as}; {lids} paths to a LID are lost")
 }
 
 /// Prints which packets can wait for each other while the tables of these engines replace the old ones.

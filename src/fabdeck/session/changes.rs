@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::digits_in_groups;
 use super::migrations::migration_words;
 use fabdeck_change::{Attestation, Left, Phase, Status, Told};
 
@@ -201,7 +202,8 @@ fn state(status: &Status, now: Timestamp) -> String {
         (Phase::Applying | Phase::RollingBack, _) => {
             let phase = status.phase_of_five.and_then(phase_of_five_words);
             let phase = phase.map_or_else(String::new, |words| format!("{words}; "));
-            format!("{title}: {phase}{} of {} writes", status.done, status.writes)
+            let [done, writes] = [status.done, status.writes].map(digits_in_groups);
+            format!("{title}: {phase}{done} of {writes} writes")
         }
         _ => title.to_owned(),
     }

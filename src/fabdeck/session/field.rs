@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use super::{Kind, Look, Value};
 
+/// Fields whose digits are a name and no amount: nobody looks for LID 12,345.
+const DIGITS_THAT_NAME: [&str; 4] = ["lid", "top_lid", "number", "moment"];
+
 /// The part of a field's description that needs no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -60,6 +63,11 @@ impl Column {
             scaled: false,
             spare: false,
         }
+    }
+
+    /// A value of it as a table prints it.
+    pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
+        if DIGITS_THAT_NAME.contains(&&*self.id) { value.shown() } else { value.in_groups() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The comparison of two counter readings, and its texts.
 
-use super::{Look, counted};
+use super::{Look, counted, digits_in_groups, rate_in_millions};
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
     Contributor, Evidence, HotSpots, Oversubscribed, Rates, Role, Thresholds, Trouble, Waiting, Why,
@@ -98,8 +98,10 @@ pub fn watched_lines(
     most: usize,
 ) -> Vec<(&'static str, String)> {
     let verdict = &watched.verdict;
-    let mut lines =
-        vec![("ports", format!("{} in both readings, {:.1} seconds apart", watched.ports, watched.seconds))];
+    let mut lines = vec![(
+        "ports",
+        format!("{} in both readings, {:.1} seconds apart", digits_in_groups(watched.ports), watched.seconds),
+    )];
     let limit = thresholds.congestion;
     // Oversubscribed leaves come first, because their ports wait far longer than those at a hot-spot.
     shorten(&mut lines, NARROW_LEAF, &verdict.oversubscribed, most, |leaf| leaf_words(look, leaf, limit));
@@ -154,7 +156,7 @@ const NARROW_WORDS: &str =
     "links between switches wait and no adapter is a hot-spot: they carry less than is sent";
 
 pub(super) fn quiet_words(thresholds: &Thresholds) -> String {
-    format!("quiet: no port waits above {} ticks/s", thresholds.congestion)
+    format!("quiet: no port waits above {} ticks/s", digits_in_groups(thresholds.congestion))
 }
 
 pub(super) fn hot_words(look: &Look, adapter: PortId, at: &Waiting, limit: f64) -> String {
@@ -168,7 +170,7 @@ pub(super) fn held_words(look: &Look, at: &Waiting, role: Role, alone: bool, lim
 }
 
 fn held_why(look: &Look, role: Role, alone: bool) -> String {
-    let mbps = |bytes: f64| format!("{:.0}", bytes * 8.0 / 1e6);
+    let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
     match (role, alone) {
         (Role::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
             let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
@@ -216,7 +218,8 @@ pub(super) fn waits(at: &Waiting, limit: f64) -> String {
     );
     let time =
         at.time_waited.map_or_else(String::new, |part| format!(", {bound}{} of the time", per_cent(part)));
-    format!("PortXmitWait {bound}{:.0} ticks/s, above {limit}{time}; {used}", at.congestion)
+    let (waits, limit) = (rate_in_millions(at.congestion), digits_in_groups(limit));
+    format!("PortXmitWait {bound}{waits} ticks/s, above {limit}{time}; {used}")
 }
 
 /// A share as a percentage, with more digits for smaller values.
@@ -249,7 +252,8 @@ pub(super) fn trouble_rate(look: &Look, why: Why, limit: f64) -> Option<String> 
     };
     let bound = if at_least { "at least " } else { "" };
     let at = look.port_told_apart(at);
-    Some(format!("{bound}{per_hour:.1} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
+    let (count, limit) = (digits_in_groups(format_args!("{per_hour:.1}")), digits_in_groups(limit));
+    Some(format!("{bound}{count} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
 }
 
 pub(super) fn shorten<T>(
@@ -261,7 +265,7 @@ pub(super) fn shorten<T>(
 ) {
     lines.extend(all.iter().take(most).map(|one| (label, words(one))));
     if all.len() > most {
-        lines.push((label, format!("and {} more (--top)", all.len() - most)));
+        lines.push((label, format!("and {} more (--top)", digits_in_groups(all.len() - most))));
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::loads::{JobFigures, JobReport, job_rows};
 use super::weighed_jobs::most_lids;
 use super::wording::judged_lid_words;
-use super::{Look, counted, lost_words};
+use super::{Look, counted, digits_in_groups, lost_words};
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::Place;
 use fabdeck_files::jobs::Placed;
@@ -147,6 +147,7 @@ impl JobTotals {
         let hosts = counted(*hosts, "host", "hosts");
         let mut lines =
             vec![("jobs", format!("{placed}{of} on {hosts}, {multi_switch} of them on several switches"))];
+        let tenths = |number: f64| digits_in_groups(format_args!("{number:.1}"));
         if not_found + ambiguous > 0 {
             let not_found = counted(*not_found, "is not in the fabric", "are not in the fabric");
             let ambiguous = counted(*ambiguous, "fits several there", "fit several there");
@@ -164,11 +165,19 @@ impl JobTotals {
         let mean_links = self.mean_links.unwrap_or_default();
         lines.push((
             "effective EFI",
-            format!("{max} at most, in the mean {mean_max:.1} of a job on several switches"),
+            format!(
+                "{} at most, in the mean {} of a job on several switches",
+                digits_in_groups(max),
+                tenths(mean_max)
+            ),
         ));
         lines.push((
             "links used",
-            format!("{links} by all jobs, in the mean {mean_links:.1} by one on several switches"),
+            format!(
+                "{} by all jobs, in the mean {} by one on several switches",
+                digits_in_groups(links),
+                tenths(mean_links)
+            ),
         ));
         lines.push(("dark fiber", format!("{dark:.1} %")));
         lines.extend(self.lost.and_then(lost_words).map(|words| ("lost", words)));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Look;
 use super::check::held;
+use super::{Look, digits_in_groups};
 use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
 use fabdeck_routing::Problem;
 use fabdeck_routing::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
@@ -94,8 +94,9 @@ impl JobFigures {
 
     /// Text for lost pairs, `pairs without a path 24 to 0`; `None` where every pair has a path.
     pub fn lost_to(&self, proposed: &Self) -> Option<String> {
-        let (now, then) = (self.lost, proposed.lost);
-        (now + then > 0).then(|| format!("pairs without a path {now} to {then}"))
+        let some = self.lost + proposed.lost > 0;
+        let [now, then] = [self.lost, proposed.lost].map(digits_in_groups);
+        some.then(|| format!("pairs without a path {now} to {then}"))
     }
 
     /// Percentage by which the mean maximum of jobs falls under the proposal. Where the maximum of all jobs

@@ -47,6 +47,7 @@ pub use changes::{
 };
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
+pub use fabdeck_fabric::observe::digits_in_groups;
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError, typed_guid};
 pub use hotspots::{Watched, role_word, watched_lines};
@@ -80,7 +81,7 @@ pub use trace_ends::{TraceEnds, trace_ends};
 pub use traffic::{
     Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
 };
-pub use value::{Kind, Value, digits_in_groups, natural_order};
+pub use value::{Kind, Value, natural_order, rate_in_millions};
 pub use views::{
     Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobChannel, JobChannelRows,
     JobGains, JobRows, JobThen, SPARK, Spark, TableRows, UNTOLD, User, change_in_hundred, entries,

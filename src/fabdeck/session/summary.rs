@@ -2,7 +2,7 @@
 
 use fabdeck_fabric::{Link, NodeKind, PortState};
 
-use super::Look;
+use super::{Look, digits_in_groups};
 
 /// The numbers of elements in a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -111,5 +111,5 @@ pub fn devices((switches, adapters): (usize, usize)) -> String {
 
 /// A count with its noun: `1 switch`, `2 switches`.
 pub fn counted(count: usize, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+    format!("{} {}", digits_in_groups(count), if count == 1 { one } else { several })
 }

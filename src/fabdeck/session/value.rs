@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, PortState};
 
 /// The type of a field's values.
@@ -58,6 +59,11 @@ impl Kind {
             Self::Text => Some(Value::Text(Cow::Owned(text.to_owned()))),
             Self::Number => match text.strip_prefix("0x") {
                 Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                // As tables show it.
+                None if text.contains(',') => {
+                    let number = text.replace(',', "").parse::<u64>().ok();
+                    number.filter(|number| digits_in_groups(number) == text)
+                }
                 None => text.parse().ok(),
             }
             .map(Value::Number),
@@ -129,6 +135,16 @@ impl<'a> Value<'a> {
             Self::Guid(guid) => Cow::Owned(guid.to_string()),
             Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
             Self::Word { word, .. } => Cow::Borrowed(word),
+        }
+    }
+
+    /// The text of a value with thousands separators.
+    pub fn in_groups(&self) -> Cow<'_, str> {
+        match self {
+            Self::Number(1000..) => Cow::Owned(digits_in_groups(self.shown())),
+            Self::AtLeast(number) => Cow::Owned(format!(">={}", digits_in_groups(number))),
+            Self::Tenths(10_000..) => Cow::Owned(digits_in_groups(self.shown())),
+            _ => self.shown(),
         }
     }
 
@@ -263,11 +279,15 @@ fn significant(digits: &[u8]) -> &[u8] {
     &digits[zeros..]
 }
 
-/// The digits of a number in groups of three, as screens show counts: `1,383,204`.
-pub fn digits_in_groups(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
+/// A rate as sentences have it: `900,000`, `45.9 M`, `1,383 M`.
+pub fn rate_in_millions(rate: f64) -> String {
+    const ALL_DIGITS: f64 = 1e7;
+    let millions = rate / 1e6;
+    match rate {
+        rate if rate < ALL_DIGITS => digits_in_groups(format_args!("{rate:.0}")),
+        _ if millions < 99.95 => format!("{millions:.1} M"),
+        _ => format!("{} M", digits_in_groups(format_args!("{millions:.0}"))),
+    }
 }
 
 #[cfg(test)]
@@ -291,6 +311,33 @@ mod tests {
             assert_eq!(Value::Number(number).scaled(), text);
         }
         assert_eq!((Value::Missing.scaled(), Value::text("10000").scaled()), ("-".into(), "10000".into()));
+    }
+
+    #[test]
+    fn amounts_have_thousands_separators() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_383_204, "1,383,204")] {
+            assert_eq!(Value::Number(number).in_groups(), text);
+        }
+        assert_eq!(Value::Tenths(9_999).in_groups(), "999.9");
+        assert_eq!(Value::Tenths(12_345_678).in_groups(), "1,234,567.8");
+        assert_eq!(Value::AtLeast(4_294_967_295).in_groups(), ">=4,294,967,295");
+        assert_eq!(Value::text("1000").in_groups(), "1000");
+        assert_eq!(Kind::Number.parse("1,383,204"), Some(Value::Number(1_383_204)));
+        assert_eq!((Kind::Number.parse("1,38"), Kind::Number.parse(",383")), (None, None));
+    }
+
+    #[test]
+    fn rates_of_many_digits_are_in_millions() {
+        for (rate, text) in [
+            (0.0, "0"),
+            (900_000.0, "900,000"),
+            (9_999_999.0, "9,999,999"),
+            (45_930_000.0, "45.9 M"),
+            (227_893_000.0, "228 M"),
+            (1_383_204_000.0, "1,383 M"),
+        ] {
+            assert_eq!(rate_in_millions(rate), text);
+        }
     }
 
     #[test]

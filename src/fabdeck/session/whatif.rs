@@ -13,7 +13,7 @@ use super::lanes::{Capped, Sent, beyond_limit, capped};
 use super::loads::{JobFigures, Running};
 use super::preview::Preview;
 use super::weighed::weigh;
-use super::{Column, Kind, Listing, Look, Value, counted};
+use super::{Column, Kind, Listing, Look, Value, counted, digits_in_groups};
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
 use fabdeck_routing::analysis::{Expected, Lost};
@@ -109,11 +109,11 @@ impl Cost {
         const UNTIL: &str = "until somebody reroutes";
         let bound = if self.at_least() { "at least " } else { "" };
         let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
-        let all = format!("{bound}{lost} of {} pairs", self.pairs);
+        let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));
         match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
             (0, _) => format!("{all} {UNTIL} ({share:.1} %)"),
             (_, 0) => format!("{all} ({share:.1} %)"),
-            (_, some) => format!("{all} ({share:.1} %), {some} of them {UNTIL}"),
+            (_, some) => format!("{all} ({share:.1} %), {} of them {UNTIL}", digits_in_groups(some)),
         }
     }
 
@@ -124,12 +124,15 @@ impl Cost {
             _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
             0 => ", as no cables lead there".to_owned(),
             all if all == critical => ", as one end failed".to_owned(),
-            some => format!(": {some} as one end failed"),
+            some => format!(": {} as one end failed", digits_in_groups(some)),
         };
+        let cut_off = digits_in_groups(critical);
         // Each text fits into one line of 80 columns.
         match critical_without_path {
-            0 => format!("{critical} of them are cut off, whatever reroutes{why}"),
-            some => format!("{critical} of them are cut off{why}; {some} had no path before"),
+            0 => format!("{cut_off} of them are cut off, whatever reroutes{why}"),
+            some => {
+                format!("{cut_off} of them are cut off{why}; {} had no path before", digits_in_groups(some))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::lanes::{LEVEL_ASSUMED, LISTED, POLICY};
 use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
-use super::{Report, counted};
+use super::{Report, counted, digits_in_groups};
 
 /// Finding: `--strict` was given, and whether there is a credit loop is unknown.
 const UNDECIDED: &str = "FN-707";
@@ -17,8 +17,11 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         (
             "pairs",
             match report.partitions {
-                None => format!("{} ordered pairs, unicast only", report.pairs),
-                Some(_) => format!("{} ordered pairs that share a partition, unicast only", report.pairs),
+                None => format!("{} ordered pairs, unicast only", digits_in_groups(report.pairs)),
+                Some(_) => format!(
+                    "{} ordered pairs that share a partition, unicast only",
+                    digits_in_groups(report.pairs)
+                ),
             },
         ),
         (
@@ -28,10 +31,11 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
                 (0, 0) => "none".to_owned(),
                 (0, _) => "none; paths that are dropped are not counted here".to_owned(),
                 (some, dropped) => format!(
-                    "{some}: {} of hosts, {} with an aggregation node, {} with a switch{}",
-                    by_kind.hosts,
-                    by_kind.aggregation,
-                    by_kind.switches,
+                    "{}: {} of hosts, {} with an aggregation node, {} with a switch{}",
+                    digits_in_groups(some),
+                    digits_in_groups(by_kind.hosts),
+                    digits_in_groups(by_kind.aggregation),
+                    digits_in_groups(by_kind.switches),
                     if dropped > 0 { "; paths that are dropped are not counted here" } else { "" }
                 ),
             },
@@ -47,7 +51,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         pairs.extend(lost_lines(report));
     }
     pairs.extend(partly_lines(report));
-    pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { report.loops.to_string() }));
+    pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { digits_in_groups(report.loops) }));
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
     pairs.push(("deadlock", deadlock(report)));
     if report.partitions.is_some() {
@@ -60,7 +64,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     if !report.lane_limits.is_empty() {
         let which = match report.limited_paths {
             0 => "paths on lanes that a port on their way does not have".to_owned(),
-            some => format!("{some} paths, for want of a lane on their way"),
+            some => format!("{} paths, for want of a lane on their way", digits_in_groups(some)),
         };
         pairs.push(("dropped", which));
         pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
@@ -80,15 +84,20 @@ fn path_lines(report: &Report) -> Vec<(&'static str, String)> {
         false => String::new(),
     };
     let balance = format!(
-        "{} to {}, mean {:.1}, deviation {:.1} paths a channel",
-        index.min, index.max, index.mean, index.stddev
+        "{} to {}, mean {}, deviation {} paths a channel",
+        digits_in_groups(index.min),
+        digits_in_groups(index.max),
+        digits_in_groups(format_args!("{:.1}", index.mean)),
+        digits_in_groups(format_args!("{:.1}", index.stddev))
     );
     let mut lines = vec![
         ("longest path", format!("{longest_path} hops between switches{stretch}")),
         ("balance", balance),
     ];
     let busiest = report.busiest.iter().take(2);
-    lines.extend(busiest.map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))));
+    lines.extend(
+        busiest.map(|(channel, paths)| ("  busiest", format!("{channel}: {}", digits_in_groups(paths)))),
+    );
     lines
 }
 
@@ -99,7 +108,10 @@ fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
         let switches = counted(report.unread_tables as usize, "switch", "switches");
         let paths = match report.unread_pairs {
             0 => "; no pair is known to lead over what is missing".to_owned(),
-            pairs => format!("; {pairs} pairs lead there, and count neither as with a path nor as without"),
+            pairs => format!(
+                "; {} pairs lead there, and count neither as with a path nor as without",
+                digits_in_groups(pairs)
+            ),
         };
         pairs.push(("not read", format!("the tables of {switches}{paths}")));
     } else if report.unread_pairs > 0 {
@@ -113,15 +125,19 @@ fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
     if report.untold_switches > 0 && report.deadlock_free == Some(false) {
         let tables = format!(
             "the SL2VL tables of {} switches; level 0 is taken to be lane 0 there",
-            report.untold_switches
+            digits_in_groups(report.untold_switches)
         );
         pairs.push(("not known", tables));
     }
     if report.unaddressed > 0 {
-        pairs.push(("not counted", format!("{} terminals without a LID", report.unaddressed)));
+        pairs.push((
+            "not counted",
+            format!("{} terminals without a LID", digits_in_groups(report.unaddressed)),
+        ));
     }
     if report.failed_pairs > 0 {
-        let failed = format!("{} pairs one end of which is marked as failed", report.failed_pairs);
+        let failed = digits_in_groups(report.failed_pairs);
+        let failed = format!("{failed} pairs one end of which is marked as failed");
         pairs.push(("not counted", failed));
     }
     pairs
@@ -134,7 +150,8 @@ fn partly_lines(report: &Report) -> Vec<(&'static str, String)> {
     }
     let count = format!(
         "{} pairs reach a port by some of its LIDs only; paths to a LID that are missing: {}",
-        report.partly_reached, report.lost_lids
+        digits_in_groups(report.partly_reached),
+        digits_in_groups(report.lost_lids)
     );
     let such_as = report.partly.iter().take(5);
     let such_as = such_as.map(|lost| {
@@ -148,12 +165,17 @@ fn usage_lines(report: &Report) -> Vec<(&'static str, String)> {
     let Report { channels, channels_in_use, dark_fiber, unused_links, .. } = report;
     let mut lines = vec![(
         "in use",
-        format!("{channels_in_use} of {channels} channels between switches, {dark_fiber:.1} % dark fiber"),
+        format!(
+            "{} of {} channels between switches, {dark_fiber:.1} % dark fiber",
+            digits_in_groups(channels_in_use),
+            digits_in_groups(channels)
+        ),
     )];
     if *unused_links > 0 {
         let more = if *unused_links > 3 { ", ..." } else { "" };
         let first: Vec<&str> = report.unused_link_examples.iter().take(3).map(String::as_str).collect();
-        lines.push(("  unused", format!("{unused_links} links: {}{more}", first.join(", "))));
+        let unused = digits_in_groups(unused_links);
+        lines.push(("  unused", format!("{unused} links: {}{more}", first.join(", "))));
     }
     lines.extend(report.loads.iter().flat_map(load_lines));
     lines.extend(report.jobs.iter().flat_map(job_lines));
@@ -162,8 +184,8 @@ fn usage_lines(report: &Report) -> Vec<(&'static str, String)> {
 
 fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
     let worst = match loads.worst_exact {
-        true => format!("{} flows on a channel at worst", loads.worst_permutation),
-        false => format!("no more than {} flows on a channel", loads.worst_permutation),
+        true => format!("{} flows on a channel at worst", digits_in_groups(loads.worst_permutation)),
+        false => format!("no more than {} flows on a channel", digits_in_groups(loads.worst_permutation)),
     };
     let told = |average: &Bandwidth| {
         let doubt = if average.settled { "" } else { " (not settled)" };
@@ -177,11 +199,16 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
     );
     let steps = match loads.shift_steps == loads.shift_steps_of {
         true => "every step".to_owned(),
-        false => format!("{} of {} steps", loads.shift_steps, loads.shift_steps_of),
+        false => format!(
+            "{} of {} steps",
+            digits_in_groups(loads.shift_steps),
+            digits_in_groups(loads.shift_steps_of)
+        ),
     };
-    let shift = format!("{} flows of one step on one channel at most ({steps})", loads.shift_degree);
+    let degree = digits_in_groups(loads.shift_degree);
+    let shift = format!("{degree} flows of one step on one channel at most ({steps})");
     let mut lines = vec![
-        ("permutations", format!("{worst}, of {} hosts", loads.hosts)),
+        ("permutations", format!("{worst}, of {} hosts", digits_in_groups(loads.hosts))),
         ("  bandwidth", average),
         ("shifts", shift),
     ];
@@ -217,10 +244,15 @@ pub fn job_figures_words(figures: &JobFigures) -> String {
     let jobs = counted(*multi_switch, "job", "jobs");
     let paths = counted(*max as usize, "path", "paths");
     let lost = lost_words(*lost).map(|lost| format!("; {lost}")).unwrap_or_default();
+    let [mean_max, mean_links] = [mean_max, mean_links].map(tenths_in_groups);
     format!(
-        "{paths} on the busiest channel; of {jobs} on several switches {mean_max:.1} in the mean, over {mean_links:.1} \
+        "{paths} on the busiest channel; of {jobs} on several switches {mean_max} in the mean, over {mean_links} \
          channels; {dark_fiber:.1} % dark fiber{lost}"
     )
+}
+
+fn tenths_in_groups(number: &f64) -> String {
+    digits_in_groups(format_args!("{number:.1}"))
 }
 
 fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
@@ -228,11 +260,11 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     let paths = |count: u64| counted(count as usize, "path", "paths");
     let hosts = |count: usize| counted(count, "host", "hosts");
     let all = format!(
-        "{} on {}: {} of theirs on a channel at most, mean {:.1}, {dark_fiber:.1} % dark fiber",
-        jobs.count,
+        "{} on {}: {} of theirs on a channel at most, mean {}, {dark_fiber:.1} % dark fiber",
+        digits_in_groups(jobs.count),
         hosts(jobs.hosts),
         paths(*max),
-        jobs.mean
+        tenths_in_groups(&jobs.mean)
     );
     let means = match multi_switch {
         0 => "none is on several switches".to_owned(),
@@ -242,17 +274,24 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
             counted(*mean_links as usize, "channel", "channels")
         ),
         several => format!(
-            "{several} are on several switches: in the mean {mean_max:.1} paths of one on a channel at most, \
-             {mean_links:.1} channels"
+            "{} are on several switches: in the mean {} paths of one on a channel at most, {} channels",
+            digits_in_groups(several),
+            tenths_in_groups(mean_max),
+            tenths_in_groups(mean_links)
         ),
     };
     let first = jobs.first.iter().take(JOBS_NAMED).map(|row| {
         let JobRow { job, hosts: own, max, dark_fiber, lost, .. } = row;
-        let lost = if *lost > 0 { format!(", {lost} without a path") } else { String::new() };
+        let lost = match *lost {
+            0 => String::new(),
+            lost => format!(", {} without a path", digits_in_groups(lost)),
+        };
+        let max = digits_in_groups(max);
         ("  job", format!("{job} on {}: {max} at most, {dark_fiber:.1} % dark fiber{lost}", hosts(*own)))
     });
     let more = jobs.count.saturating_sub(JOBS_NAMED);
-    let more = (more > 0).then(|| ("", format!("and {more} more; `jobs` lists all of them")));
+    let more =
+        (more > 0).then(|| ("", format!("and {} more; `jobs` lists all of them", digits_in_groups(more))));
     let lost = lost_words(*lost).map(|words| ("  lost", words));
     let lines = [("jobs", all), ("  of them", means)].into_iter().chain(pick_line(jobs.lids_per_port));
     lines.chain(lost).chain(first).chain(more).collect()
@@ -336,7 +375,7 @@ fn deadlock(report: &Report) -> String {
 fn dropped(report: &Report) -> String {
     match report.limited_paths {
         0 => String::new(),
-        paths => format!(", with {paths} paths dropped"),
+        paths => format!(", with {} paths dropped", digits_in_groups(paths)),
     }
 }
 
@@ -351,16 +390,19 @@ fn not_known(report: &Report, waiting: usize) -> String {
     if report.unread_pairs > 0 && report.cycle.is_none() {
         return "not known: paths lead to what did not answer, which may close a credit loop".to_owned();
     }
+    let (unsaid_paths, untold_switches) =
+        (digits_in_groups(report.unsaid_paths), digits_in_groups(report.untold_switches));
     let missing = match (report.unsaid_paths, report.untold_switches) {
         (0, 0) => {
             return format!(
                 "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
             );
         }
-        (unsaid, 0) => format!("{unsaid} paths {}", no_level(report)),
-        (0, untold) => format!("{untold} switches did not tell their SL2VL tables"),
-        (unsaid, untold) => {
-            format!("{unsaid} paths {}, {untold} switches have no SL2VL tables", no_level(report))
+        (_, 0) => format!("{unsaid_paths} paths {}", no_level(report)),
+        (0, _) => format!("{untold_switches} switches did not tell their SL2VL tables"),
+        _ => {
+            let level = no_level(report);
+            format!("{unsaid_paths} paths {level}, {untold_switches} switches have no SL2VL tables")
         }
     };
     format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")

@@ -16,7 +16,7 @@ pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
 pub use joined_samples::join_samples;
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
-pub use printable::{escape_json, escape_unprintable, is_printable};
+pub use printable::{digits_in_groups, escape_json, escape_unprintable, is_printable};
 pub use reading::{Phase, Reading, Silence, route_text};
 pub use sweep::{
     ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News, Rate, Sweep,

@@ -2,7 +2,7 @@
 //! description, and a control character in one would act where it is shown.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Whether a character has a visible shape of its own. Control characters (C0, C1), marks that turn the direction
 /// of text, and characters for private use have none.
@@ -43,9 +43,38 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// A number with thousands separators, as screens show amounts: `1,383,204`, `35,600.5`. JSON, CSV and metrics have the
+/// digits alone; so have LIDs, ports and other numbers that are names.
+pub fn digits_in_groups(number: impl Display) -> String {
+    let text = number.to_string();
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, fraction) = text.split_at(end);
+    let mut groups = String::with_capacity(text.len() + end / 3);
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (end - at).is_multiple_of(3) {
+            groups.push(',');
+        }
+        groups.push(digit);
+    }
+    groups + fraction
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_thousands_separators() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (99_999, "99,999"), (1_383_204, "1,383,204")]
+        {
+            assert_eq!(digits_in_groups(number), text);
+        }
+        assert_eq!(digits_in_groups(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(digits_in_groups(35_600.5), "35,600.5");
+        assert_eq!(digits_in_groups(format_args!("{:.3}", 1234.5678)), "1,234.568");
+        assert_eq!(digits_in_groups("not told"), "not told");
+    }
 
     #[test]
     fn what_acts_is_written_out_and_what_is_seen_stays() {

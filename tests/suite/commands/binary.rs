@@ -171,7 +171,7 @@ fn two_files_of_counters_are_compared_on_a_fabric() {
     assert_eq!(found.status.code(), Some(2), "{found:?}");
     let text = String::from_utf8(found.stdout).unwrap();
     let line =
-        format!("held up  {name}[1]: PortXmitWait 300000 ticks/s, above 100000; 0 % of its link in use");
+        format!("held up  {name}[1]: PortXmitWait 300,000 ticks/s, above 100,000; 0 % of its link in use");
     assert!(text.contains(&line), "{text}");
     let quiet = said(&[&source[..], &files, &["200"]].concat());
     assert_eq!(quiet.status.code(), Some(0), "{quiet:?}");

@@ -64,9 +64,13 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     driver.press("a");
     assert_eq!(fake.0.borrow().planned, ["proposed updn"]);
     let asked = shown(&driver);
-    for words in
-        ["Apply updn to sim:demo?", "480 parts of 9 switches", "1204 pairs", "at the worst 36 pairs", "10:00"]
-    {
+    for words in [
+        "Apply updn to sim:demo?",
+        "480 parts of 9 switches",
+        "1,204 pairs",
+        "at the worst 36 pairs",
+        "10:00",
+    ] {
         assert!(asked.contains(words), "{words}: {asked}");
     }
     driver.press("tab enter");

@@ -113,7 +113,7 @@ fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
     }
     driver.press("d");
     assert!(
-        run_on(&seen(&driver)).contains("2909960000 ticks/s"),
+        run_on(&seen(&driver)).contains("2,909,960,000 ticks/s"),
         "details have all digits: {}",
         seen(&driver)
     );

@@ -232,7 +232,7 @@ fn what_changes_is_said_once() {
     let mut driver = watching(incast);
     swept(&mut driver, 8);
     for (words, times) in [
-        ("hot-spot: node01 mlx5_0[1], which rack1-leaf[2] leads to: PortXmitWait 90000", 1),
+        ("hot-spot: node01 mlx5_0[1], which rack1-leaf[2] leads to: PortXmitWait 900,00", 1),
         ("link rack2-leaf[3]", 1),
         ("no hot-spot any more", 0),
     ] {

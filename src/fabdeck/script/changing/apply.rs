@@ -16,7 +16,7 @@ use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure, plan};
 use crate::session::Judged;
 use crate::session::interactive::Acceptance;
-use crate::session::{counted, devices, migration_lines, phase_lines, span_words};
+use crate::session::{counted, devices, digits_in_groups, migration_lines, phase_lines, span_words};
 use fabdeck_change::{
     Answer, Ask, Begun, Direct, Errand, Guard, OUT_OF_REACH, Order, Phase, Plan, Staged, Status, SystemClocks,
 };
@@ -106,7 +106,7 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
             ),
         ),
         ("to", look.source.clone()),
-        ("moves", format!("{} pairs to other paths", plan.impact["moved_pairs"])),
+        ("moves", format!("{} pairs to other paths", digits_in_groups(&plan.impact["moved_pairs"]))),
     ];
     lines.extend(cut_off_line(judged));
     lines.extend(migration_lines(plan));

@@ -17,7 +17,7 @@ use super::tasks::TaskId;
 use super::timeline::replay_word;
 use super::walking::lead_to;
 use super::whose_jobs::{Knower, heard, knower, recorded_words, take_recorded, trouble};
-use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs};
+use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, digits_in_groups, made_jobs};
 use fabdeck_fabric::observe::JobsHeard;
 use fabdeck_fabric::{Faults, JobMap};
 use fabdeck_files::job_lists::JobList;
@@ -556,8 +556,8 @@ pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
     let lost = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics.lost);
     let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
     let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
-    let now = now.map_or_else(|| "?".to_owned(), |now| now.to_string());
-    let then = then.map(|then| format!(" -> {then}")).unwrap_or_default();
+    let now = now.map_or_else(|| "?".to_owned(), digits_in_groups);
+    let then = then.map(|then| format!(" -> {}", digits_in_groups(then))).unwrap_or_default();
     some.then(|| format!("pairs within jobs without a path: {now}{then}"))
 }
 

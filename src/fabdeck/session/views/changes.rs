@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use crate::session::{ChangeRow, Column, Kind, Listing, Value, countdown, seconds_left};
+use crate::session::{ChangeRow, Column, Kind, Listing, Value, countdown, digits_in_groups, seconds_left};
 use fabdeck_change::Phase;
 
 /// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
@@ -59,7 +59,9 @@ fn short(time: &str) -> String {
 fn progress(row: &ChangeRow, now: Option<Timestamp>) -> Value<'_> {
     let left = match (row.state, &row.deadline, now) {
         (Phase::Applied, Some(deadline), Some(now)) => seconds_left(deadline, now).map(countdown),
-        (Phase::Applying | Phase::RollingBack, ..) => Some(format!("{} of {}", row.done, row.writes)),
+        (Phase::Applying | Phase::RollingBack, ..) => {
+            Some(format!("{} of {}", digits_in_groups(row.done), digits_in_groups(row.writes)))
+        }
         _ => None,
     };
     left.map_or(Value::Missing, |left| Value::Text(Cow::Owned(left)))

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use super::changer::Offer;
 use super::seen::ChangesSeen;
 use crate::session::interactive::layer::Scroll;
-use crate::session::{ChangeRow, countdown, counted, devices, paired, silent_words, wrap};
+use crate::session::{ChangeRow, countdown, counted, devices, digits_in_groups, paired, silent_words, wrap};
 use fabdeck_change::Phase;
 
 /// The possible windows in seconds. The shortest leaves time to read the result, and the longest is a day.
@@ -231,7 +231,7 @@ fn what_is_written(offer: &Offer) -> Pairs<'_> {
     let devices = devices((offer.switches, offer.adapters));
     let mut pairs = vec![("writes", format!("{parts} of {devices}, to {}", offer.source))];
     if offer.moved_pairs > 0 {
-        pairs.push(("moves", format!("{} pairs take another path", offer.moved_pairs)));
+        pairs.push(("moves", format!("{} pairs take another path", digits_in_groups(offer.moved_pairs))));
     }
     pairs.extend(offer.migrations.iter().map(|moved| ("moves", moved.clone())));
     pairs.extend(offer.transition.iter().map(|(label, text)| (label.as_str(), text.clone())));

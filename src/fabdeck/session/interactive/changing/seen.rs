@@ -9,7 +9,7 @@ use super::changer::Changes;
 use super::comparing::Comparing;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::tasks::TaskId;
-use crate::session::{ChangeRow, countdown};
+use crate::session::{ChangeRow, countdown, digits_in_groups};
 use fabdeck_change::{Ask, Phase};
 
 /// Remaining time below which the header shows it as an error.
@@ -145,7 +145,8 @@ impl ChangesSeen {
     /// The progress of a change that is being applied or rolled back.
     pub fn progress(&self) -> Option<String> {
         let row = self.pending().find(|row| row.state != Phase::Applied)?;
-        Some(format!("change {} is {}: {} of {} writes", row.number, row.state.title(), row.done, row.writes))
+        let [done, writes] = [row.done, row.writes].map(digits_in_groups);
+        Some(format!("change {} is {}: {done} of {writes} writes", row.number, row.state.title()))
     }
 }
 

@@ -6,7 +6,7 @@ use super::whatif::{WhatifPane, engine_lines, loss_lines};
 use crate::session::interactive::State;
 use crate::session::interactive::ailing::NOT_ANSWERING;
 use crate::session::interactive::known::{BEING_READ, Known};
-use crate::session::{Look, Summary, counted};
+use crate::session::{Look, Summary, counted, digits_in_groups};
 use fabdeck_fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
 
 /// An element whose details are shown.
@@ -178,12 +178,11 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
     }
     if about.is_switch() {
         let table = match look.observation.tables.lft(id) {
-            Some(lft) => {
-                format!(
-                    "{} LIDs",
-                    lft.bytes().iter().filter(|port| **port != fabdeck_fabric::NO_PATH).count()
-                )
-            }
+            Some(lft) => counted(
+                lft.bytes().iter().filter(|port| **port != fabdeck_fabric::NO_PATH).count(),
+                "LID",
+                "LIDs",
+            ),
             None if known.no_tables() == Some(BEING_READ) => "being read".to_owned(),
             None => "not read".to_owned(),
         };
@@ -234,7 +233,10 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     let mut lines = vec![("from", look.port_name(link.a)), ("to", look.port_name(link.b))];
     lines.extend(port(look, link.a).into_iter().filter(|(label, _)| *label != "peer" && *label != "LID"));
     if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
-        lines.push(("paths", format!("{there} one way, {back} the other")));
+        lines.push((
+            "paths",
+            format!("{} one way, {} the other", digits_in_groups(there), digits_in_groups(back)),
+        ));
     }
     lines.extend(error_lines(look, known, id));
     lines

@@ -11,7 +11,8 @@ use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
 use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
 use crate::session::{
-    JobGains, JobRows, JobSeen, JobThen, Listing, Look, WeighedJobs, change_in_hundred, printed_of_jobs,
+    JobGains, JobRows, JobSeen, JobThen, Listing, Look, WeighedJobs, change_in_hundred, digits_in_groups,
+    printed_of_jobs,
 };
 use fabdeck_fabric::{ChannelId, NodeId, PortId, Resolved};
 use fabdeck_files::slurm::{compress, host_name};
@@ -170,6 +171,7 @@ fn busiest(label: &'static str, weighed: &WeighedJobs, look: &Look, job: Option<
     let words = |(channel, paths): &(ChannelId, u64)| {
         let port = *weighed.channels.get(channel.index())?;
         let peer = look.fabric().port(port).peer?;
+        let paths = digits_in_groups(paths);
         Some(format!("{paths} paths {} to {}", look.port_told_apart(port), look.port_told_apart(peer)))
     };
     let labels = std::iter::once(label).chain(std::iter::repeat(""));

@@ -10,7 +10,8 @@ use crate::session::interactive::slow_lanes::lanes_head;
 use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
 use crate::session::{
-    FlowRows, LaneStanding, LaneState, Listing, Look, TableRows, TableStanding, levels_word, standing_word,
+    FlowRows, LaneStanding, LaneState, Listing, Look, TableRows, TableStanding, levels_word,
+    rate_in_millions, standing_word,
 };
 use fabdeck_change::Follows;
 use fabdeck_fabric::{Lid, PortId, Resolved};
@@ -68,7 +69,9 @@ fn flow_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
     let standing = flow.map_or(spot.standing, |flow| flow.standing);
     pairs.push(("state", standing_words(standing).to_owned()));
     pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
-    pairs.extend(spot.congestion.map(|ticks| ("waits", format!("{ticks:.0} ticks/s at its switch"))));
+    pairs.extend(
+        spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
+    );
     if let Some(flow) = flow {
         pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
         pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));

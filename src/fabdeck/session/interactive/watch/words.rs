@@ -1,9 +1,9 @@
 //! Texts about the watch.
 
 use super::watched::Watch;
-use crate::session::counted;
 use crate::session::hotspots::quiet_words;
 use crate::session::interactive::timeline::Alone;
+use crate::session::{counted, digits_in_groups};
 use fabdeck_fabric::counters::{Contributor, HotSpots, Role};
 
 /// The text for the header; `None` where the source cannot be watched.
@@ -56,7 +56,7 @@ pub fn empty_words(watch: &Watch) -> String {
                         "port of which nobody knows whether it waits",
                         "ports of which nobody knows whether they wait",
                     ),
-                    watch.settings.thresholds.congestion
+                    digits_in_groups(watch.settings.thresholds.congestion)
                 ),
             };
             format!("{told}; {}", since(watch))

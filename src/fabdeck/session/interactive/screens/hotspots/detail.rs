@@ -7,7 +7,7 @@ use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::details::{Detail, Line, Whole};
 use crate::session::interactive::screens::{Screen, ScreenId};
 use crate::session::interactive::state::State;
-use crate::session::{HotPort, HotRole, Look, steps};
+use crate::session::{HotPort, HotRole, Look, digits_in_groups, steps};
 use fabdeck_fabric::Resolved;
 use fabdeck_fabric::counters::Trouble;
 
@@ -22,7 +22,8 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
         let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
         lines.push(("verdict", words.to_owned()));
     }
-    let counted = |number: Option<u64>, unit: &str| number.map(|number| format!("{number} {unit}"));
+    let counted =
+        |number: Option<u64>, unit: &str| number.map(|number| format!("{} {unit}", digits_in_groups(number)));
     let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
     let figures = [
         ("role", row.role.map(|role| role.word().to_owned())),

@@ -3,7 +3,7 @@
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::interactive::screens::details::Line;
 use crate::session::{
-    JobFigures, NO_TABLES, Proposal, counted, groups_line, job_figures_words, report_lines,
+    JobFigures, NO_TABLES, Proposal, counted, digits_in_groups, groups_line, job_figures_words, report_lines,
 };
 use fabdeck_routing::Engine;
 
@@ -53,10 +53,10 @@ fn change_words(known: &Known, proposal: &Proposal) -> String {
     let difference = &proposal.difference;
     format!(
         "{} entries in {} blocks on {}; {} pairs move",
-        difference.entries,
-        difference.blocks,
+        digits_in_groups(difference.entries),
+        digits_in_groups(difference.blocks),
         counted(difference.switches as usize, "switch", "switches"),
-        difference.moved_pairs
+        digits_in_groups(difference.moved_pairs)
     )
 }
 
