@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::order::OnTheWay;
 
-/// Whether packets on old and new paths together can wait for each other, and the credit loop that proves it, by name.
+/// Whether traffic can flow while tables change, and the credit loop that speaks against it, by name. Neither old and new paths
+/// together nor, in a plan, a mixture of old and new entries may have one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TransitionReport {
-    /// Whether the transition is safe; `None` if unknown.
+    /// Whether the transition is safe; `None` if unknown. A plan is safe only if `mixed` is true. A preview has no order of
+    /// writes: it is safe if no order can close a credit loop, and unknown if some order can.
     pub safe: Option<bool>,
     /// What is missing to know it. If it is safe: why there is nothing to check.
     #[serde(default)]
@@ -105,14 +107,36 @@ impl TransitionReport {
     }
 
     fn live_safety(&self) -> LiveSafety {
-        match (self.safe, self.mixed) {
+        let planned = self.on_the_way.is_some();
+        match (self.paths_are_safe(), self.mixed) {
             (Some(false), _) => LiveSafety::Unsafe,
             (None, _) => LiveSafety::Unknown,
             (Some(true), _) if self.reason.is_some() => LiveSafety::Safe,
             (Some(true), Some(true)) => LiveSafety::Safe,
             (Some(true), Some(false)) => LiveSafety::MixedLoop,
-            (Some(true), None) if self.on_the_way.is_some() => LiveSafety::MixedUnknown,
+            (Some(true), None) if planned => LiveSafety::MixedUnknown,
             (Some(true), None) => LiveSafety::PathsOnly,
+        }
+    }
+
+    /// Whether old and new paths together are free of credit loops, whatever a mixture of their entries is.
+    pub fn paths_are_safe(&self) -> Option<bool> {
+        let loop_of_mixture = self.mixed == Some(false) && self.cycle.is_none();
+        match self.safe {
+            Some(false) if loop_of_mixture => Some(true),
+            // An unknown verdict on paths always has a reason.
+            None if self.reason.is_none() && self.cycle.is_none() && !self.old_lanes.is_empty() => Some(true),
+            safe => safe,
+        }
+    }
+
+    /// Adds the verdict on mixtures of old and new entries, which decides where the paths have no credit loop.
+    #[must_use]
+    pub fn with_mixture(self, mixed: Option<bool>, mixed_cycle: Option<Vec<String>>) -> Self {
+        match self.paths_are_safe() {
+            Some(true) => Self { safe: mixed, mixed, mixed_cycle, ..self },
+            Some(false) => Self { mixed: Some(false), mixed_cycle: None, ..self },
+            None => Self { mixed, mixed_cycle, ..self },
         }
     }
 
@@ -138,7 +162,7 @@ impl TransitionReport {
     /// pairs say it.
     fn resting(&self) -> String {
         let told = ["SL2VL tables", "path records, every pair"].contains(&self.old_lanes.as_str());
-        if told || self.old_lanes.starts_with("unknown") || self.safe.is_none() {
+        if told || self.old_lanes.starts_with("unknown") || self.paths_are_safe().is_none() {
             return String::new();
         }
         let rests = match self.old_lanes.as_str() {
@@ -203,7 +227,7 @@ impl TransitionReport {
         let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
         let mixed = match (self.mixed, closed) {
-            _ if self.on_the_way.is_none() || self.safe == Some(false) => None,
+            _ if self.on_the_way.is_none() || self.paths_are_safe() == Some(false) => None,
             (Some(true), _) => Some("no mixture of old and new entries has a credit loop either".to_owned()),
             (Some(false), Some(channels)) => Some(format!(
                 "{channels} channels can wait for each other while some switches have new entries and others old ones: a \
@@ -240,7 +264,9 @@ mod tests {
         let quiet = words(told(Some(true), Some(true), None));
         assert_eq!(quiet[0], "on the way: every pair has a path after each of the 4 writes, in any order");
         assert_eq!(quiet[1], "mixed: no mixture of old and new entries has a credit loop either");
-        let mixed = words(told(Some(true), Some(false), None));
+        let mixed = words(told(Some(false), Some(false), None));
+        // Plans of before have the verdict over paths alone.
+        assert_eq!(mixed, words(told(Some(true), Some(false), None)));
         assert!(mixed[1].starts_with("mixed: 3 channels can wait for each other while"), "{mixed:?}");
         assert!(words(told(None, None, None))[1].ends_with("is not known"));
         // If a mixture can have a credit loop, or that is unknown, no line may say that it is safe while traffic flows.
@@ -251,17 +277,17 @@ mod tests {
                 "safe while traffic flows: old and new paths together have no credit loop",
             ),
             (
-                told(Some(true), Some(false), None),
+                told(Some(false), Some(false), None),
                 "safe before and after, not while tables change, if all packets",
                 "safe before and after, not while tables change: old and new paths together have no",
             ),
             (
-                told(Some(true), None, None),
+                told(None, None, None),
                 "safe before and after, and whether it is safe while tables change is not known, if",
                 "safe before and after; whether it is safe while tables change is not known: old and",
             ),
             (
-                TransitionReport { on_the_way: None, ..told(Some(true), None, None) },
+                TransitionReport { on_the_way: None, ..told(None, None, None) },
                 "old and new paths together have no credit loop, if all packets",
                 "old and new paths together have no credit loop, if all packets",
             ),
@@ -283,11 +309,35 @@ mod tests {
         };
         let through = staged(Some("updn"), &["updn"]);
         assert!(
-            through.len() == 2 && through[1].contains("'fabdeck route --engine updn' first"),
+            through.len() == 3 && through[2].contains("'fabdeck route --engine updn' first"),
             "{through:?}"
         );
-        assert!(staged(None, &["updn", "nue"])[1].contains("no routes of updn, nue are safe"));
-        assert!(staged(None, &[])[1].contains("a circle of its own"));
+        assert!(staged(None, &["updn", "nue"])[2].contains("no routes of updn, nue are safe"));
+        assert!(staged(None, &[])[2].contains("a circle of its own"));
+    }
+
+    #[test]
+    fn a_mixture_decides_where_paths_have_no_credit_loop() {
+        let of = |safe: Option<bool>| TransitionReport {
+            safe,
+            reason: safe.is_none().then(|| "the lanes of the old paths are unknown".to_owned()),
+            cycle: (safe == Some(false)).then(|| vec!["a[1] -> b[2]".to_owned()]),
+            old_lanes: "one".to_owned(),
+            ..TransitionReport::default()
+        };
+        for mixed in [Some(true), Some(false), None] {
+            let cycle = (mixed == Some(false)).then(|| vec!["x".to_owned()]);
+            let told = |safe| of(safe).with_mixture(mixed, cycle.clone());
+            assert_eq!(
+                [Some(true), Some(false), None].map(|safe| told(safe).safe),
+                [mixed, Some(false), None]
+            );
+            // What paths alone are is known still.
+            for safe in [Some(true), Some(false), None] {
+                assert_eq!(told(safe).paths_are_safe(), safe, "{safe:?} {mixed:?}");
+                assert_eq!(told(safe).with_mixture(Some(true), None).safe, of(safe).safe);
+            }
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod clerk;
 mod consoles;
 mod crashes;
 pub mod drifting;
+mod everyday;
 mod exact;
 mod faulty;
 mod flooded;

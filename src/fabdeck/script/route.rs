@@ -64,7 +64,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     if !has_tables {
         row = row.without_tables();
     }
-    row.transition = Some(plan.transition.clone());
+    (row.transition_safe, row.transition) = (plan.transition.safe, Some(plan.transition.clone()));
     let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;

@@ -2,18 +2,21 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::assume::fill_empty;
 use super::check::Report;
 use super::lanes::{Sent, check_in_force};
 use super::migrations::{DFTREE, judged_again};
-use super::weighed::weigh;
+use super::passage::mixed;
+use super::weighed::{Held, weigh};
 use super::whatif::judged;
 use super::written_plan::findings;
 use super::{Look, counted};
 use fabdeck_change::{CutOff, Drift, Drifted, Plan, Standing, TransitionReport};
-use fabdeck_fabric::{Faults, NodeId, PortNum, Routes, Tables};
+use fabdeck_fabric::{BLOCK_LIDS, Faults, Lid, NodeId, PortNum, Routes, Tables};
+use fabdeck_mad::access::Part;
 use fabdeck_routing::certificate::{LaneKnowledge, Scope};
 use fabdeck_routing::{NoPulse, Problem, Refusal};
 
@@ -240,7 +243,8 @@ pub fn check_behind(
 const DONE: &str = "nothing is left to write";
 
 /// Extends the verdict on a transition from the paths of terminals to those of switches. A credit loop
-/// remains one. Further paths may close one, so any other verdict needs a new comparison.
+/// remains one. Further paths may close one, so any other verdict needs a new comparison, with the mixtures of
+/// entries in the plan's order.
 fn widened(
     (look, plan): (&Look, &Plan),
     (faults, routes): (&Faults, &Routes),
@@ -251,7 +255,24 @@ fn widened(
     }
     let problem = Problem::new(look.fabric(), faults);
     let held = (look, &look.observation.tables);
-    Ok(weigh(held, &problem, routes, (true, sent), &NoPulse)?.transition)
+    let told = weigh(held, &problem, routes, (true, sent), &NoPulse)?.transition;
+    if told.paths_are_safe() != Some(true) || told.reason.is_some() {
+        return Ok(told);
+    }
+    let mut order = FxHashMap::default();
+    for (rank, write) in (0u32..).zip(&plan.writes) {
+        if let (Some(switch), Part::Block(block)) = (write.switch(look.fabric()), write.part) {
+            order.insert((switch.0, block), rank);
+        }
+    }
+    let rank = |switch, lid: Lid| order.get(&(switch, lid.value() / BLOCK_LIDS)).copied();
+    // What is marked may still be up, and its old paths in use until it is down.
+    let none = Faults::default();
+    let whole = Problem::new(look.fabric(), &none);
+    let up = Held::of(held, &whole, routes, (true, sent));
+    let (mixed, mixed_cycle) = mixed((look, &whole), &up, routes, &rank);
+    let on_the_way = plan.transition.on_the_way.clone();
+    Ok(TransitionReport { on_the_way, ..told.with_mixture(mixed, mixed_cycle) })
 }
 
 fn names_of(look: &Look, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {

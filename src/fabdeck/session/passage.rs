@@ -6,11 +6,11 @@ use super::lanes::Sent;
 use super::weighed::Held;
 use super::whatif::in_force;
 use super::{Look, Proposal};
-use fabdeck_change::{Ordered, Staged, TransitionReport, Write, in_order};
-use fabdeck_fabric::{BLOCK_LIDS, Faults, NodeId, Routes};
+use fabdeck_change::{Ordered, Staged, Standing, TransitionReport, Write, in_order, writes};
+use fabdeck_fabric::{BLOCK_LIDS, Faults, Lid, NodeId, Routes, Tables};
 use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
 use fabdeck_routing::difference::transition;
-use fabdeck_routing::mixture::mixture;
+use fabdeck_routing::mixture::{Rank, mixture};
 use fabdeck_routing::{Cause, ENGINES, Engine, NoPulse, Problem, Request};
 
 /// Largest number of switches with which every engine may search for intermediate routes; beyond it, that
@@ -20,6 +20,9 @@ const QUICK: usize = 1000;
 /// The engine that searches first, and on large fabrics alone: up*/down* routes combine safely with many
 /// others.
 const FIRST: &str = "updn";
+
+/// Rank of a write where the order of writes is not known yet.
+pub(super) const ANY_ORDER: fn(u32, Lid) -> Option<u32> = |_, _| None;
 
 /// Orders the writes, and reports on the transition.
 pub(super) fn passage(
@@ -43,40 +46,51 @@ pub(super) fn passage(
     let none = Faults::default();
     let whole = Problem::new(fabric, &none);
     let held = Held::of((look, tables), &whole, &proposal.routes, (proposal.switches, sent));
-    let way = Way { look, whole: &whole, held: &held, proposal };
-    let (mixed, mixed_cycle) = match told.safe {
+    let way = Way { look, faults, whole: &whole, held: &held, proposal };
+    let (mixed, mixed_cycle) = match told.paths_are_safe() {
         Some(false) => (Some(false), None),
         _ => way.mixed(&ordered),
     };
+    let told = told.with_mixture(mixed, mixed_cycle);
     let staged = (told.safe == Some(false)).then(|| way.staged(&problem, &told));
     let Ordered { writes, way, .. } = ordered;
-    (writes, TransitionReport { on_the_way: Some(way), mixed, mixed_cycle, staged, ..told })
+    (writes, TransitionReport { on_the_way: Some(way), staged, ..told })
+}
+
+/// Whether packets that meet old and new entries can wait for each other forever, and the credit loop
+/// where they can.
+pub(super) fn mixed(
+    (look, whole): (&Look, &Problem<'_>),
+    held: &Held,
+    routes: &Routes,
+    rank: &Rank<'_>,
+) -> (Option<bool>, Option<Vec<String>>) {
+    let Held { old, known, together, unread, .. } = held;
+    let cycles = mixture(whole, [old, routes], together, rank);
+    let names = Names { look, problem: whole };
+    let adaptive = look.observation.adaptive.is_some();
+    match cycles.first() {
+        None => ((!unread && !adaptive).then_some(true), None),
+        Some(_) if !known || adaptive => (None, None),
+        Some(cycle) => {
+            let channels = cycle.channels.iter().map(|channel| names.channel(*channel));
+            (Some(false), Some(channels.collect()))
+        }
+    }
 }
 
 struct Way<'a> {
     look: &'a Look,
+    faults: &'a Faults,
     whole: &'a Problem<'a>,
     held: &'a Held,
     proposal: &'a Proposal,
 }
 
 impl Way<'_> {
-    /// Whether packets that meet old and new entries can wait for each other forever, and the credit loop
-    /// where they can.
     fn mixed(&self, ordered: &Ordered) -> (Option<bool>, Option<Vec<String>>) {
-        let Held { old, known, together, unread, .. } = self.held;
-        let rank = |switch, lid: fabdeck_fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
-        let cycles = mixture(self.whole, [old, &self.proposal.routes], together, &rank);
-        let names = Names { look: self.look, problem: self.whole };
-        let sure = !unread && self.look.observation.adaptive.is_none();
-        match cycles.first() {
-            None => (sure.then_some(true), None),
-            Some(_) if !known || self.look.observation.adaptive.is_some() => (None, None),
-            Some(cycle) => {
-                let channels = cycle.channels.iter().map(|channel| names.channel(*channel));
-                (Some(false), Some(channels.collect()))
-            }
-        }
+        let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
+        mixed((self.look, self.whole), self.held, &self.proposal.routes, &rank)
     }
 
     /// Finds routes that are safe in combination with the old ones, and with the new ones.
@@ -99,16 +113,39 @@ impl Way<'_> {
         Staged { through: None, asked, commands: Vec::new() }
     }
 
+    /// Whether a separate plan from these tables to these routes is safe while traffic flows, in its own order of writes.
+    fn step_is_safe(&self, tables: &Tables, [from, to]: [&Routes; 2]) -> bool {
+        let Self { look, faults, whole, proposal, .. } = self;
+        let together = &self.held.together;
+        if transition(whole, from, to, together).safe != Some(true) {
+            return false;
+        }
+        let problem = Problem::new(look.fabric(), faults);
+        let standing = Standing::new(look.fabric(), faults, look.manager());
+        let name = |switch| look.told_apart(NodeId(switch)).into_owned();
+        let Ok(writes) = writes(&standing, tables, to, &|id| name(id.0)) else { return false };
+        let ordered = in_order(&problem, (from, to), proposal.switches, writes, &name);
+        let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
+        mixture(whole, [from, to], together, &rank).is_empty()
+    }
+
     fn leads_through(&self, problem: &Problem<'_>, engine: &Engine) -> bool {
         // The request has one lane: a plan writes forwarding tables, and service levels stay.
         let manager = self.look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
         let request = Request { manager, lanes: 1, ..Request::default() };
         let Ok(answer) = (engine.route)(problem, &request, &NoPulse) else { return false };
-        let safe = |[from, to]: [&Routes; 2]| {
-            transition(self.whole, from, to, &self.held.together).safe == Some(true)
-        };
         let (old, between, new) = (&self.held.old, &answer.routes, &*self.proposal.routes);
-        if !safe([old, between]) || !safe([between, new]) {
+        let tables = &self.look.observation.tables;
+        if !self.step_is_safe(tables, [old, between]) {
+            return false;
+        }
+        let mut behind = tables.clone();
+        for (id, held) in &mut behind.nodes {
+            if held.lft.is_some() {
+                held.lft = Some(between.lft(id.0));
+            }
+        }
+        if !self.step_is_safe(&behind, [between, new]) {
             return false;
         }
         let scope = Scope { switches: self.proposal.switches, lanes: LaneKnowledge::Known };

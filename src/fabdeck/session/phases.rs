@@ -184,22 +184,13 @@ pub fn plan_of_half(
     holds_both(look, faults, proposal.switches, level)?;
     let proposal = restricted((look, faults), proposal, (half, level), sent, pulse)?;
     let mut plan = plan_of(look, faults, engine, &proposal, sent, made)?;
-    let safe_without = without_phases(&plan.transition, !plan.writes.is_empty());
+    let safe_without = plan.transition.safe;
     plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
     plan.transition = in_phases(&plan.transition, safe_without);
     let standing = Standing::new(look.fabric(), faults, look.manager());
     let unmet = plan.lanes.unmet(&standing, &look.observation.tables);
     plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
     Ok((plan, proposal))
-}
-
-/// Whether the change is safe while flows use base LIDs. The flows of a host that stays also meet mixtures of
-/// old and new entries.
-fn without_phases(plain: &TransitionReport, writes: bool) -> Option<bool> {
-    match (plain.safe, plain.mixed) {
-        (Some(true), mixed) if writes => mixed,
-        (safe, _) => safe,
-    }
 }
 
 /// The report on a transition in five phases: no traffic uses the LIDs whose entries change, so no packet
@@ -260,19 +251,4 @@ pub fn phase_lines(plan: &Plan) -> Vec<(&'static str, String)> {
              come back behind the last"
         ),
     )]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_stays_meets_mixtures_as_well() {
-        let of = |safe, mixed| TransitionReport { safe, mixed, ..TransitionReport::default() };
-        let told = |safe, mixed| without_phases(&of(safe, mixed), true);
-        let known = [Some(true), Some(false), None];
-        assert_eq!(known.map(|mixed| told(Some(true), mixed)), known);
-        assert_eq!([Some(false), None].map(|safe| told(safe, Some(true))), [Some(false), None]);
-        assert_eq!(without_phases(&of(Some(true), None), false), Some(true), "nothing is written");
-    }
 }

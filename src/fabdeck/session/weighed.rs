@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::check::{Names, held, report, unread_tables};
 use super::lanes::{lanes_in_force, relaid};
+use super::passage::ANY_ORDER;
 use super::whatif::in_force;
 use super::wording::adaptive_words;
 use super::{Look, Report, Sent};
@@ -13,6 +14,7 @@ use fabdeck_fabric::observe::Adaptive;
 use fabdeck_fabric::{Faults, Routes, Tables, Unread};
 use fabdeck_routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use fabdeck_routing::difference::{Difference, Transition, changed_lanes, compare, transition};
+use fabdeck_routing::mixture::mixture;
 use fabdeck_routing::{NoPulse, Problem, Pulse, Refusal};
 
 /// Reason why no change is judged, where the source has only a topology.
@@ -55,13 +57,15 @@ pub(super) fn weigh(
     let none = Faults::default();
     let (difference, way) = if problem.faults.is_empty() {
         let (difference, found) = compare(problem, &held.old, routes, &held.together);
-        (difference, passage(&Names { look, problem }, &found, &held))
+        let way = passage(&Names { look, problem }, &found, &held);
+        (difference, held.in_any_order(look, problem, routes, way))
     } else {
         let whole = Problem::new(problem.fabric, &none);
         let up = Held::of((look, tables), &whole, routes, (switches, sent));
         let found = transition(&whole, &up.old, routes, &up.together);
         let difference = Difference::between(problem, &held.old, routes);
-        (difference, passage(&Names { look, problem: &whole }, &found, &up))
+        let way = passage(&Names { look, problem: &whole }, &found, &up);
+        (difference, up.in_any_order(look, &whole, routes, way))
     };
     let changed_lanes = held.known.then(|| changed_lanes(problem, &held.old, routes, switches));
     // A plan writes no lanes; lanes change only where service levels do.
@@ -117,6 +121,24 @@ impl Held {
         };
         let unread = unread_tables(problem, tables) > 0 || beyond();
         Self { old, known, old_lanes, together: Scope { switches, lanes }, unread }
+    }
+}
+
+impl Held {
+    /// Adds the verdict on mixtures of old and new entries that holds in any order of writes. Only a plan has an order.
+    fn in_any_order(
+        &self,
+        look: &Look,
+        problem: &Problem<'_>,
+        routes: &Routes,
+        way: TransitionReport,
+    ) -> TransitionReport {
+        if way.paths_are_safe() != Some(true) {
+            return way;
+        }
+        let sure = !self.unread && look.observation.adaptive.is_none();
+        let none = || mixture(problem, [&self.old, routes], &self.together, &ANY_ORDER).is_empty();
+        way.with_mixture((sure && none()).then_some(true), None)
     }
 }
 

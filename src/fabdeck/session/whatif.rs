@@ -423,7 +423,7 @@ const COMPARED: &[(&str, &str, Kind, &str)] = &[
         "transition",
         "BOTH",
         Kind::Flag,
-        "old and new paths together have no credit loop; a plan says it of a mixture of their entries too",
+        "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may, and a plan says so",
     ),
     ("dark_fiber", "DARK %", Kind::Text, "channels between switches that carry no path, in hundred"),
     ("seconds", "SEC", Kind::Text, "to compute the routes and their certificate"),

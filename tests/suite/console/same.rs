@@ -228,7 +228,6 @@ fn compare_plans(id: &str, driver: &Driver, line: &str) {
     // The lines of a change in steps name plans beside the one plan, which lies in another folder.
     if let Some(staged) = by_line["transition"]["staged"].as_object_mut() {
         let commands = staged["commands"].as_array_mut().unwrap();
-        assert!(!commands.is_empty(), "{id}: {line}");
         let prefix = format!("{}/", folder.path().display());
         for command in commands {
             *command = command.as_str().unwrap().replace(&prefix, "").into();

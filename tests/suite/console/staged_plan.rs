@@ -9,13 +9,14 @@ use super::desk::desk;
 fn a_plan_of_the_console_tells_the_commands_of_the_staged_way() {
     let mut driver = desk("sim:demo");
     driver.state.writing = Writing::Asked;
-    driver.press("2 f :preview space updn enter j :write-plan space a/new.plan enter");
+    driver
+        .press(":mark space spine-1 enter 3 :preview space updn enter j :write-plan space a/new.plan enter");
     let (_, text) = driver.written.last().expect("a plan");
     let plan: Value = serde_json::from_str(text).unwrap();
     assert_eq!(plan["transition"]["safe"], false, "{}", plan["transition"]);
     let staged = &plan["transition"]["staged"];
     let through = staged["through"].as_str().expect("an engine to go through");
-    let (to, marks) = ("fabdeck --source sim:demo", "--fail 'link:rack1-leaf[1]' --lanes-in-force assumed");
+    let (to, marks) = ("fabdeck --source sim:demo", "--fail switch:spine-1 --lanes-in-force assumed");
     let commands = [
         format!("{to} route --engine {through} {marks} --lanes 1 -o a/new-first.plan"),
         format!("{to} --allow-write apply a/new-first.plan"),
