@@ -9,7 +9,7 @@ use crate::session::interactive::messages::Severity;
 use crate::session::{
     Columns, HotPort, HotRole, Look, Query, Rowset, SPARK, Selection, Spark, UNTOLD, Watched, errors_by_port,
 };
-use fabdeck_fabric::counters::{PortRates, Rates, Role, Thresholds, Waiting, Why, rates_of_sweeps};
+use fabdeck_fabric::counters::{HotSpots, PortRates, Rates, Role, Thresholds, Waiting, Why, rates_of_sweeps};
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_fabric::{LinkId, PortId, Resolved};
 
@@ -80,7 +80,7 @@ impl Judging {
         self.place_verdicts(&watched, &mut ports);
         let mut verdicts: Vec<HotPort> =
             ports.iter().flatten().filter(|port| port.is_judged()).copied().collect();
-        verdicts.sort_by_key(|port| (port.role, Reverse(port.waiting), Reverse(port.errors_per_hour)));
+        sort_worst_first(&mut verdicts, &watched.verdict);
         let in_trouble = verdicts.iter().filter(|port| port.troubles().next().is_some()).count();
         let node_load = self.node_load(&ports);
         let links = self.links(&ports);
@@ -202,6 +202,16 @@ fn listed(look: &Look, rows: Arc<Rowset>, query: &Query) -> Listed {
     Listed { rows, query: query.clone(), selection }
 }
 
+/// Sorts by role, then by waiting. Oversubscribed uplinks come before hosts: they wait ten times as long as any hot-spot, as in
+/// the lines of the command `hotspots`.
+fn sort_worst_first(ports: &mut [HotPort], verdict: &HotSpots) {
+    let is_oversubscribed = |id| verdict.oversubscribed.iter().any(|leaf| leaf.at.port == id);
+    ports.sort_by_cached_key(|port| {
+        let rates = (Reverse(port.waiting), Reverse(port.errors_per_hour));
+        (!is_oversubscribed(port.port), port.role, rates)
+    });
+}
+
 /// The row of a port: its rates, and its errors since the baseline.
 fn row(
     id: PortId,
@@ -253,5 +263,40 @@ impl Reading {
         let (Rowset::Hot(rows), Resolved::Port(id)) = (&*self.ports.rows, what) else { return None };
         let at = rows.binary_search_by_key(&id, |row| row.port).ok()?;
         rows.get(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::NodeId;
+    use fabdeck_fabric::counters::Oversubscribed;
+
+    #[test]
+    fn an_oversubscribed_uplink_comes_before_hosts_and_other_uplinks_after_them() {
+        let port = |id, role, waiting| HotPort {
+            role: Some(role),
+            waiting: Some(waiting),
+            ..row(PortId(id), (None, None), 0, &History::default())
+        };
+        let mut ports = [
+            port(1, HotRole::Contributor, 300_000),
+            port(2, HotRole::HotSpot, 200_000),
+            port(3, HotRole::OnTheWay, 250_000),
+            port(4, HotRole::TooNarrow, 20_000_000),
+        ];
+        let at = Waiting {
+            port: PortId(4),
+            congestion: 2e7,
+            at_least: false,
+            time_waited: None,
+            utilisation: None,
+        };
+        let leaf = Oversubscribed { at, leaf: NodeId(0), hosts: 32, uplinks: 1, ratio: 32.0 };
+        let order = |ports: &[HotPort]| ports.iter().map(|port| port.port.0).collect::<Vec<_>>();
+        sort_worst_first(&mut ports, &HotSpots { oversubscribed: vec![leaf], ..HotSpots::default() });
+        assert_eq!(order(&ports), [4, 2, 1, 3]);
+        sort_worst_first(&mut ports, &HotSpots::default());
+        assert_eq!(order(&ports), [2, 1, 3, 4]);
     }
 }
