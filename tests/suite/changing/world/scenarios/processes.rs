@@ -29,6 +29,19 @@ fn a_guard_that_is_killed_while_it_writes_has_its_change_taken_back_at_once() {
     assert!(seconds_of(&world, "the guard was gone")[0] < 10.0);
 }
 
+/// The window is as long as was asked for from the call that records it, whenever the record is written.
+#[test]
+fn a_guard_that_is_stopped_within_the_record_of_its_window_breaks_nothing() {
+    let triggers = vec![
+        ("has set it", NOTHING),
+        ("reads tables", NOTHING),
+        (JOURNAL_GROWS, Event::Stop { name: "guard aaaa0001", for_ms: 1_500 }),
+    ];
+    let world = played(None, Decision::Leave, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(Phase::RolledBack));
+    assert!(has_said(&world, "nobody confirmed it in time"));
+}
+
 /// Nothing answers at the takeover, so it is not known whether the guard before had begun the way back.
 #[test]
 fn a_guard_that_took_over_confirms_once_the_fabric_answers() {
