@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::change_store::ChangeStore;
 use super::file_lock::FileLock;
-use super::home::Home;
-use super::journal::{ChainError, Chained, Disk, FileDisk, line};
+use super::journal::{ChainError, ChainedLines, Disk, FileDisk, chain_line};
 use super::trail_mark::TrailMark;
 
 /// Timeout for the lock of the trail.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An action or a refusal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AuditEntry {
     pub time: String,
     pub user: String,
     pub pid: u32,
@@ -45,14 +45,14 @@ pub enum AuditError {
     CutByLog { file: String, bytes: u64 },
 }
 
-impl Home {
+impl ChangeStore {
     /// Appends an entry to the audit trail, durably once this returns.
-    pub fn audit(&self, entry: &Entry) -> Result<(), AuditError> {
-        self.audit_all(std::slice::from_ref(entry), PATIENCE)
+    pub fn audit(&self, entry: &AuditEntry) -> Result<(), AuditError> {
+        self.audit_all(std::slice::from_ref(entry), LOCK_TIMEOUT)
     }
 
     /// Appends all entries or none, with a timeout for the lock of the trail.
-    pub(super) fn audit_all(&self, entries: &[Entry], patience: Duration) -> Result<(), AuditError> {
+    pub(super) fn audit_all(&self, entries: &[AuditEntry], patience: Duration) -> Result<(), AuditError> {
         let file = self.folder().join("audit").display().to_string();
         let bad = |error: io::Error| AuditError::Disk { file: file.clone(), error };
         let lock = self.folder().join("audit.lock");
@@ -61,26 +61,26 @@ impl Home {
         trail.sync().map_err(bad)?;
         let bytes = trail.read(u64::MAX).map_err(bad)?;
         let chained =
-            Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
+            ChainedLines::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
         let (mut text, mut link) = (String::new(), chained.link);
         if chained.unended {
             text.push('\n');
         }
         for entry in entries {
             let json = serde_json::to_string(entry).map_err(|error| bad(error.into()))?;
-            let (line, next) = line(link, &json);
+            let (line, next) = chain_line(link, &json);
             text.push_str(&line);
             link = next;
         }
-        let mut disk = FileDisk::over(trail, chained.length).map_err(bad)?;
+        let mut disk = FileDisk::resume(trail, chained.length).map_err(bad)?;
         disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)?;
         let bytes = chained.length + text.len() as u64;
-        self.tell_system_log(&TrailMark { bytes, link: link.to_string() });
+        self.log_trail_mark(&TrailMark { bytes, link: link.to_string() });
         Ok(())
     }
 
     /// All entries of the trail.
-    pub fn trail(&self) -> Result<Vec<Entry>, AuditError> {
+    pub fn audit_trail(&self) -> Result<Vec<AuditEntry>, AuditError> {
         let path = self.folder().join("audit");
         let file = path.display().to_string();
         let bytes = match self.read(&path) {
@@ -88,7 +88,7 @@ impl Home {
             read => read.map_err(|error| AuditError::Disk { file: file.clone(), error })?,
         };
         let chained =
-            Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
+            ChainedLines::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
         let entries = chained.lines.iter().map(|(_, json)| serde_json::from_str(json));
         entries.collect::<Result<_, _>>().map_err(|error| AuditError::Disk { file, error: error.into() })
     }

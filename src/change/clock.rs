@@ -86,7 +86,7 @@ impl BootTime {
         self.boot == other.boot
     }
 
-    pub fn after(&self, time: Duration) -> Self {
+    pub fn plus(&self, time: Duration) -> Self {
         Self { boot: self.boot.clone(), ms: self.ms + time.as_millis() as u64 }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     fn the_time_since_the_start_goes_on_and_belongs_to_one_run() {
         let (first, second) = (SystemClocks.boot_time(), SystemClocks.boot_time());
         assert!(first.is_of_run_of(&second) && first.ms <= second.ms && first.boot.len() == 36, "{first:?}");
-        assert_eq!(first.until(&first.after(Duration::from_secs(3))), Some(Duration::from_secs(3)));
+        assert_eq!(first.until(&first.plus(Duration::from_secs(3))), Some(Duration::from_secs(3)));
         let other = BootTime { boot: "another run".into(), ms: first.ms + 1 };
         assert_eq!(first.until(&other), None);
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use fabdeck_fabric::observe::digits_in_groups;
 use serde::{Deserialize, Serialize};
 
-use super::standing::Standing;
+use super::surviving_fabric::SurvivingFabric;
 use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
-use fabdeck_routing::trees::Ways;
+use fabdeck_routing::trees::PortMap;
 
 /// Nodes that answer now and have no route after a plan, by name. Also the number of ordered pairs of terminals that
 /// lose their path with them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct CutOff {
+pub struct CutOffReport {
     pub switches: Vec<String>,
     pub hosts: Vec<String>,
     pub aggregation_nodes: Vec<String>,
@@ -20,12 +20,12 @@ pub struct CutOff {
 }
 
 /// Number of names of one kind that a sentence lists.
-const NAMED: usize = 3;
+const MAX_NAMES: usize = 3;
 
-impl CutOff {
+impl CutOffReport {
     /// Compares the reach of the tables before a plan and after it, from the switches that the plan is for.
     pub fn of(
-        standing: &Standing<'_>,
+        standing: &SurvivingFabric<'_>,
         (before, after): (&Tables, &Tables),
         name: &dyn Fn(NodeId) -> String,
     ) -> Self {
@@ -33,19 +33,19 @@ impl CutOff {
         if !before.has_forwarding() {
             return Self::default();
         }
-        let now = Reach::new(fabric, &Faults::new(), before);
-        let then = Reach::new(fabric, standing.faults, after);
+        let now = Reachability::new(fabric, &Faults::new(), before);
+        let then = Reachability::new(fabric, standing.faults, after);
         let held: Vec<u32> =
-            fabric.switches().map(|(id, _)| id).filter(|id| standing.holds(*id)).map(|id| id.0).collect();
-        let cut = now.cut_terminals(&then, standing, &held);
+            fabric.switches().map(|(id, _)| id).filter(|id| standing.contains(*id)).map(|id| id.0).collect();
+        let cut = now.lost_terminals(&then, standing, &held);
         let left: BTreeSet<NodeId> = now
             .terminals()
             .filter(|end| !cut.contains(&end.port))
             .map(|end| fabric.port(end.port).node)
             .collect();
         let nodes: BTreeSet<NodeId> = cut.iter().map(|port| fabric.port(*port).node).collect();
-        let mut found = Self { pairs: now.pairs_cut(&then, &cut), ..Self::default() };
-        found.switches = now.cut_switches(&then, standing, &held).into_iter().map(name).collect();
+        let mut found = Self { pairs: now.count_lost_pairs(&then, &cut), ..Self::default() };
+        found.switches = now.lost_switches(&then, standing, &held).into_iter().map(name).collect();
         for id in nodes.difference(&left) {
             match fabric.node(*id).facts.is_aggregation() {
                 true => found.aggregation_nodes.push(name(*id)),
@@ -64,10 +64,10 @@ impl CutOff {
         if self.is_empty() {
             return None;
         }
-        let mut parts: Vec<String> = self.switches.iter().take(NAMED).cloned().collect();
-        parts.extend(more(self.switches.len(), "more switches"));
-        parts.extend(self.hosts.iter().take(NAMED).cloned());
-        parts.extend(more(self.hosts.len(), "more hosts"));
+        let mut parts: Vec<String> = self.switches.iter().take(MAX_NAMES).cloned().collect();
+        parts.extend(count_text(self.switches.len(), "more switches"));
+        parts.extend(self.hosts.iter().take(MAX_NAMES).cloned());
+        parts.extend(count_text(self.hosts.len(), "more hosts"));
         let count = |count: usize, one: &str| {
             format!("{} {one}{}", digits_in_groups(count), if count == 1 { "" } else { "s" })
         };
@@ -78,38 +78,38 @@ impl CutOff {
     }
 }
 
-fn more(count: usize, what: &str) -> Option<String> {
-    (count > NAMED).then(|| format!("{} {what}", digits_in_groups(count - NAMED)))
+fn count_text(count: usize, what: &str) -> Option<String> {
+    (count > MAX_NAMES).then(|| format!("{} {what}", digits_in_groups(count - MAX_NAMES)))
 }
 
 /// The reach of tables over the working cables.
-struct Reach<'a> {
+struct Reachability<'a> {
     fabric: &'a Fabric,
     graph: SwitchGraph,
-    ways: Ways,
+    ways: PortMap,
     routes: Routes,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> Reachability<'a> {
     /// A failed switch forwards nothing, whatever its table holds.
     fn new(fabric: &'a Fabric, faults: &Faults, tables: &Tables) -> Self {
         let graph = SwitchGraph::new(fabric, faults);
-        let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
-        let routes = Routes::of_tables(fabric.switches().map(|(id, _)| held(id)));
-        Self { fabric, ways: Ways::new(&graph), graph, routes }
+        let held = |id: NodeId| tables.lft(id).filter(|_| !faults.is_node_failed(id));
+        let routes = Routes::from_tables(fabric.switches().map(|(id, _)| held(id)));
+        Self { fabric, ways: PortMap::new(&graph), graph, routes }
     }
 
     fn terminals(&self) -> impl Iterator<Item = &Terminal> {
         self.graph.terminals().iter().filter(|end| end.lid.is_some())
     }
 
-    fn has(&self, end: &Terminal) -> bool {
+    fn contains(&self, end: &Terminal) -> bool {
         let mut beside = self.graph.terminals_of(end.switch).iter();
-        self.graph.alive(end.switch) && beside.any(|other| other.port == end.port)
+        self.graph.is_alive(end.switch) && beside.any(|other| other.port == end.port)
     }
 
     /// Whether a path leads from a switch to a port of the switch `root`, or to that switch itself.
-    fn leads(&self, from: u32, (root, port, lids): (u32, PortNum, &[Lid])) -> bool {
+    fn has_path(&self, from: u32, (root, port, lids): (u32, PortNum, &[Lid])) -> bool {
         lids.iter().any(|lid| {
             let mut at = from;
             for _ in 0..=self.graph.switch_count() {
@@ -125,36 +125,38 @@ impl<'a> Reach<'a> {
         })
     }
 
-    fn reaches(&self, from: u32, end: &Terminal) -> bool {
-        self.has(end) && self.leads(from, (end.switch, end.switch_port, &lids(self.fabric, end.port)))
+    fn is_reachable(&self, from: u32, end: &Terminal) -> bool {
+        self.contains(end) && self.has_path(from, (end.switch, end.switch_port, &lids(self.fabric, end.port)))
     }
 
     /// Terminals that answer, and that some switch of `held` reaches now but none reaches then.
-    fn cut_terminals(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> BTreeSet<PortId> {
+    fn lost_terminals(&self, then: &Self, standing: &SurvivingFabric<'_>, held: &[u32]) -> BTreeSet<PortId> {
         let answers = |end: &&Terminal| self.fabric.node(self.fabric.port(end.port).node).facts.answered;
-        let stays = |end: &&Terminal| standing.holds(NodeId(end.switch)) && then.reaches(end.switch, end);
-        let reached = |reach: &Self, end: &Terminal| held.iter().any(|from| reach.reaches(*from, end));
+        let stays =
+            |end: &&Terminal| standing.contains(NodeId(end.switch)) && then.is_reachable(end.switch, end);
+        let reached = |reach: &Self, end: &Terminal| held.iter().any(|from| reach.is_reachable(*from, end));
         let lost = self.terminals().filter(answers).filter(|end| !stays(end));
         lost.filter(|end| reached(self, end) && !reached(then, end)).map(|end| end.port).collect()
     }
 
     /// Switches that answer, are cabled to `held` now, and are reached by no switch of `held` then.
-    fn cut_switches(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> Vec<NodeId> {
-        let (part, _) = self.graph.parts();
+    fn lost_switches(&self, then: &Self, standing: &SurvivingFabric<'_>, held: &[u32]) -> Vec<NodeId> {
+        let (part, _) = self.graph.components();
         let parts: BTreeSet<u32> = held.iter().map(|id| part[*id as usize]).collect();
-        let others = self.fabric.switches().filter(|(id, node)| !standing.holds(*id) && node.facts.answered);
+        let others =
+            self.fabric.switches().filter(|(id, node)| !standing.contains(*id) && node.facts.answered);
         let cabled = others.map(|(id, _)| id).filter(|id| parts.contains(&part[id.index()]));
         let reached = |id: &NodeId| {
             let own = self.fabric.port_of(*id, PortNum::MANAGEMENT).map(|port| lids(self.fabric, port));
             let own = own.unwrap_or_default();
-            !standing.faults.node_failed(*id)
-                && held.iter().any(|from| then.leads(*from, (id.0, PortNum::MANAGEMENT, &own)))
+            !standing.faults.is_node_failed(*id)
+                && held.iter().any(|from| then.has_path(*from, (id.0, PortNum::MANAGEMENT, &own)))
         };
-        cabled.filter(|id| self.graph.alive(id.0) && !reached(id)).collect()
+        cabled.filter(|id| self.graph.is_alive(id.0) && !reached(id)).collect()
     }
 
     /// Number of ordered pairs with a path now and an end that is cut off, minus those that keep their path.
-    fn pairs_cut(&self, then: &Self, cut: &BTreeSet<PortId>) -> u64 {
+    fn count_lost_pairs(&self, then: &Self, cut: &BTreeSet<PortId>) -> u64 {
         if cut.is_empty() {
             return 0;
         }
@@ -168,7 +170,7 @@ impl<'a> Reach<'a> {
                 false => stay[at] += 1,
                 true => {
                     gone[at] += 1;
-                    cabled[at] += u64::from(then.has(end));
+                    cabled[at] += u64::from(then.contains(end));
                 }
             }
         }
@@ -179,11 +181,11 @@ impl<'a> Reach<'a> {
                 let at = from as usize;
                 let own = u64::from(is_cut && from == end.switch);
                 let senders = if is_cut { stay[at] + gone[at] - own } else { gone[at] };
-                if senders == 0 || !self.reaches(from, end) {
+                if senders == 0 || !self.is_reachable(from, end) {
                     continue;
                 }
                 // Two terminals that are both cut off may keep the path between them.
-                let kept = is_cut && cabled[at] > own && then.reaches(from, end);
+                let kept = is_cut && cabled[at] > own && then.is_reachable(from, end);
                 pairs += senders - if kept { cabled[at] - own } else { 0 };
             }
         }
@@ -195,30 +197,31 @@ impl<'a> Reach<'a> {
 fn lids(fabric: &Fabric, port: PortId) -> Vec<Lid> {
     let facts = &fabric.port(port).facts;
     let Some(base) = facts.lid else { return Vec::new() };
-    let count = u32::from(facts.lmc.lids());
+    let count = u32::from(facts.lmc.lid_count());
     (0..count).filter_map(|more| Lid::new(u32::from(base.value()) + more)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
-    use fabdeck_fabric::{Element, NameMap, Names, Resolved};
-    use fabdeck_routing::{NoPulse, Problem, Request, engine};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{Element, ElementId, NameMap, Names};
+    use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
     fn tables(fabric: &Fabric, faults: &Faults) -> Tables {
         let problem = Problem::new(fabric, faults);
-        let routes = (engine("updn").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let routes =
+            (find_engine("updn").unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
         let mut tables = Tables::default();
-        for (id, _) in fabric.switches().filter(|(id, _)| !faults.node_failed(*id)) {
-            tables.entry(id).lft = Some(routes.lft(id.0));
+        for (id, _) in fabric.switches().filter(|(id, _)| !faults.is_node_failed(*id)) {
+            tables.node_mut(id).lft = Some(routes.lft(id.0));
         }
         tables
     }
 
     /// What a plan for these marks cuts off. A marked switch keeps its present table.
-    fn taken_down(marks: &[&str]) -> CutOff {
-        let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
+    fn cut_off_by(marks: &[&str]) -> CutOffReport {
+        let fabric = generate(&"demo".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let names = Names::new(&fabric, &NameMap::default());
         let mut faults = Faults::new();
         for mark in marks {
@@ -226,23 +229,24 @@ mod tests {
         }
         let before = tables(&fabric, &Faults::new());
         let mut after = tables(&fabric, &faults);
-        for (id, _) in fabric.switches().filter(|(id, _)| faults.node_failed(*id)) {
-            after.entry(id).lft = before.lft(id).cloned();
+        for (id, _) in fabric.switches().filter(|(id, _)| faults.is_node_failed(*id)) {
+            after.node_mut(id).lft = before.lft(id).cloned();
         }
-        let name = |id: NodeId| names.of(id).to_owned();
-        let found = CutOff::of(&Standing::new(&fabric, &faults, None), (&before, &after), &name);
+        let name = |id: NodeId| names.name(id).to_owned();
+        let found = CutOffReport::of(&SurvivingFabric::new(&fabric, &faults, None), (&before, &after), &name);
         // Without marks, unchanged tables cut nothing off.
-        let stays = CutOff::of(&Standing::new(&fabric, &Faults::new(), None), (&before, &before), &name);
+        let stays =
+            CutOffReport::of(&SurvivingFabric::new(&fabric, &Faults::new(), None), (&before, &before), &name);
         assert!(stays.is_empty(), "{stays:?}");
         found
     }
 
     #[test]
     fn a_switch_that_answers_is_named_with_what_hangs_on_it() {
-        let spine = taken_down(&["switch:spine-2"]);
+        let spine = cut_off_by(&["switch:spine-2"]);
         let words = "Answers now and will be cut off: spine-2, 1 aggregation node, 88 pairs";
         assert_eq!(spine.words().as_deref(), Some(words));
-        let leaf = taken_down(&["switch:rack2-leaf"]);
+        let leaf = cut_off_by(&["switch:rack2-leaf"]);
         assert_eq!(
             (leaf.switches.as_slice(), leaf.hosts.len(), leaf.pairs),
             (&["rack2-leaf".to_owned()][..], 6, 574)
@@ -252,12 +256,12 @@ mod tests {
 
     #[test]
     fn what_keeps_a_route_is_not_named() {
-        assert!(taken_down(&[]).is_empty());
+        assert!(cut_off_by(&[]).is_empty());
         // A leaf keeps its other cables.
-        let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
-        let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
+        let fabric = generate(&"demo".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let link = fabric.links().map(|(id, _)| id).find(|id| fabric.is_between_switches(*id)).unwrap();
         let names = Names::new(&fabric, &NameMap::default());
-        let link = Element::of(&fabric, &names, Resolved::Link(link)).to_string();
-        assert!(taken_down(&[&link]).is_empty());
+        let link = Element::from_id(&fabric, &names, ElementId::Link(link)).to_string();
+        assert!(cut_off_by(&[&link]).is_empty());
     }
 }

@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::clock::Stopwatch;
-use super::ownership;
+use super::folder_ownership;
 use super::system::{FileKind, FileStatus, LockHolder, OpenFile, OpenMode, System};
 
 /// Time between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 /// How often other processes may replace the file before an attempt fails.
-const REPLACEMENTS_MOST: u32 = 16;
+const MAX_REPLACEMENTS: u32 = 16;
 
 /// How long the process that replaced a file waits for a process of the owner that has locked the old file.
-const REPLACED_RELEASE_MOST: Duration = Duration::from_secs(5);
+const MAX_REPLACED_RELEASE: Duration = Duration::from_secs(5);
 
 /// A lock that is held until this value is dropped.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl FileLock {
 
     /// Tries once. Returns the lock, or the process that holds it.
     pub fn try_acquire(system: &dyn System, path: &Path) -> io::Result<Result<Self, LockHolder>> {
-        for _ in 0..REPLACEMENTS_MOST {
+        for _ in 0..MAX_REPLACEMENTS {
             let file = open_private(system, path)?;
             match file.try_lock(false) {
                 Ok(()) if is_at(system, path, &*file)? => {
@@ -59,10 +59,10 @@ impl FileLock {
                 Err(TryLockError::WouldBlock) => {
                     let holder = file.lock_holder()?;
                     let is_foreign = holder.is_foreign(file.status()?.user);
-                    if !is_foreign || ownership::is_in_shared_folder(system, path)? {
+                    if !is_foreign || folder_ownership::is_in_shared_folder(system, path)? {
                         return Ok(Err(holder));
                     }
-                    if let Some(replaced) = replace(system, path, &*file, (&holder, REPLACED_RELEASE_MOST))? {
+                    if let Some(replaced) = replace(system, path, &*file, (&holder, MAX_REPLACED_RELEASE))? {
                         return Ok(replaced);
                     }
                 }
@@ -247,14 +247,14 @@ mod tests {
                 drop(taken);
             });
             assert!(matches!(
-                replace(&LocalSystem, &path, &*old, (&foreign, REPLACED_RELEASE_MOST)),
+                replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE)),
                 Ok(Some(Ok(_)))
             ));
         });
         assert!(since.elapsed() >= released);
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         // Another process that saw the same holder finds the file already replaced.
-        assert!(replace(&LocalSystem, &path, &*old, (&foreign, REPLACED_RELEASE_MOST)).unwrap().is_none());
+        assert!(replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE)).unwrap().is_none());
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
     }
 

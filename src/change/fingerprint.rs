@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::standing::Standing;
+use super::surviving_fabric::SurvivingFabric;
 use fabdeck_fabric::{Guid, Lft, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
-use fabdeck_mad::access::Device;
+use fabdeck_mad::access::DeviceId;
 
 /// Hashes by node and by table. Sixteen hexadecimal digits distinguish the states of one node; they do not resist
 /// forgery. Elements that were marked as failed are not covered, nor what depends on them alone: they may have been
@@ -22,15 +22,15 @@ pub struct Fingerprint {
     pub tables: BTreeMap<String, String>,
     /// The lane tables of each switch, by GUID; empty if the plan does not depend on lanes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub lanes: BTreeMap<String, LanePrint>,
+    pub lanes: BTreeMap<String, LaneFingerprint>,
     /// The lane tables of each adapter that the plan writes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub adapters: BTreeMap<String, LanePrint>,
+    pub adapters: BTreeMap<String, LaneFingerprint>,
 }
 
 /// The hashes of a device's lane tables. A table that was unknown then does not count as a difference now.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct LanePrint {
+pub struct LaneFingerprint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sl2vl: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ const ARBITRATION: &str = "the lane arbitration of ";
 
 /// The first difference between two fingerprints.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum FabricChange {
     /// A part of a node, by kind and GUID, and what happened to it. The part is text such as `the forwarding table of
     /// `.
     Node {
@@ -60,14 +60,14 @@ pub enum Change {
     },
 }
 
-impl Change {
+impl FabricChange {
     /// Whether a forwarding table has changed, and nothing that comes before tables.
-    pub fn is_table(&self) -> bool {
+    pub fn is_table_change(&self) -> bool {
         matches!(self, Self::Node { what: TABLE, .. })
     }
 
     /// Whether a lane table has changed, and nothing that comes before these.
-    pub fn is_lanes(&self) -> bool {
+    pub fn is_lane_change(&self) -> bool {
         matches!(self, Self::Node { what: SL2VL | ARBITRATION, .. })
     }
 
@@ -81,11 +81,11 @@ impl Change {
 }
 
 impl Fingerprint {
-    pub fn of(standing: &Standing<'_>, tables: &Tables) -> Self {
+    pub fn of(standing: &SurvivingFabric<'_>, tables: &Tables) -> Self {
         let fabric = standing.fabric;
         let manager = standing.manager.map(|guid| guid.to_string());
         let mut print = Self { subnet_manager: manager, ..Self::default() };
-        for (id, node) in fabric.nodes().filter(|(id, _)| standing.holds(*id)) {
+        for (id, node) in fabric.nodes().filter(|(id, _)| standing.contains(*id)) {
             print.nodes.insert(fabric.node_key(id), node_hash(standing, id));
             if let Some(lft) = tables.lft(id).filter(|_| node.is_switch()) {
                 print.tables.insert(node.guid().to_string(), digits(&blake3::hash(lft.bytes())));
@@ -102,9 +102,10 @@ impl Fingerprint {
     }
 
     /// Adds the lane tables of switches.
-    pub fn with_lanes(mut self, standing: &Standing<'_>, tables: &Tables) -> Self {
-        let switches = standing.fabric.switches().filter(|(id, _)| standing.holds(*id));
-        let prints = switches.map(|(id, node)| (node.guid().to_string(), lanes_of(standing, tables, id)));
+    pub fn with_lanes(mut self, standing: &SurvivingFabric<'_>, tables: &Tables) -> Self {
+        let switches = standing.fabric.switches().filter(|(id, _)| standing.contains(*id));
+        let prints =
+            switches.map(|(id, node)| (node.guid().to_string(), lane_fingerprint(standing, tables, id)));
         self.lanes = prints.collect();
         self.whole = self.hash_of_all();
         self
@@ -113,14 +114,15 @@ impl Fingerprint {
     /// Adds the lane tables of these adapters, by GUID.
     pub fn with_adapters<'g>(
         mut self,
-        standing: &Standing<'_>,
+        standing: &SurvivingFabric<'_>,
         tables: &Tables,
         guids: impl IntoIterator<Item = &'g str>,
     ) -> Self {
         for guid in guids {
-            let node = Guid::from_hex(guid).ok().and_then(|guid| Device::Adapter(guid).node(standing.fabric));
-            if let Some(id) = node.filter(|id| standing.holds(*id)) {
-                self.adapters.insert(guid.to_owned(), lanes_of(standing, tables, id));
+            let node =
+                Guid::from_hex(guid).ok().and_then(|guid| DeviceId::Adapter(guid).node(standing.fabric));
+            if let Some(id) = node.filter(|id| standing.contains(*id)) {
+                self.adapters.insert(guid.to_owned(), lane_fingerprint(standing, tables, id));
             }
         }
         self.whole = self.hash_of_all();
@@ -128,7 +130,7 @@ impl Fingerprint {
     }
 
     /// Whether the fingerprint covers lane tables.
-    pub fn knows_lanes(&self) -> bool {
+    pub fn has_lanes(&self) -> bool {
         !self.lanes.is_empty() || !self.adapters.is_empty()
     }
 
@@ -153,27 +155,29 @@ impl Fingerprint {
     }
 
     /// The first difference in `now`.
-    pub fn first_difference(&self, now: &Self) -> Option<Change> {
+    pub fn first_difference(&self, now: &Self) -> Option<FabricChange> {
         let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "nobody".to_owned());
         let (before, after) = (word(&self.subnet_manager), word(&now.subnet_manager));
-        let nodes = || by_key("the node ", &self.nodes, &now.nodes, ["is gone", "is new"], &str::to_owned);
+        let nodes = || {
+            first_map_difference("the node ", &self.nodes, &now.nodes, ["is gone", "is new"], &str::to_owned)
+        };
         let tables = || {
             let words = ["is not known now", "was not known"];
-            by_key(TABLE, &self.tables, &now.tables, words, &switch_key)
+            first_map_difference(TABLE, &self.tables, &now.tables, words, &switch_key)
         };
-        let manager = || (before != after).then_some(Change::Manager { before, now: after });
-        nodes().or_else(tables).or_else(|| self.lanes_differ(now)).or_else(manager)
+        let manager = || (before != after).then_some(FabricChange::Manager { before, now: after });
+        nodes().or_else(tables).or_else(|| self.first_lane_difference(now)).or_else(manager)
     }
 
     /// The first forwarding table that is known in both fingerprints, and differs.
-    pub fn table_changed(&self, now: &Self) -> Option<Change> {
+    pub fn table_changed(&self, now: &Self) -> Option<FabricChange> {
         let changed = |key: &&String| now.tables.get(*key).is_some_and(|hash| *hash != self.tables[*key]);
         let guid = self.tables.keys().find(changed)?;
-        Some(Change::Node { what: TABLE, node: switch_key(guid), became: "has changed" })
+        Some(FabricChange::Node { what: TABLE, node: switch_key(guid), became: "has changed" })
     }
 
-    fn lanes_differ(&self, now: &Self) -> Option<Change> {
-        let none = LanePrint::default();
+    fn first_lane_difference(&self, now: &Self) -> Option<FabricChange> {
+        let none = LaneFingerprint::default();
         let switches =
             self.lanes.iter().map(|(guid, before)| (switch_key(guid), before, now.lanes.get(guid)));
         let adapters = self.adapters.iter().map(|(guid, before)| {
@@ -188,7 +192,7 @@ impl Fingerprint {
             ];
             let (what, _, after) = parts.into_iter().find(|(_, a, b)| a.is_some() && a != b)?;
             let became = if after.is_some() { "has changed" } else { "is not known now" };
-            Some(Change::Node { what, node, became })
+            Some(FabricChange::Node { what, node, became })
         })
     }
 }
@@ -197,14 +201,14 @@ fn switch_key(guid: &str) -> String {
     format!("switch {guid}")
 }
 
-fn by_key(
+fn first_map_difference(
     what: &'static str,
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
     [gone, new]: [&'static str; 2],
     node: &dyn Fn(&str) -> String,
-) -> Option<Change> {
-    let change = |key: &str, became| Change::Node { what, node: node(key), became };
+) -> Option<FabricChange> {
+    let change = |key: &str, became| FabricChange::Node { what, node: node(key), became };
     let lost = before.keys().find(|key| !after.contains_key(*key)).map(|key| change(key, gone));
     let come = || after.keys().find(|key| !before.contains_key(*key)).map(|key| change(key, new));
     let changed = || {
@@ -219,7 +223,7 @@ fn digits(hash: &blake3::Hash) -> String {
 }
 
 /// The hash of what routes depend on in a node: its kind, the ports that are cabled and up, and its LIDs.
-fn node_hash(standing: &Standing<'_>, id: NodeId) -> String {
+fn node_hash(standing: &SurvivingFabric<'_>, id: NodeId) -> String {
     let (fabric, mut hasher) = (standing.fabric, blake3::Hasher::new());
     let node = fabric.node(id);
     hasher.update(node.facts.kind.word().as_bytes());
@@ -241,7 +245,7 @@ fn node_hash(standing: &Standing<'_>, id: NodeId) -> String {
     digits(&hasher.finalize())
 }
 
-fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
+fn lane_fingerprint(standing: &SurvivingFabric<'_>, tables: &Tables, id: NodeId) -> LaneFingerprint {
     let fabric = standing.fabric;
     let cabled: Vec<PortId> =
         fabric.ports_of(id).map(|(port, _)| port).filter(|port| standing.peer(*port).is_some()).collect();
@@ -271,7 +275,7 @@ fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
         operational.update(&ends.map(|lanes| lanes.unwrap_or(0)));
     }
     let print = |told: bool, hasher: &blake3::Hasher| told.then(|| digits(&hasher.finalize()));
-    LanePrint {
+    LaneFingerprint {
         sl2vl: print(held.is_some_and(|held| !held.sl2vl.is_empty()), &sl2vl),
         arbitration: print(held.is_some_and(|held| !held.arbitration.is_empty()), &arbitration),
         operational: print(told, &operational),
@@ -281,11 +285,11 @@ fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
-    use fabdeck_fabric::{Fabric, Faults, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Fabric, Faults, Lane, Lft, Lid, PortNum, Sl2Vl};
 
     fn fabric(name: &str) -> Fabric {
-        generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
     }
 
     fn words(before: &Fingerprint, now: &Fingerprint) -> Option<String> {
@@ -297,10 +301,10 @@ mod tests {
         let plain = fabric("kary,k=2,n=2");
         let none = Faults::new();
         let print = |fabric: &Fabric, tables: &Tables, manager| {
-            Fingerprint::of(&Standing::new(fabric, &none, Some(Guid(manager))), tables)
+            Fingerprint::of(&SurvivingFabric::new(fabric, &none, Some(Guid(manager))), tables)
         };
         let mut tables = Tables::default();
-        tables.entry(NodeId(0)).lft = Some(Lft::of(vec![255, 1, 2]));
+        tables.node_mut(NodeId(0)).lft = Some(Lft::from_entries(vec![255, 1, 2]));
         let before = print(&plain, &tables, 7);
         assert_eq!(words(&before, &print(&plain, &tables, 7)), None);
         let other = words(&before, &print(&plain, &tables, 8)).unwrap();
@@ -308,7 +312,7 @@ mod tests {
         let broken = fabric("kary,k=2,n=2,faults=1");
         let other = words(&before, &print(&broken, &tables, 7)).unwrap();
         assert!(other.starts_with("the node <switch 0x") && other.ends_with("has changed"), "{other}");
-        tables.entry(NodeId(0)).lft.get_or_insert_default().set(Lid::new(2).unwrap(), Some(PortNum(3)));
+        tables.node_mut(NodeId(0)).lft.get_or_insert_default().set(Lid::new(2).unwrap(), Some(PortNum(3)));
         let other = words(&before, &print(&plain, &tables, 7)).unwrap();
         assert!(other.starts_with("the forwarding table of <switch 0x"), "{other}");
     }
@@ -326,19 +330,20 @@ mod tests {
         let mut faults = Faults::new();
         whole.ports().filter(missing).for_each(|(_, port)| {
             let id = port.link.unwrap();
-            faults.mark(Resolved::Link(id));
+            faults.mark(ElementId::Link(id));
         });
         assert_eq!(faults.len(), 2);
         let (none, unmarked) = (Tables::default(), Faults::new());
-        let print =
-            |fabric: &Fabric, faults: &Faults| Fingerprint::of(&Standing::new(fabric, faults, None), &none);
+        let print = |fabric: &Fabric, faults: &Faults| {
+            Fingerprint::of(&SurvivingFabric::new(fabric, faults, None), &none)
+        };
         let made = print(&whole, &faults);
         assert_eq!(words(&made, &print(&broken, &unmarked)), None);
         assert!(words(&made, &print(&whole, &unmarked)).is_some());
         // A failed leaf excludes its hosts too.
         let leaf = whole.nodes().find(|(_, node)| !node.is_switch()).unwrap().0;
         let leaf = whole.ports_of(leaf).find_map(|(port, _)| whole.peer(port)).unwrap();
-        faults.mark(Resolved::Node(whole.port(leaf).node));
+        faults.mark(ElementId::Node(whole.port(leaf).node));
         let made = print(&whole, &faults);
         assert_eq!(made.nodes.len(), whole.nodes().len() - 4);
     }
@@ -347,23 +352,23 @@ mod tests {
     fn lanes_that_changed_are_named() {
         let fabric = fabric("kary,k=2,n=2");
         let (none, mut tables) = (Faults::new(), Tables::default());
-        let standing = Standing::new(&fabric, &none, None);
+        let standing = SurvivingFabric::new(&fabric, &none, None);
         let print = |tables: &Tables| Fingerprint::of(&standing, tables).with_lanes(&standing, tables);
         let unknown = print(&tables);
         let to = fabric.ports_of(NodeId(1)).find(|(_, port)| port.link.is_some()).unwrap().1.number;
-        tables.entry(NodeId(1)).sl2vl.insert((PortNum(0), to), Sl2Vl::default());
-        tables.entry(NodeId(1)).arbitration.insert(to, Default::default());
+        tables.node_mut(NodeId(1)).sl2vl.insert((PortNum(0), to), Sl2Vl::default());
+        tables.node_mut(NodeId(1)).arbitration.insert(to, Default::default());
         let before = print(&tables);
         assert_eq!((words(&unknown, &before), words(&before, &before)), (None, None));
         assert_ne!(unknown.whole, before.whole);
         let mut other = tables.clone();
-        let row = other.entry(NodeId(1)).sl2vl.values_mut().next().unwrap();
+        let row = other.node_mut(NodeId(1)).sl2vl.values_mut().next().unwrap();
         row.set(ServiceLevel::new(3).unwrap(), Lane::new(1).unwrap());
         let found = words(&before, &print(&other)).unwrap();
         assert!(found.starts_with("the SL2VL table of <switch") && found.ends_with("changed"), "{found}");
         let found = words(&before, &unknown).unwrap();
         assert!(found.ends_with("is not known now"), "{found}");
-        tables.entry(NodeId(1)).arbitration.values_mut().for_each(|table| table.high_limit = 9);
+        tables.node_mut(NodeId(1)).arbitration.values_mut().for_each(|table| table.high_limit = 9);
         assert!(words(&before, &print(&tables)).unwrap().starts_with("the lane arbitration of"));
     }
 }

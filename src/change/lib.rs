@@ -2,72 +2,77 @@
 
 mod attest;
 mod audit;
+mod change_dir;
+mod change_owner;
+mod change_store;
 mod clock;
 mod cut_off;
 mod driver;
-mod essence;
-mod failed;
+mod failed_element;
 mod file_lock;
 mod fingerprint;
+mod folder_ownership;
 mod guard;
-mod hang;
-mod home;
-mod in_force;
+mod hang_watch;
 mod journal;
-mod kept;
-mod lanes;
-mod manager;
+mod manager_text;
 mod migration;
+mod migrations_in_force;
 mod order;
-mod owned;
-mod ownership;
-mod phases;
 mod plan;
+mod plan_hash;
+mod plan_lanes;
+mod plan_phases;
 mod read_queue;
-mod standing;
+mod surviving_fabric;
 mod system;
 mod trail_mark;
 mod transition;
-pub mod users;
+pub mod user_names;
 mod writes;
 
 pub use attest::{
-    Attestation, Compared, DeviceReport, DeviceState, History, OtherChange, Verdict, attest,
-    in_order_of_writing,
+    Attestation, AttestationVerdict, ChangeHistory, ComparedFabric, DeviceReport, DeviceState, OtherChange,
+    compare_changes, merge_histories,
 };
-pub use audit::{AuditError, Entry};
+pub use audit::{AuditEntry, AuditError};
+pub use change_dir::{ChangeDir, GuardLock};
+pub use change_owner::{ChangeAccess, Owner};
+pub use change_store::{ChangeStore, ChangeStoreError};
 pub use clock::{BootTime, Clocks, SystemClocks};
-pub use cut_off::CutOff;
+pub use cut_off::CutOffReport;
 pub use driver::{
-    AlteredWrites, Checked, Direct, Driver, Halt, Heed, NOT_THROUGH_OPENSM, Opensm, OpensmSite, Refusal,
-    Reopened, not_back, verify,
+    AlteredWrites, DirectDriver, Driver, Halt, NOT_VIA_OPENSM, OpensmCheck, OpensmDriver, OpensmRefusal,
+    OpensmSite, ProgressCheck, Reconnecting, find_unrestored, verify_writes,
 };
-pub use failed::{FailedElement, FailedEnd};
-pub use fingerprint::{Change, Fingerprint, LanePrint};
+pub use failed_element::{FailedElement, FailedEnd};
+pub use fingerprint::{FabricChange, Fingerprint, LaneFingerprint};
 pub use guard::{
-    ALL_LEFT, AccessPolicy, Answer, Ask, Caller, Description, Door, DoorError, Errand, Grantee, Guard,
-    GuardMode, GuardProcess, GuardReplaced, OUT_OF_REACH, Order, Outlook, Refusals, RequestError, Rights,
-    StartGuard, Status, Wrong, call, call_within, deadline_now, decided, describe, host_name, is_listening,
-    request, request_status, socket_in, sockets, stands_against, switched, take_keeping, unreached,
-    wait_beside, window_left, wrong,
+    AccessPolicy, Caller, ChangeDescription, ChangeStatus, EVERYTHING_LEFT, Grantee, Guard, GuardAnswer,
+    GuardMode, GuardProcess, GuardRequest, GuardRole, GuardSocket, GuardSocketError, GuardTakeover,
+    QueuedRequest, RefusalLog, RequestError, Rights, RollbackOutlook, RoutingDefects, StartGuard,
+    UNREACHABLE_TIMEOUT, already_decided, deadline_now, find_defects, first_unreached, host_name,
+    is_listening, list_sockets, registration_conflict, request_description, request_status, send_request,
+    send_request_within, send_with_restart, socket_path, switched_ports, take_guard_lock, wait_as_standby,
+    window_left,
 };
-pub use hang::{COMMAND_THREAD, Progress};
-pub use home::{Home, HomeError};
-pub use in_force::{flows_moved, in_force, left_by};
+pub use hang_watch::{COMMAND_THREAD, ThreadProgress};
 pub use journal::{
-    Begun, ChainError, Chained, Disk, Ended, FileDisk, Hosts, Journal, JournalError, Left, MemoryDisk, Phase,
-    Read, Record, Told, have_most_in_common,
+    BeginRecord, ChainError, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
+    HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RollbackRemainder,
+    have_most_in_common,
 };
-pub use kept::{Keeping, Kept};
-pub use lanes::PlanLanes;
-pub use manager::{manager_in_charge, other_writer_words};
-pub use migration::{Follows, Migration, PlanFlow, PlanPort, Towards};
-pub use order::{OnTheWay, Ordered, in_order};
-pub use owned::{Keeper, Owner};
-pub use phases::{PhasedHost, PlanPhases, Unanswered};
-pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
-pub use standing::Standing;
-pub use system::{FileKind, FileStatus, LocalSystem, LockHolder, OpenDoor, OpenFile, OpenMode, System};
+pub use manager_text::{manager_in_charge, other_writer_words};
+pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};
+pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrations};
+pub use order::{OrderedWrites, TransientLoss, order_writes};
+pub use plan::{CertificateScope, Drift, EntryDrift, Plan, PlanFileError, SCHEMA};
+pub use plan_lanes::PlanLanes;
+pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
+pub use surviving_fabric::SurvivingFabric;
+pub use system::{
+    FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode, System,
+};
 pub use trail_mark::TrailMark;
-pub use transition::{Staged, TransitionReport};
-pub use writes::{Holder, PlanError, Step, Write, writes};
+pub use transition::{StagedTransition, TransitionReport};
+pub use writes::{PlanError, PlanWrite, WriteStep, WriteTarget, plan_writes};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use fabdeck_fabric::{Lid, ServiceLevel};
-use fabdeck_mad::Repath;
+use fabdeck_mad::PathNotice;
 
 /// A port of an adapter in a plan.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ impl PlanPort {
 /// The lane that flows move to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Towards {
+pub enum MigrationDirection {
     Slow,
     Fast,
 }
@@ -32,7 +32,7 @@ pub enum Towards {
 /// What makes a host follow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Follows {
+pub enum FollowMode {
     /// The host's agent is subscribed: open connections move too, as far as its hook moves them.
     Agent,
     /// No agent is subscribed. Through OpenSM, new path queries get the other level, and open connections stay. With
@@ -47,13 +47,13 @@ pub enum Follows {
 pub struct PlanFlow {
     #[serde(flatten)]
     pub host: PlanPort,
-    pub follows: Follows,
+    pub follows: FollowMode,
 }
 
 /// The flows to one LID of a hot-spot that change their service level.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Migration {
-    pub towards: Towards,
+    pub towards: MigrationDirection,
     pub hot_spot: PlanPort,
     /// The service levels of the two lanes.
     pub fast: u8,
@@ -78,15 +78,15 @@ impl Migration {
 
     /// The notices to the hosts when the change is applied, or rolled back. Each host is listed: a notice without hosts
     /// would also move flows that the plan leaves alone, to a level that is not theirs.
-    pub fn notices(&self, number: u32, undo: bool) -> Vec<Repath> {
-        let back = (self.towards == Towards::Fast) != undo;
+    pub fn notices(&self, number: u32, undo: bool) -> Vec<PathNotice> {
+        let back = (self.towards == MigrationDirection::Fast) != undo;
         let level = ServiceLevel::new(if back { self.fast } else { self.slow }.into());
         let (Some(hot_spot), Some(level)) = (Lid::new(self.hot_spot.lid.into()), level) else {
             return Vec::new();
         };
-        let of = |hosts: Vec<Lid>| Repath { hot_spot: Some(hot_spot), level, back, number, hosts };
+        let of = |hosts: Vec<Lid>| PathNotice { hot_spot: Some(hot_spot), level, back, number, hosts };
         let hosts: Vec<Lid> = self.flows.iter().filter_map(|flow| Lid::new(flow.host.lid.into())).collect();
-        hosts.chunks(Repath::HOSTS_MOST).map(|hosts| of(hosts.to_vec())).collect()
+        hosts.chunks(PathNotice::MAX_HOSTS).map(|hosts| of(hosts.to_vec())).collect()
     }
 }
 
@@ -96,8 +96,9 @@ mod tests {
 
     fn migration(hosts: u16) -> Migration {
         let port = |lid: u16| PlanPort { guid: format!("0x{lid:016x}"), name: format!("h{lid}"), lid };
-        let flows = (0..hosts).map(|at| PlanFlow { host: port(100 + at), follows: Follows::Agent }).collect();
-        Migration { towards: Towards::Slow, hot_spot: port(9), fast: 0, slow: 1, flows }
+        let flows =
+            (0..hosts).map(|at| PlanFlow { host: port(100 + at), follows: FollowMode::Agent }).collect();
+        Migration { towards: MigrationDirection::Slow, hot_spot: port(9), fast: 0, slow: 1, flows }
     }
 
     #[test]
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn the_way_back_is_the_other_notice_with_the_other_level() {
         let there = migration(1);
-        let back = Migration { towards: Towards::Fast, ..there.clone() };
+        let back = Migration { towards: MigrationDirection::Fast, ..there.clone() };
         let said = |migration: &Migration, undo| {
             let told = &migration.notices(3, undo)[0];
             (told.back, told.level.value())

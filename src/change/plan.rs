@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cut_off::CutOff;
-use super::essence::essence;
-use super::failed::FailedElement;
-use super::fingerprint::{Change, Fingerprint};
-use super::lanes::{self, PlanLanes};
+use super::cut_off::CutOffReport;
+use super::failed_element::FailedElement;
+use super::fingerprint::{FabricChange, Fingerprint};
 use super::migration::Migration;
-use super::phases::PlanPhases;
-use super::standing::Standing;
+use super::plan_hash::plan_hash;
+use super::plan_lanes::{self, PlanLanes};
+use super::plan_phases::PlanPhases;
+use super::surviving_fabric::SurvivingFabric;
 use super::transition::TransitionReport;
-use super::writes::{Holder, Write, lids_of};
+use super::writes::{PlanWrite, WriteTarget, lids_of};
 use fabdeck_fabric::observe::escape_json;
 use fabdeck_fabric::{
-    Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PhysicalState, PortNum, Resolved, Routes, Tables,
+    ElementId, Fabric, Faults, Guid, Lid, NO_PATH, NodeId, PathLanes, PhysicalState, PortNum, Routes, Tables,
 };
-use fabdeck_mad::access::Part;
+use fabdeck_mad::access::AttributePart;
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -35,7 +35,7 @@ pub struct Plan {
     /// The elements that were marked as failed when the plan was made.
     pub failed: Vec<FailedElement>,
     /// Which paths the certificate covers.
-    pub scope: Scope,
+    pub scope: CertificateScope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,13 +58,13 @@ pub struct Plan {
     pub jobs: Value,
     pub transition: TransitionReport,
     /// Nodes that answered when the plan was made and have no route after it.
-    #[serde(default, skip_serializing_if = "CutOff::is_empty")]
-    pub cut_off: CutOff,
+    #[serde(default, skip_serializing_if = "CutOffReport::is_empty")]
+    pub cut_off: CutOffReport,
     /// Warnings to read before the plan is applied, each in a few words.
     #[serde(default)]
     pub findings: Vec<String>,
     /// The writes, in the order in which they are applied.
-    pub writes: Vec<Write>,
+    pub writes: Vec<PlanWrite>,
     /// The hash over all fields above, independent of the layout of the file.
     #[serde(default)]
     pub hash: String,
@@ -72,14 +72,14 @@ pub struct Plan {
 
 /// The paths that a certificate covers, so that a later check of the plan covers the same ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Scope {
+pub struct CertificateScope {
     /// Whether paths from and to switches count too.
     pub switches: bool,
 }
 
 /// A forwarding entry that differs from what the plan found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Drifted {
+pub struct EntryDrift {
     pub switch: NodeId,
     pub lid: Lid,
     /// The port that the plan expects, and the port in the table.
@@ -93,11 +93,11 @@ pub struct Drift {
     pub count: u64,
     pub switches: u64,
     /// The first entries, by switch and LID.
-    pub first: Vec<Drifted>,
+    pub first: Vec<EntryDrift>,
 }
 
 /// Number of drifted entries that are listed.
-const NAMED: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// Why a file is not a valid plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -129,7 +129,7 @@ impl Plan {
         if plan.schema != SCHEMA {
             return Err(PlanFileError::OtherSchema(plan.schema.chars().take(40).collect()));
         }
-        if plan.hash != essence(text, &plan.hash) {
+        if plan.hash != plan_hash(text, &plan.hash) {
             return Err(PlanFileError::Edited);
         }
         if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
@@ -147,15 +147,15 @@ impl Plan {
         for (at, write) in plan.writes.iter().enumerate() {
             let wrong = |what| PlanFileError::Write { at: at + 1, what };
             match &write.at {
-                Holder::Switch(guid) if !plan.fingerprint.tables.contains_key(guid) => {
+                WriteTarget::Switch(guid) if !plan.fingerprint.tables.contains_key(guid) => {
                     return Err(wrong("its switch is not one of the fabric that the plan is for"));
                 }
-                Holder::Adapter(guid) if !plan.fingerprint.adapters.contains_key(guid) => {
+                WriteTarget::Adapter(guid) if !plan.fingerprint.adapters.contains_key(guid) => {
                     return Err(wrong("its adapter is not one whose lanes the plan is for"));
                 }
                 _ => {}
             }
-            let step = write.step().map_err(wrong)?;
+            let step = write.to_step().map_err(wrong)?;
             if !places.insert(step.slot) {
                 return Err(wrong("the same part is written twice"));
             }
@@ -167,7 +167,7 @@ impl Plan {
     pub fn text(&self) -> Result<String, serde_json::Error> {
         const OPEN: &str = "\"hash\": \"";
         let bare = self.without_hash()?;
-        let hash = essence(&bare, "");
+        let hash = plan_hash(&bare, "");
         // Quotes within a string are escaped, so the first match is the plan's own hash.
         Ok(bare.replacen(OPEN, &format!("{OPEN}{hash}"), 1))
     }
@@ -193,9 +193,14 @@ impl Plan {
     }
 
     /// The first difference between this fabric and the one that the plan was made for.
-    pub fn stale(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Option<Change> {
+    pub fn find_difference(
+        &self,
+        fabric: &Fabric,
+        tables: &Tables,
+        manager: Option<Guid>,
+    ) -> Option<FabricChange> {
         let faults = self.faults(fabric);
-        let now = self.print(&Standing::new(fabric, &faults, manager), tables);
+        let now = self.current_fingerprint(&SurvivingFabric::new(fabric, &faults, manager), tables);
         self.fingerprint.first_difference(&now)
     }
 
@@ -205,7 +210,7 @@ impl Plan {
     }
 
     /// The fingerprint of this fabric, over the same parts as the fingerprint of the plan.
-    fn print(&self, standing: &Standing<'_>, tables: &Tables) -> Fingerprint {
+    fn current_fingerprint(&self, standing: &SurvivingFabric<'_>, tables: &Tables) -> Fingerprint {
         let mut print = Fingerprint::of(standing, tables);
         if !self.fingerprint.lanes.is_empty() {
             print = print.with_lanes(standing, tables);
@@ -215,22 +220,22 @@ impl Plan {
     }
 
     /// Adds the adapters that the plan writes to its fingerprint, in their present state.
-    pub fn cover_adapters(&mut self, standing: &Standing<'_>, tables: &Tables) {
-        let adapters = self.writes.iter().filter(|write| matches!(write.at, Holder::Adapter(_)));
+    pub fn cover_adapters(&mut self, standing: &SurvivingFabric<'_>, tables: &Tables) {
+        let adapters = self.writes.iter().filter(|write| matches!(write.at, WriteTarget::Adapter(_)));
         let adapters: Vec<String> = adapters.map(|write| write.at.guid().to_owned()).collect();
         let print = std::mem::take(&mut self.fingerprint);
         self.fingerprint = print.with_adapters(standing, tables, adapters.iter().map(String::as_str));
     }
 
     /// Number of switches that the plan writes, and number of adapters.
-    pub fn written(&self) -> (usize, usize) {
-        let devices: BTreeSet<&Holder> = self.writes.iter().map(|write| &write.at).collect();
-        let switches = devices.iter().filter(|device| matches!(device, Holder::Switch(_))).count();
+    pub fn count_targets(&self) -> (usize, usize) {
+        let devices: BTreeSet<&WriteTarget> = self.writes.iter().map(|write| &write.at).collect();
+        let switches = devices.iter().filter(|device| matches!(device, WriteTarget::Switch(_))).count();
         (switches, devices.len() - switches)
     }
 
     /// A key of the fingerprint with the node's name: `switch leaf0 (0x0000000000000001)`.
-    pub fn named(&self, key: &str) -> String {
+    pub fn node_name(&self, key: &str) -> String {
         match (self.names.get(key), key.split_once(' ')) {
             (Some(name), Some((kind, guid))) => format!("{kind} {name} ({guid})"),
             _ => key.to_owned(),
@@ -242,10 +247,12 @@ impl Plan {
         let mut drift = Drift::default();
         let mut switches = BTreeSet::new();
         for write in &self.writes {
-            let (Some(id), Part::Block(number)) = (write.switch(fabric), write.part) else { continue };
+            let (Some(id), AttributePart::Block(number)) = (write.switch(fabric), write.part) else {
+                continue;
+            };
             let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&number));
             let Some(lft) = held.and_then(|held| held.lft.as_ref()) else { continue };
-            for (lid, old) in lids_of(number).zip(lanes::bytes(&write.old).unwrap_or_default()) {
+            for (lid, old) in lids_of(number).zip(plan_lanes::from_hex(&write.old).unwrap_or_default()) {
                 let Some(lid) = Lid::new(lid) else { continue };
                 let (planned, held) = ((old != NO_PATH).then_some(PortNum(old)), lft.get(lid));
                 if planned == held {
@@ -253,8 +260,8 @@ impl Plan {
                 }
                 drift.count += 1;
                 drift.switches += u64::from(switches.insert(id));
-                if drift.first.len() < NAMED {
-                    drift.first.push(Drifted { switch: id, lid, planned, held });
+                if drift.first.len() < MAX_NAMES {
+                    drift.first.push(EntryDrift { switch: id, lid, planned, held });
                 }
             }
         }
@@ -270,18 +277,18 @@ impl Plan {
 
     /// The routes after the plan, with the plan's lanes.
     pub fn routes(&self, fabric: &Fabric, after: &Tables) -> Routes {
-        let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| after.lft(id)));
-        routes.lanes = self.lanes.lanes(fabric, routes.stride());
+        let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| after.lft(id)));
+        routes.lanes = self.lanes.to_lanes(fabric, routes.stride());
         routes
     }
 
     /// The lanes of the plan's paths, in the size of these routes.
-    pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes) -> Lanes {
-        self.lanes.lanes(fabric, routes.stride())
+    pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes) -> PathLanes {
+        self.lanes.to_lanes(fabric, routes.stride())
     }
 
     /// Number of pairs that the certificate calls unreachable though cables join them, and number of credit loops.
-    pub(super) fn wrongs(&self) -> (u64, u64) {
+    pub(super) fn certificate_defects(&self) -> (u64, u64) {
         let number = |key: &str| self.certificate[key].as_u64().unwrap_or(0);
         let cut_off = self.certificate["by_cause"]["cut_off"].as_u64().unwrap_or(0);
         let circle = self.certificate["deadlock_free"] == false;
@@ -290,8 +297,8 @@ impl Plan {
     }
 
     /// The tables after the plan, computed from the tables before it.
-    pub fn outcome(&self, fabric: &Fabric, tables: &Tables) -> Tables {
-        self.with_parts(fabric, tables, |write| &write.new)
+    pub fn tables_after(&self, fabric: &Fabric, tables: &Tables) -> Tables {
+        self.with_part_bytes(fabric, tables, |write| &write.new)
     }
 
     /// Nodes that answer in a fabric with these tables and have no route once the plan is applied.
@@ -300,37 +307,37 @@ impl Plan {
         (fabric, tables): (&Fabric, &Tables),
         manager: Option<Guid>,
         name: &dyn Fn(NodeId) -> String,
-    ) -> CutOff {
+    ) -> CutOffReport {
         let faults = self.faults(fabric);
-        let standing = Standing::new(fabric, &faults, manager);
-        CutOff::of(&standing, (tables, &self.outcome(fabric, tables)), name)
+        let standing = SurvivingFabric::new(fabric, &faults, manager);
+        CutOffReport::of(&standing, (tables, &self.tables_after(fabric, tables)), name)
     }
 
     /// Whether the fabric holds everything that the plan writes, and everything else is unchanged.
     pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
-        let Some(faults) = self.before_its_ports(fabric) else { return false };
-        let before = self.with_parts(fabric, tables, |write| &write.old);
-        let print = self.print(&Standing::new(fabric, &faults, manager), &before);
-        self.outcome(fabric, tables) == *tables && self.fingerprint.first_difference(&print).is_none()
+        let Some(faults) = self.faults_before_ports(fabric) else { return false };
+        let before = self.with_part_bytes(fabric, tables, |write| &write.old);
+        let print = self.current_fingerprint(&SurvivingFabric::new(fabric, &faults, manager), &before);
+        self.tables_after(fabric, tables) == *tables && self.fingerprint.first_difference(&print).is_none()
     }
 
     /// Whether the plan has no writes and lets hosts move flows: through OpenSM, such a plan changes only service
     /// levels.
-    pub(super) fn moves_levels_alone(&self) -> bool {
+    pub(super) fn is_level_move_only(&self) -> bool {
         self.writes.is_empty() && !self.migrations.is_empty()
     }
 
     /// Whether the plan disables or enables ports.
-    pub fn switches_ports(&self) -> bool {
-        self.writes.iter().any(|write| matches!(write.part, Part::Port(_)))
+    pub fn has_port_switches(&self) -> bool {
+        self.writes.iter().any(|write| matches!(write.part, AttributePart::Port(_)))
     }
 
     /// The elements that were out of service before the plan switched its ports. `None` if a port is not in the planned
     /// state. A link at a port that the plan enables did not exist when the plan was made.
-    fn before_its_ports(&self, fabric: &Fabric) -> Option<Faults> {
+    fn faults_before_ports(&self, fabric: &Fabric) -> Option<Faults> {
         let mut faults = self.faults(fabric);
         for write in &self.writes {
-            let Part::Port(number) = write.part else { continue };
+            let AttributePart::Port(number) = write.part else { continue };
             let port = fabric.port_of(write.switch(fabric)?, PortNum(number))?;
             let at = fabric.port(port);
             let disabled = at.facts.physical_state? == PhysicalState::Disabled;
@@ -338,7 +345,7 @@ impl Plan {
                 return None;
             }
             if let Some(link) = at.link.filter(|_| !disabled) {
-                faults.mark(Resolved::Link(link));
+                faults.mark(ElementId::Link(link));
             }
         }
         Some(faults)
@@ -346,18 +353,22 @@ impl Plan {
 
     /// The first forwarding table that another writer has changed since the plan was made; the plan's own writes do not
     /// count.
-    pub(super) fn written_beside(&self, fabric: &Fabric, tables: &Tables) -> Option<Change> {
+    pub(super) fn foreign_write(&self, fabric: &Fabric, tables: &Tables) -> Option<FabricChange> {
         let faults = self.faults(fabric);
-        let before = self.with_parts(fabric, tables, |write| &write.old);
-        let now = Fingerprint::of(&Standing::new(fabric, &faults, None), &before);
+        let before = self.with_part_bytes(fabric, tables, |write| &write.old);
+        let now = Fingerprint::of(&SurvivingFabric::new(fabric, &faults, None), &before);
         self.fingerprint.table_changed(&now)
     }
 
-    fn with_parts(&self, fabric: &Fabric, tables: &Tables, text: fn(&Write) -> &str) -> Tables {
+    fn with_part_bytes(&self, fabric: &Fabric, tables: &Tables, text: fn(&PlanWrite) -> &str) -> Tables {
         let mut with = tables.clone();
         for write in &self.writes {
             let Some(id) = write.node(fabric) else { continue };
-            Write::put(write.part, &lanes::bytes(text(write)).unwrap_or_default(), with.entry(id));
+            PlanWrite::put_part(
+                write.part,
+                &plan_lanes::from_hex(text(write)).unwrap_or_default(),
+                with.node_mut(id),
+            );
         }
         with
     }
@@ -366,16 +377,19 @@ impl Plan {
 #[cfg(test)]
 impl Plan {
     /// A plan that leads from tables to routes, without certificate, impact or findings.
-    pub(super) fn bare((fabric, tables): (&Fabric, &Tables), (engine, routes): (&str, &Routes)) -> Self {
+    pub(super) fn without_judgement(
+        (fabric, tables): (&Fabric, &Tables),
+        (engine, routes): (&str, &Routes),
+    ) -> Self {
         let faults = Faults::default();
-        let standing = Standing::new(fabric, &faults, None);
+        let standing = SurvivingFabric::new(fabric, &faults, None);
         Self {
             schema: SCHEMA.into(),
             source: "x".into(),
             engine: engine.into(),
             assumed: None,
             failed: Vec::new(),
-            scope: Scope::default(),
+            scope: CertificateScope::default(),
             created: None,
             author: None,
             fingerprint: Fingerprint::of(&standing, tables),
@@ -387,9 +401,9 @@ impl Plan {
             impact: Value::Null,
             jobs: Value::Null,
             transition: TransitionReport::default(),
-            cut_off: CutOff::default(),
+            cut_off: CutOffReport::default(),
             findings: Vec::new(),
-            writes: super::writes(&standing, tables, routes, &|_| String::new()).unwrap(),
+            writes: super::plan_writes(&standing, tables, routes, &|_| String::new()).unwrap(),
             hash: String::new(),
         }
     }
@@ -398,21 +412,22 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::{Faults, Lft, NodeId};
-    use fabdeck_routing::{NoPulse, Problem, Request, engine};
+    use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
     fn plan() -> (Fabric, Tables, Routes, Plan) {
-        let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"kary,k=3,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let mut tables = Tables::default();
         for (id, _) in fabric.switches() {
-            tables.entry(id).lft = Some(Lft::of(vec![NO_PATH, 1, 2]));
+            tables.node_mut(id).lft = Some(Lft::from_entries(vec![NO_PATH, 1, 2]));
         }
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let routes =
-            (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
-        let plan = Plan::bare((&fabric, &tables), ("minhop", &routes));
+        let routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
+            .unwrap()
+            .routes;
+        let plan = Plan::without_judgement((&fabric, &tables), ("minhop", &routes));
         (fabric, tables, routes, plan)
     }
 
@@ -422,7 +437,7 @@ mod tests {
         let text = plan.text().unwrap();
         let read = Plan::read(&text).unwrap();
         assert_eq!((read.hash.len(), Plan { hash: String::new(), ..read }), (64, plan.clone()));
-        let after = plan.outcome(&fabric, &tables);
+        let after = plan.tables_after(&fabric, &tables);
         for (id, _) in fabric.switches() {
             assert_eq!(after.lft(id), Some(&routes.lft(id.0)));
         }
@@ -430,7 +445,7 @@ mod tests {
         assert!(plan.is_applied(&fabric, &after, None) && !plan.is_applied(&fabric, &tables, None));
         assert!(!plan.is_applied(&fabric, &after, Some(Guid(7))), "another manager");
         let mut other = after.clone();
-        other.entry(NodeId(1)).lft.get_or_insert_default().set(Lid::new(99).unwrap(), Some(PortNum(1)));
+        other.node_mut(NodeId(1)).lft.get_or_insert_default().set(Lid::new(99).unwrap(), Some(PortNum(1)));
         assert!(!plan.is_applied(&fabric, &other, None), "something else has changed as well");
     }
 
@@ -439,15 +454,15 @@ mod tests {
         let (fabric, mut tables, _, plan) = plan();
         assert_eq!(plan.drift(&fabric, &tables), Drift::default());
         let lid = Lid::new(2).unwrap();
-        tables.entry(NodeId(1)).lft.get_or_insert_default().set(lid, Some(PortNum(3)));
-        let entry = Drifted { switch: NodeId(1), lid, planned: Some(PortNum(2)), held: Some(PortNum(3)) };
+        tables.node_mut(NodeId(1)).lft.get_or_insert_default().set(lid, Some(PortNum(3)));
+        let entry = EntryDrift { switch: NodeId(1), lid, planned: Some(PortNum(2)), held: Some(PortNum(3)) };
         assert_eq!(plan.drift(&fabric, &tables), Drift { count: 1, switches: 1, first: vec![entry] });
-        tables.entry(NodeId(1)).unread.insert(0);
+        tables.node_mut(NodeId(1)).unread.insert(0);
         assert_eq!(plan.drift(&fabric, &tables), Drift::default());
     }
 
     #[test]
-    fn what_is_no_plan_or_was_edited_is_refused() {
+    fn other_files_and_edited_plans_are_refused() {
         let (.., plan) = plan();
         let text = plan.text().unwrap();
         let error = |text: &str| Plan::read(text).unwrap_err().to_string();
@@ -455,7 +470,7 @@ mod tests {
         let sealed = |text: &str| {
             let hash =
                 Plan::read(text).err().map(|_| serde_json::from_str::<Plan>(text).unwrap().hash).unwrap();
-            text.replacen(&hash, &essence(text, &hash), 1)
+            text.replacen(&hash, &plan_hash(text, &hash), 1)
         };
         assert!(error("{").contains("FD-5511"));
         assert!(error(&text.replace("fabdeck.plan/1", "fabdeck.plan/9")).contains("FD-5512"));

@@ -3,38 +3,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck_mad::access::{Device, WriteError};
+use fabdeck_mad::access::{DeviceId, WriteError};
 
 /// Number of parts that are requested at once.
-const STRIDE: usize = 64;
+const SLICE_PARTS: usize = 64;
 /// Number of parts of one device that are requested at once.
-const OF_ONE_DEVICE: usize = 8;
+const MAX_PER_DEVICE: usize = 8;
 
 /// The parts that are left to read, and the devices that did not answer.
 pub(super) struct ReadQueue {
     /// The index of each part in the caller's list, and its device.
-    left: Vec<(usize, Device)>,
+    left: Vec<(usize, DeviceId)>,
     /// Devices that did not answer, and are not asked again by this queue.
-    silent: BTreeSet<Device>,
+    silent: BTreeSet<DeviceId>,
     /// Devices that did not answer the last time. They are asked last, for one part until they answer.
-    suspected: BTreeSet<Device>,
+    suspected: BTreeSet<DeviceId>,
     /// Whether the local port was lost.
     lost_port: bool,
 }
 
 impl ReadQueue {
     /// `devices`: the device of each part in the caller's list.
-    pub fn new(devices: impl Iterator<Item = Device>, suspected: &BTreeSet<Device>) -> Self {
-        let mut left: Vec<(usize, Device)> = devices.enumerate().collect();
+    pub fn new(devices: impl Iterator<Item = DeviceId>, suspected: &BTreeSet<DeviceId>) -> Self {
+        let mut left: Vec<(usize, DeviceId)> = devices.enumerate().collect();
         left.sort_by_key(|(_, device)| suspected.contains(device));
         Self { left, silent: BTreeSet::new(), suspected: suspected.clone(), lost_port: false }
     }
 
     /// The indices of the parts to read next; empty at the end.
-    pub fn slice(&mut self) -> Vec<usize> {
-        let (mut slice, mut asked) = (Vec::new(), BTreeMap::<Device, usize>::new());
+    pub fn next_slice(&mut self) -> Vec<usize> {
+        let (mut slice, mut asked) = (Vec::new(), BTreeMap::<DeviceId, usize>::new());
         self.left.retain(|(at, device)| {
-            if slice.len() == STRIDE {
+            if slice.len() == SLICE_PARTS {
                 return true;
             }
             if self.silent.contains(device) {
@@ -42,7 +42,7 @@ impl ReadQueue {
             }
             let count = asked.entry(*device).or_default();
             *count += 1;
-            let most = if self.suspected.contains(device) { 1 } else { OF_ONE_DEVICE };
+            let most = if self.suspected.contains(device) { 1 } else { MAX_PER_DEVICE };
             if *count <= most {
                 slice.push(*at);
             }
@@ -52,7 +52,7 @@ impl ReadQueue {
     }
 
     /// Records whether a device answered.
-    pub fn take(&mut self, device: Device, held: &Result<Vec<u8>, WriteError>) {
+    pub fn record_answer(&mut self, device: DeviceId, held: &Result<Vec<u8>, WriteError>) {
         match held {
             Ok(_) => _ = self.suspected.remove(&device),
             Err(WriteError::Gone(_)) => self.lost_port = true,
@@ -61,15 +61,15 @@ impl ReadQueue {
     }
 
     /// Number of parts that were not requested so far.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.left.len()
     }
 
-    pub fn silent(&self) -> &BTreeSet<Device> {
+    pub fn silent_devices(&self) -> &BTreeSet<DeviceId> {
         &self.silent
     }
 
-    pub fn has_lost_port(&self) -> bool {
+    pub fn has_lost_local_port(&self) -> bool {
         self.lost_port
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
-use super::home::Home;
-use super::journal::{Chained, chain_places};
+use super::change_store::ChangeStore;
+use super::journal::{ChainedLines, chain_positions};
 use super::system::{FileKind, OpenMode};
 
 /// The length of a trail, and the state of its chain there.
@@ -25,14 +25,15 @@ impl TrailMark {
         let Some(begin) = usize::try_from(self.bytes).ok().and_then(|bytes| trail.get(..bytes)) else {
             return false;
         };
-        Chained::read(begin).is_ok_and(|chained| chained.torn == 0 && chained.link.to_string() == self.link)
+        ChainedLines::read(begin)
+            .is_ok_and(|chained| chained.torn == 0 && chained.link.to_string() == self.link)
     }
 }
 
 impl TrailMark {
     /// Finds a mark in a line of the system log, and the file that it is for.
     pub fn find(line: &str) -> Option<(PathBuf, Self)> {
-        let (_, rest) = line.split_once(MARK_BEGINS)?;
+        let (_, rest) = line.split_once(MARK_PREFIX)?;
         let (file, rest) = rest.rsplit_once(MARK_BYTES)?;
         let (bytes, link) = rest.split_once(MARK_CHAIN)?;
         let link = link.split_whitespace().next()?.to_owned();
@@ -40,27 +41,27 @@ impl TrailMark {
     }
 }
 
-const MARK_BEGINS: &str = "audit trail ";
+const MARK_PREFIX: &str = "audit trail ";
 const MARK_BYTES: &str = " has ";
 const MARK_CHAIN: &str = " bytes, chain ";
 /// Facility authpriv, severity notice. Any user can write such a line; journald records the user (`_UID`).
 const PRIORITY: u32 = 10 * 8 + 5;
 
-impl Home {
+impl ChangeStore {
     /// Writes the length of the trail and the state of its chain to the system log. A log that accepts nothing does not
     /// matter: the trail itself is durable already.
-    pub(super) fn tell_system_log(&self, mark: &TrailMark) {
+    pub(super) fn log_trail_mark(&self, mark: &TrailMark) {
         let Some(socket) = self.system_log() else { return };
         let file = self.folder().join("audit");
         let file = std::path::absolute(&file).unwrap_or(file);
         let TrailMark { bytes, link } = mark;
         let line = format!(
-            "<{PRIORITY}>fabdeck[{}]: {MARK_BEGINS}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
+            "<{PRIORITY}>fabdeck[{}]: {MARK_PREFIX}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
             self.system().pid(),
             file.display()
         );
         // Missing marks show when the marks are compared; nothing else depends on them.
-        let _ = self.system().tell_log(socket, &line);
+        let _ = self.system().write_system_log(socket, &line);
     }
 
     /// Checks the trail against lines of the system log. Returns the number of marks for this trail.
@@ -72,9 +73,9 @@ impl Home {
         let marks = log.lines().filter_map(TrailMark::find).filter(|(of, _)| *of == named);
         let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
         let mut places = BTreeSet::new();
-        for path in self.trails().map_err(disk)? {
+        for path in self.trail_files().map_err(disk)? {
             // A damaged trail counts up to the damage.
-            places.extend(chain_places(&self.read(&path).unwrap_or_default()));
+            places.extend(chain_positions(&self.read(&path).unwrap_or_default()));
         }
         match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
             Some(mark) => Err(AuditError::CutByLog { file, bytes: mark.bytes }),
@@ -83,9 +84,9 @@ impl Home {
     }
 
     /// The trail, and old trails beside it. Unreadable ones have a list of their own.
-    fn trails(&self) -> io::Result<Vec<PathBuf>> {
+    fn trail_files(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for path in self.system().list(self.folder())? {
+        for path in self.system().list_folder(self.folder())? {
             let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
             let is_folder = |path: &Path| {
                 self.system().symlink_metadata(path).is_ok_and(|held| held.kind == FileKind::Folder)
@@ -100,7 +101,7 @@ impl Home {
     /// Files beside the trail that have the name of an old trail and cannot be read: a link, a pipe, another user's
     /// file. The trail is checked without them.
     pub fn unread_trails(&self) -> Vec<String> {
-        let trails = self.trails().unwrap_or_default().into_iter();
+        let trails = self.trail_files().unwrap_or_default().into_iter();
         let unread = trails.filter_map(|path| Some((self.system().open(&path, OpenMode::Read).err()?, path)));
         unread
             .map(|(error, path)| {
@@ -113,7 +114,7 @@ impl Home {
     /// The mark for a change that begins now. `None` if there is no trail, or an invalid one.
     pub(super) fn trail_mark(&self) -> Option<TrailMark> {
         let bytes = self.read(&self.folder().join("audit")).ok()?;
-        let chained = Chained::read(&bytes).ok()?;
+        let chained = ChainedLines::read(&bytes).ok()?;
         Some(TrailMark { bytes: chained.length, link: chained.link.to_string() })
     }
 
@@ -123,7 +124,7 @@ impl Home {
         let Some((id, mark)) = self.newest_mark() else { return Ok(()) };
         let file = self.folder().join("audit").display().to_string();
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        for path in self.trails().map_err(disk)? {
+        for path in self.trail_files().map_err(disk)? {
             if self.read(&path).is_ok_and(|bytes| mark.is_in(&bytes)) {
                 return Ok(());
             }
@@ -134,14 +135,14 @@ impl Home {
     /// The id and the mark of the newest change. `None` if its journal is unreadable or has no mark.
     fn newest_mark(&self) -> Option<(String, TrailMark)> {
         let mut folders = Vec::new();
-        self.those(|folder| {
+        self.select(|folder| {
             folders.push(folder.to_owned());
             false
         })
         .ok()?;
         let newest = folders.iter().max()?.clone();
-        let kept = self.those(|folder| folder == newest).ok()?;
-        let begun = kept.into_iter().flatten().next()?.read.told.begun;
+        let kept = self.select(|folder| folder == newest).ok()?;
+        let begun = kept.into_iter().flatten().next()?.read.state.begun;
         Some((begun.id, begun.trail?))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::order::OnTheWay;
+use super::order::TransientLoss;
 
 /// Whether traffic can flow while tables change, and the credit loop that speaks against it, by name. Neither old and new paths
 /// together nor, in a plan, a mixture of old and new entries may have one.
@@ -28,7 +28,7 @@ pub struct TransitionReport {
     pub cycle_lane: Option<u8>,
     /// The states between the first write and the last; plans only.
     #[serde(default)]
-    pub on_the_way: Option<OnTheWay>,
+    pub on_the_way: Option<TransientLoss>,
     /// Whether no lane has a credit loop of packets that meet old and new entries on one path, in the order of the
     /// writes. `None` if that is unknown, and for anything but a plan.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct TransitionReport {
     pub mixed_cycle: Option<Vec<String>>,
     /// For an unsafe plan: two changes that replace it.
     #[serde(default)]
-    pub staged: Option<Staged>,
+    pub staged: Option<StagedTransition>,
 }
 
 /// What is known of packets while tables change.
@@ -59,7 +59,7 @@ enum LiveSafety {
 
 /// Two changes in place of an unsafe one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Staged {
+pub struct StagedTransition {
     /// The engine whose routes have no credit loop with the old routes nor with the new ones. `None` if there is no
     /// such engine.
     pub through: Option<String>,
@@ -70,7 +70,7 @@ pub struct Staged {
     pub commands: Vec<String>,
 }
 
-impl Staged {
+impl StagedTransition {
     /// Lines, each with a label.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let commands = self.commands.iter().map(|command| ("  run", command.clone()));
@@ -101,7 +101,7 @@ impl Staged {
 
 impl TransitionReport {
     /// The report for a transition that changes nothing, with the reason. Credit loops that exist already do not count.
-    pub fn nothing(reason: &str, old_lanes: &str) -> Self {
+    pub fn unchanged(reason: &str, old_lanes: &str) -> Self {
         let (reason, old_lanes) = (Some(reason.to_owned()), old_lanes.to_owned());
         Self { safe: Some(true), reason, old_lanes, ..Self::default() }
     }
@@ -141,7 +141,7 @@ impl TransitionReport {
     }
 
     /// The verdict in half a sentence.
-    pub fn word(&self) -> String {
+    pub fn short_verdict(&self) -> String {
         if let (Some(true), Some(reason)) = (self.safe, &self.reason) {
             return reason.clone();
         }
@@ -155,12 +155,12 @@ impl TransitionReport {
             LiveSafety::Unsafe => "not safe while traffic flows",
             LiveSafety::Unknown => "whether it is safe while traffic flows is not known",
         };
-        format!("{verdict}{}", self.resting())
+        format!("{verdict}{}", self.assumptions())
     }
 
     /// What the verdict assumes about the lanes of the old paths. Empty if all SL2VL tables or the path records of all
     /// pairs say it.
-    fn resting(&self) -> String {
+    fn assumptions(&self) -> String {
         let told = ["SL2VL tables", "path records, every pair"].contains(&self.old_lanes.as_str());
         if told || self.old_lanes.starts_with("unknown") || self.paths_are_safe().is_none() {
             return String::new();
@@ -179,7 +179,7 @@ impl TransitionReport {
     }
 
     /// Whether the old paths alone form the credit loop, so that it exists before the first write.
-    pub fn is_old(&self) -> bool {
+    pub fn is_old_loop(&self) -> bool {
         self.cycle_paths.as_ref().is_some_and(|paths| paths.iter().all(|path| path.starts_with("old ")))
     }
 
@@ -187,7 +187,7 @@ impl TransitionReport {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let channels = self.cycle.as_deref().unwrap_or_default();
         let waiting = channels.len();
-        let resting = self.resting();
+        let resting = self.assumptions();
         let together = "old and new paths together have no credit loop";
         let verdict = match (self.live_safety(), &self.reason) {
             (LiveSafety::Safe, Some(reason)) => format!("safe while traffic flows: {reason}"),
@@ -205,7 +205,7 @@ impl TransitionReport {
             }
             (LiveSafety::Unsafe, _) => {
                 let lane = self.cycle_lane.unwrap_or(0);
-                let why = if self.is_old() { ", by the old paths alone" } else { "" };
+                let why = if self.is_old_loop() { ", by the old paths alone" } else { "" };
                 format!(
                     "not safe while traffic flows: {waiting} channels of lane {lane} wait for each other{why}{resting}; drain first"
                 )
@@ -219,11 +219,11 @@ impl TransitionReport {
         };
         let waits = channels.iter().zip(self.cycle_paths.iter().flatten());
         let waits = waits.map(|(channel, path)| ("  waits", format!("{channel}, by the {path}")));
-        std::iter::once(("live", verdict)).chain(waits).chain(self.of_the_way()).collect()
+        std::iter::once(("live", verdict)).chain(waits).chain(self.intermediate_state_lines()).collect()
     }
 
     /// Lines about the states between the writes, for plans.
-    fn of_the_way(&self) -> Vec<(&'static str, String)> {
+    fn intermediate_state_lines(&self) -> Vec<(&'static str, String)> {
         let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
         let mixed = match (self.mixed, closed) {
@@ -235,7 +235,7 @@ impl TransitionReport {
             )),
             _ => Some("whether a mixture of old and new entries has a credit loop is not known".to_owned()),
         };
-        let staged = self.staged.iter().flat_map(Staged::lines);
+        let staged = self.staged.iter().flat_map(StagedTransition::lines);
         way.into_iter().chain(mixed.map(|words| ("mixed", words))).chain(staged).collect()
     }
 }
@@ -245,10 +245,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_of_the_way_has_its_words_and_may_be_missing() {
+    fn intermediate_states_are_described_and_may_be_missing() {
         let old: TransitionReport = serde_json::from_str(r#"{"safe":true,"old_lanes":"one"}"#).unwrap();
         assert_eq!((old.on_the_way.as_ref(), old.mixed, old.lines().len()), (None, None, 1));
-        let way = OnTheWay { pairs: 12, writes: 4, ordered: "any".into(), ..OnTheWay::default() };
+        let way = TransientLoss { pairs: 12, writes: 4, ordered: "any".into(), ..TransientLoss::default() };
         let told = |safe, mixed, staged| TransitionReport {
             safe,
             mixed,
@@ -292,20 +292,17 @@ mod tests {
                 "old and new paths together have no credit loop, if all packets",
             ),
         ] {
-            assert!(report.word().starts_with(word), "{}", report.word());
+            assert!(report.short_verdict().starts_with(word), "{}", report.short_verdict());
             let all: Vec<String> = report.lines().into_iter().map(|(_, words)| words).collect();
             assert!(all[0].starts_with(live), "{all:?}");
-            let claimed =
-                all.iter().chain([&report.word()]).any(|words| words.contains("while traffic flows"));
+            let verdict = report.short_verdict();
+            let claimed = all.iter().chain([&verdict]).any(|words| words.contains("while traffic flows"));
             assert_eq!(claimed, report.mixed == Some(true), "{all:?}");
         }
         let staged = |through: Option<&str>, asked: &[&str]| {
             let (through, asked) = (through.map(str::to_owned), asked.iter().map(|id| (*id).to_owned()));
-            words(told(
-                Some(false),
-                Some(false),
-                Some(Staged { through, asked: asked.collect(), commands: Vec::new() }),
-            ))
+            let staged = StagedTransition { through, asked: asked.collect(), commands: Vec::new() };
+            words(told(Some(false), Some(false), Some(staged)))
         };
         let through = staged(Some("updn"), &["updn"]);
         assert!(
@@ -341,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verdict_has_its_words_and_a_circle_its_names() {
+    fn each_verdict_has_its_text_and_a_loop_its_names() {
         let told = |safe, cycle: Option<&str>| TransitionReport {
             safe,
             reason: safe.is_none().then(|| "something was not read".to_owned()),
@@ -359,9 +356,9 @@ mod tests {
         assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
         let paths = "old and new paths together have no credit loop; a plan says whether a mixture of their entries has one";
         assert_eq!(told(Some(true), None).lines()[0].1, paths);
-        let idle = TransitionReport::nothing("nothing changes", "one");
+        let idle = TransitionReport::unchanged("nothing changes", "one");
         assert_eq!(idle.lines(), [("live", "safe while traffic flows: nothing changes".to_owned())]);
-        assert_eq!(idle.word(), "nothing changes");
+        assert_eq!(idle.short_verdict(), "nothing changes");
         let rests = |old_lanes: &str| {
             TransitionReport { old_lanes: old_lanes.into(), ..told(Some(true), None) }.lines().remove(0).1
         };
@@ -374,7 +371,10 @@ mod tests {
         ] {
             assert!(rests(old).contains(words), "{old}: {}", rests(old));
             let unsafe_now = TransitionReport { old_lanes: old.into(), ..told(Some(false), Some("x")) };
-            assert!(unsafe_now.lines()[0].1.contains(words) && unsafe_now.word().contains(words), "{old}");
+            assert!(
+                unsafe_now.lines()[0].1.contains(words) && unsafe_now.short_verdict().contains(words),
+                "{old}"
+            );
         }
         for old in ["SL2VL tables", "path records, every pair"] {
             assert_eq!(rests(old), paths, "{old}");

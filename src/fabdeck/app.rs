@@ -16,20 +16,20 @@ use tokio::sync::oneshot;
 
 use fabdeck_change::COMMAND_THREAD;
 
-use crate::script::{self, Ended, Exit, Machine, Stop, Terminal};
+use crate::script::{self, CliResult, Exit, LocalSystemAccess, StopFlag, TerminalInfo};
 
 /// Runs the program from the arguments of the process.
 pub fn run() -> ExitCode {
     panic::set_hook(Box::new(bug::report));
-    let log = log::open();
+    let log = log::open_log();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
-    let stop = Stop::default();
-    let machine = Machine::new(stop.clone());
+    let stop = StopFlag::default();
+    let machine = LocalSystemAccess::new(stop.clone());
     let console_machine = machine.clone();
     let (no_color, utf8, said) = (no_color(), screen::shows_unicode(), log.clone());
-    let exit = match supervise(&stop, move || command(&machine, log)) {
-        Ended::Exit(exit) => exit,
-        Ended::Console(opening) => console(console_machine, *opening, no_color, utf8, &said),
+    let exit = match supervise(&stop, move || run_command(&machine, log)) {
+        CliResult::Exit(exit) => exit,
+        CliResult::Console(opening) => run_console(console_machine, *opening, no_color, utf8, &said),
     };
     tracing::info!(code = exit.code(), name = exit.name(), "ended");
     // A worker may still block in a read when a signal ends the process; nothing waits for it.
@@ -37,36 +37,42 @@ pub fn run() -> ExitCode {
 }
 
 /// Runs the console, which catches signals in an event loop of its own.
-fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: bool, log: &str) -> Exit {
-    let session = panic::AssertUnwindSafe(|| console::run(machine, opening, no_color, utf8));
+fn run_console(
+    machine: LocalSystemAccess,
+    opening: script::ConsoleOptions,
+    no_color: bool,
+    utf8: bool,
+    log: &str,
+) -> Exit {
+    let session = panic::AssertUnwindSafe(|| console::run_event_loop(machine, opening, no_color, utf8));
     let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
     console::restore();
     match ended {
         // The session can end regularly although one of its threads panicked.
-        Ok(_) if bug::was_seen() => {
-            console::last_words(format!("fabdeck: {log}\n"));
+        Ok(_) if bug::has_occurred() => {
+            console::write_after_exit(format!("fabdeck: {log}\n"));
             Exit::Bug
         }
         Ok(exit) => exit,
         Err(failure) => {
             let message = failure.message.unwrap_or_default();
-            console::last_words(format!("fabdeck: error: {message}\n"));
+            console::write_after_exit(format!("fabdeck: error: {message}\n"));
             failure.exit
         }
     }
 }
 
 /// Time that a command with a stop handler has for its cleanup.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits for the worker's end or for a signal, whichever comes first, and returns the exit code of that. A worker
 /// that handles the stop flag gets time for its cleanup.
-fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ended {
+fn supervise(stop: &StopFlag, work: impl FnOnce() -> CliResult + Send + 'static) -> CliResult {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         // Without a runtime no signal is caught; their default action ends the process.
         Err(_) => {
-            return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Ended::Exit(Exit::Bug));
+            return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(CliResult::Exit(Exit::Bug));
         }
     };
     let (at_end, ended) = mpsc::channel::<()>();
@@ -79,33 +85,33 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
             sender.send(work())
         });
         if started.is_err() {
-            return Ended::Exit(Exit::Failed);
+            return CliResult::Exit(Exit::Failed);
         }
         tokio::select! {
-            ended = done => ended.unwrap_or(Ended::Exit(Exit::Bug)),
-            exit = caught(SignalKind::hangup(), Exit::Hangup) => Ended::Exit(exit),
-            exit = caught(SignalKind::interrupt(), Exit::Interrupted) => Ended::Exit(exit),
-            exit = caught(SignalKind::terminate(), Exit::Terminated) => Ended::Exit(exit),
+            ended = done => ended.unwrap_or(CliResult::Exit(Exit::Bug)),
+            exit = wait_for_signal(SignalKind::hangup(), Exit::Hangup) => CliResult::Exit(exit),
+            exit = wait_for_signal(SignalKind::interrupt(), Exit::Interrupted) => CliResult::Exit(exit),
+            exit = wait_for_signal(SignalKind::terminate(), Exit::Terminated) => CliResult::Exit(exit),
         }
     });
-    let by_signal = matches!(ended_how, Ended::Exit(Exit::Hangup | Exit::Interrupted | Exit::Terminated));
+    let by_signal = matches!(ended_how, CliResult::Exit(Exit::Hangup | Exit::Interrupted | Exit::Terminated));
     if by_signal && io::stderr().is_terminal() {
         // Clears the line of progress, and with it the `^C` that the terminal echoed behind it.
         let _ = io::stderr().write_all(b"\r\x1b[K");
     }
-    if matches!(ended_how, Ended::Console(_)) {
+    if matches!(ended_how, CliResult::Console(_)) {
         return ended_how;
     }
-    stop.ask();
-    if stop.is_heeded() {
+    stop.request();
+    if stop.has_listener() {
         // The worker's end closes the channel; nothing is ever sent over it.
-        let _ = ended.recv_timeout(stop.farewell().unwrap_or(FAREWELL));
+        let _ = ended.recv_timeout(stop.shutdown_timeout().unwrap_or(SHUTDOWN_TIMEOUT));
     }
     ended_how
 }
 
 /// Returns when the signal arrives; never, if the signal cannot be caught.
-async fn caught(kind: SignalKind, exit: Exit) -> Exit {
+async fn wait_for_signal(kind: SignalKind, exit: Exit) -> Exit {
     let caught = (!is_ignored(ignored_signals(), kind)).then(|| signal(kind).ok()).flatten();
     match caught {
         Some(mut signals) => {
@@ -121,8 +127,8 @@ fn no_color() -> bool {
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-fn command(machine: &Machine, log: String) -> Ended {
-    let terminal = Terminal {
+fn run_command(machine: &LocalSystemAccess, log: String) -> CliResult {
+    let terminal = TerminalInfo {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
@@ -159,12 +165,12 @@ mod tests {
 
     #[test]
     fn a_bug_in_the_work_ends_with_its_own_code() {
-        let stop = Stop::default();
-        let exit = |ended: Ended| match ended {
-            Ended::Exit(exit) => exit,
-            Ended::Console(_) => panic!("no console was asked for"),
+        let stop = StopFlag::default();
+        let exit = |ended: CliResult| match ended {
+            CliResult::Exit(exit) => exit,
+            CliResult::Console(_) => panic!("no console was asked for"),
         };
-        assert_eq!(exit(supervise(&stop, || Ended::Exit(Exit::Findings))), Exit::Findings);
+        assert_eq!(exit(supervise(&stop, || CliResult::Exit(Exit::Findings))), Exit::Findings);
         assert_eq!(exit(supervise(&stop, || panic!("a test of what a bug does"))), Exit::Bug);
     }
 

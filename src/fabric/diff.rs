@@ -6,11 +6,11 @@ use std::fmt;
 use super::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortNum};
 
 type Identity = (NodeKind, Guid);
-type End = (Guid, PortNum);
+type LinkEnd = (Guid, PortNum);
 
 /// One difference from the fabric before to the fabric after.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Change {
+pub enum FabricDifference {
     /// A node is missing.
     NodeGone {
         /// The GUID of the node.
@@ -52,16 +52,16 @@ pub enum Change {
     /// A cable is missing.
     LinkGone {
         /// One end of the cable.
-        a: End,
+        a: LinkEnd,
         /// The other end.
-        b: End,
+        b: LinkEnd,
     },
     /// A cable is new.
     LinkCame {
         /// One end of the cable.
-        a: End,
+        a: LinkEnd,
         /// The other end.
-        b: End,
+        b: LinkEnd,
     },
 }
 
@@ -69,7 +69,7 @@ pub enum Change {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FabricDiff {
     /// The differences.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FabricDifference>,
 }
 
 impl FabricDiff {
@@ -80,15 +80,16 @@ impl FabricDiff {
         for (identity, id) in &old {
             match new.get(identity) {
                 Some(other) => compare_nodes(before, *id, after, *other, &mut changes),
-                None => changes.push(Change::NodeGone { node: identity.1, name: described(before, *id) }),
+                None => changes
+                    .push(FabricDifference::NodeGone { node: identity.1, name: describe_node(before, *id) }),
             }
         }
         for (identity, id) in new.iter().filter(|(identity, _)| !old.contains_key(*identity)) {
-            changes.push(Change::NodeCame { node: identity.1, name: described(after, *id) });
+            changes.push(FabricDifference::NodeCame { node: identity.1, name: describe_node(after, *id) });
         }
         let (old, new) = (cables(before), cables(after));
-        changes.extend(old.difference(&new).map(|(a, b)| Change::LinkGone { a: *a, b: *b }));
-        changes.extend(new.difference(&old).map(|(a, b)| Change::LinkCame { a: *a, b: *b }));
+        changes.extend(old.difference(&new).map(|(a, b)| FabricDifference::LinkGone { a: *a, b: *b }));
+        changes.extend(new.difference(&old).map(|(a, b)| FabricDifference::LinkCame { a: *a, b: *b }));
         changes.sort();
         Self { changes }
     }
@@ -100,11 +101,11 @@ impl FabricDiff {
 
     /// The differences in facts that both fabrics state. Formats hold different facts, so a fact that only one of
     /// them has is no contradiction; no format but a dump holds the LMC.
-    pub fn contradictions(&self) -> impl Iterator<Item = &Change> {
+    pub fn contradictions(&self) -> impl Iterator<Item = &FabricDifference> {
         self.changes.iter().filter(|change| match change {
-            Change::NodeChanged { what, before, after, .. }
-            | Change::PortChanged { what, before, after, .. } => {
-                let known = before != UNKNOWN && after != UNKNOWN;
+            FabricDifference::NodeChanged { what, before, after, .. }
+            | FabricDifference::PortChanged { what, before, after, .. } => {
+                let known = before != UNKNOWN_VALUE && after != UNKNOWN_VALUE;
                 known && !matches!(*what, "answered" | "LMC" | "ports")
             }
             _ => true,
@@ -113,28 +114,34 @@ impl FabricDiff {
 }
 
 /// The text for a fact that the source does not state.
-const UNKNOWN: &str = "unknown";
+const UNKNOWN_VALUE: &str = "unknown";
 
 fn identities(fabric: &Fabric) -> BTreeMap<Identity, NodeId> {
     fabric.nodes().map(|(id, node)| ((node.facts.kind, node.guid()), id)).collect()
 }
 
-fn cables(fabric: &Fabric) -> std::collections::BTreeSet<(End, End)> {
+fn cables(fabric: &Fabric) -> std::collections::BTreeSet<(LinkEnd, LinkEnd)> {
     let end = |(node, number): (NodeId, PortNum)| (fabric.node(node).guid(), number);
     let ends = fabric.links().map(|(id, _)| fabric.ends(id).map(end));
     ends.map(|[a, b]| if a <= b { (a, b) } else { (b, a) }).collect()
 }
 
-fn described(fabric: &Fabric, id: NodeId) -> String {
+fn describe_node(fabric: &Fabric, id: NodeId) -> String {
     fabric.node(id).facts.description.trim().to_owned()
 }
 
-fn compare_nodes(before: &Fabric, id: NodeId, after: &Fabric, other: NodeId, changes: &mut Vec<Change>) {
+fn compare_nodes(
+    before: &Fabric,
+    id: NodeId,
+    after: &Fabric,
+    other: NodeId,
+    changes: &mut Vec<FabricDifference>,
+) {
     let node = before.node(id).guid();
     let (old, new) = (&before.node(id).facts, &after.node(other).facts);
     for ((what, before), (_, after)) in node_facts(old).into_iter().zip(node_facts(new)) {
         if before != after {
-            changes.push(Change::NodeChanged { node, what, before, after });
+            changes.push(FabricDifference::NodeChanged { node, what, before, after });
         }
     }
     let mut numbers: Vec<PortNum> = before.ports_of(id).map(|(_, port)| port.number).collect();
@@ -151,46 +158,46 @@ fn compare_nodes(before: &Fabric, id: NodeId, after: &Fabric, other: NodeId, cha
         }
         for ((what, before), (_, after)) in port_facts(&old).into_iter().zip(port_facts(&new)) {
             if before != after {
-                changes.push(Change::PortChanged { node, port, what, before, after });
+                changes.push(FabricDifference::PortChanged { node, port, what, before, after });
             }
         }
     }
 }
 
-fn shown<T: fmt::Display>(value: Option<T>) -> String {
-    value.map_or_else(|| UNKNOWN.to_owned(), |value| value.to_string())
+fn show_value<T: fmt::Display>(value: Option<T>) -> String {
+    value.map_or_else(|| UNKNOWN_VALUE.to_owned(), |value| value.to_string())
 }
 
 fn node_facts(facts: &NodeFacts) -> [(&'static str, String); 8] {
     [
         ("description", facts.description.clone()),
         ("ports", facts.port_count.to_string()),
-        ("vendor", shown(facts.vendor_id)),
-        ("device", shown(facts.device_id)),
-        ("revision", shown(facts.revision)),
-        ("system image", shown(facts.system_image_guid)),
-        ("enhanced port 0", shown(facts.enhanced_port0)),
+        ("vendor", show_value(facts.vendor_id)),
+        ("device", show_value(facts.device_id)),
+        ("revision", show_value(facts.revision)),
+        ("system image", show_value(facts.system_image_guid)),
+        ("enhanced port 0", show_value(facts.enhanced_port0)),
         ("answered", facts.answered.to_string()),
     ]
 }
 
 fn port_facts(facts: &PortFacts) -> [(&'static str, String); 11] {
     [
-        ("GUID", shown(facts.guid)),
-        ("LID", shown(facts.lid)),
+        ("GUID", show_value(facts.guid)),
+        ("LID", show_value(facts.lid)),
         ("LMC", facts.lmc.to_string()),
-        ("state", shown(facts.state)),
-        ("physical state", shown(facts.physical_state)),
-        ("width", shown(facts.width)),
-        ("speed", shown(facts.speed)),
-        ("width supported", shown(facts.width_supported)),
-        ("speed supported", shown(facts.speed_supported)),
-        ("operational lanes", shown(facts.operational_lanes)),
-        ("lanes supported", shown(facts.lanes_supported)),
+        ("state", show_value(facts.state)),
+        ("physical state", show_value(facts.physical_state)),
+        ("width", show_value(facts.width)),
+        ("speed", show_value(facts.speed)),
+        ("width supported", show_value(facts.width_supported)),
+        ("speed supported", show_value(facts.speed_supported)),
+        ("operational lanes", show_value(facts.operational_lanes)),
+        ("lanes supported", show_value(facts.lanes_supported)),
     ]
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for FabricDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NodeGone { node, name } => write!(f, "node {node} '{name}' is gone"),

@@ -22,7 +22,7 @@ pub enum Element {
 
 /// A part of one fabric.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Resolved {
+pub enum ElementId {
     /// A node.
     Node(NodeId),
     /// A cable.
@@ -31,10 +31,10 @@ pub enum Resolved {
     Port(PortId),
 }
 
-impl Resolved {
+impl ElementId {
     /// The same part in another snapshot, where that has it. Nodes are matched by GUID, ports by node and number,
     /// cables by both of their ends.
-    pub fn in_another(self, from: &Fabric, to: &Fabric) -> Option<Self> {
+    pub fn translate(self, from: &Fabric, to: &Fabric) -> Option<Self> {
         let node = |id: NodeId| to.node_of(from.node(id).facts.kind, from.node(id).guid());
         let port = |id: PortId| {
             let port = from.port(id);
@@ -63,7 +63,7 @@ pub enum ElementError {
     )]
     Malformed(String),
     /// No node has the name.
-    #[error("FD-1102: no {kind} is called '{name}'{}", hint(.like))]
+    #[error("FD-1102: no {kind} is called '{name}'{}", similar_names_hint(.like))]
     Unknown {
         /// What was looked for: a switch, a host or a node.
         kind: &'static str,
@@ -73,7 +73,7 @@ pub enum ElementError {
         like: Vec<String>,
     },
     /// Several nodes have the name.
-    #[error("FD-1103: '{name}' is borne by {} nodes; name one by its GUID: {}", .guids.len(), list(.guids))]
+    #[error("FD-1103: '{name}' is borne by {} nodes; name one by its GUID: {}", .guids.len(), list_guids(.guids))]
     Ambiguous {
         /// The name.
         name: String,
@@ -99,19 +99,19 @@ pub enum ElementError {
 }
 
 /// The advice of the program for an unknown name: the commands that list the names.
-pub const LISTED_BY: &str = "'show switches' and 'show hosts' list the names";
+pub const LIST_COMMANDS_HINT: &str = "'show switches' and 'show hosts' list the names";
 
-fn hint(like: &[String]) -> String {
+fn similar_names_hint(like: &[String]) -> String {
     match like.is_empty() {
-        true => format!("; {LISTED_BY}"),
+        true => format!("; {LIST_COMMANDS_HINT}"),
         false => format!("; similar: {}", like.join(", ")),
     }
 }
 
-fn list(guids: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let more = if guids.len() > SHOWN { ", ..." } else { "" };
-    format!("{}{more}", guids[..guids.len().min(SHOWN)].join(", "))
+fn list_guids(guids: &[String]) -> String {
+    const MAX_SHOWN: usize = 8;
+    let more = if guids.len() > MAX_SHOWN { ", ..." } else { "" };
+    format!("{}{more}", guids[..guids.len().min(MAX_SHOWN)].join(", "))
 }
 
 impl FromStr for Element {
@@ -157,19 +157,19 @@ impl fmt::Display for Element {
 
 impl Element {
     /// The text form of a part of a fabric. It resolves to that part even where several nodes have the same name.
-    pub fn of(fabric: &Fabric, names: &Names, what: Resolved) -> Self {
+    pub fn from_id(fabric: &Fabric, names: &Names, what: ElementId) -> Self {
         let end = |port: PortId| {
             let port = fabric.port(port);
-            (names.unique(fabric, port.node), port.number)
+            (names.unique_name(fabric, port.node), port.number)
         };
         match what {
-            Resolved::Node(id) if fabric.node(id).is_switch() => Self::Switch(names.unique(fabric, id)),
-            Resolved::Node(id) => Self::Host(names.unique(fabric, id)),
-            Resolved::Port(id) => {
+            ElementId::Node(id) if fabric.node(id).is_switch() => Self::Switch(names.unique_name(fabric, id)),
+            ElementId::Node(id) => Self::Host(names.unique_name(fabric, id)),
+            ElementId::Port(id) => {
                 let (name, number) = end(id);
                 Self::Port(name, number)
             }
-            Resolved::Link(id) => {
+            ElementId::Link(id) => {
                 let (name, number) = end(fabric.link(id).a);
                 Self::Link(name, number)
             }
@@ -177,47 +177,49 @@ impl Element {
     }
 
     /// Looks up what a text names: an element, a node by its bare name, or a cable by `NODE/PORT`.
-    pub fn find(fabric: &Fabric, names: &Names, text: &str) -> Result<Resolved, ElementError> {
+    pub fn find(fabric: &Fabric, names: &Names, text: &str) -> Result<ElementId, ElementError> {
         let text = text.trim();
         match (text.parse::<Self>(), split_port(text)) {
             (Ok(element), _) => element.resolve(fabric, names),
-            (Err(_), Some((name, port))) if names.bearers(text).is_empty() => {
+            (Err(_), Some((name, port))) if names.nodes_named(text).is_empty() => {
                 Self::Link(name, port).resolve(fabric, names)
             }
-            (Err(error), _) if text.contains(':') && names.bearers(text).is_empty() => Err(error),
-            (Err(_), _) => one(fabric, names, text, "node", None).map(Resolved::Node),
+            (Err(error), _) if text.contains(':') && names.nodes_named(text).is_empty() => Err(error),
+            (Err(_), _) => find_one(fabric, names, text, "node", None).map(ElementId::Node),
         }
     }
 
     /// Looks the element up in a fabric.
-    pub fn resolve(&self, fabric: &Fabric, names: &Names) -> Result<Resolved, ElementError> {
+    pub fn resolve(&self, fabric: &Fabric, names: &Names) -> Result<ElementId, ElementError> {
         match self {
             Self::Switch(name) => {
-                one(fabric, names, name, "switch", Some(NodeKind::Switch)).map(Resolved::Node)
+                find_one(fabric, names, name, "switch", Some(NodeKind::Switch)).map(ElementId::Node)
             }
             Self::Host(name) => {
-                let found = one(fabric, names, name, "host", Some(NodeKind::ChannelAdapter));
-                found.or_else(|e| one(fabric, names, name, "router", Some(NodeKind::Router)).map_err(|_| e))
+                let found = find_one(fabric, names, name, "host", Some(NodeKind::ChannelAdapter));
+                found.or_else(|e| {
+                    find_one(fabric, names, name, "router", Some(NodeKind::Router)).map_err(|_| e)
+                })
             }
-            .map(Resolved::Node),
-            Self::Port(name, number) => port(fabric, names, name, *number).map(Resolved::Port),
+            .map(ElementId::Node),
+            Self::Port(name, number) => find_port(fabric, names, name, *number).map(ElementId::Port),
             Self::Link(name, number) => {
-                let id = port(fabric, names, name, *number)?;
-                let node = names.unique(fabric, fabric.port(id).node);
+                let id = find_port(fabric, names, name, *number)?;
+                let node = names.unique_name(fabric, fabric.port(id).node);
                 let no_link = ElementError::NoLink { node, port: *number };
-                fabric.port(id).link.map(Resolved::Link).ok_or(no_link)
+                fabric.port(id).link.map(ElementId::Link).ok_or(no_link)
             }
         }
     }
 }
 
-fn port(fabric: &Fabric, names: &Names, name: &str, number: PortNum) -> Result<PortId, ElementError> {
-    let node = one(fabric, names, name, "node", None)?;
-    let missing = || ElementError::NoPort { node: names.unique(fabric, node), port: number };
+fn find_port(fabric: &Fabric, names: &Names, name: &str, number: PortNum) -> Result<PortId, ElementError> {
+    let node = find_one(fabric, names, name, "node", None)?;
+    let missing = || ElementError::NoPort { node: names.unique_name(fabric, node), port: number };
     fabric.port_of(node, number).ok_or_else(missing)
 }
 
-fn one(
+fn find_one(
     fabric: &Fabric,
     names: &Names,
     name: &str,
@@ -227,7 +229,7 @@ fn one(
     match names.find(fabric, name, kind).as_slice() {
         [id] => Ok(*id),
         [] => {
-            let like = names.resembling(name).into_iter().map(str::to_owned).collect();
+            let like = names.similar_names(name).into_iter().map(str::to_owned).collect();
             Err(ElementError::Unknown { kind: word, name: name.to_owned(), like })
         }
         several => {

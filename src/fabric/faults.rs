@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Element, Fabric, LinkId, Names, NodeId, PortId, Resolved};
+use super::{Element, ElementId, Fabric, LinkId, Names, NodeId, PortId};
 
 /// Nodes, ports and links of one fabric that are marked as failed. A mark on a node or port also fails its links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    marks: BTreeSet<Resolved>,
+    marks: BTreeSet<ElementId>,
 }
 
 impl Faults {
@@ -17,12 +17,12 @@ impl Faults {
     }
 
     /// Marks a part of the fabric as failed; `false` when it was already marked.
-    pub fn mark(&mut self, what: Resolved) -> bool {
+    pub fn mark(&mut self, what: ElementId) -> bool {
         self.marks.insert(what)
     }
 
     /// Removes a mark; `false` when there was none.
-    pub fn unmark(&mut self, what: Resolved) -> bool {
+    pub fn unmark(&mut self, what: ElementId) -> bool {
         self.marks.remove(&what)
     }
 
@@ -42,34 +42,34 @@ impl Faults {
     }
 
     /// The marks in a fixed order.
-    pub fn iter(&self) -> impl Iterator<Item = Resolved> {
+    pub fn iter(&self) -> impl Iterator<Item = ElementId> {
         self.marks.iter().copied()
     }
 
     /// Whether a node is marked.
-    pub fn node_failed(&self, id: NodeId) -> bool {
-        self.marks.contains(&Resolved::Node(id))
+    pub fn is_node_failed(&self, id: NodeId) -> bool {
+        self.marks.contains(&ElementId::Node(id))
     }
 
     /// Whether a port or its node is marked.
-    pub fn port_failed(&self, fabric: &Fabric, id: PortId) -> bool {
-        self.marks.contains(&Resolved::Port(id)) || self.node_failed(fabric.port(id).node)
+    pub fn is_port_failed(&self, fabric: &Fabric, id: PortId) -> bool {
+        self.marks.contains(&ElementId::Port(id)) || self.is_node_failed(fabric.port(id).node)
     }
 
     /// Whether a link, one of its ports or one of their nodes is marked.
-    pub fn link_failed(&self, fabric: &Fabric, id: LinkId) -> bool {
+    pub fn is_link_failed(&self, fabric: &Fabric, id: LinkId) -> bool {
         let link = fabric.link(id);
-        self.marks.contains(&Resolved::Link(id))
-            || self.port_failed(fabric, link.a)
-            || self.port_failed(fabric, link.b)
+        self.marks.contains(&ElementId::Link(id))
+            || self.is_port_failed(fabric, link.a)
+            || self.is_port_failed(fabric, link.b)
     }
 
     /// The same marks in another snapshot, and the marks whose parts that one does not have. Parts are matched as
-    /// [`Resolved::in_another`] does.
-    pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<Resolved>) {
+    /// [`ElementId::translate`] does.
+    pub fn translate(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<ElementId>) {
         let (mut marks, mut gone) = (Self::default(), Vec::new());
         for what in self.iter() {
-            match what.in_another(from, to) {
+            match what.translate(from, to) {
                 Some(what) => {
                     marks.mark(what);
                 }
@@ -81,6 +81,6 @@ impl Faults {
 
     /// The marks as elements that resolve to the same marks again.
     pub fn elements(&self, fabric: &Fabric, names: &Names) -> Vec<Element> {
-        self.marks.iter().map(|what| Element::of(fabric, names, *what)).collect()
+        self.marks.iter().map(|what| Element::from_id(fabric, names, *what)).collect()
     }
 }

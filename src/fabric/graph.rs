@@ -67,10 +67,11 @@ impl SwitchGraph {
         for (id, _) in fabric.switches() {
             graph.first_channel.push(graph.channels.len() as u32);
             graph.first_terminal.push(graph.terminals.len() as u32);
-            graph.alive.push(!faults.node_failed(id));
+            graph.alive.push(!faults.is_node_failed(id));
             for (here, port) in fabric.ports_of(id) {
                 let (Some(link), Some(peer)) = (port.link, port.peer) else { continue };
-                if !usable(fabric, here) || !usable(fabric, peer) || faults.link_failed(fabric, link) {
+                if !is_usable(fabric, here) || !is_usable(fabric, peer) || faults.is_link_failed(fabric, link)
+                {
                     continue;
                 }
                 let far = fabric.port(peer);
@@ -110,7 +111,7 @@ impl SwitchGraph {
     }
 
     /// Whether a switch is not marked as failed.
-    pub fn alive(&self, switch: u32) -> bool {
+    pub fn is_alive(&self, switch: u32) -> bool {
         self.alive[switch as usize]
     }
 
@@ -125,7 +126,7 @@ impl SwitchGraph {
     }
 
     /// The indices of the channels that leave a switch.
-    pub fn leaving(&self, switch: u32) -> Range<usize> {
+    pub fn outgoing(&self, switch: u32) -> Range<usize> {
         let at = switch as usize;
         self.first_channel[at] as usize..self.first_channel[at + 1] as usize
     }
@@ -152,18 +153,18 @@ impl SwitchGraph {
 
     /// The number of the connected component of every switch (`u32::MAX` for a failed switch), and the number of
     /// components.
-    pub fn parts(&self) -> (Vec<u32>, u32) {
+    pub fn components(&self) -> (Vec<u32>, u32) {
         let mut part = vec![u32::MAX; self.switch_count()];
         let mut count = 0;
         let mut queue = Vec::new();
         for start in 0..self.switch_count() as u32 {
-            if part[start as usize] != u32::MAX || !self.alive(start) {
+            if part[start as usize] != u32::MAX || !self.is_alive(start) {
                 continue;
             }
             part[start as usize] = count;
             queue.push(start);
             while let Some(switch) = queue.pop() {
-                for channel in &self.channels[self.leaving(switch)] {
+                for channel in &self.channels[self.outgoing(switch)] {
                     if part[channel.to as usize] == u32::MAX {
                         part[channel.to as usize] = count;
                         queue.push(channel.to);
@@ -177,7 +178,7 @@ impl SwitchGraph {
 }
 
 /// Whether a port carries traffic: always, unless the source states that it is down. Most dumps do not state it.
-fn usable(fabric: &Fabric, id: PortId) -> bool {
+fn is_usable(fabric: &Fabric, id: PortId) -> bool {
     fabric.port(id).facts.state != Some(PortState::Down)
 }
 

@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 
 /// Longer names are no adapter's.
-const LONGEST: usize = 256;
-const HOLE: &str = "{}";
+const MAX_NAME_CHARS: usize = 256;
+const PLACEHOLDER: &str = "{}";
 
 /// A pattern that reads the name of a host from the name of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,14 +33,14 @@ pub enum NamedHost {
 impl HostRule {
     /// Makes a rule from a pattern for the adapter's name and a form for the host's name, each with `{}` once.
     pub fn new(adapter: &str, host: &str) -> Result<Self, String> {
-        let halves = |what: &str, text: &str| match text.split(HOLE).collect::<Vec<_>>().as_slice() {
+        let halves = |what: &str, text: &str| match text.split(PLACEHOLDER).collect::<Vec<_>>().as_slice() {
             [before, after] => Ok(((*before).to_owned(), (*after).to_owned())),
             _ => Err(format!("{what} '{text}' has to hold {{}} once, where the name of the host stands")),
         };
         let (before, after) = halves("adapter", adapter.trim())?;
         let host = halves("host", host.trim())?;
-        if adapter.chars().count() > LONGEST || host.0.len() + host.1.len() > LONGEST {
-            return Err(format!("it is longer than {LONGEST} characters"));
+        if adapter.chars().count() > MAX_NAME_CHARS || host.0.len() + host.1.len() > MAX_NAME_CHARS {
+            return Err(format!("it is longer than {MAX_NAME_CHARS} characters"));
         }
         if [&host.0, &host.1].iter().any(|half| half.contains([' ', '*'])) {
             return Err("host is one word, without *".to_owned());
@@ -49,10 +49,10 @@ impl HostRule {
     }
 
     /// The hosts that a name can be read as, two of them at the most.
-    fn read(&self, name: &[char]) -> BTreeSet<String> {
-        let begins = ends(&self.before, name.iter());
+    fn match_name(&self, name: &[char]) -> BTreeSet<String> {
+        let begins = match_ends(&self.before, name.iter());
         let reversed: Vec<char> = self.after.iter().rev().copied().collect();
-        let rest = ends(&reversed, name.iter().rev());
+        let rest = match_ends(&reversed, name.iter().rev());
         let mut found = BTreeSet::new();
         for start in (0..name.len()).filter(|start| begins[*start]) {
             let word = name[start..].iter().take_while(|c| !c.is_whitespace()).count();
@@ -69,7 +69,7 @@ impl HostRule {
 }
 
 /// After how many characters of a text a pattern may end.
-fn ends<'c>(pattern: &[char], text: impl ExactSizeIterator<Item = &'c char>) -> Vec<bool> {
+fn match_ends<'c>(pattern: &[char], text: impl ExactSizeIterator<Item = &'c char>) -> Vec<bool> {
     // A row for each character of the text: where in the pattern one may stand behind it.
     let step_over = |at: &mut Vec<bool>| {
         for (place, c) in pattern.iter().enumerate() {
@@ -107,14 +107,14 @@ impl HostRules {
 
     /// The host that the first matching rule reads from an adapter's name; `None` when no rule matches.
     pub fn host_of(&self, name: &str) -> Option<NamedHost> {
-        if self.0.is_empty() || name.len() > 4 * LONGEST {
+        if self.0.is_empty() || name.len() > 4 * MAX_NAME_CHARS {
             return None;
         }
-        let name: Vec<char> = name.trim().chars().take(LONGEST + 1).collect();
-        if name.len() > LONGEST {
+        let name: Vec<char> = name.trim().chars().take(MAX_NAME_CHARS + 1).collect();
+        if name.len() > MAX_NAME_CHARS {
             return None;
         }
-        let mut read = self.0.iter().map(|rule| rule.read(&name)).find(|read| !read.is_empty())?;
+        let mut read = self.0.iter().map(|rule| rule.match_name(&name)).find(|read| !read.is_empty())?;
         Some(match read.len() {
             1 => NamedHost::Host(read.pop_first()?),
             _ => NamedHost::Several(read.into_iter().collect()),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pattern_that_fits_says_whose_an_adapter_is() {
+    fn the_first_matching_pattern_names_the_host() {
         let site = [("rack*-{} HCA-*", "{}"), ("ib{}_mlx5_*", "cn{}"), ("{}-hca", "{}.site")];
         for (name, wanted) in [
             ("rack3-cn17 HCA-1", Some("cn17")),

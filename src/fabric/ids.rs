@@ -117,7 +117,7 @@ impl Lmc {
     }
 
     /// The number of LIDs of a port with this LMC.
-    pub fn lids(self) -> u16 {
+    pub fn lid_count(self) -> u16 {
         1 << self.0
     }
 }

@@ -7,7 +7,7 @@
 //! | generate one by name, with faults | [`generate`] |
 //! | mark nodes, ports and links as failed, without a change of the fabric | [`Faults`] |
 //! | hold forwarding tables, SL2VL, VL arbitration | [`Routes`], [`Tables`] |
-//! | compare two snapshots | [`FabricDiff`] |
+//! | compare two snapshots | [`FabricDifference`] |
 //! | hold everything that a source stated | [`observe`] |
 //! | compute rates, hot-spots and bad links from two readings of counters | [`counters`] |
 //!
@@ -67,45 +67,45 @@ pub mod counters;
 pub mod generate;
 pub mod observe;
 
-mod addressed;
-mod build;
+mod builder;
 mod diff;
 mod element;
 mod faults;
 mod graph;
 mod host_rules;
 mod ids;
-mod jobs;
-mod levels;
+mod job_map;
+mod lid_assignment;
+mod lid_choice;
 mod link;
 mod names;
-mod nearest;
 mod node;
 mod partitions;
 mod path_level_table;
-mod pick;
 mod routes;
-mod serial;
+mod serde_impls;
+mod service_levels;
 mod snapshot;
+mod suggestions;
 mod tables;
 
-pub use build::{ConnectError, FabricBuilder, NodeKey};
-pub use diff::{Change, FabricDiff};
-pub use element::{Element, ElementError, LISTED_BY, Resolved};
+pub use builder::{ConnectError, FabricBuilder, NodeKey};
+pub use diff::{FabricDiff, FabricDifference};
+pub use element::{Element, ElementError, ElementId, LIST_COMMANDS_HINT};
 pub use faults::Faults;
 pub use graph::{Channel, ChannelId, SwitchGraph, Terminal};
 pub use host_rules::{HostRule, HostRules, NamedHost};
 pub use ids::{Guid, IdError, Lane, Lid, Lmc, PortNum, ServiceLevel};
-pub use jobs::JobMap;
-pub use levels::{Levels, levels_in};
+pub use job_map::JobMap;
+pub use lid_choice::pick_lid;
 pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
-pub(crate) use nearest::shown;
-pub use nearest::{meant, resembling};
 pub use node::{NodeFacts, NodeKind, PortFacts};
 pub use partitions::Partitions;
 pub use path_level_table::{ListedLevels, PathLevelTable};
-pub use pick::pick;
-pub use routes::{Lanes, Routes, Unread};
+pub use routes::{PathLanes, Routes, UnreadEntries};
+pub use service_levels::{ServiceLevels, levels_in};
 pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
+pub(crate) use suggestions::shorten;
+pub use suggestions::{similar_words, suggest};
 pub use tables::{Arbitration, BLOCK_LIDS, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight, block_of};

@@ -164,7 +164,7 @@ impl LinkSpeed {
     }
 
     /// Whether the standard's PortInfo has a value for the speed. FDR10 is a vendor's, XDR is newer.
-    pub fn in_port_info(self) -> bool {
+    pub fn is_in_port_info(self) -> bool {
         !matches!(self, Self::Fdr10 | Self::Xdr)
     }
 

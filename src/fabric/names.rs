@@ -43,25 +43,25 @@ impl Names {
     }
 
     /// Whether two switches have the same name.
-    pub fn has_alike_switches(&self) -> bool {
+    pub fn has_duplicate_switches(&self) -> bool {
         self.alike_switches
     }
 
     /// The name of a node.
-    pub fn of(&self, id: NodeId) -> &str {
+    pub fn name(&self, id: NodeId) -> &str {
         &self.names[id.index()]
     }
 
     /// A text that names this node only: its name, or its GUID where several nodes have the same name.
-    pub fn unique(&self, fabric: &Fabric, id: NodeId) -> String {
-        match self.bearers(self.of(id)) {
-            [_] if guid_of(self.of(id)).is_none() => self.of(id).to_owned(),
+    pub fn unique_name(&self, fabric: &Fabric, id: NodeId) -> String {
+        match self.nodes_named(self.name(id)) {
+            [_] if parse_guid(self.name(id)).is_none() => self.name(id).to_owned(),
             _ => fabric.node(id).guid().to_string(),
         }
     }
 
     /// The nodes with exactly this name, in the fabric's order.
-    pub fn bearers(&self, name: &str) -> &[NodeId] {
+    pub fn nodes_named(&self, name: &str) -> &[NodeId] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -70,17 +70,17 @@ impl Names {
     pub fn find(&self, fabric: &Fabric, text: &str, kind: Option<NodeKind>) -> Vec<NodeId> {
         let wanted = |id: &NodeId| kind.is_none_or(|kind| fabric.node(*id).facts.kind == kind);
         // A GUID names its owner even where another node has it as its description: elements keep their meaning.
-        if let Some(id) = guid_of(text).and_then(|guid| owner(fabric, guid)).filter(wanted) {
+        if let Some(id) = parse_guid(text).and_then(|guid| node_with_guid(fabric, guid)).filter(wanted) {
             return vec![id];
         }
-        let named: Vec<NodeId> = self.bearers(text.trim()).iter().copied().filter(wanted).collect();
+        let named: Vec<NodeId> = self.nodes_named(text.trim()).iter().copied().filter(wanted).collect();
         if !named.is_empty() {
             return named;
         }
         let by_host = |id: &NodeId| {
-            let is = match self.hosts.host_of(self.of(*id)) {
+            let is = match self.hosts.host_of(self.name(*id)) {
                 Some(host) => host == NamedHost::Host(text.trim().to_owned()),
-                None => host_name(self.of(*id)) == Some(text.trim()),
+                None => host_name(self.name(*id)) == Some(text.trim()),
             };
             fabric.node(*id).facts.kind != NodeKind::Switch && is
         };
@@ -88,7 +88,7 @@ impl Names {
     }
 
     /// Names that resemble a text, as hints for an error.
-    pub fn resembling(&self, text: &str) -> Vec<&str> {
+    pub fn similar_names(&self, text: &str) -> Vec<&str> {
         let wanted = text.trim().to_lowercase();
         let mut close: Vec<&str> = self
             .by_name
@@ -103,20 +103,20 @@ impl Names {
         close.truncate(3);
         match close.is_empty() {
             // `spine2` for `spine-2`.
-            true => super::resembling(&wanted, self.by_name.keys().map(AsRef::as_ref)),
+            true => super::similar_words(&wanted, self.by_name.keys().map(AsRef::as_ref)),
             false => close,
         }
     }
 }
 
 /// A GUID as an operator types it. Short hexadecimal words are names (`cafe`, `ed01`) unless `0x` says otherwise.
-fn guid_of(text: &str) -> Option<Guid> {
+fn parse_guid(text: &str) -> Option<Guid> {
     let text = text.trim();
     let marked = text.starts_with("0x") || text.starts_with("0X") || text.len() == 16;
     marked.then(|| Guid::from_hex(text).ok()).flatten()
 }
 
-fn owner(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
+fn node_with_guid(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
     fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
 }
 

@@ -78,7 +78,7 @@ impl NodeFacts {
     }
 
     /// Makes the properties of a node that only its peer states.
-    pub fn unheard(kind: NodeKind, guid: Guid, description: impl Into<String>) -> Self {
+    pub fn known_from_peer(kind: NodeKind, guid: Guid, description: impl Into<String>) -> Self {
         Self { answered: false, ..Self::new(kind, guid, 0, description) }
     }
 }

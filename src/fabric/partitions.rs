@@ -47,7 +47,7 @@ impl Partitions {
     }
 
     /// The number of partitions with members on this fabric.
-    pub fn count(&self) -> usize {
+    pub fn partition_count(&self) -> usize {
         self.members.len()
     }
 
@@ -62,7 +62,7 @@ impl Partitions {
     }
 
     /// Whether a class shares a partition with each class.
-    pub fn sharing(&self, class: u32) -> Vec<bool> {
+    pub fn classes_sharing(&self, class: u32) -> Vec<bool> {
         let mut shares = vec![false; self.classes.len()];
         for (key, full) in self.classes.get(class as usize).into_iter().flatten() {
             for (other, other_full) in self.members.get(key).into_iter().flatten() {
@@ -73,12 +73,12 @@ impl Partitions {
     }
 
     /// Whether two ports share a partition, at least one of them as a full member.
-    pub fn share(&self, a: PortId, b: PortId) -> bool {
-        self.classes_share(self.class(a), self.class(b))
+    pub fn can_share(&self, a: PortId, b: PortId) -> bool {
+        self.can_classes_share(self.class(a), self.class(b))
     }
 
     /// Whether the ports of two classes share a partition.
-    fn classes_share(&self, a: u32, b: u32) -> bool {
+    fn can_classes_share(&self, a: u32, b: u32) -> bool {
         let held = |class: u32| self.classes.get(class as usize).map_or(&[][..], Vec::as_slice);
         let (mut a, mut b) = (held(a), held(b));
         while let ([(key, full), rest @ ..], [(other, other_full), other_rest @ ..]) = (a, b) {
@@ -101,7 +101,7 @@ impl Partitions {
             if *count == 0 {
                 return 0;
             }
-            let shares = self.sharing(class);
+            let shares = self.classes_sharing(class);
             let with = ports.iter().zip(&shares).filter(|(_, shares)| **shares);
             let others: u64 = with.map(|(count, _)| count).sum();
             count * others.saturating_sub(u64::from(shares[class as usize]))
@@ -111,7 +111,7 @@ impl Partitions {
 
     /// The number of terminals with a LID at each switch that share a partition with a class.
     pub fn senders(&self, graph: &SwitchGraph, class: u32) -> Vec<u32> {
-        let shares = self.sharing(class);
+        let shares = self.classes_sharing(class);
         let mut count = vec![0; graph.switch_count()];
         for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
             count[terminal.switch as usize] += u32::from(shares[self.class(terminal.port) as usize]);
@@ -133,19 +133,22 @@ mod tests {
             (0x0002, members(&[(9, true)])),
         ]);
         let partitions = Partitions::new(5, &by_key);
-        let talks = |a: u32, b: u32| partitions.share(PortId(a), PortId(b));
+        let talks = |a: u32, b: u32| partitions.can_share(PortId(a), PortId(b));
         let expected = [(0, 0), (0, 1), (0, 2), (0, 3), (2, 2), (2, 3)];
         for a in 0..6 {
             for b in 0..6 {
                 assert_eq!(talks(a, b), expected.contains(&(a.min(b), a.max(b))), "{a} {b}");
-                let shares = partitions.sharing(partitions.class(PortId(a)));
+                let shares = partitions.classes_sharing(partitions.class(PortId(a)));
                 assert_eq!(shares[partitions.class(PortId(b)) as usize], talks(a, b), "{a} {b}");
             }
         }
         let mut count = vec![0; partitions.class_count()];
         (0..5).for_each(|port| count[partitions.class(PortId(port)) as usize] += 1);
         // A member beyond the fabric is none.
-        assert_eq!((partitions.pairs(&count), partitions.count(), partitions.class_count()), (8, 2, 5));
+        assert_eq!(
+            (partitions.pairs(&count), partitions.partition_count(), partitions.class_count()),
+            (8, 2, 5)
+        );
         assert_eq!(Partitions::default().pairs(&[3]), 0);
     }
 }

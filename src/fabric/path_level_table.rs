@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fabric, Guid, Levels, Lid, NodeId, NodeKind, PortId, PortNum, ServiceLevel};
+use super::{Fabric, Guid, Lid, NodeId, NodeKind, PortId, PortNum, ServiceLevel, ServiceLevels};
 
 /// Service levels path by path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct PathLevelTable {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedLevels {
     /// The levels by source switch; the sources of one switch may differ.
-    pub levels: Levels,
+    pub levels: ServiceLevels,
     /// Pairs (source node, LID) that the table does not list.
     pub unlisted: u64,
     /// The first of them.
@@ -44,10 +44,10 @@ impl PathLevelTable {
 
     /// Applies the table to the paths of a fabric: those between terminals, with `switches` also those from and to
     /// switches.
-    pub fn put_to(&self, fabric: &Fabric, switches: bool) -> ListedLevels {
+    pub fn apply_to(&self, fabric: &Fabric, switches: bool) -> ListedLevels {
         let top = fabric.top_lid();
         let mut listed = ListedLevels {
-            levels: Levels::unsaid(fabric.switch_count(), top),
+            levels: ServiceLevels::unknown(fabric.switch_count(), top),
             unlisted: 0,
             first_unlisted: None,
             partly_listed: 0,
@@ -75,7 +75,7 @@ impl PathLevelTable {
                 }
                 listed.unlisted += missing as u64;
                 listed.partly_listed += u64::from(missing < wanted);
-                let first = || senders.iter().find(|sender| self.lacks(fabric, sender, (*lid, *end)));
+                let first = || senders.iter().find(|sender| self.is_missing(fabric, sender, (*lid, *end)));
                 if listed.first_unlisted.is_none() {
                     listed.first_unlisted = first().map(|sender| (sender.node, *lid));
                 }
@@ -84,7 +84,7 @@ impl PathLevelTable {
         listed
     }
 
-    fn lacks(&self, fabric: &Fabric, sender: &Sender, (lid, end): (Lid, PortId)) -> bool {
+    fn is_missing(&self, fabric: &Fabric, sender: &Sender, (lid, end): (Lid, PortId)) -> bool {
         sender.has_path_to(end) && self.level(fabric.node(sender.node).guid(), lid).is_none()
     }
 }
@@ -128,7 +128,7 @@ fn destinations(fabric: &Fabric, switches: bool) -> Vec<(Lid, PortId)> {
             false => port.peer.is_some_and(|peer| fabric.node(fabric.port(peer).node).is_switch()),
         };
         let Some(base) = port.facts.lid.filter(|_| wanted) else { continue };
-        let lids = (0..u32::from(port.facts.lmc.lids())).map(|more| u32::from(base.value()) + more);
+        let lids = (0..u32::from(port.facts.lmc.lid_count())).map(|more| u32::from(base.value()) + more);
         ends.extend(lids.filter_map(Lid::new).map(|lid| (lid, id)));
     }
     ends.sort_unstable();
@@ -171,9 +171,9 @@ mod tests {
             let to = ends.iter().filter(|(_, to)| to != from);
             table.sources.insert(guid(*from), to.map(|(lid, _)| (*lid, level(2))).collect());
         }
-        let all = table.put_to(&fabric, false);
+        let all = table.apply_to(&fabric, false);
         assert_eq!((all.unlisted, all.partly_listed, all.first_unlisted), (0, 0, None));
-        assert_eq!(all.levels.all(), 0b100);
+        assert_eq!(all.levels.all_bits(), 0b100);
         // A source that the list does not have, beside one that it has, with another level for one LID.
         let (gone, stays) = (ends[0].1, ends[1].1);
         assert_eq!(fabric.peer(gone).map(|port| fabric.port(port).node), {
@@ -181,14 +181,14 @@ mod tests {
         });
         table.sources.remove(&guid(gone));
         table.sources.get_mut(&guid(stays)).unwrap().insert(ends[3].0, level(5));
-        let some = table.put_to(&fabric, false);
+        let some = table.apply_to(&fabric, false);
         let switch = fabric.port(fabric.peer(gone).unwrap()).node;
         assert_eq!((some.unlisted, some.partly_listed), (3, 2));
         assert_eq!(some.first_unlisted, Some((fabric.port(gone).node, ends[1].0)));
-        let told = [ends[0].0, ends[1].0, ends[3].0].map(|lid| some.levels.of(switch.0, lid));
+        let told = [ends[0].0, ends[1].0, ends[3].0].map(|lid| some.levels.level_bits(switch.0, lid));
         assert_eq!(told, [0b100, 0, 0b10_0000]);
         // Of switches nothing is listed.
-        let with = table.put_to(&fabric, true);
+        let with = table.apply_to(&fabric, true);
         assert!(with.unlisted > some.unlisted && with.partly_listed > some.partly_listed);
     }
 }

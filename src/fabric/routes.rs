@@ -6,7 +6,7 @@ use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum};
 
 /// The virtual lanes of paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Lanes {
+pub enum PathLanes {
     /// All paths are on lane 0.
     #[default]
     One,
@@ -28,7 +28,7 @@ pub enum Lanes {
 
 /// The unknown part of a forwarding table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unread {
+pub enum UnreadEntries {
     /// The whole table.
     All,
     /// Blocks of 64 LIDs.
@@ -37,9 +37,9 @@ pub enum Unread {
     Lids(BTreeSet<Lid>),
 }
 
-impl Unread {
+impl UnreadEntries {
     /// Whether the entry of a LID is unknown.
-    pub fn hides(&self, lid: Lid) -> bool {
+    pub fn has_lid(&self, lid: Lid) -> bool {
         match self {
             Self::All => true,
             Self::Blocks(blocks) => blocks.contains(&(lid.value() / BLOCK_LIDS)),
@@ -56,9 +56,9 @@ pub struct Routes {
     stride: usize,
     ports: Vec<u8>,
     /// The virtual lanes of the paths.
-    pub lanes: Lanes,
+    pub lanes: PathLanes,
     /// By switch, of tables of which part was not read.
-    unread: BTreeMap<u32, Unread>,
+    unread: BTreeMap<u32, UnreadEntries>,
 }
 
 impl Routes {
@@ -74,10 +74,10 @@ impl Routes {
     }
 
     /// The memory of tables and lanes in bytes.
-    pub fn bytes(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         let lanes = match &self.lanes {
-            Lanes::One => 0,
-            Lanes::ByDestination { lane, .. } | Lanes::ByPair { lane, .. } => lane.len(),
+            PathLanes::One => 0,
+            PathLanes::ByDestination { lane, .. } | PathLanes::ByPair { lane, .. } => lane.len(),
         };
         self.ports.len() + lanes
     }
@@ -99,7 +99,7 @@ impl Routes {
     }
 
     /// All bytes, row after row.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn entries_mut(&mut self) -> &mut [u8] {
         &mut self.ports
     }
 
@@ -121,17 +121,17 @@ impl Routes {
     /// The number of lanes that the paths use.
     pub fn lane_count(&self) -> u8 {
         match &self.lanes {
-            Lanes::One => 1,
-            Lanes::ByDestination { lanes, .. } | Lanes::ByPair { lanes, .. } => *lanes,
+            PathLanes::One => 1,
+            PathLanes::ByDestination { lanes, .. } | PathLanes::ByPair { lanes, .. } => *lanes,
         }
     }
 
     /// The lane of packets from the hosts of a switch to a LID.
     pub fn lane(&self, from: u32, to: Lid) -> Lane {
         let lane = match &self.lanes {
-            Lanes::One => 0,
-            Lanes::ByDestination { lane, .. } => lane.get(to.index()).copied().unwrap_or(0),
-            Lanes::ByPair { lane, .. } => {
+            PathLanes::One => 0,
+            PathLanes::ByDestination { lane, .. } => lane.get(to.index()).copied().unwrap_or(0),
+            PathLanes::ByPair { lane, .. } => {
                 lane.get(from as usize * self.stride + to.index()).copied().unwrap_or(0)
             }
         };
@@ -140,11 +140,11 @@ impl Routes {
 
     /// The forwarding table of a switch.
     pub fn lft(&self, switch: u32) -> Lft {
-        Lft::of(self.row(switch).to_vec())
+        Lft::from_entries(self.row(switch).to_vec())
     }
 
     /// Makes routes from forwarding tables that were read; a switch without one has no paths.
-    pub fn of_tables<'t>(tables: impl Iterator<Item = Option<&'t Lft>>) -> Self {
+    pub fn from_tables<'t>(tables: impl Iterator<Item = Option<&'t Lft>>) -> Self {
         let tables: Vec<&[u8]> = tables.map(|lft| lft.map_or(&[][..], Lft::bytes)).collect();
         let stride = tables.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
         let mut ports = vec![NO_PATH; tables.len() * stride];
@@ -155,17 +155,17 @@ impl Routes {
     }
 
     /// Adds which parts of which tables are unknown. All other absent entries are no path.
-    pub fn with_unread(self, unread: BTreeMap<u32, Unread>) -> Self {
+    pub fn with_unread(self, unread: BTreeMap<u32, UnreadEntries>) -> Self {
         Self { unread, ..self }
     }
 
     /// Whether the entry of a switch for a LID is unknown.
     pub fn is_unread(&self, switch: u32, lid: Lid) -> bool {
-        self.unread.get(&switch).is_some_and(|unread| unread.hides(lid))
+        self.unread.get(&switch).is_some_and(|unread| unread.has_lid(lid))
     }
 
     /// The switches with unknown entries.
-    pub fn unread(&self) -> impl Iterator<Item = (u32, &Unread)> {
+    pub fn unread_entries(&self) -> impl Iterator<Item = (u32, &UnreadEntries)> {
         self.unread.iter().map(|(switch, unread)| (*switch, unread))
     }
 }
@@ -186,18 +186,18 @@ mod tests {
             (Some(PortNum(4)), None, None)
         );
         let tables: Vec<Lft> = (0..3).map(|switch| routes.lft(switch)).collect();
-        assert_eq!(Routes::of_tables(tables.iter().map(Some)), routes);
+        assert_eq!(Routes::from_tables(tables.iter().map(Some)), routes);
         assert_eq!((routes.switch_count(), routes.stride(), routes.lane_count()), (3, 10, 1));
-        assert_eq!(Routes::of_tables([None, None].into_iter()).switch_count(), 0);
+        assert_eq!(Routes::from_tables([None, None].into_iter()).switch_count(), 0);
     }
 
     #[test]
     fn lanes_follow_destination_or_pair() {
         let mut routes = Routes::empty(2, Lid::new(2));
         let lid = |lid| Lid::new(lid).unwrap();
-        routes.lanes = Lanes::ByDestination { lanes: 2, lane: vec![0, 1, 0] };
+        routes.lanes = PathLanes::ByDestination { lanes: 2, lane: vec![0, 1, 0] };
         assert_eq!((routes.lane(1, lid(1)).value(), routes.lane(0, lid(2)).value()), (1, 0));
-        routes.lanes = Lanes::ByPair { lanes: 3, lane: vec![0, 0, 0, 0, 2, 1] };
+        routes.lanes = PathLanes::ByPair { lanes: 3, lane: vec![0, 0, 0, 0, 2, 1] };
         assert_eq!((routes.lane(0, lid(1)).value(), routes.lane(1, lid(1)).value()), (0, 2));
     }
 }

@@ -258,17 +258,18 @@ impl Fabric {
     }
 
     /// Whether both ends of a link are switches.
-    pub fn between_switches(&self, id: LinkId) -> bool {
+    pub fn is_between_switches(&self, id: LinkId) -> bool {
         self.ends(id).iter().all(|(node, _)| node.0 < self.switch_count)
     }
 
     /// Whether a link runs below what both of its ends support; `None` when that is unknown.
-    pub fn degraded(&self, id: LinkId) -> Option<bool> {
+    pub fn is_degraded(&self, id: LinkId) -> Option<bool> {
         let link = self.link(id);
         let (a, b) = (&self.port(link.a).facts, &self.port(link.b).facts);
-        let speed = judge(a.speed.or(b.speed), a.speed_supported, b.speed_supported);
+        let speed = is_below_best(a.speed.or(b.speed), a.speed_supported, b.speed_supported);
         let lanes = |width: Option<super::LinkWidth>| width.map(super::LinkWidth::lanes);
-        let width = judge(lanes(a.width.or(b.width)), lanes(a.width_supported), lanes(b.width_supported));
+        let width =
+            is_below_best(lanes(a.width.or(b.width)), lanes(a.width_supported), lanes(b.width_supported));
         match (speed, width) {
             (Some(true), _) | (_, Some(true)) => Some(true),
             (None, None) => None,
@@ -278,7 +279,7 @@ impl Fabric {
 }
 
 /// What is in use against the lesser of what two ends support.
-fn judge<T: Ord>(used: Option<T>, a: Option<T>, b: Option<T>) -> Option<bool> {
+fn is_below_best<T: Ord>(used: Option<T>, a: Option<T>, b: Option<T>) -> Option<bool> {
     let possible = a?.min(b?);
     used.map(|used| used < possible)
 }

@@ -35,7 +35,7 @@ impl Lft {
     }
 
     /// Makes a table from its egress ports, from LID 0 on.
-    pub fn of(mut entries: Vec<u8>) -> Self {
+    pub fn from_entries(mut entries: Vec<u8>) -> Self {
         // Equal tables are equal values: nothing but paths at the end.
         entries.truncate(entries.iter().rposition(|port| *port != NO_PATH).map_or(0, |last| last + 1));
         Self { entries }
@@ -67,14 +67,14 @@ impl Lft {
     }
 
     /// The LIDs with a path, ascending, with their egress ports.
-    pub fn routed(&self) -> impl Iterator<Item = (Lid, PortNum)> {
+    pub fn routed_lids(&self) -> impl Iterator<Item = (Lid, PortNum)> {
         let entries = self.entries.iter().enumerate().filter(|(_, port)| **port != NO_PATH);
         entries.filter_map(|(lid, port)| Some((Lid::new(lid as u32)?, PortNum(*port))))
     }
 
     /// Whether there is no path.
     pub fn is_empty(&self) -> bool {
-        self.routed().next().is_none()
+        self.routed_lids().next().is_none()
     }
 }
 
@@ -154,7 +154,7 @@ pub struct NodeTables {
 impl NodeTables {
     /// Marks the blocks of the LIDs after `last` up to `top` as not read. A block that begins before `last` is
     /// marked as a whole.
-    pub fn forget_after(&mut self, last: Option<Lid>, top: Option<Lid>) {
+    pub fn mark_unread_after(&mut self, last: Option<Lid>, top: Option<Lid>) {
         let block = |lid: Lid| lid.value() / BLOCK_LIDS;
         self.unread.extend(last.map_or(0, block)..=top.map_or(Lid::MAX / BLOCK_LIDS, block));
     }
@@ -171,7 +171,7 @@ pub struct Tables {
 
 impl Tables {
     /// Whether the table of a node has a known entry for a LID, a path or none.
-    pub fn tells(&self, node: NodeId, lid: Lid) -> bool {
+    pub fn is_entry_known(&self, node: NodeId, lid: Lid) -> bool {
         let block = lid.value() / BLOCK_LIDS;
         let asked = self.only.as_ref().is_none_or(|only| only.contains(&block));
         let held = self.nodes.get(&node);
@@ -189,7 +189,7 @@ impl Tables {
     }
 
     /// The tables of a node, to fill in.
-    pub fn entry(&mut self, node: NodeId) -> &mut NodeTables {
+    pub fn node_mut(&mut self, node: NodeId) -> &mut NodeTables {
         self.nodes.entry(node).or_default()
     }
 }

@@ -10,44 +10,47 @@ mod links;
 mod pack;
 mod path_levels;
 mod reader;
+mod record_words;
 mod state;
 mod switching;
 mod topology;
-mod words;
 
 use super::FileError;
-use super::limit::MOST_NODES;
+use super::limit::MAX_NODES;
 use super::text::Input;
 use fabdeck_fabric::observe::Observation;
 
-pub use counters::{Base, Counters, encode};
-pub use frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags};
-pub use index::{Bytes, Hole, Index, Slot, Table};
+pub use counters::{CounterBase, Counters, encode};
+pub use frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags};
+pub use index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
 pub use line::{
-    Acted, End, Header, JOBS_LIMIT, JobsRecord, Line, Manager, Parsed, Record, Remark, TEXT_LIMIT,
-    TickRecord, said_size,
+    CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES, MAX_TEXT_BYTES, ManagerRecord, NoteRecord,
+    NumberedRecord, OperatorAction, ParsedLine, RecordingEnd, TickRecord, encoded_size,
 };
-pub use pack::{Packed, Packer};
-pub use reader::{Damage, Reader};
-pub use state::{State, changes, whole};
-pub use topology::{Called, Device};
+pub use pack::{FramePacker, PackedFrames};
+pub use reader::{CaptureReader, Damage};
+pub use state::{CaptureState, changed_records, state_records};
+pub use topology::{DeviceModel, NodeLabel};
 
 pub const ID: &str = "fdcap";
 
 /// Limits of a reader: a file beyond them is refused before it takes memory. `docs/capture-format.md` repeats them.
 pub const LIMITS: &[(&str, usize)] = &[
-    ("bytes of a frame, packed and unpacked", FRAME_LIMIT),
-    ("bytes of the line of a record, as it is written", pack::RECORD_LIMIT),
-    ("bytes of the line of a note, an action or news", TEXT_LIMIT),
-    ("bytes of the line of a list of jobs", JOBS_LIMIT),
-    ("nodes of a fabric", MOST_NODES),
-    ("ports of a fabric", topology::MOST_PORTS),
-    ("samples of a sweep", counters::MOST_SAMPLES),
-    ("values of a sweep that one record holds", counters::MOST_VALUES),
-    ("values of a sample on the average, where a sweep has more than one record holds", counters::MOST_EACH),
-    ("values of a sweep in all", counters::MOST_HELD),
-    ("paths whose service levels are held", path_levels::MOST_PATHS),
-    ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MOST_NAMED),
+    ("bytes of a frame, packed and unpacked", MAX_FRAME_BYTES),
+    ("bytes of the line of a record, as it is written", pack::MAX_RECORD_BYTES),
+    ("bytes of the line of a note, an action or news", MAX_TEXT_BYTES),
+    ("bytes of the line of a list of jobs", MAX_JOBS_BYTES),
+    ("nodes of a fabric", MAX_NODES),
+    ("ports of a fabric", topology::MAX_PORTS),
+    ("samples of a sweep", counters::MAX_SWEEP_SAMPLES),
+    ("values of a sweep that one record holds", counters::MAX_RECORD_VALUES),
+    (
+        "values of a sample on the average, where a sweep has more than one record holds",
+        counters::MAX_MEAN_VALUES,
+    ),
+    ("values of a sweep in all", counters::MAX_SWEEP_VALUES),
+    ("paths whose service levels are held", path_levels::MAX_PATHS),
+    ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MAX_VENDOR_NAME_BYTES),
 ];
 
 /// Whether a file begins with a lead. Its first bytes are text, which is enough to recognize it.
@@ -57,7 +60,7 @@ pub fn looks_like(head: &str) -> bool {
 
 /// Reads the last moment of a capture, or the last readable one before it.
 pub fn read(input: Input<'_>) -> Result<Observation, Box<FileError>> {
-    let mut reader = Reader::open(input.name, input.bytes)?;
+    let mut reader = CaptureReader::open(input.name, input.bytes)?;
     reader.show_last()?;
     Ok(reader.observation())
 }

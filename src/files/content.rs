@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fabdeck_fabric::observe::{
-    Adaptive, CounterGrowth, CounterSample, Notes, Observation, Place, PolicyLevels, SubnetManager,
+    AdaptiveRouting, CounterGrowth, CounterSample, NotePlace, Notes, Observation, PolicyLevels, SubnetManager,
 };
 use fabdeck_fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
 
@@ -63,16 +63,16 @@ pub struct TopologyFile {
     pub counters: Vec<CounterSample>,
     pub growth: Option<CounterGrowth>,
     /// Whether switches route adaptively.
-    pub adaptive: Option<Adaptive>,
+    pub adaptive: Option<AdaptiveRouting>,
     /// Nodes that stand for two nodes with the same GUID, in the order of the file.
-    pub merged: Vec<Merged>,
+    pub merged: Vec<MergedNodes>,
     pub notes: Notes,
 }
 
 /// Notes of topologies that end early: within a line, a record or a table, or before the other end of a cable.
-const ENDS_EARLY: [&str; 6] = ["FN-203", "FN-215", "FN-219", "FN-227", "FN-301", "FN-321"];
+const TRUNCATION_CODES: [&str; 6] = ["FN-203", "FN-215", "FN-219", "FN-227", "FN-301", "FN-321"];
 /// The note of nodes that only their peers name.
-const NO_RECORD: &str = "FN-206";
+const UNRECORDED_NODE: &str = "FN-206";
 
 /// Whether nodes or cables of a topology were not read, judged by its partial notes as (code, text). A dump lists all
 /// switches, so one without a record was cut off; so were the adapters if none has a record. In ibdiagnet's file only
@@ -85,19 +85,19 @@ pub fn ends_early<'a>(fabric: &Fabric, mut notes: impl Iterator<Item = (&'a str,
         fabric.nodes().filter(move |(_, node)| node.facts.kind == kind).map(|(_, node)| !node.facts.answered)
     };
     notes.any(|(code, text)| match code {
-        NO_RECORD => {
+        UNRECORDED_NODE => {
             let mut adapters = unheard(NodeKind::ChannelAdapter).peekable();
             unheard(NodeKind::Switch).any(|unheard| unheard)
                 || adapters.peek().is_some() && adapters.all(|unheard| unheard)
         }
         "FN-421" | "FN-422" => of_cables(text),
-        code => ENDS_EARLY.contains(&code),
+        code => TRUNCATION_CODES.contains(&code),
     })
 }
 
 impl TopologyFile {
     /// Whether nodes or cables at the end of the file were not read.
-    pub fn is_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         let partial = self.notes.iter().filter(|note| note.partial);
         ends_early(&self.fabric, partial.map(|note| (note.code, note.text.as_str())))
     }
@@ -112,7 +112,7 @@ pub struct PolicyFile {
 
 /// Two nodes with the same GUID, merged into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergedNodes {
     pub guid: Guid,
     /// Their descriptions, in the order of the file.
     pub names: [String; 2],
@@ -135,7 +135,7 @@ pub struct TableSection {
     pub node: Guid,
     pub tables: NodeTables,
     /// Where the section begins.
-    pub place: Place,
+    pub place: NotePlace,
 }
 
 /// Counters of ports.

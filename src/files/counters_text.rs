@@ -6,7 +6,7 @@ use fabdeck_fabric::observe::{Counter, CounterValues, Notes};
 
 /// The value of a counter, as a text has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reading {
+pub(super) enum CounterCell {
     Plain(u64),
     /// The counter is at its maximum, so the true number may be higher.
     Saturated(u64),
@@ -21,17 +21,17 @@ pub(super) enum Reading {
     Unreadable,
 }
 
-impl Reading {
+impl CounterCell {
     pub(super) fn of(counter: &Counter, text: &str) -> Self {
         let text = text.trim();
         if is_absent(text) {
             return Self::Absent;
         }
-        let Some(value) = number(text) else { return Self::Unreadable };
+        let Some(value) = parse_number(text) else { return Self::Unreadable };
         match value {
             0xFFFF_FFFF_FFFF_FFFE | u64::MAX => Self::Sentinel,
             value if value > i64::MAX as u64 => Self::Wrapped(value),
-            value if counter.saturated(value) => Self::Saturated(value),
+            value if counter.is_saturated(value) => Self::Saturated(value),
             value if counter.bits().is_some_and(|bits| bits < 64 && value >> bits != 0) => {
                 Self::TooWide(value)
             }
@@ -52,7 +52,7 @@ impl Reading {
 
     /// Adds a note unless the value is plain.
     pub(super) fn note(self, counter: &Counter, input: &Input<'_>, line: u64, notes: &mut Notes) {
-        let place = || input.place(line);
+        let place = || input.line_place(line);
         match self {
             Self::Plain(_) => {}
             Self::Saturated(value) => notes.add("FN-401", place(), || {
@@ -92,15 +92,15 @@ pub(super) fn read_value(
     notes: &mut Notes,
 ) {
     if values.has(&counter) {
-        notes.add("FN-409", input.place(line), || {
+        notes.add("FN-409", input.line_place(line), || {
             format!("{counter} stands twice for one port; the first counts")
         });
     } else if values.len() >= COUNTER_LIMIT {
-        notes.add_partial("FN-417", input.place(line), || {
+        notes.add_partial("FN-417", input.line_place(line), || {
             format!("more than {COUNTER_LIMIT} counters of one port; the rest is left out")
         });
     } else {
-        let reading = Reading::of(&counter, text);
+        let reading = CounterCell::of(&counter, text);
         reading.note(&counter, input, line, notes);
         if let Some(value) = reading.value() {
             values.insert(counter, value);
@@ -114,7 +114,7 @@ pub(super) fn is_absent(text: &str) -> bool {
 }
 
 /// Reads a decimal number, a hexadecimal one after `0x`, or a negative one as its two's complement.
-pub(super) fn number(text: &str) -> Option<u64> {
+pub(super) fn parse_number(text: &str) -> Option<u64> {
     let digits = |text: &str, radix| {
         let plain = text.bytes().all(|b| b.is_ascii_hexdigit());
         plain.then(|| u64::from_str_radix(text, radix).ok()).flatten()
@@ -129,7 +129,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
 }
 
 /// Reads a port in a heading: a number, or `ALL` (255) for the sum over all ports of the node.
-pub(super) fn port(text: &str) -> Option<Option<PortNum>> {
+pub(super) fn parse_port(text: &str) -> Option<Option<PortNum>> {
     if text.eq_ignore_ascii_case("ALL") || text == "255" {
         return Some(None);
     }
@@ -138,19 +138,19 @@ pub(super) fn port(text: &str) -> Option<Option<PortNum>> {
 
 /// Adds a note on a line that is neither heading nor counter. A tool's error makes the reading partial; other text
 /// does not.
-pub(super) fn note_stray(text: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
+pub(super) fn note_stray_line(text: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
     const COMPLAINTS: &[&str] = &["ibwarn", "ibpanic", "iberror", "ibdebug", "query failed", "failed:"];
     let shown = || text.trim().chars().take(80).collect::<String>();
     if COMPLAINTS.iter().any(|word| text.contains(word)) {
-        notes.add_partial("FN-413", input.place(line), || format!("the tool complained: '{}'", shown()));
+        notes.add_partial("FN-413", input.line_place(line), || format!("the tool complained: '{}'", shown()));
     } else {
-        notes.add("FN-407", input.place(line), || format!("'{}' is no counter; passed over", shown()));
+        notes.add("FN-407", input.line_place(line), || format!("'{}' is no counter; passed over", shown()));
     }
 }
 
 /// Notes a last line without a line end, whose number may be cut.
 pub(super) fn note_unended(input: &Input<'_>, line: u64, notes: &mut Notes) {
-    notes.add_partial("FN-408", input.place(line), || {
+    notes.add_partial("FN-408", input.line_place(line), || {
         "the file ends within this line, so the line is not used; the file may be cut".to_owned()
     });
 }
@@ -163,38 +163,38 @@ mod tests {
     fn values_of_the_wild() {
         let wait = Counter::PortXmitWait;
         for (text, expected) in [
-            ("2544", Reading::Plain(2544)),
-            (" 0x10 ", Reading::Plain(16)),
-            ("4294967295", Reading::Saturated(4_294_967_295)),
-            ("4294967296", Reading::TooWide(4_294_967_296)),
-            ("18446744073709551576", Reading::Wrapped(18_446_744_073_709_551_576)),
-            ("-40", Reading::Wrapped(18_446_744_073_709_551_576)),
-            ("0xfffffffffffffffe", Reading::Sentinel),
-            ("18446744073709551615", Reading::Sentinel),
-            ("-1", Reading::Sentinel),
-            ("N/A", Reading::Absent),
-            ("", Reading::Absent),
-            ("12x", Reading::Unreadable),
-            ("+12", Reading::Unreadable),
-            ("0x", Reading::Unreadable),
-            ("1e3", Reading::Unreadable),
-            ("99999999999999999999", Reading::Unreadable),
-            ("-99999999999999999999", Reading::Unreadable),
+            ("2544", CounterCell::Plain(2544)),
+            (" 0x10 ", CounterCell::Plain(16)),
+            ("4294967295", CounterCell::Saturated(4_294_967_295)),
+            ("4294967296", CounterCell::TooWide(4_294_967_296)),
+            ("18446744073709551576", CounterCell::Wrapped(18_446_744_073_709_551_576)),
+            ("-40", CounterCell::Wrapped(18_446_744_073_709_551_576)),
+            ("0xfffffffffffffffe", CounterCell::Sentinel),
+            ("18446744073709551615", CounterCell::Sentinel),
+            ("-1", CounterCell::Sentinel),
+            ("N/A", CounterCell::Absent),
+            ("", CounterCell::Absent),
+            ("12x", CounterCell::Unreadable),
+            ("+12", CounterCell::Unreadable),
+            ("0x", CounterCell::Unreadable),
+            ("1e3", CounterCell::Unreadable),
+            ("99999999999999999999", CounterCell::Unreadable),
+            ("-99999999999999999999", CounterCell::Unreadable),
         ] {
-            assert_eq!(Reading::of(&wait, text), expected, "{text}");
+            assert_eq!(CounterCell::of(&wait, text), expected, "{text}");
         }
-        assert_eq!(Reading::of(&Counter::SymbolErrorCounter, "65535"), Reading::Saturated(65_535));
-        assert_eq!(Reading::of(&Counter::PortXmitDataExtended, "65535"), Reading::Plain(65_535));
+        assert_eq!(CounterCell::of(&Counter::SymbolErrorCounter, "65535"), CounterCell::Saturated(65_535));
+        assert_eq!(CounterCell::of(&Counter::PortXmitDataExtended, "65535"), CounterCell::Plain(65_535));
     }
 
     #[test]
     fn ports() {
-        assert_eq!(port("ALL"), Some(None));
-        assert_eq!(port("255"), Some(None));
-        assert_eq!(port("0"), Some(Some(PortNum(0))));
-        assert_eq!(port("254"), Some(Some(PortNum(254))));
+        assert_eq!(parse_port("ALL"), Some(None));
+        assert_eq!(parse_port("255"), Some(None));
+        assert_eq!(parse_port("0"), Some(Some(PortNum(0))));
+        assert_eq!(parse_port("254"), Some(Some(PortNum(254))));
         for text in ["256", "", "x", "-1"] {
-            assert_eq!(port(text), None, "{text}");
+            assert_eq!(parse_port(text), None, "{text}");
         }
     }
 }

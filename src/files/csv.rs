@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A quoted cell without an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a quoted cell has no closing quote")]
-pub struct Unclosed;
+pub struct UnclosedQuote;
 
 /// Writes one row with its line end. Quotes a cell if it could be misread otherwise.
 pub fn write_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
@@ -42,7 +42,7 @@ fn write_cell(out: &mut String, cell: &str) {
 
 /// Splits one row (without its line end) into `cells`, which is emptied first. A cell without quotes keeps its blanks.
 /// A quote inside a quoted cell is kept unless it ends the cell.
-pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), Unclosed> {
+pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), UnclosedQuote> {
     cells.clear();
     let mut rest = row;
     loop {
@@ -63,7 +63,7 @@ pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), U
 }
 
 /// Reads a cell after its opening quote; returns the cell and the rest (empty, or a comma and more).
-fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), Unclosed> {
+fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), UnclosedQuote> {
     // Used only if the cell is not a plain piece of the row.
     let mut owned = String::new();
     let mut from = 0;
@@ -84,7 +84,7 @@ fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), Unclosed> {
         }
         search = quote + 1;
     }
-    Err(Unclosed)
+    Err(UnclosedQuote)
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn cells(row: &str) -> Result<Vec<String>, Unclosed> {
+    fn cells(row: &str) -> Result<Vec<String>, UnclosedQuote> {
         let mut cells = Vec::new();
         read_row(row, &mut cells)?;
         Ok(cells.into_iter().map(Cow::into_owned).collect())
@@ -117,8 +117,8 @@ mod tests {
                 "{row}"
             );
         }
-        assert_eq!(cells("1,\"cut"), Err(Unclosed));
-        assert_eq!(cells("\""), Err(Unclosed));
+        assert_eq!(cells("1,\"cut"), Err(UnclosedQuote));
+        assert_eq!(cells("\""), Err(UnclosedQuote));
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(row in proptest::collection::vec("[a\", \t\n\r;x]{0,6}|\\PC{0,4}", 1..6)) {
+        fn written_rows_read_back(row in proptest::collection::vec("[a\", \t\n\r;x]{0,6}|\\PC{0,4}", 1..6)) {
             let mut out = String::new();
             write_row(&mut out, row.iter().map(String::as_str));
             prop_assert_eq!(cells(out.strip_suffix('\n').unwrap()), Ok(row));

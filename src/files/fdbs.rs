@@ -1,7 +1,7 @@
 //! Routes as OpenSM prints them for people and for ibdm (`opensm.fdbs`, `osm.fdbs`, `ibdiagnet.fdbs`), and the
 //! multicast tables of `opensm.mcfdbs`. These files do not mark the end of a table.
 
-mod hops;
+mod hop_matrix;
 mod write;
 
 use fabdeck_fabric::{Guid, Lft, Lid, Mft, NodeTables, PortNum};
@@ -9,10 +9,11 @@ use fabdeck_fabric::{Guid, Lft, Lid, Mft, NodeTables, PortNum};
 use super::FileError;
 use super::content::{TableFile, TableSection};
 use super::opensm::{
-    BAD_LID, CONTRADICTION, CUT_SECTION, SparseGuard, bad_lid, bad_line, bad_port, decimal, leading_hex,
-    marked_hex, no_section, note_half_line, note_stray, nothing, shown, table_lid, word,
+    BAD_LID, CONFLICTING_ENTRIES, SparseGuard, TRUNCATED_SECTION, bad_lid, bad_line, bad_port, no_content,
+    no_section, note_stray_line, note_truncated_line, parse_decimal, parse_prefixed_hex, parse_table_lid,
+    printable_excerpt, split_leading_hex, split_word,
 };
-use super::text::{Input, Line};
+use super::text::{Input, TextLine};
 
 pub use write::write;
 
@@ -29,7 +30,7 @@ pub fn looks_like(head: &str) -> bool {
 }
 
 pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
-    let mut reader = Reader {
+    let mut reader = FdbsReader {
         input,
         file: TableFile::default(),
         open: None,
@@ -37,7 +38,7 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
         guard: SparseGuard::new(input.bytes.len()),
     };
     for line in input.lines_with_end(is_whole) {
-        reader.line(&line?)?;
+        reader.read_line(&line?)?;
     }
     reader.finish()
 }
@@ -57,7 +58,7 @@ enum Rows {
     Unknown,
 }
 
-struct Open {
+struct OpenSection {
     node: Guid,
     line: u64,
     rows: Rows,
@@ -65,33 +66,33 @@ struct Open {
     reach: usize,
 }
 
-struct Reader<'a> {
+struct FdbsReader<'a> {
     input: Input<'a>,
     file: TableFile,
-    open: Option<Open>,
+    open: Option<OpenSection>,
     /// The highest last LID of the tables so far: OpenSM ends all tables at the same LID.
     longest: u16,
     guard: SparseGuard,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+impl FdbsReader<'_> {
+    fn read_line(&mut self, line: &TextLine<'_>) -> Result<(), Box<FileError>> {
         let text = line.text.trim_start();
         if text.starts_with("0x") {
-            return self.row(line, text);
+            return self.read_row(line, text);
         }
         if text.is_empty() || text.starts_with('#') {
             return Ok(());
         }
         if let Some((_, after)) = text.split_once(UNICAST_HEADING) {
-            return self.heading(line, after, Rows::Unicast(Lft::new()));
+            return self.begin_section(line, after, Rows::Unicast(Lft::new()));
         }
         if let Some(after) = text.strip_prefix(MULTICAST_HEADING) {
-            return self.heading(line, after, Rows::Unknown);
+            return self.begin_section(line, after, Rows::Unknown);
         }
         let columns = text.strip_prefix("LID").is_some_and(|rest| rest.trim_start().starts_with(':'));
         if line.unended {
-            note_half_line(&mut self.file.notes, self.input.place(line.number), text);
+            note_truncated_line(&mut self.file.notes, self.input.line_place(line.number), text);
         } else if columns {
             if let Some(open) = &mut self.open
                 && text.contains("Out Port(s)")
@@ -99,37 +100,37 @@ impl Reader<'_> {
                 open.rows = Rows::Multicast(Mft::default());
             }
         } else if text.starts_with(':') || text.starts_with('-') {
-            return Err(bad_lid(word(text).0, self.input.place(line.number)));
+            return Err(bad_lid(split_word(text).0, self.input.line_place(line.number)));
         } else {
-            note_stray(&mut self.file.notes, self.input.place(line.number), text);
+            note_stray_line(&mut self.file.notes, self.input.line_place(line.number), text);
         }
         Ok(())
     }
 
-    fn heading(&mut self, line: &Line<'_>, after: &str, rows: Rows) -> Result<(), Box<FileError>> {
-        self.close();
-        let guid = leading_hex(after).filter(|(_, rest)| rest.trim().is_empty());
+    fn begin_section(&mut self, line: &TextLine<'_>, after: &str, rows: Rows) -> Result<(), Box<FileError>> {
+        self.end_section();
+        let guid = split_leading_hex(after).filter(|(_, rest)| rest.trim().is_empty());
         match guid {
             Some((node, _)) if !line.unended => {
                 let node = Guid(node);
-                self.open = Some(Open { node, line: line.number, rows, last: None, reach: 0 });
+                self.open = Some(OpenSection { node, line: line.number, rows, last: None, reach: 0 });
             }
             _ if line.unended => {
-                note_half_line(&mut self.file.notes, self.input.place(line.number), &line.text);
+                note_truncated_line(&mut self.file.notes, self.input.line_place(line.number), &line.text);
             }
             _ => {
                 let wanted = "a heading with the GUID of a switch";
-                return Err(bad_line(self.input.place(line.number), &line.text, wanted));
+                return Err(bad_line(self.input.line_place(line.number), &line.text, wanted));
             }
         }
         Ok(())
     }
 
-    fn row(&mut self, line: &Line<'_>, text: &str) -> Result<(), Box<FileError>> {
-        let place = || self.input.place(line.number);
+    fn read_row(&mut self, line: &TextLine<'_>, text: &str) -> Result<(), Box<FileError>> {
+        let place = || self.input.line_place(line.number);
         let Some(open) = &mut self.open else {
             if line.unended {
-                note_half_line(&mut self.file.notes, place(), text);
+                note_truncated_line(&mut self.file.notes, place(), text);
                 return Ok(());
             }
             return Err(no_section(place(), text));
@@ -137,26 +138,26 @@ impl Reader<'_> {
         let (lid_word, rest) = text.split_once(':').map_or((text, ""), |(lid, rest)| (lid.trim_end(), rest));
         if let Rows::Multicast(mft) = &mut open.rows {
             if line.unended {
-                note_half_line(&mut self.file.notes, place(), text);
+                note_truncated_line(&mut self.file.notes, place(), text);
                 return Ok(());
             }
-            return multicast_row(mft, lid_word, rest, self.input, line.number);
+            return read_multicast_row(mft, lid_word, rest, self.input, line.number);
         }
         if let Rows::Unknown = open.rows {
             open.rows = Rows::Unicast(Lft::new());
         }
         let Rows::Unicast(lft) = &mut open.rows else { return Ok(()) };
-        let (port_word, behind) = word(rest);
+        let (port_word, behind) = split_word(rest);
         if line.unended {
-            note_half_line(&mut self.file.notes, place(), text);
+            note_truncated_line(&mut self.file.notes, place(), text);
             if behind.is_empty() {
                 return Ok(());
             }
         }
-        let lid = table_lid(lid_word).ok_or_else(|| bad_lid(lid_word, place()))?;
+        let lid = parse_table_lid(lid_word).ok_or_else(|| bad_lid(lid_word, place()))?;
         let port = match port_word {
             "UNREACHABLE" => None,
-            digits => match decimal(digits) {
+            digits => match parse_decimal(digits) {
                 Some(255) => None,
                 Some(port @ 0..=254) => Some(PortNum(port as u8)),
                 _ => return Err(bad_port(digits, place())),
@@ -164,19 +165,19 @@ impl Reader<'_> {
         };
         if lft.get(lid).is_some_and(|known| port != Some(known)) {
             let node = open.node;
-            self.file.notes.add(CONTRADICTION, place(), || {
+            self.file.notes.add(CONFLICTING_ENTRIES, place(), || {
                 format!("switch {node} has two entries for LID {lid}; the last one counts")
             });
         }
         if port.is_some() {
-            self.guard.entry(&mut open.reach, lid, place)?;
+            self.guard.add_entry(&mut open.reach, lid, place)?;
         }
         lft.set(lid, port);
         open.last = Some(lid);
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn end_section(&mut self) {
         let Some(open) = self.open.take() else { return };
         let mut tables = NodeTables::default();
         match open.rows {
@@ -185,7 +186,7 @@ impl Reader<'_> {
             Rows::Unknown => {}
         }
         self.longest = self.longest.max(open.last.map_or(0, Lid::value));
-        let place = self.input.place(open.line);
+        let place = self.input.line_place(open.line);
         self.file.sections.push(TableSection { node: open.node, tables, place });
     }
 
@@ -198,44 +199,50 @@ impl Reader<'_> {
             if last < self.longest || last == 0 {
                 let (node, longest) = (open.node, self.longest);
                 cut = Some((open.last, Lid::new(longest.into())));
-                self.file.notes.add_partial(CUT_SECTION, self.input.place(open.line), || {
+                self.file.notes.add_partial(TRUNCATED_SECTION, self.input.line_place(open.line), || {
                     format!("the last table, of {node}, ends at LID {last}, others at {longest}")
                 });
             } else if self.file.sections.is_empty() {
                 let node = open.node;
                 self.file.open_end = open.last;
-                self.file.notes.add(CUT_SECTION, self.input.place(open.line), || {
+                self.file.notes.add(TRUNCATED_SECTION, self.input.line_place(open.line), || {
                     format!("{node} is alone in the file: nothing says whether its table, up to LID {last}, is whole")
                 });
             }
         }
-        self.close();
+        self.end_section();
         if let (Some((last, top)), Some(section)) = (cut, self.file.sections.last_mut()) {
-            section.tables.forget_after(last, top);
+            section.tables.mark_unread_after(last, top);
         }
         if self.file.sections.is_empty() {
-            return Err(nothing(self.input.name, "table of a switch"));
+            return Err(no_content(self.input.name, "table of a switch"));
         }
         Ok(self.file)
     }
 }
 
 /// Reads `0xC000 : 0x001  0x003 `.
-fn multicast_row(
+fn read_multicast_row(
     table: &mut Mft,
     lid_word: &str,
     rest: &str,
     input: Input<'_>,
     line: u64,
 ) -> Result<(), Box<FileError>> {
-    let Some(group @ 0xC000..=0xFFFE) = marked_hex(lid_word) else {
-        let what = format!("a multicast entry for the LID '{}'", shown(lid_word));
-        return Err(FileError::new(BAD_LID, input.place(line), what, "multicast LIDs are 0xc000 to 0xfffe"));
+    let Some(group @ 0xC000..=0xFFFE) = parse_prefixed_hex(lid_word) else {
+        let what = format!("a multicast entry for the LID '{}'", printable_excerpt(lid_word));
+        return Err(FileError::new(
+            BAD_LID,
+            input.line_place(line),
+            what,
+            "multicast LIDs are 0xc000 to 0xfffe",
+        ));
     };
     let mut ports = Vec::new();
     for port in rest.split_whitespace() {
-        let number = marked_hex(port).and_then(|port| u32::try_from(port).ok()).and_then(PortNum::new);
-        ports.push(number.ok_or_else(|| bad_port(port, input.place(line)))?);
+        let number =
+            parse_prefixed_hex(port).and_then(|port| u32::try_from(port).ok()).and_then(PortNum::new);
+        ports.push(number.ok_or_else(|| bad_port(port, input.line_place(line)))?);
     }
     table.groups.insert(group as u16, ports);
     Ok(())

@@ -2,7 +2,7 @@
 //! file; no folder is searched for one.
 
 use super::FileError;
-use super::opensm::{bad_line, nothing};
+use super::opensm::{bad_line, no_content};
 use super::text::Input;
 use fabdeck_fabric::ServiceLevel;
 
@@ -24,19 +24,19 @@ pub fn read(input: Input<'_>) -> Result<Vec<FlowLine>, Box<FileError>> {
         if text.is_empty() {
             continue;
         }
-        let Some(flow) = flow(line.number, text) else {
+        let Some(flow) = parse_flow(line.number, text) else {
             let meant = "a flow: two ends, then sl=0 to 15 and gbps=X where they are meant";
-            return Err(bad_line(input.place(line.number), text, meant));
+            return Err(bad_line(input.line_place(line.number), text, meant));
         };
         flows.push(flow);
     }
     if flows.is_empty() {
-        return Err(nothing(input.name, "flow"));
+        return Err(no_content(input.name, "flow"));
     }
     Ok(flows)
 }
 
-pub(super) fn flow(number: u64, text: &str) -> Option<FlowLine> {
+pub(super) fn parse_flow(number: u64, text: &str) -> Option<FlowLine> {
     let mut words = text.split_whitespace();
     let (from, to) = (words.next()?.to_owned(), words.next()?.to_owned());
     let mut flow = FlowLine { number, from, to, level: None, mbps: None };
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_two_ends_and_what_is_meant() {
+    fn a_line_is_two_ends_and_their_options() {
         let read = |text: &str| read(Input::new("t.flows", text.as_bytes()));
         let flows = read("# all\nn1 n5\n n2  n3 sl=1 gbps=0.5 # slow\n").unwrap();
         let told =

@@ -2,7 +2,7 @@
 //! description.
 
 use super::content::Content;
-use super::error::FileError;
+use super::file_error::FileError;
 use super::text::Input;
 use super::{
     capture_format, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,

@@ -7,27 +7,30 @@ use fabdeck_fabric::{Guid, Lid, Lmc};
 
 use super::FileError;
 use super::content::LidFile;
-use super::opensm::{BAD_SPAN, TWO_OWNERS, bad_line, marked_hex, note_half_line, nothing, shown};
+use super::opensm::{
+    BAD_SPAN, TWO_OWNERS, bad_line, no_content, note_truncated_line, parse_prefixed_hex, printable_excerpt,
+};
 use super::text::Input;
 
 pub const ID: &str = "guid2lid";
 
 /// A port that the file lists twice.
-const TWICE: &str = "FN-333";
+const DUPLICATE_GUID: &str = "FN-333";
 
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.next().is_some_and(|line| match fields(line) {
+    lines.next().is_some_and(|line| match split_fields(line) {
         Some((guid, [min, max])) => guid.len() > 2 + 4 && [min, max].iter().all(|lid| lid.len() <= 2 + 4),
         None => false,
     })
 }
 
 /// Splits a line into a GUID and two numbers, all with `0x`.
-fn fields(line: &str) -> Option<(&str, [&str; 2])> {
+fn split_fields(line: &str) -> Option<(&str, [&str; 2])> {
     let mut words = line.split_whitespace();
     let (guid, min, max) = (words.next()?, words.next()?, words.next()?);
-    let fine = words.next().is_none() && [guid, min, max].iter().all(|word| marked_hex(word).is_some());
+    let fine =
+        words.next().is_none() && [guid, min, max].iter().all(|word| parse_prefixed_hex(word).is_some());
     fine.then_some((guid, [min, max]))
 }
 
@@ -42,42 +45,43 @@ pub fn read(input: Input<'_>) -> Result<LidFile, Box<FileError>> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let place = || input.place(line.number);
-        let fields = fields(text);
+        let place = || input.line_place(line.number);
+        let fields = split_fields(text);
         // OpenSM writes LIDs with four digits; a shorter one at the end of the file may be cut.
         if line.unended && fields.is_none_or(|(_, [_, max])| max.len() != 2 + 4) {
-            note_half_line(&mut file.notes, place(), text);
+            note_truncated_line(&mut file.notes, place(), text);
             continue;
         }
         let wanted = "a GUID with its first and last LID";
         let Some((guid, [min, max])) = fields else { return Err(bad_line(place(), text, wanted)) };
-        let guid = marked_hex(guid).filter(|guid| *guid != 0).map(Guid);
+        let guid = parse_prefixed_hex(guid).filter(|guid| *guid != 0).map(Guid);
         let guid = guid.ok_or_else(|| bad_line(place(), text, wanted))?;
-        let Some((lid, lmc)) = span(min, max) else {
+        let Some((lid, lmc)) = parse_lid_span(min, max) else {
             let hint = "a port owns 1 to 128 LIDs, a power of two, from a multiple of it, up to 0xbfff";
             return Err(FileError::new(
                 BAD_SPAN,
                 place(),
-                format!("the LIDs {} to {}", shown(min), shown(max)),
+                format!("the LIDs {} to {}", printable_excerpt(min), printable_excerpt(max)),
                 hint,
             ));
         };
         if let Some((known, _)) = file.lids.get(&guid) {
-            file.notes
-                .add(TWICE, place(), || format!("port {guid} has LID {known} already; the first counts"));
+            file.notes.add(DUPLICATE_GUID, place(), || {
+                format!("port {guid} has LID {known} already; the first counts")
+            });
             continue;
         }
-        claim(guid, lid, lmc, &mut owners, &mut file.notes, place);
+        claim_lids(guid, lid, lmc, &mut owners, &mut file.notes, place);
         file.lids.insert(guid, (lid, lmc));
     }
     if !any {
-        return Err(nothing(input.name, "LID of a port"));
+        return Err(no_content(input.name, "LID of a port"));
     }
     Ok(file)
 }
 
-fn span(min: &str, max: &str) -> Option<(Lid, Lmc)> {
-    let lid = |word: &str| Lid::new(u32::try_from(marked_hex(word)?).ok()?);
+fn parse_lid_span(min: &str, max: &str) -> Option<(Lid, Lmc)> {
+    let lid = |word: &str| Lid::new(u32::try_from(parse_prefixed_hex(word)?).ok()?);
     let (first, last) = (lid(min)?, lid(max)?);
     let count = u32::from(last.value()).checked_sub(u32::from(first.value()))? + 1;
     let aligned = count.is_power_of_two() && u32::from(first.value()) % count == 0;
@@ -85,15 +89,15 @@ fn span(min: &str, max: &str) -> Option<(Lid, Lmc)> {
     Some((first, lmc))
 }
 
-fn claim(
+fn claim_lids(
     guid: Guid,
     lid: Lid,
     lmc: Lmc,
     owners: &mut FxHashMap<Lid, Guid>,
     notes: &mut Notes,
-    place: impl Fn() -> fabdeck_fabric::observe::Place,
+    place: impl Fn() -> fabdeck_fabric::observe::NotePlace,
 ) {
-    for offset in 0..u32::from(lmc.lids()) {
+    for offset in 0..u32::from(lmc.lid_count()) {
         let Some(lid) = Lid::new(u32::from(lid.value()) + offset) else { continue };
         let known = *owners.entry(lid).or_insert(guid);
         if known != guid {

@@ -5,7 +5,7 @@
 //! does not fit its columns is ever shown.
 
 mod counters;
-mod draft;
+mod fabric_draft;
 mod ports;
 mod section;
 mod speeds;
@@ -15,10 +15,10 @@ use super::content::TopologyFile;
 use super::text::Input;
 use super::topology_text::note_duplicates;
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::{Adaptive, Notes, SubnetManager};
+use fabdeck_fabric::observe::{AdaptiveRouting, Notes, SubnetManager};
 
-use draft::Draft;
-use section::{Columns, Marker, Section, Tables};
+use fabric_draft::FabricDraft;
+use section::{CsvTables, Marker, Section, SectionColumns};
 
 pub const ID: &str = "ibdiagnet";
 
@@ -28,39 +28,39 @@ pub fn looks_like(head: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut notes = Notes::new();
-    let tables = Tables::scan(input, &mut notes)?;
-    let Some(nodes) = tables.get("NODES") else {
+    let tables = CsvTables::scan(input, &mut notes)?;
+    let Some(nodes) = tables.get_table("NODES") else {
         let hint = "ibdiagnet writes the nodes between START_NODES and END_NODES";
-        return Err(FileError::new("FD-2401", input.place(1), "no table of nodes", hint));
+        return Err(FileError::new("FD-2401", input.line_place(1), "no table of nodes", hint));
     };
-    let mut draft = Draft::default();
+    let mut draft = FabricDraft::default();
     draft.read_nodes(nodes, &mut notes)?;
-    draft.check()?;
-    if let Some(switches) = tables.get("SWITCHES") {
+    draft.check_size()?;
+    if let Some(switches) = tables.get_table("SWITCHES") {
         draft.read_switches(switches, &mut notes)?;
     }
-    if let Some(ports) = tables.wanted("PORTS", &mut notes) {
+    if let Some(ports) = tables.get_required("PORTS", &mut notes) {
         draft.read_ports(ports, &mut notes)?;
-        draft.check()?;
+        draft.check_size()?;
     }
-    draft.place_strangers(&mut notes);
-    if let Some(links) = tables.wanted("LINKS", &mut notes) {
+    draft.add_unlisted_nodes(&mut notes);
+    if let Some(links) = tables.get_required("LINKS", &mut notes) {
         draft.read_links(links, &mut notes)?;
-        draft.check()?;
+        draft.check_size()?;
     }
-    let subnet_manager = match tables.get("SM_INFO").or_else(|| tables.get("SMS")) {
-        Some(section) => subnet_manager(section, &mut notes)?,
+    let subnet_manager = match tables.get_table("SM_INFO").or_else(|| tables.get_table("SMS")) {
+        Some(section) => read_subnet_manager(section, &mut notes)?,
         None => None,
     };
-    let counters = match tables.get("PM_INFO") {
+    let counters = match tables.get_table("PM_INFO") {
         Some(section) => counters::read(section, &mut notes)?,
         None => Vec::new(),
     };
-    let growth = match tables.get("PM_DELTA") {
-        Some(section) => Some(counters::growth(section, &tables, &mut notes)?),
+    let growth = match tables.get_table("PM_DELTA") {
+        Some(section) => Some(counters::read_growth(section, &tables, &mut notes)?),
         None => None,
     };
-    let adaptive = adaptive_routing(&tables, &mut notes)?;
+    let adaptive = find_adaptive_routing(&tables, &mut notes)?;
     tables.check_index(&mut notes)?;
     let merged = std::mem::take(&mut draft.merged);
     let fabric = draft.finish();
@@ -78,15 +78,18 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
 }
 
 /// The master among the subnet managers, otherwise the first.
-fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<SubnetManager>, Box<FileError>> {
+fn read_subnet_manager(
+    section: &Section<'_>,
+    notes: &mut Notes,
+) -> Result<Option<SubnetManager>, Box<FileError>> {
     let mut first: Option<SubnetManager> = None;
     let mut master: Option<SubnetManager> = None;
-    let pick = |columns: &Columns| {
+    let pick = |columns: &SectionColumns| {
         (columns.find(&["PortGUID", "GUID", "NodeGUID"]), columns.find(&["SmState", "State"]))
     };
-    section.rows(notes, None, pick, |(guid, state), row, notes| {
+    section.read_rows(notes, None, pick, |(guid, state), row, notes| {
         let Ok(guid) = Guid::from_hex(row.cell(*guid)) else {
-            row.unreadable("GUID", notes);
+            row.note_unreadable("GUID", notes);
             return;
         };
         let state = match row.cell(*state) {
@@ -113,17 +116,20 @@ fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<Sub
 
 /// Whether switches route adaptively. Packets then have many paths that linear tables do not show, and verdicts on the
 /// tables must say so.
-fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Adaptive>, Box<FileError>> {
+fn find_adaptive_routing(
+    tables: &CsvTables<'_>,
+    notes: &mut Notes,
+) -> Result<Option<AdaptiveRouting>, Box<FileError>> {
     const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
     let (mut switches, mut enabled, mut unknown, mut told) = (0u64, 0u64, 0u64, false);
     let mut seen = None;
-    if let Some(section) = tables.get("AR_INFO") {
+    if let Some(section) = tables.get_table("AR_INFO") {
         // Fast recovery and hash-based forwarding choose other ports than the table's, too.
-        let pick = |columns: &Columns| {
+        let pick = |columns: &SectionColumns| {
             let more = ["fr_enabled", "by_sl_hbf_en", "whbf_en"].map(|name| columns.find(&[name]));
             (columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]), more)
         };
-        section.rows(notes, None, pick, |(column, more), row, _| {
+        section.read_rows(notes, None, pick, |(column, more), row, _| {
             told |= column.is_some();
             switches += 1;
             let on = |column| matches!(row.cell(column), "1" | "0x1");
@@ -148,7 +154,7 @@ fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Ada
             let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
             notes.add("FN-437", place, text);
         } else if switches > 0 {
-            seen = Some(Adaptive::Seen);
+            seen = Some(AdaptiveRouting::Seen);
             let text =
                 || "adaptive routing is seen (AR_INFO); the file does not say where it is on".to_owned();
             notes.add("FN-432", place, text);
@@ -156,15 +162,15 @@ fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Ada
     }
     match (enabled, unknown) {
         (0, 0) if told => return Ok(None),
-        (0, 1..) if told => return Ok(Some(Adaptive::Unknown(unknown))),
-        (1.., _) => return Ok(Some(Adaptive::On(enabled))),
+        (0, 1..) if told => return Ok(Some(AdaptiveRouting::Unknown(unknown))),
+        (1.., _) => return Ok(Some(AdaptiveRouting::On(enabled))),
         _ => {}
     }
     for section in tables.iter().filter(|section| TABLES.iter().any(|name| section.name.starts_with(name))) {
         let mut rows = 0u64;
-        section.rows(notes, None, |_| (), |(), _, _| rows += 1)?;
+        section.read_rows(notes, None, |_| (), |(), _, _| rows += 1)?;
         if rows > 0 {
-            seen = Some(Adaptive::Seen);
+            seen = Some(AdaptiveRouting::Seen);
             let name = section.name.clone();
             notes.add("FN-432", section.place(), || format!("adaptive routing is seen ({name})"));
         }

@@ -12,8 +12,8 @@
 
 use super::FileError;
 use super::content::CounterFile;
-use super::counters_text::{note_stray, note_unended, port, read_value};
-use super::text::{Input, Line};
+use super::counters_text::{note_stray_line, note_unended, parse_port, read_value};
+use super::text::{Input, TextLine};
 use fabdeck_fabric::observe::{Counter, CounterSample};
 use fabdeck_fabric::{Guid, PortNum};
 
@@ -26,28 +26,35 @@ pub fn looks_like(head: &str) -> bool {
         let line = line.trim();
         let summary = line.starts_with("## Summary:") && line.contains("nodes checked");
         let heading = HEADINGS.iter().any(|heading| line.starts_with(heading)) && line.ends_with('"');
-        summary || heading || record(line).is_some()
+        summary || heading || split_record(line).is_some()
     })
 }
 
 pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
-    let mut reader = Reader { input, file: CounterFile::default(), end: End::Nothing };
+    let mut reader = ErrorsReader { input, file: CounterFile::default(), end: OutputEnd::Nothing };
     let mut last = 1;
     for line in input.lines_with_end(is_whole) {
         let line = line?;
         last = line.number;
-        reader.line(&line);
+        reader.read_line(&line);
     }
-    let Reader { mut file, end, .. } = reader;
+    let ErrorsReader { mut file, end, .. } = reader;
     match end {
-        End::Nothing => {
+        OutputEnd::Nothing => {
             let hint = "ibqueryerrors prints lines like 'GUID 0x200003 port 3: [PortXmitWait == 2544]'";
-            return Err(FileError::new("FD-2412", input.place(last), "no counters and no summary", hint));
+            return Err(FileError::new(
+                "FD-2412",
+                input.line_place(last),
+                "no counters and no summary",
+                hint,
+            ));
         }
-        End::Records | End::Summary => file.notes.add_partial("FN-415", input.place(last), || {
-            "the file ends before the end of the summary: it may be cut".to_owned()
-        }),
-        End::Whole => {}
+        OutputEnd::Records | OutputEnd::Summary => {
+            file.notes.add_partial("FN-415", input.line_place(last), || {
+                "the file ends before the end of the summary: it may be cut".to_owned()
+            })
+        }
+        OutputEnd::Whole => {}
     }
     Ok(file)
 }
@@ -56,12 +63,12 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
 /// summary.
 fn is_whole(line: &str) -> bool {
     let text = line.trim();
-    record(text).is_some_and(|_| text.ends_with(']')) || text.starts_with("## Suppressed:")
+    split_record(text).is_some_and(|_| text.ends_with(']')) || text.starts_with("## Suppressed:")
 }
 
 /// How far the current output got. The tool always ends with the list of suppressed counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum OutputEnd {
     Nothing,
     Records,
     Summary,
@@ -69,69 +76,69 @@ enum End {
 }
 
 /// Splits a line of one port into GUID, port and the text of the counters.
-fn record(text: &str) -> Option<(&str, &str, &str)> {
+fn split_record(text: &str) -> Option<(&str, &str, &str)> {
     let rest = text.trim().strip_prefix("GUID ")?;
     let (guid, rest) = rest.trim_start().split_once(' ')?;
     let (port, counters) = rest.trim_start().strip_prefix("port ")?.split_once(':')?;
     Some((guid, port.trim(), counters.trim()))
 }
 
-struct Reader<'a> {
+struct ErrorsReader<'a> {
     input: Input<'a>,
     file: CounterFile,
-    end: End,
+    end: OutputEnd,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) {
+impl ErrorsReader<'_> {
+    fn read_line(&mut self, line: &TextLine<'_>) {
         let text = line.text.trim();
         if text.is_empty() {
             return;
         }
         if line.unended {
             note_unended(&self.input, line.number, &mut self.file.notes);
-        } else if let Some((guid, port, counters)) = record(text) {
-            self.end = End::Records;
-            self.record((guid, port, counters), line.number);
+        } else if let Some((guid, port, counters)) = split_record(text) {
+            self.end = OutputEnd::Records;
+            self.read_record((guid, port, counters), line.number);
         } else if let Some(remark) = text.strip_prefix("##") {
-            self.remark(remark.trim(), line.number);
+            self.read_remark(remark.trim(), line.number);
         } else if HEADINGS.iter().any(|heading| text.starts_with(heading)) {
             // The name is that of the fabric; the lines below name the node by GUID.
-            self.end = End::Records;
+            self.end = OutputEnd::Records;
         } else if !text.starts_with("Link info:") {
-            note_stray(text, &self.input, line.number, &mut self.file.notes);
+            note_stray_line(text, &self.input, line.number, &mut self.file.notes);
         }
     }
 
-    fn remark(&mut self, text: &str, line: u64) {
+    fn read_remark(&mut self, text: &str, line: u64) {
         if text.starts_with("Summary:") {
-            self.end = End::Summary;
+            self.end = OutputEnd::Summary;
         } else if text.starts_with("Suppressed:") {
-            self.end = End::Whole;
+            self.end = OutputEnd::Whole;
         } else if text.ends_with("PMA query failures") {
-            self.file
-                .notes
-                .add_partial("FN-416", self.input.place(line), || format!("ports did not answer: {text}"));
+            self.file.notes.add_partial("FN-416", self.input.line_place(line), || {
+                format!("ports did not answer: {text}")
+            });
         }
     }
 
-    fn record(&mut self, (guid, number, counters): (&str, &str, &str), line: u64) {
-        let (Ok(guid), Some(port)) = (Guid::from_hex(guid), port(number)) else {
-            self.file.notes.add_partial("FN-412", self.input.place(line), || {
+    fn read_record(&mut self, (guid, number, counters): (&str, &str, &str), line: u64) {
+        let (Ok(guid), Some(port)) = (Guid::from_hex(guid), parse_port(number)) else {
+            self.file.notes.add_partial("FN-412", self.input.line_place(line), || {
                 "neither GUID nor port can be read; the line is left out".to_owned()
             });
             return;
         };
-        self.sample(guid, port, counters, line);
+        self.add_sample(guid, port, counters, line);
     }
 
-    fn sample(&mut self, guid: Guid, port: Option<PortNum>, counters: &str, line: u64) {
+    fn add_sample(&mut self, guid: Guid, port: Option<PortNum>, counters: &str, line: u64) {
         let (input, notes) = (self.input, &mut self.file.notes);
         let mut sample = CounterSample { node: Some(guid), port, ..CounterSample::default() };
         let mut rest = counters;
         while !rest.is_empty() {
-            let Some((counter, value, after)) = counter(rest) else {
-                notes.add_partial("FN-418", input.place(line), || {
+            let Some((counter, value, after)) = parse_counter(rest) else {
+                notes.add_partial("FN-418", input.line_place(line), || {
                     format!("'{}' is no counter; the rest of the line is left out", clipped(rest))
                 });
                 break;
@@ -139,14 +146,14 @@ impl Reader<'_> {
             rest = after;
             read_value(&mut sample.values, counter, value, (&input, line), notes);
         }
-        sample.values.shrink();
+        sample.values.shrink_to_fit();
         self.file.samples.push(sample);
     }
 }
 
 /// Reads `[NAME == VALUE]` or `[NAME == VALUE (1.5KB)]`; returns the rest too. A value repeated in a handy unit comes
 /// from PortCountersExtended, which the tool reads if the device has it.
-fn counter(text: &str) -> Option<(Counter, &str, &str)> {
+fn parse_counter(text: &str) -> Option<(Counter, &str, &str)> {
     let (inside, after) = text.strip_prefix('[')?.split_once(']')?;
     let (name, value) = inside.split_once("==")?;
     let counter = Counter::from_name(name);
@@ -166,20 +173,26 @@ mod tests {
 
     #[test]
     fn records() {
-        assert_eq!(record("   GUID 0x2 port 3: [A == 1] [B == 2]"), Some(("0x2", "3", "[A == 1] [B == 2]")));
-        assert_eq!(record("GUID 0x2 port ALL:"), Some(("0x2", "ALL", "")));
+        assert_eq!(
+            split_record("   GUID 0x2 port 3: [A == 1] [B == 2]"),
+            Some(("0x2", "3", "[A == 1] [B == 2]"))
+        );
+        assert_eq!(split_record("GUID 0x2 port ALL:"), Some(("0x2", "ALL", "")));
         for line in ["GUID 0x2 port 3", "GUID port 3: x", "Link info: 3", ""] {
-            assert_eq!(record(line), None, "{line}");
+            assert_eq!(split_record(line), None, "{line}");
         }
     }
 
     #[test]
     fn a_unit_tells_the_wide_counters() {
-        assert_eq!(counter("[PortXmitWait == 7] x"), Some((Counter::PortXmitWait, "7", "x")));
-        assert_eq!(counter("[PortXmitWait == 7 (7.000)]"), Some((Counter::PortXmitWaitExt, "7", "")));
-        assert_eq!(counter("[PortRcvPkts == 7 (7.000)]"), Some((Counter::PortRcvPktsExtended, "7", "")));
+        assert_eq!(parse_counter("[PortXmitWait == 7] x"), Some((Counter::PortXmitWait, "7", "x")));
+        assert_eq!(parse_counter("[PortXmitWait == 7 (7.000)]"), Some((Counter::PortXmitWaitExt, "7", "")));
+        assert_eq!(
+            parse_counter("[PortRcvPkts == 7 (7.000)]"),
+            Some((Counter::PortRcvPktsExtended, "7", ""))
+        );
         for text in ["[PortXmitWait == 7", "[PortXmitWait 7]", "7", "(("] {
-            assert_eq!(counter(text), None, "{text}");
+            assert_eq!(parse_counter(text), None, "{text}");
         }
     }
 }

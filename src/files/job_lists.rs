@@ -14,10 +14,10 @@ mod squeue;
 use serde::{Deserialize, Serialize};
 
 use super::FileError;
-use super::opensm::{bad_line, is_printable, shown};
-use super::slurm::{NoList, expand};
+use super::opensm::{bad_line, is_printable, printable_excerpt};
+use super::slurm::{HostListError, expand};
 use super::text::Input;
-use fabdeck_fabric::observe::{HostsOfJobs, Place};
+use fabdeck_fabric::observe::{JobHosts, NotePlace};
 
 /// Most hosts of jobs: all hosts of the largest subnet with twenty jobs each.
 const MOST_LINES: usize = 1_000_000;
@@ -33,7 +33,7 @@ pub struct JobLine {
 
 /// The form of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Form {
+pub enum ListForm {
     /// Written by a person, or by a program of the site.
     #[default]
     Lines,
@@ -44,20 +44,20 @@ pub enum Form {
 /// A list of jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobList {
-    pub form: Form,
+    pub form: ListForm,
     pub lines: Vec<JobLine>,
 }
 
 impl JobList {
     /// Whether the list comes from Slurm. Slurm may list hosts that a fabric lacks; in a list by hand these are
     /// mistakes.
-    pub fn by_slurm(&self) -> bool {
-        self.form != Form::Lines
+    pub fn is_from_slurm(&self) -> bool {
+        self.form != ListForm::Lines
     }
 
     /// The jobs with their hosts, as recordings store them.
-    pub fn hosts_of_jobs(&self) -> HostsOfJobs {
-        let mut all = HostsOfJobs::new();
+    pub fn hosts_of_jobs(&self) -> JobHosts {
+        let mut all = JobHosts::new();
         for line in &self.lines {
             all.entry(line.job.clone()).or_default().insert(line.host.clone());
         }
@@ -65,19 +65,19 @@ impl JobList {
     }
 
     /// A list from a recording. It may name hosts that the fabric lacks, as Slurm's does.
-    pub fn recorded(jobs: &HostsOfJobs) -> Self {
+    pub fn from_recording(jobs: &JobHosts) -> Self {
         let each = jobs.iter().zip(1..);
         let lines = each.flat_map(|((job, hosts), number)| {
             hosts.iter().map(move |host| JobLine { number, host: host.clone(), job: job.clone() })
         });
-        Self { form: Form::SqueueJson, lines: lines.collect() }
+        Self { form: ListForm::SqueueJson, lines: lines.collect() }
     }
 
     /// Adds the hosts of a job.
-    fn add(&mut self, number: u64, job: &str, list: &str) -> Result<(), NoList> {
+    fn add_hosts(&mut self, number: u64, job: &str, list: &str) -> Result<(), HostListError> {
         let hosts = expand(list)?;
         if self.lines.len() + hosts.len() > MOST_LINES {
-            return Err(NoList {
+            return Err(HostListError {
                 at: 1,
                 what: format!("more than {MOST_LINES} hosts of jobs in all by here"),
             });
@@ -91,7 +91,7 @@ impl JobList {
 /// Reads a list in any form. A list from Slurm may be empty, and so may one with a comment; an empty file is an error.
 pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     if let Some(at) = input.bytes.iter().position(|byte| *byte == 0) {
-        let place = Place { offset: Some(at as u64), ..Place::file(input.name) };
+        let place = NotePlace { offset: Some(at as u64), ..NotePlace::file(input.name) };
         let hint = "save it as UTF-8 if it is text in UTF-16";
         return Err(FileError::new("FD-2312", place, "a byte of zero, which no list of jobs has", hint));
     }
@@ -123,7 +123,7 @@ fn has_hosts_alone(input: Input<'_>) -> Result<bool, Box<FileError>> {
     let mut any = false;
     for line in input.lines() {
         let line = line?;
-        let text = plain(&line.text);
+        let text = without_comment(&line.text);
         if text.split_whitespace().nth(1).is_some() || !text.chars().all(is_printable) {
             return Ok(false);
         }
@@ -138,45 +138,45 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     let hosts_alone = has_hosts_alone(input)?;
     for line in input.lines() {
         let line = line?;
-        let text = plain(&line.text);
+        let text = without_comment(&line.text);
         silent &= line.text.trim().is_empty();
         if text.is_empty() {
             continue;
         }
         let mut words = text.split_whitespace();
         if hosts_alone {
-            let added = list.add(line.number, JOB_OF_HOSTS, text);
-            added.map_err(|error| bad_nodes(input.place(line.number), JOB_OF_HOSTS, &error))?;
+            let added = list.add_hosts(line.number, JOB_OF_HOSTS, text);
+            added.map_err(|error| bad_host_list(input.line_place(line.number), JOB_OF_HOSTS, &error))?;
             continue;
         }
         // A job with brackets or commas is a host list: columns are exchanged, or forms mixed.
         let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
-            return Err(bad_line(input.place(line.number), text, "a host and its job"));
+            return Err(bad_line(input.line_place(line.number), text, "a host and its job"));
         };
         if !text.chars().all(|sign| is_printable(sign) || sign.is_whitespace()) {
-            return Err(bad_line(input.place(line.number), text, "text"));
+            return Err(bad_line(input.line_place(line.number), text, "text"));
         }
         if job.contains(['[', ']', ',']) {
-            return Err(bad_line(input.place(line.number), text, "a host and its job, in this order"));
+            return Err(bad_line(input.line_place(line.number), text, "a host and its job, in this order"));
         }
-        let added = list.add(line.number, job, hosts);
-        added.map_err(|error| bad_nodes(input.place(line.number), job, &error))?;
+        let added = list.add_hosts(line.number, job, hosts);
+        added.map_err(|error| bad_host_list(input.line_place(line.number), job, &error))?;
     }
     if silent {
         let what = "no host with its job in the file";
         let hint = "is it whole? Where nothing runs a comment says so (# nothing runs)";
-        return Err(FileError::new("FD-2307", Place::file(input.name), what, hint));
+        return Err(FileError::new("FD-2307", NotePlace::file(input.name), what, hint));
     }
     Ok(list)
 }
 
 /// A line without its comment.
-fn plain(line: &str) -> &str {
+fn without_comment(line: &str) -> &str {
     line.split('#').next().unwrap_or_default().trim()
 }
 
-fn bad_nodes(place: Place, job: &str, error: &NoList) -> Box<FileError> {
-    let what = format!("the node list of job {} is none: {error}", shown(job));
+fn bad_host_list(place: NotePlace, job: &str, error: &HostListError) -> Box<FileError> {
+    let what = format!("the node list of job {} is none: {error}", printable_excerpt(job));
     FileError::new("FD-2309", place, what, "ask squeue again, or mend the list")
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::slurm::compress;
 
-    fn told(text: &str) -> (Form, Vec<(u64, String, String)>) {
+    fn parse(text: &str) -> (ListForm, Vec<(u64, String, String)>) {
         let list = read(Input::new("t.jobs", text.as_bytes())).unwrap();
         (list.form, list.lines.into_iter().map(|line| (line.number, line.host, line.job)).collect())
     }
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_host_and_its_job() {
-        let lines = told("# now\nn1 17 # a comment\n\n n2\t17\n");
-        assert_eq!(lines, (Form::Lines, vec![row(2, "n1", "17"), row(4, "n2", "17")]));
+        let lines = parse("# now\nn1 17 # a comment\n\n n2\t17\n");
+        assert_eq!(lines, (ListForm::Lines, vec![row(2, "n1", "17"), row(4, "n2", "17")]));
         let fails = |text: &str| read(Input::new("t.jobs", text.as_bytes())).unwrap_err();
         for (text, line) in [("n1 17\nn2\n", 2), ("n1 17 5\n", 1)] {
             let error = fails(text);
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(fails(text).code, "FD-2307");
         }
         // A comment alone is a valid empty list.
-        assert_eq!(told("# nothing runs\n"), (Form::Lines, vec![]));
+        assert_eq!(parse("# nothing runs\n"), (ListForm::Lines, vec![]));
         let error = fails("\u{feff}n1\x0017\n");
         assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
     }
@@ -227,13 +227,13 @@ mod tests {
             assert_eq!(error.code, "FD-2303", "{error}");
             assert!(error.to_string().chars().all(is_printable), "{error}");
         }
-        assert_eq!(told("hôte-é1 17 # pr\u{fffd}t\n").1, [row(1, "hôte-é1", "17")]);
+        assert_eq!(parse("hôte-é1 17 # pr\u{fffd}t\n").1, [row(1, "hôte-é1", "17")]);
     }
 
     /// A list of hosts means each of them, and exchanged columns are refused.
     #[test]
     fn lines_may_have_lists_of_hosts() {
-        assert_eq!(told("n[1-2],m 17\n").1, [row(1, "n1", "17"), row(1, "n2", "17"), row(1, "m", "17")]);
+        assert_eq!(parse("n[1-2],m 17\n").1, [row(1, "n1", "17"), row(1, "n2", "17"), row(1, "m", "17")]);
         for (text, code, line) in [
             ("n1 17\n18 n[3-9]\n", "FD-2303", 2),
             ("n1 17\nn[3- 18\n", "FD-2309", 2),
@@ -247,17 +247,17 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_told_by_the_first_line_that_can_be_one_alone() {
+    fn the_first_unambiguous_line_decides_the_form() {
         // Both words may be either; only the third line decides.
-        assert_eq!(told("7 12\n8 12\nn9 12\n").0, Form::Lines);
-        assert_eq!(told("7 12\n8 12\n9 n[1-2]\n").0, Form::SqueueText);
-        assert_eq!(told("7 12\n").0, Form::Lines);
-        assert_eq!(told("17 n1\n").1, [row(1, "n1", "17")]);
-        assert_eq!(told("\u{feff} {\"jobs\": []}").0, Form::SqueueJson);
+        assert_eq!(parse("7 12\n8 12\nn9 12\n").0, ListForm::Lines);
+        assert_eq!(parse("7 12\n8 12\n9 n[1-2]\n").0, ListForm::SqueueText);
+        assert_eq!(parse("7 12\n").0, ListForm::Lines);
+        assert_eq!(parse("17 n1\n").1, [row(1, "n1", "17")]);
+        assert_eq!(parse("\u{feff} {\"jobs\": []}").0, ListForm::SqueueJson);
     }
 
     /// Jobs and their hosts, each once.
-    fn jobs_of(text: &str, form: Form) -> BTreeMap<String, BTreeSet<String>> {
+    fn jobs_of(text: &str, form: ListForm) -> BTreeMap<String, BTreeSet<String>> {
         let list = read(Input::new("t.jobs", text.as_bytes())).unwrap();
         assert_eq!(list.form, form, "{text}");
         let mut jobs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -295,11 +295,11 @@ mod tests {
                     new.last_mut().unwrap()["job_id"] = json!(number(id));
                 }
             }
-            prop_assert_eq!(&jobs_of(&lines, Form::Lines), &jobs);
-            prop_assert_eq!(&jobs_of(&text, Form::SqueueText), &jobs);
+            prop_assert_eq!(&jobs_of(&lines, ListForm::Lines), &jobs);
+            prop_assert_eq!(&jobs_of(&text, ListForm::SqueueText), &jobs);
             for told in [old, new] {
                 let text = json!({ "jobs": told, "errors": [] }).to_string();
-                prop_assert_eq!(&jobs_of(&text, Form::SqueueJson), &jobs);
+                prop_assert_eq!(&jobs_of(&text, ListForm::SqueueJson), &jobs);
             }
         }
     }

@@ -8,7 +8,7 @@ pub mod jobs;
 pub mod content;
 pub mod csv;
 pub mod text;
-pub mod written;
+pub mod writer_output;
 
 // Topology as text.
 pub mod ibnetdiscover;
@@ -36,16 +36,16 @@ pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
 
-pub mod bind;
+pub mod fabric_binding;
 mod opensm;
-mod regular;
+mod regular_file;
 
 // Output of batch systems.
 pub mod job_lists;
 
 // Input written by operators.
 pub mod flows;
-pub mod story;
+pub mod story_file;
 
 // Files of diagnostic tools.
 mod counters_text;
@@ -61,9 +61,9 @@ pub mod prometheus;
 pub mod qos_policy;
 pub mod slurm;
 
-mod error;
+mod file_error;
 mod format;
 
-pub use error::FileError;
+pub use file_error::FileError;
 pub use format::{FORMATS, Format, detect};
-pub use regular::open_regular;
+pub use regular_file::open_regular;

@@ -7,13 +7,13 @@ use fabdeck_fabric::Guid;
 
 use super::FileError;
 use super::content::NameFile;
-use super::opensm::{bad_line, marked_hex, note_half_line, nothing};
+use super::opensm::{bad_line, no_content, note_truncated_line, parse_prefixed_hex};
 use super::text::Input;
 
 pub const ID: &str = "node-name-map";
 
 /// A GUID with a second name.
-const TWICE: &str = "FN-334";
+const DUPLICATE_GUID: &str = "FN-334";
 /// A name of which the tools read only the beginning.
 const CUT_NAME: &str = "FN-335";
 /// A GUID without a name.
@@ -22,12 +22,12 @@ const NO_NAME: &str = "FN-336";
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.next().is_some_and(|line| {
-        let (guid, rest) = entry(line);
-        marked_hex(guid).is_some() && rest.trim_start().starts_with('"')
+        let (guid, rest) = split_entry(line);
+        parse_prefixed_hex(guid).is_some() && rest.trim_start().starts_with('"')
     })
 }
 
-fn entry(line: &str) -> (&str, &str) {
+fn split_entry(line: &str) -> (&str, &str) {
     let end = line.find(|c: char| c.is_whitespace() || c == '#').unwrap_or(line.len());
     line.split_at(end)
 }
@@ -42,18 +42,18 @@ pub fn read(input: Input<'_>) -> Result<NameFile, Box<FileError>> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let place = || input.place(line.number);
-        let (guid, rest) = entry(text);
+        let place = || input.line_place(line.number);
+        let (guid, rest) = split_entry(text);
         let rest = rest.trim_start();
         // A quoted name is complete with its second quote.
         if line.unended && !(rest.starts_with('"') && rest.get(1..).is_some_and(|name| name.contains('"'))) {
-            note_half_line(&mut file.notes, place(), text);
+            note_truncated_line(&mut file.notes, place(), text);
             continue;
         }
-        let Some(guid) = marked_hex(guid).map(Guid) else {
+        let Some(guid) = parse_prefixed_hex(guid).map(Guid) else {
             return Err(bad_line(place(), text, "a GUID (0x and up to 16 hexadecimal digits) with a name"));
         };
-        let name = name_of(rest);
+        let name = parse_name(rest);
         if name.is_empty() {
             file.notes.add(NO_NAME, place(), || format!("{guid} has no name here"));
             continue;
@@ -67,19 +67,19 @@ pub fn read(input: Input<'_>) -> Result<NameFile, Box<FileError>> {
             Entry::Vacant(free) => {
                 free.insert(name.to_owned());
             }
-            Entry::Occupied(known) => file.notes.add(TWICE, place(), || {
+            Entry::Occupied(known) => file.notes.add(DUPLICATE_GUID, place(), || {
                 format!("{guid} is '{}' already; the first name counts, as for the tools", known.get())
             }),
         }
     }
     if !any {
-        return Err(nothing(input.name, "name of a node"));
+        return Err(no_content(input.name, "name of a node"));
     }
     Ok(file)
 }
 
 /// The tools take the text between the first quotes or comment marks, wherever those are.
-fn name_of(rest: &str) -> &str {
+fn parse_name(rest: &str) -> &str {
     let name = rest.trim_start_matches(['"', '#']);
     name.split(['"', '#']).next().unwrap_or_default()
 }

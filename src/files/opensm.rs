@@ -3,7 +3,7 @@
 
 use super::FileError;
 pub(super) use fabdeck_fabric::observe::is_printable;
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 
 /// A LID that cannot be in a table.
@@ -19,31 +19,31 @@ pub(super) const BAD_LANE: &str = "FD-2305";
 /// A span of LIDs that no port can own.
 pub(super) const BAD_SPAN: &str = "FD-2306";
 /// The file holds nothing of the format.
-pub(super) const NOTHING: &str = "FD-2307";
+pub(super) const NO_CONTENT: &str = "FD-2307";
 /// Tables that would take far more memory than the file's size justifies.
-pub(super) const TOO_SPARSE: &str = "FD-2308";
+pub(super) const SPARSE_TABLES: &str = "FD-2308";
 
 /// The file ends within a line; incomplete values are left out.
-pub(super) const HALF_LINE: &str = "FN-301";
+pub(super) const TRUNCATED_LINE: &str = "FN-301";
 /// A section without its end, or with another number of lines than it states.
-pub(super) const CUT_SECTION: &str = "FN-302";
+pub(super) const TRUNCATED_SECTION: &str = "FN-302";
 /// The tool reported an error between the lines.
 pub(super) const TOOL_ERROR: &str = "FN-303";
 /// Entries that the tool printed without having read them; they are left out.
 pub(super) const UNREAD_BLOCK: &str = "FN-304";
 /// Two entries of a table for one key.
-pub(super) const CONTRADICTION: &str = "FN-305";
+pub(super) const CONFLICTING_ENTRIES: &str = "FN-305";
 /// Two owners of one LID.
 pub(super) const TWO_OWNERS: &str = "FN-306";
 /// A line that is no part of the format.
-pub(super) const NOISE: &str = "FN-307";
+pub(super) const FOREIGN_LINE: &str = "FN-307";
 /// A LID outside the unicast range in a topology; it counts as unknown.
 pub(super) const UNKNOWN_LID: &str = "FN-308";
 /// Entries that a written file leaves out.
-pub(super) const LEFT_OUT: &str = "FN-309";
+pub(super) const ENTRIES_LEFT_OUT: &str = "FN-309";
 
 /// OpenSM's words for a kind of node.
-pub(super) fn kind_words(kind: NodeKind) -> &'static str {
+pub(super) fn kind_label(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Switch => "Switch",
         NodeKind::ChannelAdapter => "Channel Adapter",
@@ -79,7 +79,7 @@ pub(super) fn switch_lid(fabric: &Fabric, node: NodeId) -> u16 {
 }
 
 /// Splits off the first blank-delimited word.
-pub(super) fn word(text: &str) -> (&str, &str) {
+pub(super) fn split_word(text: &str) -> (&str, &str) {
     // Works on bytes instead of characters, because it runs for each word of files of a gigabyte.
     let blank = |b: &u8| matches!(b, b' ' | b'\t');
     let start = text.as_bytes().iter().position(|b| !blank(b)).unwrap_or(text.len());
@@ -89,38 +89,38 @@ pub(super) fn word(text: &str) -> (&str, &str) {
 }
 
 /// Reads hexadecimal digits: no sign, at most 64 bits.
-pub(super) fn hex(digits: &str) -> Option<u64> {
+pub(super) fn parse_hex(digits: &str) -> Option<u64> {
     let fine = (1..=16).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     fine.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
 /// Reads `0x` and hexadecimal digits.
-pub(super) fn marked_hex(word: &str) -> Option<u64> {
-    word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(hex)
+pub(super) fn parse_prefixed_hex(word: &str) -> Option<u64> {
+    word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(parse_hex)
 }
 
 /// Reads decimal digits, without a sign.
-pub(super) fn decimal(digits: &str) -> Option<u32> {
+pub(super) fn parse_decimal(digits: &str) -> Option<u32> {
     let fine = (1..=9).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
     fine.then(|| digits.parse().ok()).flatten()
 }
 
 /// Splits off leading hexadecimal digits.
-pub(super) fn leading_hex(text: &str) -> Option<(u64, &str)> {
+pub(super) fn split_leading_hex(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    Some((hex(digits)?, rest))
+    Some((parse_hex(digits)?, rest))
 }
 
 /// Splits off leading decimal digits.
-pub(super) fn leading_decimal(text: &str) -> Option<(u32, &str)> {
+pub(super) fn split_leading_decimal(text: &str) -> Option<(u32, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    Some((decimal(digits)?, rest))
+    Some((parse_decimal(digits)?, rest))
 }
 
 /// The beginning of a text for a message, without unprintable characters.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn printable_excerpt(text: &str) -> String {
     let sign = |c: char| match c {
         c if c.is_whitespace() || c.is_ascii_control() => ' ',
         c if is_printable(c) => c,
@@ -138,7 +138,7 @@ pub(super) fn shown(text: &str) -> String {
 /// number: 5,000 switches with all LIDs.
 const SPARE_BYTES: usize = 64 << 20;
 const SPARE_FACTOR: usize = 64;
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 /// Limits the memory of tables in proportion to the size of the file.
 pub(super) struct SparseGuard {
@@ -148,15 +148,15 @@ pub(super) struct SparseGuard {
 
 impl SparseGuard {
     pub(super) fn new(file_bytes: usize) -> Self {
-        Self { used: 0, allowed: file_bytes.saturating_mul(SPARE_FACTOR).clamp(SPARE_BYTES, MOST_BYTES) }
+        Self { used: 0, allowed: file_bytes.saturating_mul(SPARE_FACTOR).clamp(SPARE_BYTES, MAX_BYTES) }
     }
 
     /// Counts an entry; `reach` is one past the highest LID of its table so far.
-    pub(super) fn entry(
+    pub(super) fn add_entry(
         &mut self,
         reach: &mut usize,
         lid: Lid,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> NotePlace,
     ) -> Result<(), Box<FileError>> {
         if lid.index() < *reach {
             return Ok(());
@@ -168,56 +168,58 @@ impl SparseGuard {
         }
         let what = "tables that would take far more memory than the file is long";
         let hint = "real tables list every LID in use; is this a dump of forwarding tables?";
-        Err(FileError::new(TOO_SPARSE, place(), what, hint))
+        Err(FileError::new(SPARSE_TABLES, place(), what, hint))
     }
 }
 
-pub(super) fn bad_line(place: Place, text: &str, wanted: &str) -> Box<FileError> {
-    let what = format!("'{}' is not {wanted}", shown(text));
+pub(super) fn bad_line(place: NotePlace, text: &str, wanted: &str) -> Box<FileError> {
+    let what = format!("'{}' is not {wanted}", printable_excerpt(text));
     FileError::new(BAD_LINE, place, what, "take the dump again, or mend this line")
 }
 
 /// The LID of a table entry; `None` if no port can own it.
-pub(super) fn table_lid(word: &str) -> Option<Lid> {
-    Lid::new(u32::try_from(marked_hex(word)?).ok()?)
+pub(super) fn parse_table_lid(word: &str) -> Option<Lid> {
+    Lid::new(u32::try_from(parse_prefixed_hex(word)?).ok()?)
 }
 
-pub(super) fn bad_lid(word: &str, place: Place) -> Box<FileError> {
-    let what = format!("an entry for the LID '{}'", shown(word));
+pub(super) fn bad_lid(word: &str, place: NotePlace) -> Box<FileError> {
+    let what = format!("an entry for the LID '{}'", printable_excerpt(word));
     FileError::new(BAD_LID, place, what, "a table has entries for 0x0001 to 0xbfff only")
 }
 
-pub(super) fn bad_port(word: &str, place: Place) -> Box<FileError> {
-    let what = format!("the port number '{}'", shown(word));
+pub(super) fn bad_port(word: &str, place: NotePlace) -> Box<FileError> {
+    let what = format!("the port number '{}'", printable_excerpt(word));
     FileError::new(BAD_PORT, place, what, "ports are 0 to 254, and 255 is an entry without a path")
 }
 
-pub(super) fn no_section(place: Place, text: &str) -> Box<FileError> {
-    let what = format!("'{}' before a line that names its switch", shown(text));
+pub(super) fn no_section(place: NotePlace, text: &str) -> Box<FileError> {
+    let what = format!("'{}' before a line that names its switch", printable_excerpt(text));
     FileError::new(NO_SECTION, place, what, "the beginning of the dump is missing; take it again")
 }
 
-pub(super) fn nothing(file: &str, wanted: &str) -> Box<FileError> {
+pub(super) fn no_content(file: &str, wanted: &str) -> Box<FileError> {
     let hint = "is the file empty, or of another format?";
-    FileError::new(NOTHING, Place::file(file), format!("no {wanted} in the file"), hint)
+    FileError::new(NO_CONTENT, NotePlace::file(file), format!("no {wanted} in the file"), hint)
 }
 
-pub(super) fn note_half_line(notes: &mut Notes, place: Place, text: &str) {
-    notes.add_partial(HALF_LINE, place, || {
-        format!("the file ends within the line '{}'; what is not whole is left out", shown(text))
+pub(super) fn note_truncated_line(notes: &mut Notes, place: NotePlace, text: &str) {
+    notes.add_partial(TRUNCATED_LINE, place, || {
+        format!("the file ends within the line '{}'; what is not whole is left out", printable_excerpt(text))
     });
 }
 
 /// Notes a line that is not part of a format. An error of the tool means that data is missing.
-pub(super) fn note_stray(notes: &mut Notes, place: Place, text: &str) {
-    if is_complaint(text) {
-        notes.add_partial(TOOL_ERROR, place, || format!("the tool reported '{}'", shown(text)));
+pub(super) fn note_stray_line(notes: &mut Notes, place: NotePlace, text: &str) {
+    if is_tool_error(text) {
+        notes.add_partial(TOOL_ERROR, place, || format!("the tool reported '{}'", printable_excerpt(text)));
     } else {
-        notes.add(NOISE, place, || format!("'{}' is no line of this format; skipped", shown(text)));
+        notes.add(FOREIGN_LINE, place, || {
+            format!("'{}' is no line of this format; skipped", printable_excerpt(text))
+        });
     }
 }
 
-fn is_complaint(text: &str) -> bool {
+fn is_tool_error(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let begins = ["ibwarn", "ibpanic", "iberror", "ibdebug", "subnget"];
     let holds = ["fail", "error", "timeout", "timed out", "warning"];
@@ -230,15 +232,15 @@ mod tests {
 
     #[test]
     fn numbers_have_no_signs_and_no_surprises() {
-        assert_eq!(marked_hex("0x1F"), Some(31));
+        assert_eq!(parse_prefixed_hex("0x1F"), Some(31));
         for text in ["0x", "1f", "0x+1", "0x-1", "0x11112222333344445", "-0x1"] {
-            assert_eq!(marked_hex(text), None, "{text}");
+            assert_eq!(parse_prefixed_hex(text), None, "{text}");
         }
         for text in ["", "+1", "-1", "1x", "9999999999"] {
-            assert_eq!(decimal(text), None, "{text}");
+            assert_eq!(parse_decimal(text), None, "{text}");
         }
-        assert_eq!(leading_decimal("012 : x"), Some((12, " : x")));
-        assert_eq!(leading_hex("2c9: 'x'"), Some((0x2c9, ": 'x'")));
+        assert_eq!(split_leading_decimal("012 : x"), Some((12, " : x")));
+        assert_eq!(split_leading_hex("2c9: 'x'"), Some((0x2c9, ": 'x'")));
     }
 
     #[test]
@@ -251,15 +253,15 @@ mod tests {
     fn no_file_is_long_enough_for_endless_tables() {
         let mut guard = SparseGuard::new(usize::MAX);
         let top = Lid::new(0xbfff).unwrap();
-        let mut fill = || guard.entry(&mut 0, top, Place::default);
+        let mut fill = || guard.add_entry(&mut 0, top, NotePlace::default);
         assert!((0..5_000).all(|_| fill().is_ok()));
         let refused = (0..1_000).find_map(|_| fill().err()).unwrap();
-        assert_eq!(refused.code, TOO_SPARSE);
+        assert_eq!(refused.code, SPARSE_TABLES);
     }
 
     #[test]
-    fn complaints_are_told_from_noise() {
-        assert!(is_complaint("ibwarn: [2345] mad_rpc: _do_madrpc failed; dport (Lid 5)"));
-        assert!(!is_complaint("[root@mgmt ~]# cat dump"));
+    fn tool_errors_differ_from_noise() {
+        assert!(is_tool_error("ibwarn: [2345] mad_rpc: _do_madrpc failed; dport (Lid 5)"));
+        assert!(!is_tool_error("[root@mgmt ~]# cat dump"));
     }
 }

@@ -2,27 +2,27 @@
 //! one file at a time, and never written to disk: a path in an archive is only a label.
 
 mod archive;
-mod pace;
-mod stream;
+mod compression;
+mod time_limit;
 
 use std::borrow::Cow;
 
 use super::FileError;
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 
-pub use pace::Pace;
-pub use stream::Stream;
+pub use compression::Compression;
+pub use time_limit::TimeLimit;
 
 /// Damaged or encrypted bytes, or an unsupported method of compression.
 const DAMAGED: &str = "FD-2004";
 /// More bytes, files or layers than any dump has.
-const BEYOND_LIMITS: &str = "FD-2005";
+const OVER_LIMITS: &str = "FD-2005";
 /// Several files where one is wanted.
-const NOT_ONE: &str = "FD-2006";
+const NOT_ONE_FILE: &str = "FD-2006";
 /// An entry of an archive that is no regular file.
 const ENTRY_LEFT_OUT: &str = "FN-555";
 
-/// Limits of unpacking; a [`Pace`] limits the time.
+/// Limits of unpacking; a [`TimeLimit`] limits the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Most bytes that come out of one file, over all layers.
@@ -47,7 +47,7 @@ impl Default for Limits {
 
 /// A file that was unpacked.
 #[derive(Debug)]
-pub struct Unpacked<'a> {
+pub struct UnpackedFile<'a> {
     /// The outer name; within an archive followed by `!` and the path.
     pub name: String,
     pub bytes: Result<Cow<'a, [u8]>, Box<FileError>>,
@@ -57,7 +57,7 @@ pub struct Unpacked<'a> {
 
 /// Whether a file is packed in a supported way.
 pub fn is_packed(bytes: &[u8]) -> bool {
-    Stream::of(bytes).is_some() || archive::Kind::of(bytes).is_some()
+    Compression::of(bytes).is_some() || archive::ArchiveKind::of(bytes).is_some()
 }
 
 /// Passes each file that the bytes hold to `each`; bytes that are not packed are one file. Adds notes on entries that
@@ -65,17 +65,21 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 pub fn unpack<'a>(
     name: &str,
     bytes: Cow<'a, [u8]>,
-    (limits, pace): (Limits, &Pace<'_>),
+    (limits, pace): (Limits, &TimeLimit<'_>),
     notes: &mut Notes,
-    each: &mut dyn FnMut(Unpacked<'_>),
+    each: &mut dyn FnMut(UnpackedFile<'_>),
 ) {
-    let budget = Budget { limits, packed: bytes.len() as u64, unpacked: 0, entries: 0, spent: None };
-    let mut unpacking = Unpacking { outer: name.to_owned(), budget, pace, notes, each };
+    let budget = UnpackBudget { limits, packed: bytes.len() as u64, unpacked: 0, entries: 0, spent: None };
+    let mut unpacking = Unpacker { outer: name.to_owned(), budget, pace, notes, each };
     unpacking.open(name.to_owned(), bytes, Depth::default());
 }
 
 /// Unpacks the only file that the bytes hold; several are an error.
-pub fn unpack_one(name: &str, bytes: Vec<u8>, pace: &Pace<'_>) -> Result<(String, Vec<u8>), Box<FileError>> {
+pub fn unpack_one(
+    name: &str,
+    bytes: Vec<u8>,
+    pace: &TimeLimit<'_>,
+) -> Result<(String, Vec<u8>), Box<FileError>> {
     if !is_packed(&bytes) {
         return Ok((name.to_owned(), bytes));
     }
@@ -92,7 +96,7 @@ pub fn unpack_one(name: &str, bytes: Vec<u8>, pace: &Pace<'_>) -> Result<(String
         _ => {
             let what = format!("an archive with {count} files, and one is wanted here");
             let hint = "take the file out of the archive and give its path";
-            Err(FileError::new(NOT_ONE, Place::file(name), what, hint))
+            Err(FileError::new(NOT_ONE_FILE, NotePlace::file(name), what, hint))
         }
     }
 }
@@ -104,7 +108,7 @@ struct Depth {
 }
 
 /// The use of the limits, over all layers of one outer file.
-struct Budget {
+struct UnpackBudget {
     limits: Limits,
     packed: u64,
     unpacked: u64,
@@ -113,69 +117,69 @@ struct Budget {
     spent: Option<Box<FileError>>,
 }
 
-impl Budget {
+impl UnpackBudget {
     /// Number of bytes that may still come out.
-    fn left(&self) -> u64 {
+    fn remaining_bytes(&self) -> u64 {
         let by_ratio = self.packed.saturating_mul(self.limits.ratio).max(self.limits.ratio_from);
         self.limits.bytes.min(by_ratio).saturating_sub(self.unpacked)
     }
 
-    fn refuse(&mut self, name: &str, what: String) -> Box<FileError> {
+    fn exceed_limit(&mut self, name: &str, what: String) -> Box<FileError> {
         let hint = "no dump of one subnet is so; unpack it yourself and give the files that are meant";
-        let error = FileError::new(BEYOND_LIMITS, Place::file(name), what, hint);
+        let error = FileError::new(OVER_LIMITS, NotePlace::file(name), what, hint);
         self.spent.get_or_insert_with(|| error.clone());
         error
     }
 
     fn too_large(&mut self, name: &str) -> Box<FileError> {
-        let what = match self.unpacked + self.left() < self.limits.bytes {
+        let what = match self.unpacked + self.remaining_bytes() < self.limits.bytes {
             true => format!("it unpacks to more than {} times its size", self.limits.ratio),
             false => format!("it unpacks to more than {} MiB", self.limits.bytes >> 20),
         };
-        self.refuse(name, what)
+        self.exceed_limit(name, what)
     }
 
     fn too_long(&mut self, name: &str) -> Box<FileError> {
-        self.refuse(name, "unpacking it takes too long".to_owned())
+        self.exceed_limit(name, "unpacking it takes too long".to_owned())
     }
 }
 
-struct Unpacking<'u> {
+struct Unpacker<'u> {
     outer: String,
-    budget: Budget,
-    pace: &'u Pace<'u>,
+    budget: UnpackBudget,
+    pace: &'u TimeLimit<'u>,
     notes: &'u mut Notes,
-    each: &'u mut dyn FnMut(Unpacked<'_>),
+    each: &'u mut dyn FnMut(UnpackedFile<'_>),
 }
 
-impl Unpacking<'_> {
+impl Unpacker<'_> {
     fn open(&mut self, name: String, mut bytes: Cow<'_, [u8]>, mut depth: Depth) {
-        while let Some(stream) = Stream::of(&bytes) {
+        while let Some(stream) = Compression::of(&bytes) {
             depth.layers += 1;
             match self.unpack_stream(stream, &name, &bytes, depth) {
                 Ok(unpacked) => bytes = Cow::Owned(unpacked),
-                Err(error) => return self.give(name, Err(error), depth),
+                Err(error) => return self.emit(name, Err(error), depth),
             }
         }
-        let Some(kind) = archive::Kind::of(&bytes) else { return self.give(name, Ok(bytes), depth) };
+        let Some(kind) = archive::ArchiveKind::of(&bytes) else { return self.emit(name, Ok(bytes), depth) };
         depth.layers += 1;
         depth.archives += 1;
         if let Err(error) = self.check_depth(&name, depth) {
-            return self.give(name, Err(error), depth);
+            return self.emit(name, Err(error), depth);
         }
         let outcome = self.unpack_archive(kind, &name, &bytes, depth);
         // A decoder that was stopped reports a damaged archive.
         let outcome = match outcome {
-            Err(_) if self.pace.is_over() => Err(self.budget.too_long(&name)),
+            Err(_) if self.pace.is_exceeded() => Err(self.budget.too_long(&name)),
             outcome => outcome,
         };
         if let Err(error) = outcome {
-            self.give(name, Err(error), depth);
+            self.emit(name, Err(error), depth);
         }
     }
 
-    fn give(&mut self, name: String, bytes: Result<Cow<'_, [u8]>, Box<FileError>>, depth: Depth) {
-        (self.each)(Unpacked { name, bytes, archived: depth.archives > 0 });
+    fn emit(&mut self, name: String, bytes: Result<Cow<'_, [u8]>, Box<FileError>>, depth: Depth) {
+        (self.each)(UnpackedFile { name, bytes, archived: depth.archives > 0 });
     }
 
     fn check_depth(&mut self, name: &str, depth: Depth) -> Result<(), Box<FileError>> {
@@ -185,25 +189,30 @@ impl Unpacking<'_> {
         }
         let what = "archives within archives, deeper than one in another";
         let hint = "unpack the outer archive and give what lies in it";
-        Err(FileError::new(BEYOND_LIMITS, Place::file(name), what, hint))
+        Err(FileError::new(OVER_LIMITS, NotePlace::file(name), what, hint))
     }
 
     fn unpack_stream(
         &mut self,
-        stream: Stream,
+        stream: Compression,
         name: &str,
         bytes: &[u8],
         depth: Depth,
     ) -> Result<Vec<u8>, Box<FileError>> {
         self.check_depth(name, depth)?;
-        let left = self.budget.left();
-        let unpacked = stream.unpack(bytes, left, self.pace).map_err(|why| match self.pace.is_over() {
-            true => self.budget.too_long(name),
-            false => {
-                let what = format!("the {} cannot be unpacked: {}", stream.title(), said(&why.to_string()));
-                damaged(name, what)
-            }
-        })?;
+        let left = self.budget.remaining_bytes();
+        let unpacked =
+            stream.unpack(bytes, left, self.pace).map_err(|why| match self.pace.is_exceeded() {
+                true => self.budget.too_long(name),
+                false => {
+                    let what = format!(
+                        "the {} cannot be unpacked: {}",
+                        stream.name(),
+                        printable_text(&why.to_string())
+                    );
+                    damaged_archive(name, what)
+                }
+            })?;
         if unpacked.len() as u64 > left {
             return Err(self.budget.too_large(name));
         }
@@ -212,25 +221,31 @@ impl Unpacking<'_> {
     }
 
     /// Opens the content of one entry of an archive.
-    fn entry(&mut self, archive: &str, path: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
+    fn open_entry(
+        &mut self,
+        archive: &str,
+        path: &str,
+        bytes: &[u8],
+        depth: Depth,
+    ) -> Result<(), Box<FileError>> {
         self.budget.unpacked += bytes.len() as u64;
-        self.open(format!("{archive}!{}", said(path)), Cow::Borrowed(bytes), depth);
+        self.open(format!("{archive}!{}", printable_text(path)), Cow::Borrowed(bytes), depth);
         self.budget.spent.clone().map_or(Ok(()), Err)
     }
 
     fn leave_out(&mut self, path: &str, why: &str) {
-        self.notes.add(ENTRY_LEFT_OUT, Place::file(self.outer.clone()), || {
-            format!("left out of the archive: '{}', {why}", said(path))
+        self.notes.add(ENTRY_LEFT_OUT, NotePlace::file(self.outer.clone()), || {
+            format!("left out of the archive: '{}', {why}", printable_text(path))
         });
     }
 }
 
-fn damaged(name: &str, what: String) -> Box<FileError> {
-    FileError::new(DAMAGED, Place::file(name), what, "fetch the file again, or unpack it yourself")
+fn damaged_archive(name: &str, what: String) -> Box<FileError> {
+    FileError::new(DAMAGED, NotePlace::file(name), what, "fetch the file again, or unpack it yourself")
 }
 
 /// Makes a path or message from a file safe to show.
-fn said(text: &str) -> String {
+fn printable_text(text: &str) -> String {
     let shown: String =
         text.chars().take(120).map(|c| if super::opensm::is_printable(c) { c } else { '?' }).collect();
     shown.trim_start_matches("./").to_owned()

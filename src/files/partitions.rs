@@ -8,24 +8,24 @@
 
 use std::collections::BTreeMap;
 
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Guid, NodeKind};
 
 use super::FileError;
 use super::content::{PartitionFile, PartitionMember, PartitionPorts, PartitionStatement};
-use super::opensm::{BAD_LINE, CUT_SECTION, note_half_line, nothing, shown};
+use super::opensm::{BAD_LINE, TRUNCATED_SECTION, no_content, note_truncated_line, printable_excerpt};
 use super::text::Input;
 
-mod bind;
+mod fabric_partitions;
 
 pub const ID: &str = "partitions";
 
 /// An invalid membership, which OpenSM reads as limited.
-const NO_MEMBERSHIP: &str = "FN-371";
+const UNKNOWN_MEMBERSHIP: &str = "FN-371";
 /// A line that OpenSM splits in two because of its length.
 const TOO_LONG: &str = "FN-372";
 /// A flag that OpenSM does not know.
-const NO_FLAG: &str = "FN-373";
+const UNKNOWN_FLAG: &str = "FN-373";
 
 /// The default partition, without the membership bit.
 pub const DEFAULT_KEY: u16 = 0x7fff;
@@ -42,26 +42,33 @@ pub fn looks_like(head: &str) -> bool {
     else {
         return false;
     };
-    let mut words = header.split(',').map(token);
+    let mut words = header.split(',').map(split_token);
     let (name, key) = words.next().unwrap_or_default();
     let flags: Vec<_> = words.collect();
-    let fine = |(flag, value): &(&str, Option<&str>)| known_flag(flag) || (defaults(flag) && value.is_some());
+    let fine = |(flag, value): &(&str, Option<&str>)| {
+        is_known_flag(flag) || (is_default_flag(flag) && value.is_some())
+    };
     let keyed = match key {
-        Some(key) => number(key).is_some(),
+        Some(key) => parse_number(key).is_some(),
         None => {
-            name == "Default" || number(name).is_some_and(|_| name.starts_with("0x")) || !flags.is_empty()
+            name == "Default"
+                || parse_number(name).is_some_and(|_| name.starts_with("0x"))
+                || !flags.is_empty()
         }
     };
-    let first = members.split([',', ';']).next().map(token).unwrap_or_default().0;
-    let plain = first.is_empty() || first == "mgid" || ports_of(first).is_some();
+    let first = members.split([',', ';']).next().map(split_token).unwrap_or_default().0;
+    let plain = first.is_empty() || first == "mgid" || parse_ports(first).is_some();
     keyed && plain && flags.iter().all(fine) && !name.contains(['"', '['])
 }
 
 pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
-    let mut draft = Draft { keys: BTreeMap::from([(DEFAULT_KEY, "Default".to_owned())]), ..Draft::default() };
+    let mut draft = PartitionDraft {
+        keys: BTreeMap::from([(DEFAULT_KEY, "Default".to_owned())]),
+        ..PartitionDraft::default()
+    };
     for line in input.lines() {
         let line = line?;
-        let place = || input.place(line.number);
+        let place = || input.line_place(line.number);
         if line.text.len() > LINE_BYTES - 1 {
             let bytes = line.text.len();
             draft.file.notes.add(TOO_LONG, place(), || {
@@ -77,29 +84,29 @@ pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
             let ended = parts.peek().is_some();
             // The last word of an incomplete line may be half a GUID.
             let part = match line.unended && !ended && !part.trim().is_empty() {
-                true => draft.cut(part, place()),
+                true => draft.trim_last_word(part, place()),
                 false => part,
             };
-            draft.part(part, line.number, &place)?;
+            draft.read_part(part, line.number, &place)?;
             if ended {
                 draft.open = None;
             }
         }
     }
     if draft.open.is_some() && !draft.half {
-        let place = Place::file(input.name);
-        draft.file.notes.add_partial(CUT_SECTION, place, || {
+        let place = NotePlace::file(input.name);
+        draft.file.notes.add_partial(TRUNCATED_SECTION, place, || {
             "the last definition has no ';': the file may be cut; what is there counts".to_owned()
         });
     }
     if draft.file.statements.is_empty() {
-        return Err(nothing(input.name, "partition"));
+        return Err(no_content(input.name, "partition"));
     }
     Ok(draft.file)
 }
 
 #[derive(Default)]
-struct Draft {
+struct PartitionDraft {
     file: PartitionFile,
     /// Membership of members without their own, while a definition is open: true is full.
     open: Option<bool>,
@@ -111,17 +118,22 @@ struct Draft {
     made_up: u16,
 }
 
-impl Draft {
+impl PartitionDraft {
     /// Cuts the last word off an incomplete part.
-    fn cut<'t>(&mut self, part: &'t str, place: Place) -> &'t str {
+    fn trim_last_word<'t>(&mut self, part: &'t str, place: NotePlace) -> &'t str {
         self.half = true;
-        note_half_line(&mut self.file.notes, place, part);
+        note_truncated_line(&mut self.file.notes, place, part);
         let header = self.open.is_none() && !part.contains(':');
         let kept = part.rfind([',', ':']).filter(|_| !header).map_or(0, |at| at + 1);
         part.get(..kept).unwrap_or_default()
     }
 
-    fn part(&mut self, part: &str, line: u64, place: &dyn Fn() -> Place) -> Result<(), Box<FileError>> {
+    fn read_part(
+        &mut self,
+        part: &str,
+        line: u64,
+        place: &dyn Fn() -> NotePlace,
+    ) -> Result<(), Box<FileError>> {
         if part.trim().is_empty() {
             return Ok(());
         }
@@ -129,14 +141,14 @@ impl Draft {
             Some(default) => (default, part),
             None => {
                 let Some((header, members)) = part.split_once(':') else {
-                    return Err(wrong(place(), part, "a definition 'name=P_Key, flags : members ;'"));
+                    return Err(bad_statement(place(), part, "a definition 'name=P_Key, flags : members ;'"));
                 };
-                (self.header(header, place)?, members)
+                (self.read_header(header, place)?, members)
             }
         };
         self.open = Some(default);
         for word in members.split(',') {
-            let (who, membership) = token(word);
+            let (who, membership) = split_token(word);
             // The rest of the definition is a multicast group with its flags.
             if who == "mgid" {
                 break;
@@ -144,8 +156,8 @@ impl Draft {
             if "NONE".starts_with(who) {
                 continue;
             }
-            let Some(ports) = ports_of(who) else {
-                return Err(wrong(
+            let Some(ports) = parse_ports(who) else {
+                return Err(bad_statement(
                     place(),
                     word,
                     "a port GUID (0x...), ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF",
@@ -153,7 +165,7 @@ impl Draft {
             };
             let full = match membership {
                 None => default,
-                Some(said) => self.membership(said, place),
+                Some(said) => self.read_membership(said, place),
             };
             if let Some(statement) = self.file.statements.last_mut() {
                 statement.members.push(PartitionMember { who: ports, full, line });
@@ -163,44 +175,52 @@ impl Draft {
     }
 
     /// Whether a membership is full. `both` reaches the same ports as full. Words may be abbreviated.
-    fn membership(&mut self, said: &str, place: &dyn Fn() -> Place) -> bool {
+    fn read_membership(&mut self, said: &str, place: &dyn Fn() -> NotePlace) -> bool {
         if "full".starts_with(said) || "both".starts_with(said) {
             return true;
         }
         if !"limited".starts_with(said) {
-            self.file.notes.add(NO_MEMBERSHIP, place(), || {
-                format!("'{}' is neither full, limited nor both; OpenSM takes it for limited", shown(said))
+            self.file.notes.add(UNKNOWN_MEMBERSHIP, place(), || {
+                format!(
+                    "'{}' is neither full, limited nor both; OpenSM takes it for limited",
+                    printable_excerpt(said)
+                )
             });
         }
         false
     }
 
     /// Opens a definition; returns whether its members are full by default.
-    fn header(&mut self, header: &str, place: &dyn Fn() -> Place) -> Result<bool, Box<FileError>> {
-        let mut words = header.split(',').map(token);
+    fn read_header(&mut self, header: &str, place: &dyn Fn() -> NotePlace) -> Result<bool, Box<FileError>> {
+        let mut words = header.split(',').map(split_token);
         let (mut name, mut key) = words.next().unwrap_or_default();
         if key.is_none() && name.starts_with(|c: char| c.is_ascii_digit()) {
             (name, key) = ("", Some(name));
         }
         let mut full = false;
         for (flag, value) in words {
-            if defaults(flag) {
-                full = value.is_some_and(|value| self.membership(value, place));
-            } else if !known_flag(flag) {
-                self.file.notes.add(NO_FLAG, place(), || {
-                    format!("'{}' is no flag of a partition; passed over, as OpenSM does", shown(flag))
+            if is_default_flag(flag) {
+                full = value.is_some_and(|value| self.read_membership(value, place));
+            } else if !is_known_flag(flag) {
+                self.file.notes.add(UNKNOWN_FLAG, place(), || {
+                    format!(
+                        "'{}' is no flag of a partition; passed over, as OpenSM does",
+                        printable_excerpt(flag)
+                    )
                 });
             }
         }
         let stated = match key {
             None => 0,
-            Some(key) => match number(key).and_then(|key| u16::try_from(key).ok()) {
+            Some(key) => match parse_number(key).and_then(|key| u16::try_from(key).ok()) {
                 Some(key) => key & DEFAULT_KEY,
-                None => return Err(wrong(place(), header, "a P_Key up to 0xffff")),
+                None => return Err(bad_statement(place(), header, "a P_Key up to 0xffff")),
             },
         };
         let key = match stated {
-            0 => self.make_up(name).ok_or_else(|| wrong(place(), header, "no more than 32766 partitions"))?,
+            0 => self
+                .assign_key(name)
+                .ok_or_else(|| bad_statement(place(), header, "no more than 32766 partitions"))?,
             key => key,
         };
         self.keys
@@ -211,7 +231,7 @@ impl Draft {
     }
 
     /// The P_Key of the partition with this name, or the next free one.
-    fn make_up(&mut self, name: &str) -> Option<u16> {
+    fn assign_key(&mut self, name: &str) -> Option<u16> {
         if let Some((key, _)) = self.keys.iter().find(|(_, known)| !name.is_empty() && *known == name) {
             return Some(*key);
         }
@@ -222,24 +242,24 @@ impl Draft {
 }
 
 /// Splits `name` or `name = value`, without surrounding blanks.
-fn token(word: &str) -> (&str, Option<&str>) {
+fn split_token(word: &str) -> (&str, Option<&str>) {
     match word.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (word.trim(), None),
     }
 }
 
-fn known_flag(flag: &str) -> bool {
+fn is_known_flag(flag: &str) -> bool {
     let shortened = |known: &&str| known.starts_with(flag);
     GROUP_FLAGS.iter().chain(&["ipoib"]).any(shortened) || flag == "indx0"
 }
 
-fn defaults(flag: &str) -> bool {
-    !known_flag(flag) && "defmember".starts_with(flag)
+fn is_default_flag(flag: &str) -> bool {
+    !is_known_flag(flag) && "defmember".starts_with(flag)
 }
 
 /// The ports that a word means. OpenSM accepts abbreviated words, and takes the first match.
-fn ports_of(word: &str) -> Option<PartitionPorts> {
+fn parse_ports(word: &str) -> Option<PartitionPorts> {
     use PartitionPorts::{All, Manager, Of, Port};
     let words = [
         ("ALL", All),
@@ -251,11 +271,11 @@ fn ports_of(word: &str) -> Option<PartitionPorts> {
     let known = words.iter().find(|(known, _)| !word.is_empty() && known.starts_with(word));
     known
         .map(|(_, ports)| *ports)
-        .or_else(|| number(word).filter(|guid| *guid != 0).map(|guid| Port(Guid(guid))))
+        .or_else(|| parse_number(word).filter(|guid| *guid != 0).map(|guid| Port(Guid(guid))))
 }
 
 /// Reads a number as C does: hexadecimal with `0x`, octal with `0`, otherwise decimal.
-fn number(word: &str) -> Option<u64> {
+fn parse_number(word: &str) -> Option<u64> {
     let (digits, radix) = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
         None if word.len() > 1 && word.starts_with('0') => (word, 8),
@@ -267,8 +287,8 @@ fn number(word: &str) -> Option<u64> {
 
 /// The error for a line at which OpenSM drops the whole file, and makes all ports full members of the default
 /// partition.
-fn wrong(place: Place, text: &str, wanted: &str) -> Box<FileError> {
-    let what = format!("'{}' is not {wanted}", shown(text.trim()));
+fn bad_statement(place: NotePlace, text: &str, wanted: &str) -> Box<FileError> {
+    let what = format!("'{}' is not {wanted}", printable_excerpt(text.trim()));
     let hint = "mend it: OpenSM would drop the whole file and let all ports talk to all";
     FileError::new(BAD_LINE, place, what, hint)
 }

@@ -9,8 +9,8 @@
 
 use super::FileError;
 use super::content::CounterFile;
-use super::counters_text::{note_stray, note_unended, number, port, read_value};
-use super::text::{Input, Line};
+use super::counters_text::{note_stray_line, note_unended, parse_number, parse_port, read_value};
+use super::text::{Input, TextLine};
 use fabdeck_fabric::observe::{Counter, CounterSample, Notes};
 use fabdeck_fabric::{Lid, PortNum};
 
@@ -18,21 +18,21 @@ pub const ID: &str = "perfquery";
 
 /// Whether the text has a heading of a block, or the first line below one.
 pub fn looks_like(head: &str) -> bool {
-    head.lines().any(|line| heading(line).is_some() || line.trim_start().starts_with("PortSelect:."))
+    head.lines().any(|line| parse_heading(line).is_some() || line.trim_start().starts_with("PortSelect:."))
 }
 
 pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
-    let mut reader = Reader { input, file: CounterFile::default(), open: None };
+    let mut reader = PerfqueryReader { input, file: CounterFile::default(), open: None };
     let mut last = 1;
     for line in input.lines_with_end(is_whole) {
         let line = line?;
         last = line.number;
-        reader.line(&line);
+        reader.read_line(&line);
     }
-    reader.close();
+    reader.end_block();
     if reader.file.samples.is_empty() {
         let hint = "perfquery prints blocks that begin with '# Port counters: Lid 2 port 1'";
-        return Err(FileError::new("FD-2411", input.place(last), "no counters of any port", hint));
+        return Err(FileError::new("FD-2411", input.line_place(last), "no counters of any port", hint));
     }
     Ok(reader.file)
 }
@@ -42,7 +42,7 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
 fn is_whole(line: &str) -> bool {
     const LAST: &[&str] =
         &["PortRcvPkts", "PortXmitWait", "PortMulticastRcvPkts", "QP1Dropped", "QP1DroppedExt"];
-    let last = field(line.trim()).filter(|(name, _)| LAST.contains(name));
+    let last = split_field(line.trim()).filter(|(name, _)| LAST.contains(name));
     last.is_some_and(|(name, value)| value == "0" || name == "PortXmitWait" && value == "4294967295")
 }
 
@@ -54,7 +54,7 @@ struct Heading<'a> {
 }
 
 /// Reads `# TITLE: Lid 2 port 1 (CapMask: 0x5A00)`; a directed route may replace the LID.
-fn heading(line: &str) -> Option<Heading<'_>> {
+fn parse_heading(line: &str) -> Option<Heading<'_>> {
     let (title, rest) = line.trim().strip_prefix('#')?.split_once(':')?;
     let title = title.trim();
     if !title.starts_with("Port") && !title.ends_with("counters") {
@@ -67,7 +67,7 @@ fn heading(line: &str) -> Option<Heading<'_>> {
 }
 
 /// The current block.
-struct Block {
+struct CounterBlockDraft {
     sample: CounterSample,
     line: u64,
     /// Whether the names mean the 64-bit counters.
@@ -78,14 +78,14 @@ struct Block {
     counters: bool,
 }
 
-struct Reader<'a> {
+struct PerfqueryReader<'a> {
     input: Input<'a>,
     file: CounterFile,
-    open: Option<Block>,
+    open: Option<CounterBlockDraft>,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) {
+impl PerfqueryReader<'_> {
+    fn read_line(&mut self, line: &TextLine<'_>) {
         let text = line.text.trim();
         if text.is_empty() {
             return;
@@ -94,30 +94,30 @@ impl Reader<'_> {
             note_unended(&self.input, line.number, &mut self.file.notes);
             return;
         }
-        if let Some(heading) = heading(text) {
-            self.close();
-            self.open(&heading, line.number);
-        } else if let Some((name, value)) = field(text) {
-            self.field(name, value, line.number);
+        if let Some(heading) = parse_heading(text) {
+            self.end_block();
+            self.begin_block(&heading, line.number);
+        } else if let Some((name, value)) = split_field(text) {
+            self.read_field(name, value, line.number);
         } else {
-            note_stray(text, &self.input, line.number, &mut self.file.notes);
+            note_stray_line(text, &self.input, line.number, &mut self.file.notes);
         }
     }
 
-    fn open(&mut self, heading: &Heading<'_>, line: u64) {
-        let Some(port) = port(heading.port) else {
-            self.file.notes.add_partial("FN-412", self.input.place(line), || {
+    fn begin_block(&mut self, heading: &Heading<'_>, line: u64) {
+        let Some(port) = parse_port(heading.port) else {
+            self.file.notes.add_partial("FN-412", self.input.line_place(line), || {
                 format!("'{}' is no port; the block is left out", clipped(heading.port))
             });
             return;
         };
         let lid = heading.lid.and_then(|lid| lid.parse::<u32>().ok()).and_then(Lid::new);
         if lid.is_none() {
-            self.file.notes.add("FN-411", self.input.place(line), || {
+            self.file.notes.add("FN-411", self.input.line_place(line), || {
                 "the heading has no unicast LID: nobody can tell whose counters these are".to_owned()
             });
         }
-        self.open = Some(Block {
+        self.open = Some(CounterBlockDraft {
             sample: CounterSample { lid: lid.map(Lid::value), port, ..CounterSample::default() },
             line,
             wide: heading.title.to_ascii_lowercase().contains("extended counters"),
@@ -126,10 +126,10 @@ impl Reader<'_> {
         });
     }
 
-    fn field(&mut self, name: &str, value: &str, line: u64) {
+    fn read_field(&mut self, name: &str, value: &str, line: u64) {
         let (input, notes) = (self.input, &mut self.file.notes);
         let Some(block) = &mut self.open else {
-            notes.add_partial("FN-419", input.place(line), || {
+            notes.add_partial("FN-419", input.line_place(line), || {
                 "counters without a heading: nobody can tell whose they are; left out".to_owned()
             });
             return;
@@ -148,17 +148,17 @@ impl Reader<'_> {
         read_value(&mut block.sample.values, counter, value, (&input, line), notes);
     }
 
-    fn close(&mut self) {
+    fn end_block(&mut self) {
         let Some(mut block) = self.open.take() else { return };
         let values = &mut block.sample.values;
         let last = if block.wide { Counter::PortRcvPktsExtended } else { Counter::PortRcvPkts };
         if block.whole_attribute && !values.has(&last) {
-            self.file.notes.add_partial("FN-410", self.input.place(block.line), || {
+            self.file.notes.add_partial("FN-410", self.input.line_place(block.line), || {
                 "the block of this heading ends before its last counters".to_owned()
             });
         }
         if !values.is_empty() {
-            values.shrink();
+            values.shrink_to_fit();
             self.file.samples.push(block.sample);
         }
     }
@@ -166,16 +166,16 @@ impl Reader<'_> {
 
 /// Checks that PortSelect in the block is the port of the heading.
 fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
-    let select = number(value);
+    let select = parse_number(value);
     if select != Some(port.map_or(255, |port| u64::from(port.value()))) {
-        notes.add("FN-414", input.place(line), || {
+        notes.add("FN-414", input.line_place(line), || {
             format!("PortSelect is {}, not the port of the heading, which counts", clipped(value))
         });
     }
 }
 
 /// Reads `NAME:......VALUE`, also without the dots.
-fn field(text: &str) -> Option<(&str, &str)> {
+fn split_field(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_[]".contains(&b));
     let value = rest.trim_start_matches(['.', ' ', '\t']);
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn headings() {
-        let of = |line| heading(line).map(|h| (h.title, h.lid, h.port));
+        let of = |line| parse_heading(line).map(|h| (h.title, h.lid, h.port));
         assert_eq!(
             of("# Port counters: Lid 2 port 1 (CapMask: 0x5A00)"),
             Some(("Port counters", Some("2"), "1"))
@@ -216,11 +216,11 @@ mod tests {
 
     #[test]
     fn fields() {
-        assert_eq!(field("VL15Dropped:.....................0"), Some(("VL15Dropped", "0")));
-        assert_eq!(field("PortXmitWait: 12"), Some(("PortXmitWait", "12")));
-        assert_eq!(field("PortXmitWait:....N/A"), Some(("PortXmitWait", "N/A")));
+        assert_eq!(split_field("VL15Dropped:.....................0"), Some(("VL15Dropped", "0")));
+        assert_eq!(split_field("PortXmitWait: 12"), Some(("PortXmitWait", "12")));
+        assert_eq!(split_field("PortXmitWait:....N/A"), Some(("PortXmitWait", "N/A")));
         for line in ["Usage: perfquery [options]", "root@host:~# perfquery", "ibwarn: [3] x", "a b:...1"] {
-            assert_eq!(field(line), None, "{line}");
+            assert_eq!(split_field(line), None, "{line}");
         }
     }
 }

@@ -10,16 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKey, NodeKind, PortNum};
 
 use super::FileError;
 use super::content::TopologyFile;
-use super::limit::check_nodes;
+use super::limit::check_node_count;
 use super::text::Input;
 use super::topology_text::{
-    Claim, Fault, LineKind, classify, count, join, note_duplicates, note_noise, note_rate, note_truncated,
-    note_unknown_lid, sample,
+    CableClaim, LineFault, LineKind, classify, excerpt, join_cables, note_duplicates, note_noise, note_rate,
+    note_truncated, note_unknown_lid, parse_count,
 };
 
 pub const ID: &str = "port-report";
@@ -35,35 +35,35 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     // Rows borrow names from the lines, so the lines are kept.
     let lines = input.lines_with_end(is_whole).collect::<Result<Vec<_>, _>>()?;
     for line in &lines {
-        let place = input.place(line.number);
-        let row = if starts_row(&line.text) { parse(&line.text).map(Some) } else { Ok(None) };
+        let place = input.line_place(line.number);
+        let row = if starts_row(&line.text) { parse_row(&line.text).map(Some) } else { Ok(None) };
         if line.unended {
             note_truncated(&mut notes, place.clone(), !matches!(row, Ok(Some(_))));
             rows.extend(row.ok().flatten().map(|row| (line.number, row)));
             continue;
         }
-        match row.map_err(|fault| fault.at(place.clone()))? {
+        match row.map_err(|fault| fault.with_place(place.clone()))? {
             Some(row) => rows.push((line.number, row)),
-            None => note_other(&mut notes, place, &line.text),
+            None => note_other_line(&mut notes, place, &line.text),
         }
     }
     if rows.is_empty() {
         let hint = "its lines begin with SW, CA or RT and a LID";
-        return Err(FileError::new("FD-2101", Place::file(input.name), "no port in the file", hint));
+        return Err(FileError::new("FD-2101", NotePlace::file(input.name), "no port in the file", hint));
     }
     build(input.name, &rows, notes)
 }
 
 /// Whether a line is a whole row. Only a row with its closing quote or bracket can be read.
 fn is_whole(line: &str) -> bool {
-    starts_row(line) && parse(line).is_ok()
+    starts_row(line) && parse_row(line).is_ok()
 }
 
-fn note_other(notes: &mut Notes, place: Place, text: &str) {
+fn note_other_line(notes: &mut Notes, place: NotePlace, text: &str) {
     match classify(text) {
         LineKind::Blank | LineKind::Comment(_) => {}
         LineKind::ToolError => notes.add_partial("FN-202", place, || {
-            format!("'{}' is an error line of the tool: something did not answer", sample(text.trim()))
+            format!("'{}' is an error line of the tool: something did not answer", excerpt(text.trim()))
         }),
         _ => note_noise(notes, place, text),
     }
@@ -71,7 +71,7 @@ fn note_other(notes: &mut Notes, place: Place, text: &str) {
 
 /// One end of a row.
 #[derive(Clone, Copy, Debug)]
-struct Side<'a> {
+struct RowEnd<'a> {
     kind: NodeKind,
     lid: Option<Lid>,
     port: PortNum,
@@ -81,8 +81,8 @@ struct Side<'a> {
 
 #[derive(Clone, Copy, Debug)]
 struct Row<'a> {
-    near: Side<'a>,
-    far: Option<Side<'a>>,
+    near: RowEnd<'a>,
+    far: Option<RowEnd<'a>>,
     width: Option<LinkWidth>,
     speed: Option<LinkSpeed>,
     /// Width and speed, as the file writes them.
@@ -93,11 +93,11 @@ struct Row<'a> {
 
 fn starts_row(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
-    words.next().is_some_and(|word| kind_of(word).is_some())
+    words.next().is_some_and(|word| parse_kind(word).is_some())
         && words.next().is_some_and(|word| word.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn kind_of(word: &str) -> Option<NodeKind> {
+fn parse_kind(word: &str) -> Option<NodeKind> {
     match word {
         "SW" => Some(NodeKind::Switch),
         "CA" => Some(NodeKind::ChannelAdapter),
@@ -107,7 +107,7 @@ fn kind_of(word: &str) -> Option<NodeKind> {
 }
 
 /// The next word; `rest` is what follows it.
-fn word<'a>(rest: &mut &'a str) -> &'a str {
+fn take_word<'a>(rest: &mut &'a str) -> &'a str {
     let text = rest.trim_start();
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, behind) = text.split_at(end);
@@ -115,15 +115,15 @@ fn word<'a>(rest: &mut &'a str) -> &'a str {
     word
 }
 
-fn fault(what: impl Into<String>) -> Fault {
+fn fault(what: impl Into<String>) -> LineFault {
     let hint = "a port is printed as: SW 5 4 0x0123456789abcdef 4x EDR 'name'";
-    Fault::new("FD-2110", what, hint)
+    LineFault::new("FD-2110", what, hint)
 }
 
-fn parse(line: &str) -> Result<Row<'_>, Fault> {
+fn parse_row(line: &str) -> Result<Row<'_>, LineFault> {
     let mut rest = line;
-    let mut near = side(&mut rest)?;
-    let (width, speed) = (word(&mut rest), word(&mut rest));
+    let mut near = parse_row_end(&mut rest)?;
+    let (width, speed) = (take_word(&mut rest), take_word(&mut rest));
     let mut row = Row {
         near,
         far: None,
@@ -140,7 +140,7 @@ fn parse(line: &str) -> Result<Row<'_>, Fault> {
         return Ok(row);
     };
     let mut rest = peer;
-    let mut far = side(&mut rest)?;
+    let mut far = parse_row_end(&mut rest)?;
     let names = rest.trim().strip_prefix('(').and_then(|names| names.strip_suffix(')')).map(str::trim);
     let inner = names.and_then(|names| names.strip_prefix('\'')).and_then(|names| names.strip_suffix('\''));
     let both = inner.and_then(|names| names.split_once("' - '"));
@@ -150,40 +150,42 @@ fn parse(line: &str) -> Result<Row<'_>, Fault> {
     Ok(row)
 }
 
-fn side<'a>(rest: &mut &'a str) -> Result<Side<'a>, Fault> {
-    let kind = kind_of(word(rest)).ok_or_else(|| fault("a peer that is neither SW, CA nor RT"))?;
-    let lid = word(rest);
+fn parse_row_end<'a>(rest: &mut &'a str) -> Result<RowEnd<'a>, LineFault> {
+    let kind = parse_kind(take_word(rest)).ok_or_else(|| fault("a peer that is neither SW, CA nor RT"))?;
+    let lid = take_word(rest);
     let digits = lid.strip_prefix('-').unwrap_or(lid);
-    let value = count(digits).ok_or_else(|| fault(format!("'{}' is no LID", sample(lid))))?;
+    let value = parse_count(digits).ok_or_else(|| fault(format!("'{}' is no LID", excerpt(lid))))?;
     let lid = if digits.len() == lid.len() { Lid::new(value) } else { None };
-    let port = word(rest);
-    let port =
-        count(port).and_then(PortNum::new).filter(|port| *port != PortNum::MANAGEMENT).ok_or_else(|| {
-            Fault::new(
+    let port = take_word(rest);
+    let port = parse_count(port)
+        .and_then(PortNum::new)
+        .filter(|port| *port != PortNum::MANAGEMENT)
+        .ok_or_else(|| {
+            LineFault::new(
                 "FD-2104",
-                format!("'{}' is no port", sample(port)),
+                format!("'{}' is no port", excerpt(port)),
                 "ports are numbered from 1 to 254",
             )
         })?;
-    let guid = word(rest);
+    let guid = take_word(rest);
     let guid = Guid::from_hex(guid).map_err(|e| fault(e.to_string()))?;
-    Ok(Side { kind, lid, port, guid, name: "" })
+    Ok(RowEnd { kind, lid, port, guid, name: "" })
 }
 
 /// Node GUIDs of adapters, derived from the GUIDs of their ports:
 ///
 /// - Ports of the same name whose GUIDs are g plus their numbers are one adapter with the GUID g (older adapters).
 /// - All others are adapters of one port, with the GUID of that port (newer adapters).
-struct Adapters<'a> {
+struct AdapterGuids<'a> {
     shared: BTreeMap<(u64, &'a str), Vec<PortNum>>,
 }
 
-impl<'a> Adapters<'a> {
-    fn of(rows: &[(u64, Row<'a>)]) -> Self {
+impl<'a> AdapterGuids<'a> {
+    fn from_rows(rows: &[(u64, Row<'a>)]) -> Self {
         let mut shared: BTreeMap<(u64, &str), Vec<PortNum>> = BTreeMap::new();
         for side in rows.iter().flat_map(|(_, row)| [Some(row.near), row.far]).flatten() {
             if side.kind != NodeKind::Switch {
-                let ports = shared.entry((base(&side), side.name)).or_default();
+                let ports = shared.entry((base_guid(&side), side.name)).or_default();
                 if !ports.contains(&side.port) {
                     ports.push(side.port);
                 }
@@ -193,49 +195,54 @@ impl<'a> Adapters<'a> {
         Self { shared }
     }
 
-    fn node_guid(&self, side: &Side<'a>) -> Guid {
-        let joined = side.kind != NodeKind::Switch && self.shared.contains_key(&(base(side), side.name));
-        if joined { Guid(base(side)) } else { side.guid }
+    fn node_guid(&self, side: &RowEnd<'a>) -> Guid {
+        let joined = side.kind != NodeKind::Switch && self.shared.contains_key(&(base_guid(side), side.name));
+        if joined { Guid(base_guid(side)) } else { side.guid }
     }
 }
 
-fn base(side: &Side<'_>) -> u64 {
+fn base_guid(side: &RowEnd<'_>) -> u64 {
     side.guid.0.wrapping_sub(u64::from(side.port.value()))
 }
 
 fn build(file: &str, rows: &[(u64, Row<'_>)], mut notes: Notes) -> Result<TopologyFile, Box<FileError>> {
-    let adapters = Adapters::of(rows);
+    let adapters = AdapterGuids::from_rows(rows);
     let mut builder = FabricBuilder::new();
     let mut claims = Vec::new();
     for (number, row) in rows {
-        let place = || Place::line(file, *number);
-        let key = add(&mut builder, &adapters, &row.near, true);
-        check_nodes(builder.len(), place)?;
+        let place = || NotePlace::line(file, *number);
+        let key = add_node(&mut builder, &adapters, &row.near, true);
+        check_node_count(builder.len(), place)?;
         note_row(&mut notes, &place, row);
         let facts = builder.node_mut(key);
         facts.port_count = facts.port_count.max(row.near.port.value());
-        state_port(&mut builder, key, &row.near);
+        set_port_state(&mut builder, key, &row.near);
         let Some(far) = &row.far else { continue };
         let port = builder.port(key, row.near.port);
         (port.width, port.speed) = (port.width.or(row.width), port.speed.or(row.speed));
-        let peer = add(&mut builder, &adapters, far, false);
-        check_nodes(builder.len(), place)?;
+        let peer = add_node(&mut builder, &adapters, far, false);
+        check_node_count(builder.len(), place)?;
         let far_guid = Some(far.guid).filter(|_| far.kind != NodeKind::Switch);
         let (near, far_end) = ((key, row.near.port), (peer, far.port));
-        claims.push(Claim { near, far: far_end, line: *number, far_lid: far.lid, far_guid });
+        claims.push(CableClaim { near, far: far_end, line: *number, far_lid: far.lid, far_guid });
     }
-    join(&mut builder, &claims, &mut notes, file)?;
+    join_cables(&mut builder, &claims, &mut notes, file)?;
     let fabric = builder.finish();
     note_duplicates(&mut notes, file, &fabric);
     Ok(TopologyFile { fabric, notes, ..TopologyFile::default() })
 }
 
-fn add(builder: &mut FabricBuilder, adapters: &Adapters<'_>, side: &Side<'_>, answered: bool) -> NodeKey {
+fn add_node(
+    builder: &mut FabricBuilder,
+    adapters: &AdapterGuids<'_>,
+    side: &RowEnd<'_>,
+    answered: bool,
+) -> NodeKey {
     let guid = adapters.node_guid(side);
     let key = match builder.find(side.kind, guid) {
         Some(key) => key,
         None => {
-            let facts = NodeFacts::unheard(side.kind, guid, side.name);
+            let facts = NodeFacts::known_from_peer(side.kind, guid, side.name);
             builder.add_node(facts).unwrap_or_else(|known| known)
         }
     };
@@ -244,7 +251,7 @@ fn add(builder: &mut FabricBuilder, adapters: &Adapters<'_>, side: &Side<'_>, an
 }
 
 /// Adds what a row says of its own port.
-fn state_port(builder: &mut FabricBuilder, key: NodeKey, side: &Side<'_>) {
+fn set_port_state(builder: &mut FabricBuilder, key: NodeKey, side: &RowEnd<'_>) {
     let is_switch = side.kind == NodeKind::Switch;
     let addressed = if is_switch { PortNum::MANAGEMENT } else { side.port };
     let facts = builder.port(key, addressed);
@@ -253,7 +260,7 @@ fn state_port(builder: &mut FabricBuilder, key: NodeKey, side: &Side<'_>) {
     builder.port(key, side.port);
 }
 
-fn note_row(notes: &mut Notes, place: &impl Fn() -> Place, row: &Row<'_>) {
+fn note_row(notes: &mut Notes, place: &impl Fn() -> NotePlace, row: &Row<'_>) {
     if row.near.lid.is_none() {
         note_unknown_lid(notes, place());
     }
@@ -265,7 +272,7 @@ fn note_row(notes: &mut Notes, place: &impl Fn() -> Place, row: &Row<'_>) {
     if row.ambiguous {
         notes.add("FN-242", place(), || {
             let (near, far) = (row.near.name, row.far.map_or("", |far| far.name));
-            format!("names with ' - ' in them: read as '{}' and '{}'", sample(near), sample(far))
+            format!("names with ' - ' in them: read as '{}' and '{}'", excerpt(near), excerpt(far))
         });
     }
     if row.near.kind != NodeKind::Switch {
@@ -305,7 +312,7 @@ SW     5  1 0x0000000000200003 4x QDR - CA    10  1 0x0000000000100008 ( ' leaf 
     }
 
     #[test]
-    fn rates_that_nobody_knows_are_noted() {
+    fn unknown_rates_are_noted() {
         for (rate, noted) in [("4x QDR", false), ("4x ZDR", true), ("3x QDR", true)] {
             let text = format!("SW 5 4 0x20 {rate} - SW 8 4 0x21 ( 'a' - 'b' )\n");
             let file = read(Input::new("r", text.as_bytes())).unwrap();

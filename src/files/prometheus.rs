@@ -60,7 +60,7 @@ metrics! {
 pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> String {
     let exposition = Exposition::new(fabric, names, counters);
     let mut out = String::new();
-    for family in [Family::Switch, Family::Adapter] {
+    for family in [MetricFamily::Switch, MetricFamily::Adapter] {
         for metric in METRICS {
             exposition.write_counter(&mut out, family, metric);
         }
@@ -84,12 +84,17 @@ pub struct Gauge {
 pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String {
     let exposition = Exposition::new(fabric, names, &[]);
     let mut out = String::new();
-    for family in [Family::Switch, Family::Adapter] {
+    for family in [MetricFamily::Switch, MetricFamily::Adapter] {
         for Gauge { name, help, values } in gauges {
-            let name = format!("infiniband_{}_port_{name}", family.word());
+            let name = format!("infiniband_{}_port_{name}", family.label());
             let mut mine = values.iter().filter(|(port, _)| exposition.family(*port) == family).peekable();
             if mine.peek().is_some() {
-                head(&mut out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
+                write_head(
+                    &mut out,
+                    &name,
+                    &format!("Infiniband {} port {help}", family.description()),
+                    "gauge",
+                );
             }
             for (port, value) in mine {
                 // Writing to a String cannot fail.
@@ -102,25 +107,25 @@ pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String 
 
 /// The exporter has one family of metrics for switches and one for adapters; routers count as adapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Family {
+enum MetricFamily {
     Switch,
     Adapter,
 }
 
-impl Family {
-    fn of(kind: NodeKind) -> Self {
+impl MetricFamily {
+    fn of_node_kind(kind: NodeKind) -> Self {
         if kind == NodeKind::Switch { Self::Switch } else { Self::Adapter }
     }
 
     /// The word in a metric's name, which is also the label of the node's name.
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::Switch => "switch",
             Self::Adapter => "hca",
         }
     }
 
-    fn title(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Switch => "switch",
             Self::Adapter => "HCA",
@@ -153,21 +158,21 @@ struct Exposition<'a> {
 impl<'a> Exposition<'a> {
     fn new(fabric: &'a Fabric, names: &'a Names, samples: &'a [CounterSample]) -> Self {
         let samples = samples.iter().filter_map(|sample| Some((port_of(fabric, sample)?, sample))).collect();
-        let labels = fabric.ports().map(|(id, _)| labels(fabric, names, id)).collect();
+        let labels = fabric.ports().map(|(id, _)| port_labels(fabric, names, id)).collect();
         Self { fabric, names, samples, labels }
     }
 
-    fn family(&self, port: PortId) -> Family {
-        Family::of(self.fabric.node(self.fabric.port(port).node).facts.kind)
+    fn family(&self, port: PortId) -> MetricFamily {
+        MetricFamily::of_node_kind(self.fabric.node(self.fabric.port(port).node).facts.kind)
     }
 
     /// The ports of a family that have a value, in canonical order.
-    fn series<T>(&self, family: Family, value: impl Fn(PortId) -> Option<T>) -> Vec<(PortId, T)> {
+    fn series<T>(&self, family: MetricFamily, value: impl Fn(PortId) -> Option<T>) -> Vec<(PortId, T)> {
         let ports = self.fabric.ports().map(|(id, _)| id).filter(|port| self.family(*port) == family);
         ports.filter_map(|port| Some((port, value(port)?))).collect()
     }
 
-    fn write_counter(&self, out: &mut String, family: Family, metric: &Metric) {
+    fn write_counter(&self, out: &mut String, family: MetricFamily, metric: &Metric) {
         let [Some(counter), wide] = &metric.counters else { return };
         // The value of each port, and whether it came from the 64-bit counter.
         let mut readings: Vec<Option<(u64, bool)>> = vec![None; self.labels.len()];
@@ -186,26 +191,26 @@ impl<'a> Exposition<'a> {
             }
         }
         let series = self.series(family, |port| readings[port.index()]);
-        let name = format!("infiniband_{}_port_{}", family.word(), metric.name);
+        let name = format!("infiniband_{}_port_{}", family.label(), metric.name);
         if !series.is_empty() {
-            head(out, &name, &format!("Infiniband {} port {counter}", family.title()), "counter");
+            write_head(out, &name, &format!("Infiniband {} port {counter}", family.description()), "counter");
         }
         let bytes = if counter.kind() == Some(CounterKind::Data) { 4 } else { 1 };
         for (port, (value, _)) in series {
-            line(out, &name, &self.labels[port.index()], u128::from(value) * bytes);
+            write_line(out, &name, &self.labels[port.index()], u128::from(value) * bytes);
         }
     }
 
-    fn write_states(&self, out: &mut String, family: Family) {
+    fn write_states(&self, out: &mut String, family: MetricFamily) {
         let facts = |port| &self.fabric.port(port).facts;
         let mut gauge = |name: &str, help: &str, value: &dyn Fn(PortId) -> Option<u64>| {
-            let name = format!("infiniband_{}_port_{name}", family.word());
+            let name = format!("infiniband_{}_port_{name}", family.label());
             let series = self.series(family, value);
             if !series.is_empty() {
-                head(out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
+                write_head(out, &name, &format!("Infiniband {} port {help}", family.description()), "gauge");
             }
             for (port, value) in series {
-                line(out, &name, &self.labels[port.index()], u128::from(value));
+                write_line(out, &name, &self.labels[port.index()], u128::from(value));
             }
         };
         gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
@@ -220,39 +225,45 @@ impl<'a> Exposition<'a> {
         });
     }
 
-    fn write_uplinks(&self, out: &mut String, family: Family) {
+    fn write_uplinks(&self, out: &mut String, family: MetricFamily) {
         let series = self.series(family, |port| self.fabric.peer(port));
-        let name = format!("infiniband_{}_uplink_info", family.word());
+        let name = format!("infiniband_{}_uplink_info", family.label());
         if !series.is_empty() {
-            head(out, &name, &format!("Infiniband {} uplink information", family.title()), "gauge");
+            write_head(
+                out,
+                &name,
+                &format!("Infiniband {} uplink information", family.description()),
+                "gauge",
+            );
         }
         for (port, peer) in series {
-            let labels = format!("{}{}", self.labels[port.index()], uplink(self.fabric, self.names, peer));
-            line(out, &name, &labels, 1);
+            let labels =
+                format!("{}{}", self.labels[port.index()], uplink_labels(self.fabric, self.names, peer));
+            write_line(out, &name, &labels, 1);
         }
     }
 }
 
-fn head(out: &mut String, name: &str, help: &str, kind: &str) {
+fn write_head(out: &mut String, name: &str, help: &str, kind: &str) {
     // Writing to a String cannot fail.
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
-fn line(out: &mut String, name: &str, labels: &str, value: u128) {
+fn write_line(out: &mut String, name: &str, labels: &str, value: u128) {
     let _ = writeln!(out, "{name}{{{labels}}} {value}");
 }
 
-fn labels(fabric: &Fabric, names: &Names, port: PortId) -> String {
+fn port_labels(fabric: &Fabric, names: &Names, port: PortId) -> String {
     let port = fabric.port(port);
     let node = fabric.node(port.node);
-    let family = Family::of(node.facts.kind);
+    let family = MetricFamily::of_node_kind(node.facts.kind);
     let mut labels = format!("guid=\"{}\",port=\"{}\",", node.guid(), port.number);
-    label(&mut labels, family.word(), names.of(port.node));
+    write_label(&mut labels, family.label(), names.name(port.node));
     labels
 }
 
 /// The labels for the other end of the cable.
-fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
+fn uplink_labels(fabric: &Fabric, names: &Names, peer: PortId) -> String {
     let port = fabric.port(peer);
     let node = fabric.node(port.node);
     let kind = match node.facts.kind {
@@ -262,7 +273,7 @@ fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
     };
     let lid = fabric.address_of(peer).map_or(String::new(), |(lid, _)| lid.to_string());
     let mut labels = String::from(",");
-    label(&mut labels, "uplink", names.of(port.node));
+    write_label(&mut labels, "uplink", names.name(port.node));
     let _ = write!(
         labels,
         ",uplink_guid=\"{}\",uplink_type=\"{kind}\",uplink_port=\"{}\",uplink_lid=\"{lid}\"",
@@ -273,7 +284,7 @@ fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
 }
 
 /// Writes a label, with its value escaped as the format requires.
-fn label(out: &mut String, name: &str, value: &str) {
+fn write_label(out: &mut String, name: &str, value: &str) {
     let _ = write!(out, "{name}=\"");
     for c in escape_unprintable(value).chars() {
         match c {
@@ -293,7 +304,7 @@ mod tests {
     #[test]
     fn labels_are_escaped() {
         let mut out = String::new();
-        label(&mut out, "switch", "a\\b\"c\u{1b}d");
+        write_label(&mut out, "switch", "a\\b\"c\u{1b}d");
         assert_eq!(out, "switch=\"a\\\\b\\\"c\\\\u{1b}d\"");
     }
 

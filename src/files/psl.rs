@@ -3,12 +3,14 @@
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::observe::{NotePlace, Notes, PolicyLevels};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PathLevelTable, PortNum, Routes, ServiceLevel};
 
 use super::FileError;
 use super::content::PolicyFile;
-use super::opensm::{CONTRADICTION, bad_line, decimal, marked_hex, note_half_line, nothing};
+use super::opensm::{
+    CONFLICTING_ENTRIES, bad_line, no_content, note_truncated_line, parse_decimal, parse_prefixed_hex,
+};
 use super::text::Input;
 
 pub const ID: &str = "psl";
@@ -17,40 +19,40 @@ pub const ID: &str = "psl";
 const DIGITS: usize = 16;
 
 /// A node whose ports use different lanes to a destination.
-const PORTS_DIFFER: &str = "FN-361";
+const PORTS_DISAGREE: &str = "FN-361";
 
 /// Most lines: a file of half a gigabyte.
-pub const MOST_LINES: usize = 20_000_000;
+pub const MAX_LINES: usize = 20_000_000;
 
 /// A sending node, with the switches that its ports are cabled to; a switch has only itself. An adapter with several
 /// ports sends from one to the other.
-struct Sender {
+struct SendingNode {
     node: NodeId,
     switches: Vec<NodeId>,
 }
 
-impl Sender {
+impl SendingNode {
     fn sends_to(&self, owner: NodeId) -> bool {
         owner != self.node || self.switches.len() > 1
     }
 }
 
 /// Reads a path and its level: `0x0002c90000000201 17 3`.
-fn entry(line: &str) -> Option<(Guid, Lid, ServiceLevel)> {
+fn parse_entry(line: &str) -> Option<(Guid, Lid, ServiceLevel)> {
     let mut words = line.split_whitespace();
     let (guid, lid, level) = (words.next()?, words.next()?, words.next()?);
-    let guid = marked_hex(guid).filter(|value| *value != 0 && guid.len() == "0x".len() + DIGITS)?;
-    let (lid, level) = (Lid::new(decimal(lid)?)?, ServiceLevel::new(decimal(level)?)?);
+    let guid = parse_prefixed_hex(guid).filter(|value| *value != 0 && guid.len() == "0x".len() + DIGITS)?;
+    let (lid, level) = (Lid::new(parse_decimal(lid)?)?, ServiceLevel::new(parse_decimal(level)?)?);
     words.next().is_none().then_some((Guid(guid), lid, level))
 }
 
-fn says_something(line: &str) -> bool {
+fn has_content(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
 /// Whether the first line with content is a path with its level.
 pub fn looks_like(head: &str) -> bool {
-    head.lines().map(str::trim).find(|line| says_something(line)).is_some_and(|line| entry(line).is_some())
+    head.lines().map(str::trim).find(|line| has_content(line)).is_some_and(|line| parse_entry(line).is_some())
 }
 
 /// Reads the levels of paths.
@@ -59,41 +61,41 @@ pub fn read(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     for line in input.lines() {
         let line = line?;
         let text = line.text.trim();
-        if !says_something(text) {
+        if !has_content(text) {
             continue;
         }
-        let place = || input.place(line.number);
-        let found = entry(text);
+        let place = || input.line_place(line.number);
+        let found = parse_entry(text);
         // A 1 at the end of the file may be the beginning of 10 to 15.
         if line.unended && found.is_none_or(|(_, _, level)| level.value() == 1 && text.ends_with(" 1")) {
-            note_half_line(&mut notes, place(), text);
+            note_truncated_line(&mut notes, place(), text);
             continue;
         }
         let wanted = "the GUID of a source (0x and 16 digits), a LID and a service level of 0 to 15";
         let (source, lid, level) = found.ok_or_else(|| bad_line(place(), text, wanted))?;
         let known = table.sources.entry(source).or_default().insert(lid, level);
         if known.is_some_and(|known| known != level) {
-            notes.add(CONTRADICTION, place(), || {
+            notes.add(CONFLICTING_ENTRIES, place(), || {
                 format!("the path from {source} to LID {lid} has two service levels; the last one counts")
             });
         }
     }
     if table.sources.is_empty() {
-        return Err(nothing(input.name, "service level of a path"));
+        return Err(no_content(input.name, "service level of a path"));
     }
     Ok(PolicyFile { levels: PolicyLevels::ByPath(table), notes })
 }
 
 /// Number of lines that the file will have.
-pub fn lines(fabric: &Fabric) -> usize {
-    senders(fabric).len().saturating_mul(destinations(fabric).len())
+pub fn line_count(fabric: &Fabric) -> usize {
+    sending_nodes(fabric).len().saturating_mul(destinations(fabric).len())
 }
 
 /// Writes the levels of all paths, including those of switches.
 pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let ends = destinations(fabric);
-    for sender in senders(fabric) {
+    for sender in sending_nodes(fabric) {
         let guid = fabric.node(sender.node).guid();
         let Some((first, others)) = sender.switches.split_first() else { continue };
         for (lid, owner) in ends.iter().filter(|(_, owner)| sender.sends_to(*owner)) {
@@ -101,7 +103,7 @@ pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Resul
             writeln!(out, "{guid} {lid} {}", lane.value())?;
             if others.iter().any(|switch| routes.lane(switch.0, *lid) != lane) {
                 let owner = fabric.node(*owner).guid();
-                notes.add(PORTS_DIFFER, Place::default(), || {
+                notes.add(PORTS_DISAGREE, NotePlace::default(), || {
                     format!("the ports of {guid} take different lanes to {owner}; the format knows nodes: the first counts")
                 });
             }
@@ -110,7 +112,7 @@ pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Resul
     Ok(notes)
 }
 
-fn senders(fabric: &Fabric) -> Vec<Sender> {
+fn sending_nodes(fabric: &Fabric) -> Vec<SendingNode> {
     let sender = |(node, facts): (NodeId, &fabdeck_fabric::Node)| {
         let switches = match facts.facts.kind {
             NodeKind::Switch => vec![node],
@@ -121,7 +123,7 @@ fn senders(fabric: &Fabric) -> Vec<Sender> {
                 .filter(|peer| fabric.node(*peer).is_switch())
                 .collect(),
         };
-        Sender { node, switches }
+        SendingNode { node, switches }
     };
     fabric.nodes().map(sender).filter(|sender| !sender.switches.is_empty()).collect()
 }
@@ -132,7 +134,7 @@ fn destinations(fabric: &Fabric) -> Vec<(Lid, NodeId)> {
     for (_, port) in fabric.ports() {
         let end = port.number == PortNum::MANAGEMENT || !fabric.node(port.node).is_switch();
         let Some(base) = port.facts.lid.filter(|_| end) else { continue };
-        let lids = (0..u32::from(port.facts.lmc.lids())).map(|more| u32::from(base.value()) + more);
+        let lids = (0..u32::from(port.facts.lmc.lid_count())).map(|more| u32::from(base.value()) + more);
         ends.extend(lids.filter_map(Lid::new).map(|lid| (lid, port.node)));
     }
     ends.sort_unstable();
@@ -142,17 +144,17 @@ fn destinations(fabric: &Fabric) -> Vec<(Lid, NodeId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::Lanes;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::PathLanes;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
     use proptest::prelude::*;
 
     #[test]
     fn a_line_for_each_node_and_lid() {
-        let fabric = generate(&"kary,k=2,n=1".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"kary,k=2,n=1".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let top = fabric.top_lid().unwrap();
         let mut routes = Routes::empty(fabric.switch_count(), Some(top));
         let lane = (0..=top.index()).map(|lid| (lid % 3) as u8).collect();
-        routes.lanes = Lanes::ByDestination { lanes: 3, lane };
+        routes.lanes = PathLanes::ByDestination { lanes: 3, lane };
         let mut bytes = Vec::new();
         assert!(write(&fabric, &routes, &mut bytes).unwrap().is_empty());
         let text = String::from_utf8(bytes).unwrap();
@@ -163,7 +165,7 @@ mod tests {
             assert!(words[0].starts_with("0x") && words[0].len() == 18, "{line}");
         }
         let nodes = fabric.nodes().len();
-        assert_eq!((text.lines().count(), lines(&fabric)), (nodes * (nodes - 1), nodes * nodes));
+        assert_eq!((text.lines().count(), line_count(&fabric)), (nodes * (nodes - 1), nodes * nodes));
     }
 
     /// A server whose adapter has both ports at one switch.
@@ -188,7 +190,7 @@ mod tests {
         let PolicyLevels::ByPath(table) = file.levels else { panic!("{:?}", file.levels) };
         let own = |lid| table.level(Guid(9), Lid::new(lid).unwrap()).is_some();
         assert!(own(3) && own(4) && own(1), "{}", String::from_utf8_lossy(&bytes));
-        assert_eq!(table.put_to(&fabric, true).unlisted, 0);
+        assert_eq!(table.apply_to(&fabric, true).unlisted, 0);
     }
 
     #[test]
@@ -214,7 +216,7 @@ mod tests {
         let PolicyLevels::ByPath(table) = &file.levels else { panic!("{:?}", file.levels) };
         let level = table.level(Guid(0x0002_c900_0000_0201), Lid::new(17).unwrap()).unwrap();
         let codes: Vec<(&str, u64)> = file.notes.iter().map(|note| (note.code, note.count)).collect();
-        assert_eq!((level.value(), table.count(), codes), (4, 1, vec![(CONTRADICTION, 1)]));
+        assert_eq!((level.value(), table.count(), codes), (4, 1, vec![(CONFLICTING_ENTRIES, 1)]));
     }
 
     proptest! {

@@ -5,20 +5,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
-use fabdeck_fabric::{Fabric, Guid, Lanes, Lid, PortNum, Routes};
+use fabdeck_fabric::observe::{NotePlace, Notes, PolicyLevels};
+use fabdeck_fabric::{Fabric, Guid, Lid, PathLanes, PortNum, Routes};
 
 use super::FileError;
 use super::content::PolicyFile;
-use super::opensm::{marked_hex, port_guid, shown};
+use super::opensm::{parse_prefixed_hex, port_guid, printable_excerpt};
 use super::text::Input;
 
 pub const ID: &str = "qos-policy";
 
 /// Lanes that depend on the source too.
-const BY_PAIR: &str = "FD-2601";
+const LANES_BY_PAIR: &str = "FD-2601";
 /// Lanes that depend on the LID, not on the port.
-const BY_LID: &str = "FD-2602";
+const LANES_BY_LID: &str = "FD-2602";
 /// A port with an unknown GUID.
 const NO_GUID: &str = "FD-2603";
 /// A line that cannot be parsed.
@@ -28,36 +28,36 @@ const BAD_LINE: &str = "FD-2604";
 const UNDECIDED: &str = "FN-261";
 
 /// The words that open a policy's sections.
-const OUTER: [&str; 4] = ["port-groups", "qos-levels", "qos-match-rules", "qos-ulps"];
+const SECTION_WORDS: [&str; 4] = ["port-groups", "qos-levels", "qos-match-rules", "qos-ulps"];
 
 /// GUIDs on a line; OpenSM accepts ten thousand characters.
-const ABREAST: usize = 8;
+const GUIDS_PER_LINE: usize = 8;
 
 /// Service levels by the GUID of the destination port; other ports have level 0.
-pub type Levels = BTreeMap<Guid, u8>;
+pub type LevelsByPort = BTreeMap<Guid, u8>;
 
 /// Writes the policy for lanes that depend on the destination; lane and level have the same number.
 pub fn write(fabric: &Fabric, routes: &Routes) -> Result<String, Box<FileError>> {
-    let levels = levels_of(fabric, routes)?;
+    let levels = compute_levels(fabric, routes)?;
     let used: BTreeSet<u8> = levels.values().copied().collect();
     let text = print(&levels, &used);
     match read(Input::new(ID, text.as_bytes())) {
         Ok(again) if again == levels => Ok(text),
         Ok(_) => {
             let what = "the policy reads back as another one";
-            Err(FileError::new(BAD_LINE, Place::file(ID), what, "report this, it is a bug"))
+            Err(FileError::new(BAD_LINE, NotePlace::file(ID), what, "report this, it is a bug"))
         }
         Err(error) => Err(error),
     }
 }
 
-fn levels_of(fabric: &Fabric, routes: &Routes) -> Result<Levels, Box<FileError>> {
-    let mut levels = Levels::new();
-    let refused = |code, what: String, hint: &str| FileError::new(code, Place::file(ID), what, hint);
-    if matches!(routes.lanes, Lanes::ByPair { .. }) {
+fn compute_levels(fabric: &Fabric, routes: &Routes) -> Result<LevelsByPort, Box<FileError>> {
+    let mut levels = LevelsByPort::new();
+    let refused = |code, what: String, hint: &str| FileError::new(code, NotePlace::file(ID), what, hint);
+    if matches!(routes.lanes, PathLanes::ByPair { .. }) {
         let what = "the lane of a path follows its source too, and a policy of OpenSM would need a rule for each pair";
         return Err(refused(
-            BY_PAIR,
+            LANES_BY_PAIR,
             what.into(),
             "route with an engine whose lanes follow the destination, as nue",
         ));
@@ -65,13 +65,13 @@ fn levels_of(fabric: &Fabric, routes: &Routes) -> Result<Levels, Box<FileError>>
     for (_, port) in fabric.ports() {
         let end = port.number == PortNum::MANAGEMENT || !fabric.node(port.node).is_switch();
         let Some(base) = port.facts.lid.filter(|_| end) else { continue };
-        let lids = (0..u32::from(port.facts.lmc.lids())).map(|more| u32::from(base.value()) + more);
+        let lids = (0..u32::from(port.facts.lmc.lid_count())).map(|more| u32::from(base.value()) + more);
         let lanes: BTreeSet<u8> = lids.filter_map(Lid::new).map(|lid| routes.lane(0, lid).value()).collect();
         let (Some(lane), 1) = (lanes.first(), lanes.len()) else {
             let what = format!(
                 "the LIDs of one port, from {base} on, have different lanes, and a policy knows ports only"
             );
-            return Err(refused(BY_LID, what, "route with one LID a port (LMC 0)"));
+            return Err(refused(LANES_BY_LID, what, "route with one LID a port (LMC 0)"));
         };
         if *lane == 0 {
             continue;
@@ -85,14 +85,14 @@ fn levels_of(fabric: &Fabric, routes: &Routes) -> Result<Levels, Box<FileError>>
     Ok(levels)
 }
 
-fn print(levels: &Levels, used: &BTreeSet<u8>) -> String {
+fn print(levels: &LevelsByPort, used: &BTreeSet<u8>) -> String {
     let mut text = String::from("# Service level by destination; the rest takes level 0.\nport-groups\n");
     // Writing to a String cannot fail.
     for level in used {
         let _ = writeln!(text, "    port-group\n        name: lane{level}");
         let guids: Vec<String> =
             levels.iter().filter(|(_, held)| *held == level).map(|(guid, _)| guid.to_string()).collect();
-        for line in guids.chunks(ABREAST) {
+        for line in guids.chunks(GUIDS_PER_LINE) {
             let _ = writeln!(text, "        port-guid: {}", line.join(", "));
         }
         text += "    end-port-group\n";
@@ -116,7 +116,7 @@ fn print(levels: &Levels, used: &BTreeSet<u8>) -> String {
 
 /// The state of the parser.
 #[derive(Default)]
-struct Draft {
+struct PolicyDraft {
     /// Names of the open sections, the innermost last.
     open: Vec<String>,
     groups: BTreeMap<String, BTreeSet<Guid>>,
@@ -134,8 +134,8 @@ const SECTIONS: [(&str, &str); 3] =
     [("port-groups", "port-group"), ("qos-levels", "qos-level"), ("qos-match-rules", "qos-match-rule")];
 
 /// Reads a policy whose rules depend only on the destination.
-pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
-    let mut draft = Draft::default();
+pub fn read(input: Input<'_>) -> Result<LevelsByPort, Box<FileError>> {
+    let mut draft = PolicyDraft::default();
     let mut last = 0;
     for line in input.lines() {
         let line = line?;
@@ -144,13 +144,24 @@ pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
         if text.is_empty() {
             continue;
         }
-        draft.line(text).ok_or_else(|| {
-            let what = format!("'{}' does not belong here in a policy by destination", shown(text));
-            FileError::new(BAD_LINE, input.place(line.number), what, "write groups, levels and rules only")
+        draft.read_line(text).ok_or_else(|| {
+            let what =
+                format!("'{}' does not belong here in a policy by destination", printable_excerpt(text));
+            FileError::new(
+                BAD_LINE,
+                input.line_place(line.number),
+                what,
+                "write groups, levels and rules only",
+            )
         })?;
     }
     let wrong = |what: &str| {
-        FileError::new(BAD_LINE, input.place(last.max(1)), what, "compare it with one that 'convert' wrote")
+        FileError::new(
+            BAD_LINE,
+            input.line_place(last.max(1)),
+            what,
+            "compare it with one that 'convert' wrote",
+        )
     };
     if !draft.open.is_empty() {
         return Err(wrong("the file ends within a section"));
@@ -161,7 +172,7 @@ pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
 /// Whether the first line with content opens a section of a policy.
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    lines.find(|line| !line.is_empty()).is_some_and(|line| OUTER.contains(&line))
+    lines.find(|line| !line.is_empty()).is_some_and(|line| SECTION_WORDS.contains(&line))
 }
 
 /// Reads an operator's policy. Rules that depend on more than the destination leave the levels of paths undecided,
@@ -175,16 +186,16 @@ pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    let named = match (levels_named(input)?, &error) {
+    let named = match (collect_levels(input)?, &error) {
         (Some(named), _) => named,
         (None, Some(error)) => return Err(error.clone()),
         (None, None) => BTreeSet::new(),
     };
     if named.iter().all(|level| *level == 0) {
-        return Ok(PolicyFile { levels: PolicyLevels::ByDestination(Levels::new()), notes });
+        return Ok(PolicyFile { levels: PolicyLevels::ByDestination(LevelsByPort::new()), notes });
     }
     let named: Vec<String> = named.iter().map(u8::to_string).collect();
-    let place = error.as_ref().map_or_else(|| Place::file(input.name), |error| error.place.clone());
+    let place = error.as_ref().map_or_else(|| NotePlace::file(input.name), |error| error.place.clone());
     notes.add(UNDECIDED, place, || {
         let named = named.join(", ");
         let why = match error {
@@ -202,7 +213,7 @@ fn has_rules(input: Input<'_>) -> bool {
 }
 
 /// All service levels in a policy of any form; `None` if a section has no end.
-fn levels_named(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>> {
+fn collect_levels(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>> {
     let (mut open, mut levels) = (Vec::new(), BTreeSet::new());
     for line in input.lines() {
         let line = line?;
@@ -224,13 +235,13 @@ fn levels_named(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>
     Ok(open.is_empty().then_some(levels))
 }
 
-impl Draft {
-    fn line(&mut self, text: &str) -> Option<()> {
+impl PolicyDraft {
+    fn read_line(&mut self, text: &str) -> Option<()> {
         if let Some(section) = text.strip_prefix("end-") {
-            return (self.open.pop()? == section).then(|| self.close(section))?;
+            return (self.open.pop()? == section).then(|| self.end_section(section))?;
         }
         if let Some((key, value)) = text.split_once(':') {
-            return self.value(key.trim(), value.trim());
+            return self.read_value(key.trim(), value.trim());
         }
         let fits = SECTIONS.iter().any(|(outer, inner)| match self.open.as_slice() {
             [] => text == *outer,
@@ -240,12 +251,12 @@ impl Draft {
         fits.then(|| self.open.push(text.to_owned()))
     }
 
-    fn value(&mut self, key: &str, value: &str) -> Option<()> {
+    fn read_value(&mut self, key: &str, value: &str) -> Option<()> {
         match (self.open.last()?.as_str(), key) {
             ("port-group" | "qos-level", "name") => self.name = value.to_owned(),
             ("port-group", "port-guid") => {
                 for word in value.split(',') {
-                    self.guids.insert(Guid(marked_hex(word.trim())?));
+                    self.guids.insert(Guid(parse_prefixed_hex(word.trim())?));
                 }
             }
             ("qos-level", "sl") => self.level = Some(value.parse().ok().filter(|level| *level < 16)?),
@@ -256,7 +267,7 @@ impl Draft {
         Some(())
     }
 
-    fn close(&mut self, section: &str) -> Option<()> {
+    fn end_section(&mut self, section: &str) -> Option<()> {
         let name = std::mem::take(&mut self.name);
         match section {
             "port-group" => drop(self.groups.insert(name, std::mem::take(&mut self.guids))),
@@ -270,9 +281,9 @@ impl Draft {
         Some(())
     }
 
-    fn finish(self) -> Option<Levels> {
+    fn finish(self) -> Option<LevelsByPort> {
         self.levels.get("DEFAULT").filter(|level| **level == 0)?;
-        let mut levels = Levels::new();
+        let mut levels = LevelsByPort::new();
         for (destination, level) in &self.rules {
             let (group, level) = (self.groups.get(destination)?, self.levels.get(level)?);
             for guid in group {
@@ -287,17 +298,17 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
     use proptest::prelude::*;
 
     fn fabric(name: &str) -> Fabric {
-        generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
     }
 
     fn routes(fabric: &Fabric, lane: impl Fn(usize) -> u8) -> Routes {
         let top = fabric.top_lid().unwrap();
         let mut routes = Routes::empty(fabric.switch_count(), Some(top));
-        routes.lanes = Lanes::ByDestination { lanes: 8, lane: (0..=top.index()).map(lane).collect() };
+        routes.lanes = PathLanes::ByDestination { lanes: 8, lane: (0..=top.index()).map(lane).collect() };
         routes
     }
 
@@ -322,15 +333,18 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cannot_say_is_refused() {
+    fn inexpressible_routes_are_refused() {
         let tree = fabric("kary,k=2,n=2");
         let mut by_pair = routes(&tree, |_| 0);
         let size = by_pair.stride() * tree.switch_count();
-        by_pair.lanes = Lanes::ByPair { lanes: 2, lane: vec![1; size] };
-        assert_eq!(write(&tree, &by_pair).unwrap_err().code, BY_PAIR);
+        by_pair.lanes = PathLanes::ByPair { lanes: 2, lane: vec![1; size] };
+        assert_eq!(write(&tree, &by_pair).unwrap_err().code, LANES_BY_PAIR);
         let several = fabric("mport,m=4,n=2");
-        if several.ports().any(|(_, port)| port.facts.lmc.lids() > 1) {
-            assert_eq!(write(&several, &routes(&several, |lid| (lid % 2) as u8)).unwrap_err().code, BY_LID);
+        if several.ports().any(|(_, port)| port.facts.lmc.lid_count() > 1) {
+            assert_eq!(
+                write(&several, &routes(&several, |lid| (lid % 2) as u8)).unwrap_err().code,
+                LANES_BY_LID
+            );
         }
         assert!(
             write(&tree, &Routes::empty(tree.switch_count(), tree.top_lid())).unwrap().contains("DEFAULT")

@@ -10,10 +10,11 @@ use fabdeck_fabric::{
 use super::FileError;
 use super::content::{TableFile, TableSection};
 use super::opensm::{
-    BAD_LANE, CONTRADICTION, CUT_SECTION, TWO_OWNERS, UNKNOWN_LID, bad_line, bad_port, decimal, dump_key,
-    kind_words, leading_hex, no_section, note_half_line, note_stray, nothing, port_guid, word,
+    BAD_LANE, CONFLICTING_ENTRIES, TRUNCATED_SECTION, TWO_OWNERS, UNKNOWN_LID, bad_line, bad_port, dump_key,
+    kind_label, no_content, no_section, note_stray_line, note_truncated_line, parse_decimal, port_guid,
+    split_leading_hex, split_word,
 };
-use super::text::{Input, Line};
+use super::text::{Input, TextLine};
 use super::topology_text::clean_name;
 
 pub const ID: &str = "sl2vl";
@@ -25,45 +26,45 @@ const KINDS: [NodeKind; 3] = [NodeKind::Switch, NodeKind::ChannelAdapter, NodeKi
 
 pub fn looks_like(head: &str) -> bool {
     head.lines().any(|line| line.starts_with("#in out :"))
-        || head.lines().any(|line| section_guid(line).is_some())
+        || head.lines().any(|line| parse_section_guid(line).is_some())
 }
 
 /// Reads `Switch 0x0002c90100000000, base LID 2, "leaf0"`.
-fn section_guid(line: &str) -> Option<(Guid, &str)> {
-    let after = KINDS.iter().find_map(|kind| line.trim_start().strip_prefix(kind_words(*kind)))?;
-    let (guid, rest) = leading_hex(after.strip_prefix(" 0x")?)?;
+fn parse_section_guid(line: &str) -> Option<(Guid, &str)> {
+    let after = KINDS.iter().find_map(|kind| line.trim_start().strip_prefix(kind_label(*kind)))?;
+    let (guid, rest) = split_leading_hex(after.strip_prefix(" 0x")?)?;
     let rest = rest.strip_prefix(", base LID ")?;
     Some((Guid(guid), rest))
 }
 
 pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
-    let mut reader = Reader { input, file: TableFile::default(), open: None };
+    let mut reader = Sl2VlReader { input, file: TableFile::default(), open: None };
     for line in input.lines() {
-        reader.line(&line?)?;
+        reader.read_line(&line?)?;
     }
-    reader.close();
+    reader.end_section();
     if reader.file.sections.is_empty() {
-        return Err(nothing(input.name, "table of lanes"));
+        return Err(no_content(input.name, "table of lanes"));
     }
     Ok(reader.file)
 }
 
-struct Open {
+struct OpenSection {
     section: TableSection,
     /// Number of ruled lines so far: one below the heading, one at the end.
     rules: u32,
 }
 
-struct Reader<'a> {
+struct Sl2VlReader<'a> {
     input: Input<'a>,
     file: TableFile,
-    open: Option<Open>,
+    open: Option<OpenSection>,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+impl Sl2VlReader<'_> {
+    fn read_line(&mut self, line: &TextLine<'_>) -> Result<(), Box<FileError>> {
         let text = line.text.trim();
-        let place = || self.input.place(line.number);
+        let place = || self.input.line_place(line.number);
         if text.is_empty() {
             return Ok(());
         }
@@ -74,42 +75,42 @@ impl Reader<'_> {
             }
             return Ok(());
         }
-        if let Some((guid, rest)) = section_guid(text) {
-            return self.heading(line, guid, rest);
+        if let Some((guid, rest)) = parse_section_guid(text) {
+            return self.begin_section(line, guid, rest);
         }
         if line.unended {
-            note_half_line(&mut self.file.notes, place(), text);
+            note_truncated_line(&mut self.file.notes, place(), text);
             return Ok(());
         }
         if !text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(':') {
-            note_stray(&mut self.file.notes, place(), text);
+            note_stray_line(&mut self.file.notes, place(), text);
             return Ok(());
         }
         let (ports, lanes) = text.split_once(':').unwrap_or((text, ""));
         let Some(open) = &mut self.open else { return Err(no_section(place(), text)) };
-        let (in_port, rest) = word(ports);
-        let (out_port, rest) = word(rest);
+        let (in_port, rest) = split_word(ports);
+        let (out_port, rest) = split_word(rest);
         if !rest.trim().is_empty() {
             return Err(bad_line(place(), text, "a row of lanes for an in port and an out port"));
         }
         let number = |digits: &str| {
-            decimal(digits)
+            parse_decimal(digits)
                 .and_then(PortNum::new)
-                .ok_or_else(|| bad_port(digits, self.input.place(line.number)))
+                .ok_or_else(|| bad_port(digits, self.input.line_place(line.number)))
         };
         let key = (number(in_port)?, number(out_port)?);
-        let lanes = lanes_of(lanes).ok_or_else(|| {
+        let lanes = parse_lanes(lanes).ok_or_else(|| {
             let hint = "a row has sixteen lanes of 0 to 15";
             FileError::new(
                 BAD_LANE,
-                self.input.place(line.number),
+                self.input.line_place(line.number),
                 format!("the lanes '{}'", lanes.trim()),
                 hint,
             )
         })?;
         if open.section.tables.sl2vl.insert(key, lanes).is_some_and(|known| known != lanes) {
             let node = open.section.node;
-            self.file.notes.add(CONTRADICTION, self.input.place(line.number), || {
+            self.file.notes.add(CONFLICTING_ENTRIES, self.input.line_place(line.number), || {
                 format!(
                     "{node} has two rows for in port {} and out port {}; the last one counts",
                     key.0, key.1
@@ -119,15 +120,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn heading(&mut self, line: &Line<'_>, node: Guid, rest: &str) -> Result<(), Box<FileError>> {
-        self.close();
-        let place = self.input.place(line.number);
+    fn begin_section(&mut self, line: &TextLine<'_>, node: Guid, rest: &str) -> Result<(), Box<FileError>> {
+        self.end_section();
+        let place = self.input.line_place(line.number);
         let digits = rest.split(',').next().unwrap_or_default();
         if line.unended && !rest.contains(',') {
-            note_half_line(&mut self.file.notes, place, &line.text);
+            note_truncated_line(&mut self.file.notes, place, &line.text);
             return Ok(());
         }
-        match decimal(digits).and_then(Lid::new) {
+        match parse_decimal(digits).and_then(Lid::new) {
             Some(lid) => {
                 let known = *self.file.owners.entry(lid).or_insert(node);
                 if known != node {
@@ -141,15 +142,15 @@ impl Reader<'_> {
             }),
         }
         let section = TableSection { node, tables: NodeTables::default(), place };
-        self.open = Some(Open { section, rules: 0 });
+        self.open = Some(OpenSection { section, rules: 0 });
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn end_section(&mut self) {
         let Some(open) = self.open.take() else { return };
         if open.rules < 2 {
             let node = open.section.node;
-            self.file.notes.add_partial(CUT_SECTION, open.section.place.clone(), || {
+            self.file.notes.add_partial(TRUNCATED_SECTION, open.section.place.clone(), || {
                 format!("the lanes of {node} end without a closing rule")
             });
         }
@@ -157,11 +158,11 @@ impl Reader<'_> {
     }
 }
 
-fn lanes_of(text: &str) -> Option<Sl2Vl> {
+fn parse_lanes(text: &str) -> Option<Sl2Vl> {
     let mut table = Sl2Vl::default();
     let mut words = text.split_whitespace();
     for sl in 0..=u32::from(ServiceLevel::MAX) {
-        let lane = Lane::new(decimal(words.next()?)?)?;
+        let lane = Lane::new(parse_decimal(words.next()?)?)?;
         table.set(ServiceLevel::new(sl)?, lane);
     }
     words.next().is_none().then_some(table)
@@ -170,13 +171,13 @@ fn lanes_of(text: &str) -> Option<Sl2Vl> {
 /// Writes the SL2VL tables of all nodes that have any. Rows of switches are sorted by out-port, then in-port. Each
 /// port of an adapter has its own section; its row is stored under in-port 0 and its own number.
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<()> {
-    for (_, id, port) in sections(fabric, tables) {
+    for (_, id, port) in ports_in_dump_order(fabric, tables) {
         let Some(held) = tables.nodes.get(&id) else { continue };
         let facts = &fabric.node(id).facts;
         let guid = port_guid(fabric, id, port).unwrap_or(facts.guid);
         let lid = fabric.port_of(id, port).and_then(|port| fabric.address_of(port));
         let lid = lid.map_or(0, |(lid, _)| lid.value());
-        let (kind, name) = (kind_words(facts.kind), clean_name(&facts.description));
+        let (kind, name) = (kind_label(facts.kind), clean_name(&facts.description));
         writeln!(out, "{kind} {guid}, base LID {lid}, \"{name}\"\n{COLUMNS}\n{RULE}")?;
         let mut rows: Vec<(u8, u8, Sl2Vl)> =
             held.sl2vl.iter().map(|((from, to), lanes)| (to.value(), from.value(), *lanes)).collect();
@@ -199,7 +200,7 @@ pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Resul
 }
 
 /// The ports that have a section, by port GUID in OpenSM's dump order.
-fn sections(fabric: &Fabric, tables: &Tables) -> Vec<(u64, NodeId, PortNum)> {
+fn ports_in_dump_order(fabric: &Fabric, tables: &Tables) -> Vec<(u64, NodeId, PortNum)> {
     let mut sections = Vec::new();
     for (id, held) in tables.nodes.iter().filter(|(_, held)| !held.sl2vl.is_empty()) {
         let facts = &fabric.node(*id).facts;

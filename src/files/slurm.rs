@@ -7,33 +7,33 @@
 //! SwitchName=spine0 Switches=leaf[0-3]
 //! ```
 
+mod host_names;
 mod hostlist;
-mod names;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::written::Written;
-use fabdeck_fabric::observe::{Notes, Place};
+use super::writer_output::WriterOutput;
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Names, NodeId};
 
+pub use host_names::{HostListError, MAX_NAMES, expand};
 pub use hostlist::compress;
-pub use names::{MOST_NAMES, NoList, expand};
 pub use tree::{host_name, host_word};
 
 /// The file in the notes of this writer.
-const FILE: &str = "topology.conf";
+const FILE_NAME: &str = "topology.conf";
 
-fn place() -> Place {
-    Place::file(FILE)
+fn file_place() -> NotePlace {
+    NotePlace::file(FILE_NAME)
 }
 
 /// Writes the file. `rail`: the host is listed at the leaf of its adapter with this number, from 1 on. Without it,
 /// hosts on the same leaves are listed together at one of them.
-pub fn write(fabric: &Fabric, names: &Names, rail: Option<usize>) -> Written {
+pub fn write(fabric: &Fabric, names: &Names, rail: Option<usize>) -> WriterOutput {
     let mut notes = Notes::new();
-    let tree = tree::Tree::new(fabric, names, rail, &mut notes);
+    let tree = tree::SwitchTree::new(fabric, names, rail, &mut notes);
     let called = switch_names(fabric, names, &tree, &mut notes);
     let mut text = String::new();
     for rank in 0..=tree.top_rank() {
@@ -41,12 +41,12 @@ pub fn write(fabric: &Fabric, names: &Names, rail: Option<usize>) -> Written {
             write_switch(&mut text, &tree, *id, name, &called, &mut notes);
         }
     }
-    Written { text, notes }
+    WriterOutput { text, notes }
 }
 
 fn write_switch(
     text: &mut String,
-    tree: &tree::Tree,
+    tree: &tree::SwitchTree,
     id: NodeId,
     name: &str,
     called: &BTreeMap<NodeId, String>,
@@ -59,7 +59,7 @@ fn write_switch(
     if !nodes.is_empty() && !children.is_empty() {
         // A line has nodes or switches, never both.
         name_of_nodes.push_str("_nodes");
-        notes.add("FN-454", place(), || {
+        notes.add("FN-454", file_place(), || {
             format!(
                 "{name} has hosts and stands above leaves; its hosts are listed under a leaf {name_of_nodes}"
             )
@@ -79,16 +79,16 @@ fn write_switch(
 fn switch_names(
     fabric: &Fabric,
     names: &Names,
-    tree: &tree::Tree,
+    tree: &tree::SwitchTree,
     notes: &mut Notes,
 ) -> BTreeMap<NodeId, String> {
     let mut called = BTreeMap::new();
     let mut bearers: BTreeMap<String, u32> = BTreeMap::new();
-    for (id, _) in fabric.switches().filter(|(id, _)| tree.listed(*id)) {
-        let name = plain(names.of(id));
-        if name != names.of(id) {
-            notes.add("FN-458", place(), || {
-                format!("'{}' is written {name}: Slurm cannot take all of its characters", names.of(id))
+    for (id, _) in fabric.switches().filter(|(id, _)| tree.is_listed(*id)) {
+        let name = plain_name(names.name(id));
+        if name != names.name(id) {
+            notes.add("FN-458", file_place(), || {
+                format!("'{}' is written {name}: Slurm cannot take all of its characters", names.name(id))
             });
         }
         *bearers.entry(name.clone()).or_default() += 1;
@@ -97,7 +97,7 @@ fn switch_names(
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for (id, name) in &mut called {
         if bearers.get(name).is_some_and(|count| *count > 1) {
-            notes.add("FN-459", place(), || {
+            notes.add("FN-459", file_place(), || {
                 format!("several switches are called {name}; their GUIDs are added")
             });
             let _ = write!(name, "_{:016x}", fabric.node(*id).guid().0);
@@ -113,7 +113,7 @@ fn switch_names(
 }
 
 /// Replaces all characters except letters, digits, `-`, `_` and `.`.
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     let name = name.trim();
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).collect();
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn names_for_slurm() {
-        assert_eq!(plain("MF0;ib5:SX6036/U1 "), "MF0_ib5_SX6036_U1");
-        assert_eq!(plain("leaf[1-3],x"), "leaf_1-3__x");
-        assert_eq!(plain("  "), "switch");
+        assert_eq!(plain_name("MF0;ib5:SX6036/U1 "), "MF0_ib5_SX6036_U1");
+        assert_eq!(plain_name("leaf[1-3],x"), "leaf_1-3__x");
+        assert_eq!(plain_name("  "), "switch");
     }
 }

@@ -10,25 +10,25 @@ use fabdeck_fabric::{
 use super::FileError;
 use super::content::{TableFile, TableSection};
 use super::opensm::{
-    BAD_LANE, CONTRADICTION, bad_line, bad_port, decimal, dump_key, marked_hex, note_half_line, note_stray,
-    nothing, shown,
+    BAD_LANE, CONFLICTING_ENTRIES, bad_line, bad_port, dump_key, no_content, note_stray_line,
+    note_truncated_line, parse_decimal, parse_prefixed_hex, printable_excerpt,
 };
 use super::text::Input;
 
 pub const ID: &str = "slvl";
 
-const BYTES: usize = 8;
+const LANE_BYTES: usize = 8;
 
 pub fn looks_like(head: &str) -> bool {
     let mut lines = head.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     lines.next().is_some_and(|line| {
-        let words: Vec<&str> = line.split_whitespace().take(4 + BYTES).collect();
+        let words: Vec<&str> = line.split_whitespace().take(4 + LANE_BYTES).collect();
         match words.as_slice() {
-            [guid, from, to, lanes @ ..] if lanes.len() == BYTES => {
-                marked_hex(guid).is_some()
-                    && decimal(from).is_some()
-                    && decimal(to).is_some()
-                    && lanes.iter().all(|byte| byte.len() == 4 && marked_hex(byte).is_some())
+            [guid, from, to, lanes @ ..] if lanes.len() == LANE_BYTES => {
+                parse_prefixed_hex(guid).is_some()
+                    && parse_decimal(from).is_some()
+                    && parse_decimal(to).is_some()
+                    && lanes.iter().all(|byte| byte.len() == 4 && parse_prefixed_hex(byte).is_some())
             }
             _ => false,
         }
@@ -40,39 +40,39 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
     for line in input.lines() {
         let line = line?;
         let text = line.text.trim();
-        let place = || input.place(line.number);
+        let place = || input.line_place(line.number);
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
         // The last byte is complete if it has both digits.
         let whole =
-            !line.unended || text.split_whitespace().nth(2 + BYTES).is_some_and(|byte| byte.len() == 4);
+            !line.unended || text.split_whitespace().nth(2 + LANE_BYTES).is_some_and(|byte| byte.len() == 4);
         if !whole {
-            note_half_line(&mut file.notes, place(), text);
+            note_truncated_line(&mut file.notes, place(), text);
             continue;
         }
         if !text.starts_with("0x") {
-            note_stray(&mut file.notes, place(), text);
+            note_stray_line(&mut file.notes, place(), text);
             continue;
         }
         let mut words = text.split_whitespace();
-        let node = words.next().and_then(marked_hex).map(Guid);
+        let node = words.next().and_then(parse_prefixed_hex).map(Guid);
         let node = node.ok_or_else(|| bad_line(place(), text, "a row of lanes with the GUID of a switch"))?;
         let mut port = || {
             let digits = words.next().unwrap_or_default();
-            decimal(digits).and_then(PortNum::new).ok_or_else(|| bad_port(digits, place()))
+            parse_decimal(digits).and_then(PortNum::new).ok_or_else(|| bad_port(digits, place()))
         };
         let key = (port()?, port()?);
-        let lanes = lanes_of(words).ok_or_else(|| {
+        let lanes = parse_lanes(words).ok_or_else(|| {
             let hint = "a row has eight bytes, two lanes in each";
-            FileError::new(BAD_LANE, place(), format!("the lanes of '{}'", shown(text)), hint)
+            FileError::new(BAD_LANE, place(), format!("the lanes of '{}'", printable_excerpt(text)), hint)
         })?;
         if file.sections.last().is_none_or(|section| section.node != node) {
             file.sections.push(TableSection { node, tables: NodeTables::default(), place: place() });
         }
         let Some(section) = file.sections.last_mut() else { continue };
         if section.tables.sl2vl.insert(key, lanes).is_some_and(|known| known != lanes) {
-            file.notes.add(CONTRADICTION, place(), || {
+            file.notes.add(CONFLICTING_ENTRIES, place(), || {
                 format!(
                     "{node} has two rows for in port {} and out port {}; the last one counts",
                     key.0, key.1
@@ -81,15 +81,15 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
         }
     }
     if file.sections.is_empty() {
-        return Err(nothing(input.name, "row of lanes"));
+        return Err(no_content(input.name, "row of lanes"));
     }
     Ok(file)
 }
 
-fn lanes_of<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Sl2Vl> {
+fn parse_lanes<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Sl2Vl> {
     let mut table = Sl2Vl::default();
-    for byte in 0..BYTES as u32 {
-        let pair = marked_hex(words.next()?).filter(|pair| *pair <= 0xFF)? as u32;
+    for byte in 0..LANE_BYTES as u32 {
+        let pair = parse_prefixed_hex(words.next()?).filter(|pair| *pair <= 0xFF)? as u32;
         table.set(ServiceLevel::new(byte * 2)?, Lane::new(pair >> 4)?);
         table.set(ServiceLevel::new(byte * 2 + 1)?, Lane::new(pair & 0xF)?);
     }

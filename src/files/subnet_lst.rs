@@ -1,16 +1,16 @@
 //! The cables of a subnet as OpenSM and ibdiagnet list them (`opensm-subnet.lst`): a line for each end of each cable,
 //! with full descriptions of both nodes. All numbers are hexadecimal.
 
-mod gather;
-mod record;
+mod cable_record;
+mod topology_builder;
 mod write;
 
 use super::FileError;
 use super::content::TopologyFile;
-use super::opensm::{bad_line, note_half_line, note_stray, nothing};
-use super::text::{Input, timestamp};
-use gather::Gathered;
-use record::Record;
+use super::opensm::{bad_line, no_content, note_stray_line, note_truncated_line};
+use super::text::{Input, parse_timestamp};
+use cable_record::CableRecord;
+use topology_builder::TopologyBuilder;
 
 pub use write::write;
 
@@ -29,12 +29,12 @@ fn is_record(line: &str) -> bool {
 }
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
-    let mut gathered = Gathered::new(input);
+    let mut gathered = TopologyBuilder::new(input);
     for line in input.lines_with_end(|line| is_whole_end(input, line)) {
         let line = line?;
         let text = line.text.trim();
         if let Some(comment) = text.strip_prefix('#') {
-            gathered.see_time(timestamp(comment).filter(|_| !line.unended));
+            gathered.set_time(parse_timestamp(comment).filter(|_| !line.unended));
             continue;
         }
         if text.is_empty() {
@@ -42,31 +42,37 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         }
         if !text.starts_with('{') {
             if line.unended {
-                note_half_line(gathered.notes(), input.place(line.number), text);
+                note_truncated_line(gathered.notes(), input.line_place(line.number), text);
             } else {
-                note_stray(gathered.notes(), input.place(line.number), text);
+                note_stray_line(gathered.notes(), input.line_place(line.number), text);
             }
             continue;
         }
-        match Record::parse(text) {
+        match CableRecord::parse(text) {
             Some(mut record) => {
                 if line.unended {
                     // The last word may be cut: 2.5 and 25 both begin with 2.
-                    note_half_line(gathered.notes(), input.place(line.number), text);
+                    note_truncated_line(gathered.notes(), input.line_place(line.number), text);
                     if record.speed.take().is_none() {
                         record.state = "";
                     }
                 }
-                gathered.record(&record, line.number)?;
+                gathered.add_record(&record, line.number)?;
             }
-            None if line.unended => note_half_line(gathered.notes(), input.place(line.number), text),
+            None if line.unended => {
+                note_truncated_line(gathered.notes(), input.line_place(line.number), text)
+            }
             None => {
-                return Err(bad_line(input.place(line.number), text, "a line of two ports and their cable"));
+                return Err(bad_line(
+                    input.line_place(line.number),
+                    text,
+                    "a line of two ports and their cable",
+                ));
             }
         }
     }
     if gathered.is_empty() {
-        return Err(nothing(input.name, "cable"));
+        return Err(no_content(input.name, "cable"));
     }
     Ok(gathered.finish())
 }
@@ -77,7 +83,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
 /// A speed of 5 or 10 may be the beginning of 50 or 100. It counts as whole if all earlier cables have it, or if the
 /// line of the other end has the same speed.
 fn is_whole_end(input: Input<'_>, line: &str) -> bool {
-    let Some(record) = Record::parse(line.trim()) else { return false };
+    let Some(record) = CableRecord::parse(line.trim()) else { return false };
     let Some(speed) = record.speed else {
         // An earlier record shows that the file has no speeds.
         let has_none = input.has_before_last("LOG=") && !input.has_before_last(" SPD=");
@@ -86,15 +92,16 @@ fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let before = || {
         input.lines_before_last().map_while(Result::ok).filter(|line| line.text.trim_start().starts_with('{'))
     };
-    let speed_of = |text: &str| Record::parse(text.trim()).and_then(|record| record.speed.map(str::to_owned));
+    let speed_of =
+        |text: &str| CableRecord::parse(text.trim()).and_then(|record| record.speed.map(str::to_owned));
     let is_common =
         || before().next().is_some() && before().all(|line| speed_of(&line.text).as_deref() == Some(speed));
     if !matches!(speed, "5" | "10") || is_common() {
-        return speed == "??" || gather::speed_of(speed).is_some();
+        return speed == "??" || topology_builder::parse_speed(speed).is_some();
     }
-    let port = |record: &Record<'_>, at: usize| (record.ends[at].node_guid, record.ends[at].number);
+    let port = |record: &CableRecord<'_>, at: usize| (record.ends[at].node_guid, record.ends[at].number);
     before().any(|line| {
-        Record::parse(line.text.trim()).is_some_and(|other| {
+        CableRecord::parse(line.text.trim()).is_some_and(|other| {
             port(&other, 0) == port(&record, 1)
                 && port(&other, 1) == port(&record, 0)
                 && other.speed == Some(speed)

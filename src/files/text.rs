@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::FileError;
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 
 /// Longest line. No known format has longer ones.
-pub const LINE_LIMIT: usize = 64 * 1024;
+pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// A file's name (for messages) and its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -21,22 +21,22 @@ impl<'a> Input<'a> {
     }
 
     /// The lines with their numbers, from 1.
-    pub fn lines(&self) -> Lines<'a> {
-        Lines { name: self.name, rest: self.text(), number: 0, whole_end: false }
+    pub fn lines(&self) -> TextLines<'a> {
+        TextLines { name: self.name, rest: self.text(), number: 0, whole_end: false }
     }
 
     /// The lines. A last line without a newline counts as complete if it reads as a whole record.
-    pub fn lines_with_end(&self, is_whole: impl FnOnce(&str) -> bool) -> Lines<'a> {
+    pub fn lines_with_end(&self, is_whole: impl FnOnce(&str) -> bool) -> TextLines<'a> {
         let (_, last) = self.split_last_line();
         let whole_end = !last.is_empty()
-            && last.len() <= LINE_LIMIT
-            && is_whole(&String::from_utf8_lossy(without_returns(last)));
-        Lines { whole_end, ..self.lines() }
+            && last.len() <= MAX_LINE_BYTES
+            && is_whole(&String::from_utf8_lossy(trim_returns(last)));
+        TextLines { whole_end, ..self.lines() }
     }
 
     /// The lines before the last one.
-    pub fn lines_before_last(&self) -> Lines<'a> {
-        Lines { rest: self.split_last_line().0, ..self.lines() }
+    pub fn lines_before_last(&self) -> TextLines<'a> {
+        TextLines { rest: self.split_last_line().0, ..self.lines() }
     }
 
     /// Whether a line before the last one contains the word.
@@ -54,14 +54,14 @@ impl<'a> Input<'a> {
         text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1))
     }
 
-    pub fn place(&self, line: u64) -> Place {
-        Place::line(self.name, line)
+    pub fn line_place(&self, line: u64) -> NotePlace {
+        NotePlace::line(self.name, line)
     }
 }
 
 /// One line without its end (LF, CRLF or CR CRLF).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     pub number: u64,
     pub text: Cow<'a, str>,
     /// Whether the file ends within this line, or may do so: no newline follows it.
@@ -69,7 +69,7 @@ pub struct Line<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct TextLines<'a> {
     name: &'a str,
     rest: &'a [u8],
     number: u64,
@@ -77,15 +77,15 @@ pub struct Lines<'a> {
     whole_end: bool,
 }
 
-fn without_returns(mut line: &[u8]) -> &[u8] {
+fn trim_returns(mut line: &[u8]) -> &[u8] {
     while let Some(shorter) = line.strip_suffix(b"\r") {
         line = shorter;
     }
     line
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Result<Line<'a>, Box<FileError>>;
+impl<'a> Iterator for TextLines<'a> {
+    type Item = Result<TextLine<'a>, Box<FileError>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
@@ -98,20 +98,20 @@ impl<'a> Iterator for Lines<'a> {
             None => (self.rest, &self.rest[self.rest.len()..]),
         };
         self.rest = rest;
-        if line.len() > LINE_LIMIT {
+        if line.len() > MAX_LINE_BYTES {
             self.rest = &[];
             let what = format!("a line of {} bytes", line.len());
-            let hint = format!("no known format has lines over {LINE_LIMIT} bytes; is this a text file?");
-            return Some(Err(FileError::new("FD-2001", Place::line(self.name, self.number), what, hint)));
+            let hint = format!("no known format has lines over {MAX_LINE_BYTES} bytes; is this a text file?");
+            return Some(Err(FileError::new("FD-2001", NotePlace::line(self.name, self.number), what, hint)));
         }
-        let text = String::from_utf8_lossy(without_returns(line));
+        let text = String::from_utf8_lossy(trim_returns(line));
         let unended = end.is_none() && !self.whole_end;
-        Some(Ok(Line { number: self.number, text, unended }))
+        Some(Ok(TextLine { number: self.number, text, unended }))
     }
 }
 
 /// The time in a comment of ibdiagnet, without its `#`: `Timestamp : 2026-11-21 02:27:15 UTC +0000`.
-pub fn timestamp(comment: &str) -> Option<&str> {
+pub fn parse_timestamp(comment: &str) -> Option<&str> {
     let (name, time) = comment.split_once(':')?;
     let named = ["timestamp", "date", "time"].iter().any(|word| name.trim().eq_ignore_ascii_case(word));
     (named && !time.trim().is_empty()).then(|| time.trim())
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_refused() {
-        let long = vec![b'x'; LINE_LIMIT + 1];
+        let long = vec![b'x'; MAX_LINE_BYTES + 1];
         let error = Input::new("t", &long).lines().next().unwrap().unwrap_err();
         assert_eq!(error.code, "FD-2001");
     }

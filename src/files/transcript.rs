@@ -1,22 +1,22 @@
 //! Removes what terminals, mails or logs add to text: UTF-16, colours, prefixes of lines, wrapped lines. An addition
 //! to all lines is removed; for one to some lines a message names it.
 
-mod prefix;
-mod wrapped;
+mod line_prefix;
+mod line_wrap;
 
 use std::borrow::Cow;
 
 use super::capture_format;
 use super::content::Content;
-use super::error::FileError;
+use super::file_error::FileError;
 use super::format::{Format, detect};
 use super::text::Input;
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 
 /// Some lines have a prefix, and others do not.
 const MIXED_PREFIX: &str = "FD-2007";
 /// The same in a text that can still be read.
-const SOME_PREFIX: &str = "FN-560";
+const PARTIAL_PREFIX: &str = "FN-560";
 /// Long lines continue in the next one.
 const WRAPPED: &str = "FD-2008";
 /// The same kind of prefix in front of all lines, which was removed.
@@ -26,7 +26,7 @@ const COLOURS: &str = "FN-553";
 const ZEROS: &str = "FN-554";
 
 /// Fewest zeros in a row that are a hole in the file, and not the padding of a name.
-const HOLE: usize = 64;
+const HOLE_BYTES: usize = 64;
 
 /// Reads a file in any format; `None` if it is of no known format.
 pub fn read(
@@ -41,10 +41,10 @@ pub fn read(
     let text = plain_text(name, bytes, notes)?;
     note_zeros(name, &text, notes);
     let Some(format) = detect(&text) else {
-        return wrapped::check(name, &text, None).map(|()| None);
+        return line_wrap::refuse_wrapped(name, &text, None).map(|()| None);
     };
     let content = (format.read)(Input::new(name, &text));
-    wrapped::check(name, &text, Some(&content))?;
+    line_wrap::refuse_wrapped(name, &text, Some(&content))?;
     content.map(|content| Some((format, content)))
 }
 
@@ -56,17 +56,17 @@ pub fn plain_text<'a>(
 ) -> Result<Cow<'a, [u8]>, Box<FileError>> {
     let mut text = Cow::Borrowed(bytes);
     if let Some(decoded) = from_utf_16(&text) {
-        notes.add(UTF_16, Place::file(name), || "the text is UTF-16, and read as that".to_owned());
+        notes.add(UTF_16, NotePlace::file(name), || "the text is UTF-16, and read as that".to_owned());
         text = Cow::Owned(decoded.into_bytes());
     }
     if let Some((plain, count)) = without_colours(&text) {
-        notes.add(COLOURS, Place::file(name), || {
+        notes.add(COLOURS, NotePlace::file(name), || {
             format!("{count} colours and other commands of a terminal are left out")
         });
         text = Cow::Owned(plain);
     }
-    for _ in 0..prefix::MOST {
-        let Some(shorter) = prefix::take_off(name, &text, notes)? else { break };
+    for _ in 0..line_prefix::MAX_PREFIXES {
+        let Some(shorter) = line_prefix::strip_prefixes(name, &text, notes)? else { break };
         text = Cow::Owned(shorter);
     }
     Ok(text)
@@ -109,7 +109,7 @@ fn without_colours(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut rest = bytes;
     while let Some(at) = rest.iter().position(|b| *b == ESCAPE) {
         plain.extend_from_slice(&rest[..at]);
-        rest = &rest[at + command_length(&rest[at..])..];
+        rest = &rest[at + escape_length(&rest[at..])..];
         count += 1;
     }
     plain.extend_from_slice(rest);
@@ -117,7 +117,7 @@ fn without_colours(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// The length of the terminal command at the beginning of a text; 1 if the command does not end within the line.
-fn command_length(text: &[u8]) -> usize {
+fn escape_length(text: &[u8]) -> usize {
     let line = &text[..text.iter().position(|b| *b == b'\n').unwrap_or(text.len())];
     let end = match line.get(1) {
         Some(b'[') => line.iter().skip(2).position(|b| (0x40..=0x7E).contains(b)).map(|at| at + 3),
@@ -145,8 +145,8 @@ fn note_zeros(name: &str, text: &[u8], notes: &mut Notes) {
         }
     }
     let Some(first) = first else { return };
-    let place = Place::line(name, first);
-    match longest >= HOLE {
+    let place = NotePlace::line(name, first);
+    match longest >= HOLE_BYTES {
         true => notes.add_partial(ZEROS, place, || {
             format!("{count} bytes of zero, {longest} of them in a row: a part of the text is missing there")
         }),

@@ -4,27 +4,27 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use super::assemble::Assembly;
+use super::assembly::Assembly;
 use super::unknown_format::{is_plan, unknown_format};
-use fabdeck_fabric::observe::{Notes, Place};
-use fabdeck_files::packed::{self, Limits, Pace, Unpacked};
+use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_files::packed::{self, Limits, TimeLimit, UnpackedFile};
 use fabdeck_files::{FileError, capture_format, detect, psl, qos_policy, transcript};
 use fabdeck_mad::access::SourceError;
 
 /// The note about a file that is damaged or unreadable.
 const LEFT_OUT: &str = "FN-509";
 /// The note about files of unknown formats.
-const UNKNOWN: &str = "FN-501";
+const UNKNOWN_FORMAT: &str = "FN-501";
 
 /// The note about plans of fabdeck.
-const PLANS: &str = "FN-504";
+const PLAN_FILES: &str = "FN-504";
 
 /// A text with this many GUIDs describes a fabric, whatever its format.
-const GUIDS_OF_A_FABRIC: usize = 16;
+const MIN_FABRIC_GUIDS: usize = 16;
 
 /// How long unpacking all packed files of a folder or archive may take. Files within the size limits take less, unless
 /// they are made to be slow.
-pub(super) const UNPACKED_WITHIN: Duration = Duration::from_secs(120);
+pub(super) const UNPACK_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) struct FileSet<'a> {
     /// The folder, or the archive that contains the files.
@@ -40,7 +40,7 @@ pub(super) struct FileSet<'a> {
 
 impl<'a> FileSet<'a> {
     pub(super) fn new(name: String, assembly: &'a mut Assembly) -> Self {
-        let unpack_until = Instant::now() + UNPACKED_WITHIN;
+        let unpack_until = Instant::now() + UNPACK_TIMEOUT;
         let (unknown, captures, plans) = Default::default();
         Self { name, assembly, unknown, telling: false, captures, plans, unpack_until }
     }
@@ -50,18 +50,18 @@ impl<'a> FileSet<'a> {
         &mut self,
         name: &str,
         bytes: Cow<'_, [u8]>,
-        each: &mut dyn FnMut(&mut Self, Unpacked<'_>),
+        each: &mut dyn FnMut(&mut Self, UnpackedFile<'_>),
     ) {
         let mut notes = Notes::new();
         let until = self.unpack_until;
         let may_go_on = || Instant::now() < until;
-        let bounds = (Limits::default(), &Pace::new(&may_go_on));
+        let bounds = (Limits::default(), &TimeLimit::new(&may_go_on));
         packed::unpack(name, bytes, bounds, &mut notes, &mut |file| each(self, file));
         self.assembly.notes.extend(notes);
     }
 
     /// Reads a file that the user named, which must be of a known format.
-    pub(super) fn take(
+    pub(super) fn take_named(
         &mut self,
         name: &str,
         bytes: Result<Cow<'_, [u8]>, Box<FileError>>,
@@ -74,7 +74,7 @@ impl<'a> FileSet<'a> {
     }
 
     /// Reads one file among others. If it cannot be used, a note says so.
-    pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
+    pub(super) fn take_optional(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
         let mut format = None;
         let outcome = bytes.and_then(|bytes| {
             if is_plan(&bytes) {
@@ -84,7 +84,7 @@ impl<'a> FileSet<'a> {
             format = detect(&bytes).map(|format| format.id);
             if !self.read(name, &bytes)? {
                 self.unknown.push(name.to_owned());
-                self.telling |= may_tell(&bytes);
+                self.telling |= may_hold_fabric_data(&bytes);
             }
             Ok(())
         });
@@ -114,7 +114,7 @@ impl<'a> FileSet<'a> {
     pub(super) fn leave_out(&mut self, name: &str, error: SourceError) {
         let place = match &error {
             SourceError::Input { place, .. } => place.clone(),
-            _ => Place::file(name),
+            _ => NotePlace::file(name),
         };
         self.assembly.notes.add_partial(LEFT_OUT, place, || {
             let why = match &error {
@@ -135,7 +135,7 @@ impl<'a> FileSet<'a> {
         if let Some(first) = captures.first()
             && (captures.len() > 1 || *first != name)
         {
-            assembly.notes.add("FN-508", Place::file(name.clone()), || {
+            assembly.notes.add("FN-508", NotePlace::file(name.clone()), || {
                 let held = match captures.len() {
                     1 => "a capture lies".to_owned(),
                     count => format!("{count} captures lie"),
@@ -145,11 +145,11 @@ impl<'a> FileSet<'a> {
             });
         }
         if !unknown.is_empty() {
-            let place = Place::file(name.clone());
+            let place = NotePlace::file(name.clone());
             let text = || format!("left out, of no known format: {}", short_list(&name, &unknown));
             match telling {
-                true => assembly.notes.add_partial(UNKNOWN, place, text),
-                false => assembly.notes.add(UNKNOWN, place, text),
+                true => assembly.notes.add_partial(UNKNOWN_FORMAT, place, text),
+                false => assembly.notes.add(UNKNOWN_FORMAT, place, text),
             }
         }
     }
@@ -158,7 +158,7 @@ impl<'a> FileSet<'a> {
 /// Notes plans, which say what would be and not what is.
 fn note_plans(folder: &str, plans: &[String], notes: &mut Notes) {
     let Some(first) = plans.first() else { return };
-    notes.add(PLANS, Place::file(folder), || {
+    notes.add(PLAN_FILES, NotePlace::file(folder), || {
         let names = short_list(folder, plans);
         let (what, whose, them) = match plans.len() {
             1 => ("is a plan", "its", "it"),
@@ -193,7 +193,7 @@ fn level_format_by_name(name: &str) -> Option<&'static str> {
 
 /// Whether a file of unknown format may describe a part of the fabric: it is binary, or lists many GUIDs. Beside its
 /// tables ibdiagnet leaves a dozen signed reports, which repeat their content.
-fn may_tell(bytes: &[u8]) -> bool {
+fn may_hold_fabric_data(bytes: &[u8]) -> bool {
     const HEAD: usize = 64 * 1024;
     let head = &bytes[..bytes.len().min(HEAD)];
     if std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some()) || head.contains(&0) {
@@ -204,7 +204,7 @@ fn may_tell(bytes: &[u8]) -> bool {
     let long = |word: &&str| word.len() >= 16 && word.bytes().all(|b| b.is_ascii_hexdigit());
     let words =
         head.split(|c: char| !c.is_ascii_alphanumeric()).map(|word| word.strip_prefix("0x").unwrap_or(word));
-    !signed && words.filter(long).count() >= GUIDS_OF_A_FABRIC
+    !signed && words.filter(long).count() >= MIN_FABRIC_GUIDS
 }
 
 #[cfg(test)]
@@ -214,16 +214,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_whose_time_is_over_leaves_out_what_is_packed() {
+    fn after_the_time_limit_packed_files_are_left_out() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(&vec![b'\n'; 1 << 20]).unwrap();
         let packed = encoder.finish().unwrap();
-        for (within, codes) in [(UNPACKED_WITHIN, [].as_slice()), (Duration::ZERO, &[LEFT_OUT])] {
+        for (within, codes) in [(UNPACK_TIMEOUT, [].as_slice()), (Duration::ZERO, &[LEFT_OUT])] {
             let mut assembly = Assembly::new("folder");
             let mut files = FileSet::new("folder".to_owned(), &mut assembly);
             files.unpack_until = Instant::now() + within;
             files.unpack("a.gz", packed.as_slice().into(), &mut |files, file| {
-                files.take_in(&file.name, file.bytes);
+                files.take_optional(&file.name, file.bytes);
             });
             let found: Vec<&str> = assembly.notes.iter().map(|note| note.code).collect();
             assert_eq!(found, codes);

@@ -1,14 +1,14 @@
 //! Collects the service levels that the files of a folder set: a QoS policy of OpenSM, and a list of paths (`psl`).
 
-use fabdeck_fabric::observe::{Notes, Place, PolicyLevels};
+use fabdeck_fabric::observe::{NotePlace, Notes, PolicyLevels};
 use fabdeck_fabric::{Fabric, PathLevelTable, ServiceLevel};
 
 /// The note about levels of paths that stay unknown, because files differ or cannot be read.
-const OPEN: &str = "FN-559";
+const OPEN_LEVELS: &str = "FN-559";
 /// The note about paths of the fabric that a list of paths lacks.
-const UNLISTED: &str = "FN-362";
+const UNLISTED_PATHS: &str = "FN-362";
 /// The note about a source or LID of a list of paths that the fabric lacks.
-const STRANGER: &str = "FN-363";
+const UNKNOWN_PATH_END: &str = "FN-363";
 
 /// The levels that were read so far.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct LevelFiles {
 
 impl LevelFiles {
     /// Adds the levels of a file. If two files differ, the levels in force are unknown.
-    pub(super) fn add(&mut self, name: &str, levels: PolicyLevels, place: Place, notes: &mut Notes) {
+    pub(super) fn add(&mut self, name: &str, levels: PolicyLevels, place: NotePlace, notes: &mut Notes) {
         let other = match (levels, &self.policy, &self.paths) {
             (PolicyLevels::ByPath(table), _, None) => {
                 self.paths = Some((name.to_owned(), table));
@@ -43,7 +43,7 @@ impl LevelFiles {
                 "QoS policy"
             }
         };
-        notes.add(OPEN, place, || {
+        notes.add(OPEN_LEVELS, place, || {
             format!(
                 "{name} sets other service levels than another {other} here, so the levels of paths are not known"
             )
@@ -51,12 +51,12 @@ impl LevelFiles {
     }
 
     /// Records a file that sets service levels but cannot be read, so that the levels are unknown.
-    pub(super) fn add_unread(&mut self, name: &str, is_policy: bool, place: Place, notes: &mut Notes) {
+    pub(super) fn add_unread(&mut self, name: &str, is_policy: bool, place: NotePlace, notes: &mut Notes) {
         match is_policy {
             true => self.policy = Some(PolicyLevels::Undecided),
             false => self.open_paths = true,
         }
-        notes.add(OPEN, place, || {
+        notes.add(OPEN_LEVELS, place, || {
             format!("{name} sets service levels and cannot be read, so the levels of paths are not known")
         });
     }
@@ -68,11 +68,13 @@ impl LevelFiles {
             return Some(PolicyLevels::Undecided);
         }
         let Some((name, table)) = self.paths else { return self.policy };
-        note_strangers(&name, &table, fabric, notes);
+        note_unknown_ends(&name, &table, fabric, notes);
         match self.policy {
-            Some(policy @ PolicyLevels::ByDestination(_)) if agree(&policy, &table, fabric) => Some(policy),
+            Some(policy @ PolicyLevels::ByDestination(_)) if is_consistent(&policy, &table, fabric) => {
+                Some(policy)
+            }
             Some(PolicyLevels::ByDestination(_)) => {
-                notes.add(OPEN, Place::file(name.clone()), || {
+                notes.add(OPEN_LEVELS, NotePlace::file(name.clone()), || {
                     format!(
                         "{name} sets other service levels than the QoS policy here, so the levels of paths are not known"
                     )
@@ -88,7 +90,7 @@ impl LevelFiles {
 }
 
 /// Whether a policy gives every path of a list the level in the list.
-fn agree(policy: &PolicyLevels, table: &PathLevelTable, fabric: &Fabric) -> bool {
+fn is_consistent(policy: &PolicyLevels, table: &PathLevelTable, fabric: &Fabric) -> bool {
     let PolicyLevels::ByDestination(by_guid) = policy else { return false };
     let mut paths = table.sources.values().flatten();
     paths.all(|(lid, level)| {
@@ -98,7 +100,7 @@ fn agree(policy: &PolicyLevels, table: &PathLevelTable, fabric: &Fabric) -> bool
     })
 }
 
-fn note_strangers(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &mut Notes) {
+fn note_unknown_ends(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &mut Notes) {
     let unknown = table.sources.keys().filter(|guid| fabric.node_by_guid(**guid).is_none());
     let mut lids: Vec<_> = table.sources.values().flat_map(|row| row.keys()).collect();
     lids.sort_unstable();
@@ -106,16 +108,16 @@ fn note_strangers(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &m
     let lids = lids.into_iter().filter(|lid| fabric.port_by_lid(**lid).is_none());
     let strangers = unknown.map(|guid| guid.to_string()).chain(lids.map(|lid| format!("LID {lid}")));
     for stranger in strangers {
-        notes.add(STRANGER, Place::file(name), || {
+        notes.add(UNKNOWN_PATH_END, NotePlace::file(name), || {
             format!("{name} has levels of paths from or to {stranger}, which the fabric does not have")
         });
     }
 }
 
 fn note_unlisted(name: &str, table: &PathLevelTable, fabric: &Fabric, notes: &mut Notes) {
-    let listed = table.put_to(fabric, false);
+    let listed = table.apply_to(fabric, false);
     let Some((source, lid)) = listed.first_unlisted else { return };
-    notes.add(UNLISTED, Place::file(name), || {
+    notes.add(UNLISTED_PATHS, NotePlace::file(name), || {
         let source = fabric.node(source).guid();
         let paths = match listed.unlisted {
             1 => "1 path".to_owned(),

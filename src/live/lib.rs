@@ -3,28 +3,31 @@
 
 pub mod agent;
 
-mod assemble;
-mod carried;
-mod disk;
+mod assembly;
+mod fabric_parts;
 mod file_set;
-mod generated;
+mod files_source;
+mod generated_fabric;
 mod level_files;
 mod mad_source;
 mod open;
-mod parts;
-mod simulated;
+mod simulated_source;
+mod simulated_traffic;
 pub mod socket;
-mod story;
+mod story_events;
 mod umad;
 mod unknown_format;
-mod writable;
+mod write_access;
 
-pub use disk::{FilesSource, read_as, read_content};
-pub use generated::{FAILED_BEFORE, generated};
+pub use files_source::{FilesSource, read_as, read_content};
+pub use generated_fabric::{FAILED_BEFORE, generate_snapshot};
 pub use mad_source::{
-    Done, Keys, LiveActuator, LiveSource, LiveSurveyor, Policy, SetError, Setter, Target, look,
+    ExchangePolicy, Keys, LiveActuator, LiveSource, LiveSurveyor, SetAnswer, SetError, SetTarget, Setter,
+    read_snapshot,
 };
 pub use open::{LiveOptions, is_live, open, open_at, open_port};
-pub use simulated::{OwnSimulators, SIMULATOR_KEYS, SimulatorKey, simulator_of, socket as socket_of};
-pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};
-pub use writable::{Right, Unwritable, open_actuator};
+pub use simulated_source::{
+    SIMULATOR_KEYS, SimulatorKey, SimulatorPool, create_simulator, parse_socket as socket_of,
+};
+pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open_umad_port as open_adapter};
+pub use write_access::{WriteAccessError, WriteRight, open_actuator};

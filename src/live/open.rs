@@ -2,35 +2,35 @@
 
 use std::path::PathBuf;
 
-use super::mad_source::{Keys, LiveSource, Policy};
-use super::simulated::{self, OwnSimulators, simulated_source};
+use super::mad_source::{ExchangePolicy, Keys, LiveSource};
+use super::simulated_source::{self, SimulatorPool, simulated_source};
 use super::{FilesSource, open_adapter, socket};
-use fabdeck_files::capture::{At, CaptureSource, Folder, capture_at, captures_within};
+use fabdeck_files::capture::{CaptureSource, FolderContent, TimeSpec, find_capture, list_captures};
 use fabdeck_mad::access::{InformToken, ReadPort, Source, SourceError};
 
 /// How live fabrics are read.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
-    pub policy: Policy,
+    pub policy: ExchangePolicy,
     pub keys: Keys,
     /// The token with which sweeps subscribe to traps; `None` for no traps.
     pub traps: Option<InformToken>,
     /// The simulators of this process, which a second opening shares; without them each opening creates its own.
-    pub own: Option<OwnSimulators>,
+    pub own: Option<SimulatorPool>,
 }
 
 /// Opens `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input.
 /// Nothing is read before `observe`.
 pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
-        return Ok(Box::new(match simulated::socket(words)? {
-            Some((path, at)) => live(text, socket::connect(&path, at)?, options),
+        return Ok(Box::new(match simulated_source::parse_socket(words)? {
+            Some((path, at)) => live_source(text, socket::connect(&path, at)?, options),
             None => simulated_source(text, words, options)?,
         }));
     }
-    if let Some((adapter, port)) = adapter_words(text)? {
+    if let Some((adapter, port)) = parse_adapter(text)? {
         let port = open_adapter(adapter, port)?;
-        return Ok(Box::new(live(text, port, options)));
+        return Ok(Box::new(live_source(text, port, options)));
     }
     if text.is_empty() {
         return Err(SourceError::Name {
@@ -40,7 +40,7 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         });
     }
     let path = PathBuf::from(text);
-    if let Some(capture) = capture_at(&path) {
+    if let Some(capture) = find_capture(&path) {
         return Ok(Box::new(CaptureSource::open(&capture, None)?));
     }
     Ok(Box::new(FilesSource::new(text, vec![path])))
@@ -49,12 +49,12 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
 /// Opens the port that a text names; `None` if it does not name a live fabric.
 pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
-        return Ok(Some(match simulated::socket(words)? {
+        return Ok(Some(match simulated_source::parse_socket(words)? {
             Some((path, at)) => socket::connect(&path, at)?,
-            None => simulated::simulated_port(text, words, options)?,
+            None => simulated_source::simulated_port(text, words, options)?,
         }));
     }
-    match adapter_words(text)? {
+    match parse_adapter(text)? {
         Some((adapter, port)) => Ok(Some(open_adapter(adapter, port)?)),
         None => Ok(None),
     }
@@ -62,25 +62,25 @@ pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, 
 
 /// Whether a text names a live fabric, and not a recording.
 pub fn is_live(text: &str) -> bool {
-    text.starts_with("sim:") || !matches!(adapter_words(text), Ok(None))
+    text.starts_with("sim:") || !matches!(parse_adapter(text), Ok(None))
 }
 
 /// A source that reads through a port.
-pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
+pub(super) fn live_source(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
     LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
 }
 
 /// Opens a capture at a time. Other sources have no past.
-pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
+pub fn open_at(text: &str, at: TimeSpec) -> Result<Box<dyn Source>, SourceError> {
     let path = PathBuf::from(text);
     // Standard input with a time can only be a capture.
     let piped = (text == "-").then(|| path.clone());
-    if let Some(capture) = piped.or_else(|| capture_at(&path)) {
+    if let Some(capture) = piped.or_else(|| find_capture(&path)) {
         return Ok(Box::new(CaptureSource::open(&capture, Some(at))?));
     }
-    let Folder { captures, others } = Folder::of(&path);
+    let FolderContent { captures, others } = FolderContent::scan(&path);
     let Some(first) = captures.first() else {
-        let below = captures_within(&path);
+        let below = list_captures(&path);
         return Err(SourceError::Name {
             code: "FD-5065",
             what: format!(
@@ -110,7 +110,7 @@ pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
 
 /// The adapter and port of `umad[:CA[:PORT]]`; `None` if the text is no such name.
 #[allow(clippy::type_complexity, reason = "two words of one name, each of which may be left out")]
-fn adapter_words(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
+fn parse_adapter(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
     let Some(words) = text.strip_prefix("umad") else { return Ok(None) };
     let Some(words) = words.strip_prefix(':') else { return Ok(words.is_empty().then_some((None, None))) };
     let (adapter, port) =

@@ -1,6 +1,6 @@
 //! Files that are no source of a fabric: what they are, if that is known, and what to give instead.
 
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_files::{FORMATS, Format};
 use fabdeck_mad::access::SourceError;
 
@@ -11,7 +11,7 @@ const HEAD: usize = 64 * 1024;
 type Detector = fn(&str) -> bool;
 
 /// Known text files that lie beside dumps: how a line reveals each, and what it is.
-const KNOWN: [(Detector, &str); 5] = [
+const KNOWN_FILES: [(Detector, &str); 5] = [
     (
         |line| line.starts_with("SwitchName="),
         "this is Slurm's topology.conf: it tells neither ports nor cables",
@@ -38,17 +38,17 @@ const KNOWN: [(Detector, &str); 5] = [
 pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
     let input = |what: String, hint: String| SourceError::Input {
         code: "FD-2002",
-        place: Place::line(name, 1),
+        place: NotePlace::line(name, 1),
         what,
         hint,
     };
     let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
     if matches!(first, Some(b'{' | b'[')) {
-        let (what, hint) = of_json(name, &String::from_utf8_lossy(bytes));
+        let (what, hint) = describe_json(name, &String::from_utf8_lossy(bytes));
         return input(what.to_owned(), hint);
     }
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
-    let known = KNOWN.iter().find(|(is_line_of, _)| head.lines().any(is_line_of));
+    let known = KNOWN_FILES.iter().find(|(is_line_of, _)| head.lines().any(is_line_of));
     let what = match known {
         _ if first.is_none() => "the file is empty",
         _ if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
@@ -64,15 +64,15 @@ pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
 /// Whether a file is a plan of fabdeck.
 pub(super) fn is_plan(bytes: &[u8]) -> bool {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    first == Some(&b'{') && names_plan_schema(&String::from_utf8_lossy(bytes))
+    first == Some(&b'{') && has_plan_schema(&String::from_utf8_lossy(bytes))
 }
 
-fn names_plan_schema(text: &str) -> bool {
+fn has_plan_schema(text: &str) -> bool {
     text.contains("\"fabdeck.plan/")
 }
 
-fn of_json(name: &str, text: &str) -> (&'static str, String) {
-    if names_plan_schema(text) {
+fn describe_json(name: &str, text: &str) -> (&'static str, String) {
+    if has_plan_schema(text) {
         let hint =
             format!("'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for");
         return ("this is a plan, not a fabric", hint);

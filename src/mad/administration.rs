@@ -100,12 +100,12 @@ pub struct InformInfo {
 
 impl InformInfo {
     /// Subscribes queue pair 1 of the sender to all generic traps of all devices, or ends that subscription.
-    pub fn of_all(subscribe: bool) -> Self {
-        Self::of_trap(Self::ALL, subscribe)
+    pub fn all_traps(subscribe: bool) -> Self {
+        Self::single_trap(Self::ALL, subscribe)
     }
 
     /// The same for traps of one number.
-    pub fn of_trap(number: u16, subscribe: bool) -> Self {
+    pub fn single_trap(number: u16, subscribe: bool) -> Self {
         /// Reports are acknowledged within about a second: 4.096 us times 2^18.
         const RESPONSE_TIME: u32 = 18;
         Self {
@@ -128,7 +128,7 @@ impl InformInfo {
     }
 
     /// Whether the subscription includes a trap.
-    pub fn wants(&self, number: u16) -> bool {
+    pub fn has_trap(&self, number: u16) -> bool {
         let asked = self.trap_number.get();
         self.is_generic == 1 && (asked == Self::ALL || asked == number)
     }
@@ -151,11 +151,11 @@ pub struct InformInfoRecord {
 impl InformInfoRecord {
     pub const SUBSCRIBER_GID: u64 = 1;
     /// Number of records that fit in one packet.
-    pub const IN_A_PACKET: usize = (super::MAD_SIZE - RECORD_AT) / size_of::<Self>();
+    pub const MAX_PER_PACKET: usize = (super::MAD_SIZE - RECORD_AT) / size_of::<Self>();
 
     /// The records of a subscriber in a packet.
-    pub fn held_by(mad: &Mad, gid: &[u8; 16]) -> Vec<Self> {
-        let records = mad.record::<[Self; Self::IN_A_PACKET]>();
+    pub fn list_of_subscriber(mad: &Mad, gid: &[u8; 16]) -> Vec<Self> {
+        let records = mad.record::<[Self; Self::MAX_PER_PACKET]>();
         records.iter().copied().take_while(|record| record.subscriber_gid == *gid).collect()
     }
 }

@@ -138,7 +138,7 @@ mod tests {
         for (counter, _) in &counters {
             narrow.put(counter, u64::MAX);
         }
-        assert!(narrow.values().iter().all(|(counter, value)| counter.saturated(*value)));
+        assert!(narrow.values().iter().all(|(counter, value)| counter.is_saturated(*value)));
         for (at, (counter, _)) in extended.iter().enumerate() {
             assert!(wide.put(counter, u64::MAX - at as u64));
         }

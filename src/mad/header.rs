@@ -18,7 +18,7 @@ impl Class {
     pub const PERFORMANCE: Class = Class(0x04);
     /// fabdeck's own class, between senders of notices and the agents of hosts. It is in the range for vendors, and
     /// not one of the two classes there that adapters answer themselves.
-    pub const HOSTS: Class = Class(0x0D);
+    pub const HOST_AGENTS: Class = Class(0x0D);
 
     /// Version of the class's own format: SA has version 2.
     pub fn version(self) -> u8 {
@@ -83,12 +83,12 @@ pub mod attribute {
 
 /// The status field. Directed-route answers carry the direction in its top bit, which is no error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Status(pub u16);
+pub struct MadStatus(pub u16);
 
-impl Status {
+impl MadStatus {
     const DIRECTION: u16 = 0x8000;
 
-    pub fn of(class: Class, raw: u16) -> Self {
+    pub fn from_raw(class: Class, raw: u16) -> Self {
         if class == Class::SUBNET_DIRECTED { Self(raw & !Self::DIRECTION) } else { Self(raw) }
     }
 
@@ -115,7 +115,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for MadStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let busy = if self.0 & 1 != 0 { "busy, " } else { "" };
         let reason = match self.reason() {
@@ -137,7 +137,7 @@ impl fmt::Display for Status {
 /// The common header. In directed-route packets hop pointer and hop count lie in `class_specific`.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Header {
+pub struct MadHeader {
     pub base_version: u8,
     pub class: u8,
     pub class_version: u8,
@@ -173,11 +173,11 @@ impl Mad {
         mad
     }
 
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &MadHeader {
         self.view(0)
     }
 
-    pub fn header_mut(&mut self) -> &mut Header {
+    pub fn header_mut(&mut self) -> &mut MadHeader {
         self.view_mut(0)
     }
 
@@ -189,8 +189,8 @@ impl Mad {
         Method(self.header().method)
     }
 
-    pub fn status(&self) -> Status {
-        Status::of(self.class(), self.header().status.get())
+    pub fn status(&self) -> MadStatus {
+        MadStatus::from_raw(self.class(), self.header().status.get())
     }
 
     /// The bytes from `offset` on as a wire structure. All structures here fit behind the offset that they are used

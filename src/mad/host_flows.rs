@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::header::{Class, Mad, Method, attribute};
 
-const AT: usize = 24;
+const DATA_AT: usize = 24;
 
 /// Flows to one LID on one level.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,16 +33,16 @@ pub struct HostFlow {
 pub struct HostFlows {
     pub all: U16,
     pub here: U16,
-    pub flows: [HostFlow; HostFlows::MOST],
+    pub flows: [HostFlow; HostFlows::MAX_PER_PACKET],
 }
 
 impl HostFlows {
     /// Most flows in one answer.
-    pub const MOST: usize = 57;
+    pub const MAX_PER_PACKET: usize = 57;
 
     /// The flows that are in this answer.
-    pub fn listed(&self) -> &[HostFlow] {
-        &self.flows[..usize::from(self.here.get()).min(Self::MOST)]
+    pub fn entries(&self) -> &[HostFlow] {
+        &self.flows[..usize::from(self.here.get()).min(Self::MAX_PER_PACKET)]
     }
 
     /// The answer to a request that begins at flow `first`.
@@ -50,8 +50,8 @@ impl HostFlows {
         let none = HostFlow { lid: 0.into(), level: 0, reserved: 0 };
         let count = |many: usize| u16::try_from(many).unwrap_or(u16::MAX).into();
         let rest = all.get(first..).unwrap_or_default();
-        let here = rest.len().min(Self::MOST);
-        let mut page = Self { all: count(all.len()), here: count(here), flows: [none; Self::MOST] };
+        let here = rest.len().min(Self::MAX_PER_PACKET);
+        let mut page = Self { all: count(all.len()), here: count(here), flows: [none; Self::MAX_PER_PACKET] };
         for (place, (lid, level)) in page.flows.iter_mut().zip(rest) {
             (place.lid, place.level) = ((*lid).into(), *level);
         }
@@ -76,38 +76,38 @@ impl FlowLevel {
 }
 
 impl Mad {
-    pub fn ask_flows(first: u32) -> Self {
-        Self::new(Class::HOSTS, Method::GET, attribute::HOST_FLOWS, first)
+    pub fn query_flows(first: u32) -> Self {
+        Self::new(Class::HOST_AGENTS, Method::GET, attribute::HOST_FLOWS, first)
     }
 
     pub fn move_flows(lid: u16, level: u8) -> Self {
-        let mut mad = Self::new(Class::HOSTS, Method::SET, attribute::HOST_FLOWS, 0);
+        let mut mad = Self::new(Class::HOST_AGENTS, Method::SET, attribute::HOST_FLOWS, 0);
         *mad.flow_level_mut() = FlowLevel { lid: lid.into(), level, half: 0, moved: 0.into() };
         mad
     }
 
     /// Moves all flows to the high or base LIDs of the ports that they go to.
-    pub fn turn_flows(high: bool, level: u8) -> Self {
+    pub fn readdress_flows(high: bool, level: u8) -> Self {
         let mut mad = Self::move_flows(0, level);
         mad.flow_level_mut().half = if high { FlowLevel::HIGH } else { FlowLevel::BASE };
         mad
     }
 
     pub fn host_flows(&self) -> &HostFlows {
-        self.view(AT)
+        self.view(DATA_AT)
     }
 
     pub fn host_flows_mut(&mut self) -> &mut HostFlows {
-        self.view_mut(AT)
+        self.view_mut(DATA_AT)
     }
 
     pub fn flow_level(&self) -> &FlowLevel {
-        self.view(AT)
+        self.view(DATA_AT)
     }
 
     pub fn flow_level_mut(&mut self) -> &mut FlowLevel {
-        self.view_mut(AT)
+        self.view_mut(DATA_AT)
     }
 }
 
-const _: () = assert!(AT + size_of::<HostFlows>() <= super::MAD_SIZE);
+const _: () = assert!(DATA_AT + size_of::<HostFlows>() <= super::MAD_SIZE);

@@ -5,15 +5,15 @@ pub mod access;
 
 mod administration;
 mod counters;
+mod follow_status;
 mod header;
-mod heard;
 mod host_flows;
 mod notice;
+mod notice_filter;
+mod path_notice;
 mod performance;
 mod port_info;
-mod repath;
 mod smp;
-mod standing;
 mod subnet;
 mod vendor;
 
@@ -21,15 +21,15 @@ pub use administration::{
     InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
 };
 pub use counters::CounterBlock;
-pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
-pub use heard::{Coming, Heard};
+pub use follow_status::{FollowQuery, FollowStatus, NoticeKey};
+pub use header::{Class, MAD_SIZE, Mad, MadHeader, MadStatus, Method, attribute};
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
 pub use notice::{Notice, trap};
+pub use notice_filter::{NoticeAction, NoticeFilter};
+pub use path_notice::PathNotice;
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
 pub use port_info::{PortInfo, ProtectBits};
-pub use repath::Repath;
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
-pub use standing::{Follow, NoticeKey, Standing};
 pub use subnet::{
     LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };

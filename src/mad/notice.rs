@@ -58,7 +58,7 @@ impl Notice {
     }
 
     /// The LID that the notice is about, where the trap has one in its details.
-    pub fn about_lid(&self) -> Option<u16> {
+    pub fn subject_lid(&self) -> Option<u16> {
         let at = match self.trap_number.get() {
             trap::LINK_STATE_CHANGE => 0,
             129..=131 | trap::LOCAL_CHANGES | 145 | trap::M_KEY_VIOLATION..=259 => 2,
@@ -68,22 +68,22 @@ impl Notice {
     }
 
     /// The port whose link has the problem, for traps 129 to 131.
-    pub fn about_port(&self) -> Option<u8> {
+    pub fn subject_port(&self) -> Option<u8> {
         matches!(self.trap_number.get(), 129..=131).then_some(self.details[4])
     }
 
     /// The GUID of the port that came or went, from its GID.
-    pub fn about_guid(&self) -> Option<u64> {
+    pub fn subject_guid(&self) -> Option<u64> {
         let told = matches!(self.trap_number.get(), trap::GID_IN_SERVICE | trap::GID_OUT_OF_SERVICE);
         let guid = self.details.get(Self::GID_AT + 8..Self::GID_AT + 16)?;
         guid.try_into().ok().map(u64::from_be_bytes).filter(|_| told)
     }
 
-    pub fn set_about_lid(&mut self, lid: u16) {
+    pub fn set_subject_lid(&mut self, lid: u16) {
         self.details[..2].copy_from_slice(&lid.to_be_bytes());
     }
 
-    pub fn set_about_gid(&mut self, gid: &[u8; 16]) {
+    pub fn set_subject_gid(&mut self, gid: &[u8; 16]) {
         self.details[Self::GID_AT..Self::GID_AT + 16].copy_from_slice(gid);
     }
 

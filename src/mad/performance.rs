@@ -30,26 +30,26 @@ impl ClassPortInfo {
         self.capability_mask.get() & bits != 0
     }
 
-    pub fn extended_counters(&self) -> bool {
+    pub fn has_extended_counters(&self) -> bool {
         self.has(Self::EXTENDED_WIDTH | Self::EXTENDED_WIDTH_NO_IETF)
     }
 
     /// Whether unicast and multicast packets are counted separately.
-    pub fn counts_by_cast(&self) -> bool {
+    pub fn has_cast_counters(&self) -> bool {
         self.has(Self::EXTENDED_WIDTH)
     }
 
     /// Whether errors and waiting have 64-bit counters too (CapabilityMask2, above the five bits of the response
     /// time).
-    pub fn additional_extended(&self) -> bool {
+    pub fn has_additional_extended(&self) -> bool {
         self.capability_mask2_response.get() >> 5 & 2 != 0
     }
 
-    pub fn xmit_wait(&self) -> bool {
+    pub fn has_xmit_wait(&self) -> bool {
         self.has(Self::XMIT_WAIT)
     }
 
-    pub fn qp1_dropped(&self) -> bool {
+    pub fn has_qp1_dropped(&self) -> bool {
         self.has(Self::QP1_DROPPED)
     }
 }

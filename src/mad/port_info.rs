@@ -78,7 +78,7 @@ impl PortInfo {
         Lmc::new(u32::from(self.protect_lmc & 0x07)).unwrap_or_default()
     }
 
-    pub fn protect(&self) -> ProtectBits {
+    pub fn protect_bits(&self) -> ProtectBits {
         match self.protect_lmc >> 6 {
             0 => ProtectBits::Open,
             1 => ProtectBits::HideKey,
@@ -108,20 +108,22 @@ impl PortInfo {
 
     /// The speed in use. FDR10 reads as QDR here, because only a vendor's attribute has it.
     pub fn speed(&self) -> Option<LinkSpeed> {
-        extended(self.speed_ext_active_supported >> 4).or_else(|| basic(self.speed_active_enabled >> 4))
+        extended_speed(self.speed_ext_active_supported >> 4)
+            .or_else(|| basic_speed(self.speed_active_enabled >> 4))
     }
 
     pub fn speed_best(&self) -> Option<LinkSpeed> {
-        extended(self.speed_ext_active_supported & 0xF).or_else(|| basic(self.speed_supported_state >> 4))
+        extended_speed(self.speed_ext_active_supported & 0xF)
+            .or_else(|| basic_speed(self.speed_supported_state >> 4))
     }
 
     /// Number of data lanes in operation.
     pub fn operational_lanes(&self) -> Option<u8> {
-        lanes(self.operational_lanes_enforce >> 4)
+        lane_count(self.operational_lanes_enforce >> 4)
     }
 
     pub fn lanes_supported(&self) -> Option<u8> {
-        lanes(self.lanes_init_type >> 4)
+        lane_count(self.lanes_init_type >> 4)
     }
 
     /// A PortInfo for a Set that changes the physical state alone (0 in state, width and speed: no change).
@@ -154,8 +156,8 @@ impl PortInfo {
     /// PortInfo cannot express FDR10, which is encoded as QDR; this version has no field for XDR, which is encoded as
     /// NDR.
     pub fn set_speed(&mut self, active: LinkSpeed, best: LinkSpeed) {
-        let (basic_best, extended_best) = codes(best);
-        let (basic_active, extended_active) = codes(active);
+        let (basic_best, extended_best) = speed_codes(best);
+        let (basic_active, extended_active) = speed_codes(active);
         // Every speed up to the best one: 1, 3 or 7, and 1, 3, 7 or 15.
         let basic_best = (basic_best << 1).wrapping_sub(1) & 7;
         let extended_best = if extended_best == 0 { 0 } else { (extended_best << 1).wrapping_sub(1) & 15 };
@@ -192,7 +194,7 @@ impl std::fmt::Debug for PortInfo {
 }
 
 /// The highest speed named in the four bits of the SDR to QDR fields.
-fn basic(bits: u8) -> Option<LinkSpeed> {
+fn basic_speed(bits: u8) -> Option<LinkSpeed> {
     match bits {
         b if b & 4 != 0 => Some(LinkSpeed::Qdr),
         b if b & 2 != 0 => Some(LinkSpeed::Ddr),
@@ -202,7 +204,7 @@ fn basic(bits: u8) -> Option<LinkSpeed> {
 }
 
 /// The highest speed named in the four bits of the extended fields.
-fn extended(bits: u8) -> Option<LinkSpeed> {
+fn extended_speed(bits: u8) -> Option<LinkSpeed> {
     match bits {
         b if b & 8 != 0 => Some(LinkSpeed::Ndr),
         b if b & 4 != 0 => Some(LinkSpeed::Hdr),
@@ -214,7 +216,7 @@ fn extended(bits: u8) -> Option<LinkSpeed> {
 
 /// A speed as bits of the SDR to QDR fields and of the extended ones. A link at an extended speed has QDR in the
 /// fields that older software reads.
-fn codes(speed: LinkSpeed) -> (u8, u8) {
+fn speed_codes(speed: LinkSpeed) -> (u8, u8) {
     match speed {
         LinkSpeed::Sdr => (1, 0),
         LinkSpeed::Ddr => (2, 0),
@@ -228,10 +230,10 @@ fn codes(speed: LinkSpeed) -> (u8, u8) {
 
 /// The code of the largest lane count that is at most this count.
 fn lanes_code(count: u8) -> u8 {
-    (1..=5).rev().find(|code| lanes(*code).is_some_and(|lanes| lanes <= count)).unwrap_or(1)
+    (1..=5).rev().find(|code| lane_count(*code).is_some_and(|lanes| lanes <= count)).unwrap_or(1)
 }
 
 /// VLCap and OperationalVLs count in an enumeration: VL0, VL0-1, VL0-3, VL0-7, VL0-14.
-fn lanes(code: u8) -> Option<u8> {
+fn lane_count(code: u8) -> Option<u8> {
     [1, 2, 4, 8, 15].get(usize::from(code).checked_sub(1)?).copied()
 }

@@ -95,16 +95,16 @@ pub struct SwitchInfo {
 }
 
 impl SwitchInfo {
-    pub fn port_state_change(&self) -> bool {
+    pub fn has_port_state_change(&self) -> bool {
         self.life_state & 0x04 != 0
     }
 
     /// Whether one SLtoVL MAD can address all in-ports or all out-ports.
-    pub fn optimized_sl_to_vl(&self) -> bool {
+    pub fn has_optimized_sl_to_vl(&self) -> bool {
         self.life_state & 0x03 != 0
     }
 
-    pub fn enhanced_port0(&self) -> bool {
+    pub fn has_enhanced_port0(&self) -> bool {
         self.flags & 0x08 != 0
     }
 }
@@ -187,7 +187,7 @@ impl SlToVl {
         table
     }
 
-    pub fn of(table: Sl2Vl) -> Self {
+    pub fn from_table(table: Sl2Vl) -> Self {
         let lane = |sl: u32| table.lane(ServiceLevel::new(sl).unwrap_or_default()).value();
         let mut pairs = [0; 8];
         for (at, pair) in pairs.iter_mut().enumerate() {

@@ -82,7 +82,7 @@ impl AdaptiveRoutingInfo {
     const HASH_FORWARDING: u8 = 1 << 6 | 1 << 7;
 
     /// A state with adaptive routing on or off and all else zero.
-    pub fn of(on: bool) -> Self {
+    pub fn new(on: bool) -> Self {
         Self { state: if on { Self::ADAPTIVE } else { 0 }, ..Self::default() }
     }
 

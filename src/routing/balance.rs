@@ -7,19 +7,19 @@
 
 use std::sync::Arc;
 
-use super::descent::{Descent, Neighbours, Way};
+use super::descent::{Descent, DescentHop, Neighbours};
 use fabdeck_fabric::SwitchGraph;
 
 /// The square of what a crowd has on a channel counts so many times beside that of all paths there. Jobs have more links and
 /// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.
-const OWN: u64 = 2;
+const OWN_CLASS_WEIGHT: u64 = 2;
 
 /// No more is kept of what crowds have on channels; without it they are balanced all together alone.
-const MOST_OWN: usize = 1 << 26;
+const MAX_CLASS_ENTRIES: usize = 1 << 26;
 
 /// What trees have put on channels so far, and the tree that was grown last.
 #[derive(Clone, Debug)]
-pub(super) struct Balance {
+pub(super) struct ChannelBalance {
     /// Paths over each channel. 2^16 senders and as many destinations fit.
     weight: Vec<u32>,
     /// The square of each weight, which is what a channel costs a path: read far more often than written.
@@ -27,10 +27,10 @@ pub(super) struct Balance {
     /// Of each place of the last tree: the weight of its path, the channel it takes and the place behind, and how many
     /// senders pass.
     path: Vec<u64>,
-    taken: Vec<Taken>,
+    taken: Vec<ChosenChannel>,
     passing: Vec<u32>,
-    turns: Vec<Turns>,
-    among: Among,
+    turns: Vec<PathTurns>,
+    among: PathChoice,
     /// Paths of each crowd over each channel, and where those of the crowd begin whose turn it is.
     own: Vec<u32>,
     turn: Option<usize>,
@@ -38,11 +38,11 @@ pub(super) struct Balance {
 
 /// The ways of which the lightest is taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Among {
+pub(super) enum PathChoice {
     All,
     /// Those that go up first, across once at most, and down after, where a shortest way does: what goes so has no cycle,
     /// whatever goes beside it.
-    UpDown(Arc<[Direction]>),
+    UpDown(Arc<[ChannelDirection]>),
     /// Those to the switch behind the lowest channel: trees alike, as dimension order on a torus, that share what they
     /// depend on. Only parallel channels are balanced.
     Lowest,
@@ -50,59 +50,59 @@ pub(super) enum Among {
 
 /// Where a channel leads in a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Direction {
+pub(super) enum ChannelDirection {
     Up,
     Across,
     Down,
 }
 
 /// The direction of each channel between switches of these heights.
-pub(super) fn directions(graph: &SwitchGraph, height: &[u32]) -> Arc<[Direction]> {
+pub(super) fn channel_directions(graph: &SwitchGraph, height: &[u32]) -> Arc<[ChannelDirection]> {
     let direction = |from: u32, to: u32| match height[to as usize].cmp(&height[from as usize]) {
-        std::cmp::Ordering::Greater => Direction::Up,
-        std::cmp::Ordering::Equal => Direction::Across,
-        std::cmp::Ordering::Less => Direction::Down,
+        std::cmp::Ordering::Greater => ChannelDirection::Up,
+        std::cmp::Ordering::Equal => ChannelDirection::Across,
+        std::cmp::Ordering::Less => ChannelDirection::Down,
     };
     graph.channels().iter().map(|channel| direction(channel.from, channel.to)).collect()
 }
 
 /// The turns of a way, the best to go on with first: who goes down to it needs it to go down all the way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Turns {
+enum PathTurns {
     Down,
     /// Across or up first.
     Ordered,
     Unordered,
 }
 
-impl Turns {
+impl PathTurns {
     /// Of the way that begins with a channel and goes on like this.
-    fn behind(self, direction: Direction) -> Self {
+    fn prepend(self, direction: ChannelDirection) -> Self {
         match (direction, self) {
             (_, Self::Unordered) => Self::Unordered,
-            (Direction::Down, Self::Down) => Self::Down,
-            (Direction::Across, Self::Down) | (Direction::Up, _) => Self::Ordered,
+            (ChannelDirection::Down, Self::Down) => Self::Down,
+            (ChannelDirection::Across, Self::Down) | (ChannelDirection::Up, _) => Self::Ordered,
             _ => Self::Unordered,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct ChosenChannel {
     pub(super) channel: u32,
     pub(super) place: u32,
 }
 
-impl Balance {
-    pub(super) fn new(net: &Neighbours, among: Among) -> Self {
+impl ChannelBalance {
+    pub(super) fn new(net: &Neighbours, among: PathChoice) -> Self {
         let switches = net.switch_count();
         Self {
             weight: vec![0; net.channel_count()],
             cost: vec![0; net.channel_count()],
             path: vec![0; switches],
-            taken: vec![Taken::default(); switches],
+            taken: vec![ChosenChannel::default(); switches],
             passing: vec![0; switches],
-            turns: vec![Turns::Down; switches],
+            turns: vec![PathTurns::Down; switches],
             among,
             own: Vec::new(),
             turn: None,
@@ -110,33 +110,33 @@ impl Balance {
     }
 
     /// Keeps apart what each of so many crowds has on channels.
-    pub(super) fn with_crowds(mut self, crowds: usize) -> Self {
+    pub(super) fn with_job_classes(mut self, crowds: usize) -> Self {
         let kept = crowds.saturating_mul(self.weight.len());
-        self.own = vec![0; if kept <= MOST_OWN { kept } else { 0 }];
+        self.own = vec![0; if kept <= MAX_CLASS_ENTRIES { kept } else { 0 }];
         self
     }
 
     /// From here on crowds are balanced all together alone.
-    pub(super) fn without_crowds(&mut self) {
+    pub(super) fn drop_job_classes(&mut self) {
         (self.own, self.turn) = (Vec::new(), None);
     }
 
     /// Whose trees come next.
-    pub(super) fn turn_to(&mut self, crowd: Option<u32>) {
+    pub(super) fn select_class(&mut self, crowd: Option<u32>) {
         let begins = crowd.map(|crowd| crowd as usize * self.weight.len());
         self.turn = begins.filter(|begins| begins + self.weight.len() <= self.own.len());
     }
 
     /// Grows a tree along the lightest ways.
-    pub(super) fn grow(&mut self, descent: &Descent) {
+    pub(super) fn grow_tree(&mut self, descent: &Descent) {
         match (&self.among, self.turn) {
-            (Among::All, None) => self.grow_among_all(descent),
+            (PathChoice::All, None) => self.grow_among_all(descent),
             _ => self.grow_within_limits(descent),
         }
     }
 
     /// The tree that was grown last. Place 0 takes no channel.
-    pub(super) fn grown(&self, descent: &Descent) -> &[Taken] {
+    pub(super) fn tree(&self, descent: &Descent) -> &[ChosenChannel] {
         &self.taken[..descent.order().len()]
     }
 
@@ -145,12 +145,12 @@ impl Balance {
         let Self { cost, path, taken, .. } = self;
         for place in 1..descent.order().len() {
             let mut least = u64::MAX;
-            let mut best = Taken::default();
-            for way in descent.ways(place) {
+            let mut best = ChosenChannel::default();
+            for way in descent.hops(place) {
                 let weight = path[way.place as usize].saturating_add(cost[way.channel as usize]);
                 if weight < least {
                     least = weight;
-                    best = Taken { channel: way.channel, place: way.place };
+                    best = ChosenChannel { channel: way.channel, place: way.place };
                 }
             }
             (path[place], taken[place]) = (least, best);
@@ -159,24 +159,27 @@ impl Balance {
 
     fn grow_within_limits(&mut self, descent: &Descent) {
         let Self { weight, cost, path, own, among, turns, .. } = self;
-        let square = |paths: &[u32], way: &Way| u64::from(paths[way.channel as usize]).pow(2);
+        let square = |paths: &[u32], way: &DescentHop| u64::from(paths[way.channel as usize]).pow(2);
         let own = self.turn.map(|begins| &own[begins..begins + weight.len()]);
         for place in 1..descent.order().len() {
-            let ways = descent.ways(place);
-            let mut least = (Turns::Unordered, u64::MAX);
-            let mut best = Taken::default();
+            let ways = descent.hops(place);
+            let mut least = (PathTurns::Unordered, u64::MAX);
+            let mut best = ChosenChannel::default();
             let lowest = ways.first().map_or(0, |way| way.place);
             for way in ways {
                 let turned = match among {
-                    Among::Lowest if way.place != lowest => continue,
-                    Among::UpDown(leads) => turns[way.place as usize].behind(leads[way.channel as usize]),
-                    Among::All | Among::Lowest => Turns::Down,
+                    PathChoice::Lowest if way.place != lowest => continue,
+                    PathChoice::UpDown(leads) => {
+                        turns[way.place as usize].prepend(leads[way.channel as usize])
+                    }
+                    PathChoice::All | PathChoice::Lowest => PathTurns::Down,
                 };
-                let carried = cost[way.channel as usize] + own.map_or(0, |own| OWN * square(own, way));
+                let carried =
+                    cost[way.channel as usize] + own.map_or(0, |own| OWN_CLASS_WEIGHT * square(own, way));
                 let weight = path[way.place as usize].saturating_add(carried);
                 if (turned, weight) < least {
                     least = (turned, weight);
-                    best = Taken { channel: way.channel, place: way.place };
+                    best = ChosenChannel { channel: way.channel, place: way.place };
                 }
             }
             (turns[place], path[place]) = least;
@@ -185,13 +188,13 @@ impl Balance {
     }
 
     /// Puts the paths of the tree that was grown last on its channels: `senders` has how many each switch sends.
-    pub(super) fn load(&mut self, descent: &Descent, senders: &[u32]) {
+    pub(super) fn load_tree(&mut self, descent: &Descent, senders: &[u32]) {
         let order = descent.order();
         self.begin(order, senders);
         for place in (1..order.len()).rev() {
             let taken = self.taken[place];
             let passing = self.passing[place];
-            self.add(taken.channel as usize, passing);
+            self.add_load(taken.channel as usize, passing);
             if let Some(begins) = self.turn {
                 self.own[begins + taken.channel as usize] += passing;
             }
@@ -200,7 +203,7 @@ impl Balance {
     }
 
     /// Takes the paths of a tree that was loaded from its channels; each switch is asked for the one that it takes.
-    pub(super) fn take_back(
+    pub(super) fn unload_tree(
         &mut self,
         net: &Neighbours,
         descent: &Descent,
@@ -218,11 +221,11 @@ impl Balance {
             if let Some(begins) = self.turn {
                 self.own[begins + channel as usize] -= passing;
             }
-            self.passing[descent.place(net.end(channel))] += passing;
+            self.passing[descent.position(net.target(channel))] += passing;
         }
     }
 
-    fn add(&mut self, channel: usize, paths: u32) {
+    fn add_load(&mut self, channel: usize, paths: u32) {
         let weight = &mut self.weight[channel];
         *weight += paths;
         self.cost[channel] = u64::from(*weight).pow(2);
@@ -235,7 +238,7 @@ impl Balance {
     }
 
     /// The most paths over one channel, and of all channels the squares.
-    pub(super) fn load_of_all(&self) -> (u32, u64) {
+    pub(super) fn total_load(&self) -> (u32, u64) {
         let busiest = self.weight.iter().copied().max().unwrap_or(0);
         (busiest, self.cost.iter().sum())
     }

@@ -17,12 +17,13 @@ pub(super) struct Neighbours {
 impl Neighbours {
     pub(super) fn new(graph: &SwitchGraph) -> Self {
         let switches = 0..graph.switch_count() as u32;
-        let mut first: Vec<u32> = switches.clone().map(|switch| graph.leaving(switch).start as u32).collect();
+        let mut first: Vec<u32> =
+            switches.clone().map(|switch| graph.outgoing(switch).start as u32).collect();
         first.push(graph.channels().len() as u32);
         Self {
             first,
             to: graph.channels().iter().map(|channel| channel.to).collect(),
-            alive: switches.map(|switch| graph.alive(switch)).collect(),
+            alive: switches.map(|switch| graph.is_alive(switch)).collect(),
         }
     }
 
@@ -35,7 +36,7 @@ impl Neighbours {
     }
 
     /// The switch that a channel leads to.
-    pub(super) fn end(&self, channel: u32) -> u32 {
+    pub(super) fn target(&self, channel: u32) -> u32 {
         self.to[channel as usize]
     }
 
@@ -45,7 +46,7 @@ impl Neighbours {
     }
 
     /// The switches next to one, a time for each channel, with the channels from `first` on.
-    pub(super) fn next(&self, switch: u32) -> &[u32] {
+    pub(super) fn neighbours(&self, switch: u32) -> &[u32] {
         let at = switch as usize;
         &self.to[self.first[at] as usize..self.first[at + 1] as usize]
     }
@@ -53,7 +54,7 @@ impl Neighbours {
 
 /// A channel one hop nearer, and the place of the switch it leads to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct DescentHop {
     pub(super) channel: u32,
     pub(super) place: u32,
 }
@@ -65,7 +66,7 @@ pub(super) struct Descent {
     order: Vec<u32>,
     /// Of each place, where its ways begin.
     first: Vec<u32>,
-    ways: Vec<Way>,
+    ways: Vec<DescentHop>,
     place: Vec<u32>,
     hops: Vec<u32>,
 }
@@ -84,19 +85,19 @@ impl Descent {
         if !net.alive[to as usize] {
             return;
         }
-        self.reach(to, 0);
+        self.enqueue(to, 0);
         let (mut at, mut level) = (0, 0);
         while let (Some(switch), Some(hops)) = (self.order.get(at).copied(), self.hops.get(at).copied()) {
             if hops > self.hops[level as usize] {
                 level = at as u32;
             }
-            for (channel, next) in (net.first(switch)..).zip(net.next(switch)) {
+            for (channel, next) in (net.first(switch)..).zip(net.neighbours(switch)) {
                 let place = self.place[*next as usize];
                 // A cable works in both directions: who is reached reaches.
                 if place < level {
-                    self.ways.push(Way { channel, place });
+                    self.ways.push(DescentHop { channel, place });
                 } else if place == NOWHERE {
-                    self.reach(*next, hops + 1);
+                    self.enqueue(*next, hops + 1);
                 }
             }
             self.first.push(self.ways.len() as u32);
@@ -104,7 +105,7 @@ impl Descent {
         }
     }
 
-    fn reach(&mut self, switch: u32, hops: u32) {
+    fn enqueue(&mut self, switch: u32, hops: u32) {
         self.place[switch as usize] = self.order.len() as u32;
         self.order.push(switch);
         self.hops.push(hops);
@@ -115,17 +116,17 @@ impl Descent {
     }
 
     /// The hops of the farthest switch.
-    pub(super) fn far(&self) -> u32 {
+    pub(super) fn max_hops(&self) -> u32 {
         self.hops.last().copied().unwrap_or(0)
     }
 
     /// Where a switch that reaches the destination stands in the order.
-    pub(super) fn place(&self, switch: u32) -> usize {
+    pub(super) fn position(&self, switch: u32) -> usize {
         self.place[switch as usize] as usize
     }
 
     /// The ways of the switch at a place, by channel; none at place 0.
-    pub(super) fn ways(&self, place: usize) -> &[Way] {
+    pub(super) fn hops(&self, place: usize) -> &[DescentHop] {
         &self.ways[self.first[place] as usize..self.first[place + 1] as usize]
     }
 }
@@ -133,28 +134,28 @@ impl Descent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
-    use fabdeck_fabric::{Faults, NodeId, Resolved};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Faults, NodeId};
 
     #[test]
     fn nearest_first_with_every_way_one_hop_nearer() {
-        let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"torus,dims=4x4".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let mut faults = Faults::default();
-        faults.mark(Resolved::Node(NodeId(5)));
+        faults.mark(ElementId::Node(NodeId(5)));
         let net = Neighbours::new(&SwitchGraph::new(&fabric, &faults));
         let mut descent = Descent::default();
         descent.build(&net, 0);
         assert_eq!((descent.order()[0], descent.order().len()), (0, 15));
-        assert!(descent.ways(0).is_empty());
+        assert!(descent.hops(0).is_empty());
         for place in 1..15 {
-            for way in descent.ways(place) {
-                assert_eq!(net.end(way.channel), descent.order()[way.place as usize]);
+            for way in descent.hops(place) {
+                assert_eq!(net.target(way.channel), descent.order()[way.place as usize]);
                 assert_eq!(descent.hops[way.place as usize] + 1, descent.hops[place]);
             }
-            assert!(!descent.ways(place).is_empty());
+            assert!(!descent.hops(place).is_empty());
         }
         // Two opposite ways around each ring: the switch across has all four.
-        assert_eq!(descent.ways(14).len(), 4);
+        assert_eq!(descent.hops(14).len(), 4);
         descent.build(&net, 5);
         assert!(descent.order().is_empty());
     }

@@ -8,43 +8,47 @@
 
 use std::sync::Arc;
 
-use super::balance::{Among, Direction, directions};
-use super::engine::{Answer, Pulse, Refusal, Request};
-use super::lane_layers::{Layered, layer};
-use super::load::busiest;
+use super::balance::{ChannelDirection, PathChoice, channel_directions};
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
+use super::forwarding_index::max_forwarding_index;
+use super::lane_layers::{LaneAssignment, assign_lanes};
 use super::problem::Problem;
 use super::{ranks, sssp, updn};
 use fabdeck_fabric::Routes;
 
 /// The first word of the remark that the lanes are too few.
-pub const DEGRADED: &str = "degraded";
+pub const DEGRADED_REMARK: &str = "degraded";
 
-pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    on_lanes("dfsssp", problem, request, pulse, |among| sssp::balanced(problem, among, pulse))
+pub fn route(
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    route_on_lanes("dfsssp", problem, request, pulse, |among| sssp::route_balanced(problem, among, pulse))
 }
 
 /// Puts routes of shortest paths on lanes: those among all ways, or else those that need fewer lanes.
-pub(super) fn on_lanes(
+pub(super) fn route_on_lanes(
     engine: &'static str,
     problem: &Problem<'_>,
     request: &Request,
-    pulse: &dyn Pulse,
-    routes: impl Fn(Among) -> Result<Routes, Refusal>,
-) -> Result<Answer, Refusal> {
+    pulse: &dyn RouteProgress,
+    routes: impl Fn(PathChoice) -> Result<Routes, EngineRefusal>,
+) -> Result<EngineAnswer, EngineRefusal> {
     let given = problem.usable_lanes(request.lanes);
-    let mut balanced = routes(Among::All)?;
-    let layered = layer(problem, &mut balanced, pulse)?;
+    let mut balanced = routes(PathChoice::All)?;
+    let layered = assign_lanes(problem, &mut balanced, pulse)?;
     if layered.needed <= u32::from(given) {
         return Ok(answer(balanced, &layered, Vec::new()));
     }
     // Lists of hosts and roots are not this engine's: the bound is that of the fabric as it is.
-    let bound = busiest(problem, &updn::route(problem, &Request::default(), pulse)?.routes);
+    let bound = max_forwarding_index(problem, &updn::route(problem, &Request::default(), pulse)?.routes);
     let mut needed = layered.needed;
-    let mut best: Option<(u64, Routes, Layered, &str)> = None;
-    for (among, how) in sparing(problem) {
+    let mut best: Option<(u64, Routes, LaneAssignment, &str)> = None;
+    for (among, how) in lane_saving_choices(problem) {
         let mut sparing = routes(among)?;
-        let layered = layer(problem, &mut sparing, pulse)?;
-        let most = busiest(problem, &sparing);
+        let layered = assign_lanes(problem, &mut sparing, pulse)?;
+        let most = max_forwarding_index(problem, &sparing);
         if most > bound {
             continue;
         }
@@ -55,33 +59,33 @@ pub(super) fn on_lanes(
         }
     }
     let Some((most, chosen, on_fewer, how)) = best else {
-        return Err(Refusal::Lanes { engine, needed, given });
+        return Err(EngineRefusal::Lanes { engine, needed, given });
     };
     let why = format!(
-        "{DEGRADED}: balanced routes need {} lanes and may use {given}; {how}, at most {most} paths on a channel instead of \
+        "{DEGRADED_REMARK}: balanced routes need {} lanes and may use {given}; {how}, at most {most} paths on a channel instead of \
          {} (updn: {bound})",
         layered.needed,
-        busiest(problem, &balanced)
+        max_forwarding_index(problem, &balanced)
     );
     let answer = answer(chosen, &on_fewer, vec![why]);
-    Ok(Answer { degraded: true, ..answer })
+    Ok(EngineAnswer { degraded: true, ..answer })
 }
 
 /// Ways of routing that need fewer lanes, and what they are called.
-fn sparing(problem: &Problem<'_>) -> Vec<(Among, &'static str)> {
-    let lowest = (Among::Lowest, "trees are alike instead, balanced over parallel links only");
+fn lane_saving_choices(problem: &Problem<'_>) -> Vec<(PathChoice, &'static str)> {
+    let lowest = (PathChoice::Lowest, "trees are alike instead, balanced over parallel links only");
     let up_down =
-        |leads| (Among::UpDown(leads), "paths go up and then down instead, where a shortest one does");
-    tree(problem).map(up_down).into_iter().chain([lowest]).collect()
+        |leads| (PathChoice::UpDown(leads), "paths go up and then down instead, where a shortest one does");
+    tree_directions(problem).map(up_down).into_iter().chain([lowest]).collect()
 }
 
 /// Where channels lead, of a fabric that is a tree.
-fn tree(problem: &Problem<'_>) -> Option<Arc<[Direction]>> {
-    let ranks = ranks::find("dfsssp", problem, &Request::default()).ok()?;
-    Some(directions(&problem.graph, &ranks.height))
+fn tree_directions(problem: &Problem<'_>) -> Option<Arc<[ChannelDirection]>> {
+    let ranks = ranks::find_ranks("dfsssp", problem, &Request::default()).ok()?;
+    Some(channel_directions(&problem.graph, &ranks.height))
 }
 
-fn answer(routes: Routes, layered: &Layered, mut remarks: Vec<String>) -> Answer {
+fn answer(routes: Routes, layered: &LaneAssignment, mut remarks: Vec<String>) -> EngineAnswer {
     if layered.between_adapters < layered.needed {
         remarks.push(format!(
             "paths between adapters take {} of the {} lanes, the others are for what switches send them",
@@ -94,5 +98,5 @@ fn answer(routes: Routes, layered: &Layered, mut remarks: Vec<String>) -> Answer
             layered.escaped
         ));
     }
-    Answer { routes, remarks, degraded: false }
+    EngineAnswer { routes, remarks, degraded: false }
 }

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::certificate::Scope;
-use super::certificate::dependencies::{Cycle, Dependencies, Traffic, add_tree};
+use super::certificate::RouteScope;
+use super::certificate::dependencies::{DependencyCycle, DependencyGraph, DependencySources, add_tree};
 use super::problem::{Destination, Problem};
-use super::trees::{Distances, FAR, Reader, Tree, Ways, batches};
-use fabdeck_fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes, block_of};
+use super::trees::{Distances, PortMap, RouteTree, TreeReader, UNREACHABLE, switch_batches};
+use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, PathLanes, PortNum, Routes, block_of};
 
 /// The differences between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Difference {
+pub struct RouteDifference {
     /// The number of forwarding table entries that differ.
     pub entries: u64,
     /// The number of blocks of 64 LIDs to write.
@@ -24,13 +24,13 @@ pub struct Difference {
     pub moved_pairs: u64,
 }
 
-impl Difference {
+impl RouteDifference {
     /// Compares two sets of routes.
     pub fn between(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Self {
-        Change::new(problem, old, new).seen(None).0
+        ComparisonPass::new(problem, old, new).compare_all(None).0
     }
 
-    fn plus(self, other: Self) -> Self {
+    fn merge(self, other: Self) -> Self {
         Self {
             entries: self.entries + other.entries,
             blocks: self.blocks + other.blocks,
@@ -71,8 +71,8 @@ fn changed_lids(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Vec<bool> 
     rows.reduce(|| vec![false; length], join)
 }
 
-fn row(old: &[u8], new: &[u8]) -> Difference {
-    let mut found = Difference::default();
+fn compare_rows(old: &[u8], new: &[u8]) -> RouteDifference {
+    let mut found = RouteDifference::default();
     if old == new {
         return found;
     }
@@ -87,12 +87,13 @@ fn row(old: &[u8], new: &[u8]) -> Difference {
 }
 
 /// The number of (source switch, LID) on another lane, over sources and destinations in scope.
-pub fn changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches: bool) -> u64 {
-    if old.lanes == Lanes::One && new.lanes == Lanes::One {
+pub fn count_changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches: bool) -> u64 {
+    if old.lanes == PathLanes::One && new.lanes == PathLanes::One {
         return 0;
     }
     let sends = |switch: &u32| {
-        problem.graph.alive(*switch) && problem.behind(*switch).iter().any(|end| switches || !end.is_switch())
+        problem.graph.is_alive(*switch)
+            && problem.destinations_behind(*switch).iter().any(|end| switches || !end.is_switch())
     };
     let changed = |switch: u32| {
         let ends = problem.destinations().iter().filter(|end| switches || !end.is_switch());
@@ -103,27 +104,37 @@ pub fn changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches
 
 /// Whether a change can be written while traffic flows (dissertation, definition 5.5, condition 3).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Transition {
+pub struct TransitionCheck {
     /// Whether no lane has a credit loop of old and new dependencies together; `None` when the lanes are not known.
     pub safe: Option<bool>,
     /// One credit loop for each lane that has any. The routes of a proof are 0 for the old and 1 for the new ones.
-    pub cycles: Vec<Cycle>,
+    pub cycles: Vec<DependencyCycle>,
 }
 
 /// Judges old and new paths together.
-pub fn transition(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> Transition {
-    Change::new(problem, old, new).seen(Some(scope)).1
+pub fn check_transition(
+    problem: &Problem<'_>,
+    old: &Routes,
+    new: &Routes,
+    scope: &RouteScope,
+) -> TransitionCheck {
+    ComparisonPass::new(problem, old, new).compare_all(Some(scope)).1
 }
 
 /// Computes difference and transition in one pass over all destinations.
-pub fn compare(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> (Difference, Transition) {
-    Change::new(problem, old, new).seen(Some(scope))
+pub fn compare_routes(
+    problem: &Problem<'_>,
+    old: &Routes,
+    new: &Routes,
+    scope: &RouteScope,
+) -> (RouteDifference, TransitionCheck) {
+    ComparisonPass::new(problem, old, new).compare_all(Some(scope))
 }
 
 /// Looks at old and new paths destination by destination.
-struct Change<'a> {
+struct ComparisonPass<'a> {
     problem: &'a Problem<'a>,
-    table: Ways,
+    table: PortMap,
     old: &'a Routes,
     new: &'a Routes,
     changed: Vec<bool>,
@@ -132,14 +143,14 @@ struct Change<'a> {
 }
 
 /// What becomes of dependencies, where they are asked for.
-struct Together<'a> {
-    traffic: Traffic<'a>,
-    dependencies: Dependencies,
+struct JointDependencies<'a> {
+    traffic: DependencySources<'a>,
+    dependencies: DependencyGraph,
 }
 
 /// A path as seen from its source.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum PathChange {
     /// Neither set of routes has one.
     Nothing,
     Stays,
@@ -147,73 +158,78 @@ enum Seen {
 }
 
 /// What is used over and over for the destinations of one port.
-struct Port {
+struct PortComparison {
     number: Option<PortNum>,
-    seen: Vec<Seen>,
+    seen: Vec<PathChange>,
     /// Which sources move to any LID of it.
     moves: Vec<bool>,
 }
 
-impl<'a> Change<'a> {
+impl<'a> ComparisonPass<'a> {
     fn new(problem: &'a Problem<'a>, old: &'a Routes, new: &'a Routes) -> Self {
         let terminals = problem.graph.senders();
         let changed = changed_lids(problem, old, new);
-        Self { problem, table: Ways::new(&problem.graph), old, new, changed, terminals }
+        Self { problem, table: PortMap::new(&problem.graph), old, new, changed, terminals }
     }
 
-    fn seen(&self, scope: Option<&Scope>) -> (Difference, Transition) {
+    fn compare_all(&self, scope: Option<&RouteScope>) -> (RouteDifference, TransitionCheck) {
         let (problem, old, new) = (self.problem, self.old, self.new);
-        let rows = problem.switches().into_par_iter().map(|switch| row(old.row(switch), new.row(switch)));
-        let mut all = rows.reduce(Difference::default, Difference::plus);
+        let rows =
+            problem.switches().into_par_iter().map(|switch| compare_rows(old.row(switch), new.row(switch)));
+        let mut all = rows.reduce(RouteDifference::default, RouteDifference::merge);
         let together = scope.map(|scope| {
-            let traffic = Traffic::new(problem, scope);
-            let lanes = traffic.lanes(old).max(traffic.lanes(new));
-            (Together { traffic, dependencies: Dependencies::new(&problem.graph, lanes) }, lanes)
+            let traffic = DependencySources::new(problem, scope);
+            let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
+            (JointDependencies { traffic, dependencies: DependencyGraph::new(&problem.graph, lanes) }, lanes)
         });
         let both = together.as_ref().map(|(together, _)| together);
-        all.moved_pairs = batches(problem).into_par_iter().map(|roots| self.behind(roots, both)).sum();
-        let Some((Together { traffic, dependencies }, lanes)) = together else {
-            return (all, Transition::default());
+        all.moved_pairs =
+            switch_batches(problem).into_par_iter().map(|roots| self.compare_batch(roots, both)).sum();
+        let Some((JointDependencies { traffic, dependencies }, lanes)) = together else {
+            return (all, TransitionCheck::default());
         };
-        let cycles = traffic.cycles(&dependencies, lanes, &[old, new]);
+        let cycles = traffic.find_cycles(&dependencies, lanes, &[old, new]);
         let known = !traffic.one_lane;
-        (all, Transition { safe: known.then_some(cycles.is_empty()), cycles })
+        (all, TransitionCheck { safe: known.then_some(cycles.is_empty()), cycles })
     }
 
-    fn behind(&self, roots: Range<u32>, together: Option<&Together<'_>>) -> u64 {
+    fn compare_batch(&self, roots: Range<u32>, together: Option<&JointDependencies<'_>>) -> u64 {
         let switches = self.problem.graph.switch_count();
-        let near = Distances::to(&self.problem.graph, roots.clone());
-        let mut readers = [(); 2].map(|()| Reader::new(self.problem, &self.table));
+        let near = Distances::measure(&self.problem.graph, roots.clone());
+        let mut readers = [(); 2].map(|()| TreeReader::new(self.problem, &self.table));
         let mut through = vec![0u16; switches];
-        let mut port =
-            Port { number: None, seen: vec![Seen::Nothing; switches], moves: vec![false; switches] };
+        let mut port = PortComparison {
+            number: None,
+            seen: vec![PathChange::Nothing; switches],
+            moves: vec![false; switches],
+        };
         let mut moved = 0;
         for root in roots {
-            let mut wanted = self.problem.behind(root).to_vec();
+            let mut wanted = self.problem.destinations_behind(root).to_vec();
             wanted.retain(|end| match together {
                 Some(together) => together.traffic.switches || !end.is_switch(),
                 None => !end.is_switch() && self.is_changed(end),
             });
             wanted.sort_by_key(|end| (end.port, end.lid));
-            let see = &mut |end: &Destination, old: &Tree<'_>, new: Option<&Tree<'_>>| {
+            let see = &mut |end: &Destination, old: &RouteTree<'_>, new: Option<&RouteTree<'_>>| {
                 if let Some(together) = together {
-                    together.add(self.old, end, old, &mut through);
+                    together.add_tree(self.old, end, old, &mut through);
                     // Equal trees on equal lanes wait for the same.
                     match new {
-                        Some(new) => together.add(self.new, end, new, &mut through),
-                        None if !together.alike(self.old, self.new) => {
-                            together.add(self.new, end, old, &mut through);
+                        Some(new) => together.add_tree(self.new, end, new, &mut through),
+                        None if !together.has_equal_dependencies(self.old, self.new) => {
+                            together.add_tree(self.new, end, old, &mut through);
                         }
                         None => {}
                     }
                 }
                 if !end.is_switch() && self.is_changed(end) {
-                    moved += self.port(end, &mut port, root);
-                    self.compare(end, old, new.unwrap_or(old), &mut port);
+                    moved += self.begin_port(end, &mut port, root);
+                    self.compare_trees(end, old, new.unwrap_or(old), &mut port);
                 }
             };
-            Reader::read_both(&mut readers, [self.old, self.new], (root, near.row(root)), &wanted, see);
-            moved += self.close(&mut port, root);
+            TreeReader::read_both(&mut readers, [self.old, self.new], (root, near.row(root)), &wanted, see);
+            moved += self.finish_port(&mut port, root);
         }
         moved
     }
@@ -223,17 +239,17 @@ impl<'a> Change<'a> {
     }
 
     /// Another port may begin: the pairs of the one before.
-    fn port(&self, end: &Destination, port: &mut Port, root: u32) -> u64 {
+    fn begin_port(&self, end: &Destination, port: &mut PortComparison, root: u32) -> u64 {
         if port.number == Some(end.port) {
             return 0;
         }
-        let moved = self.close(port, root);
+        let moved = self.finish_port(port, root);
         port.number = Some(end.port);
         moved
     }
 
     /// Pairs from the terminals of the switches that move to the port under way.
-    fn close(&self, port: &mut Port, root: u32) -> u64 {
+    fn finish_port(&self, port: &mut PortComparison, root: u32) -> u64 {
         if port.number.take().is_none() {
             return 0;
         }
@@ -245,40 +261,46 @@ impl<'a> Change<'a> {
         moved - u64::from(itself)
     }
 
-    fn compare(&self, end: &Destination, old: &Tree<'_>, new: &Tree<'_>, port: &mut Port) {
+    fn compare_trees(
+        &self,
+        end: &Destination,
+        old: &RouteTree<'_>,
+        new: &RouteTree<'_>,
+        port: &mut PortComparison,
+    ) {
         if !(old.whole && new.whole) {
-            port.seen.fill(Seen::Nothing);
-            new.order.iter().for_each(|switch| port.seen[*switch as usize] = Seen::Moves);
+            port.seen.fill(PathChange::Nothing);
+            new.order.iter().for_each(|switch| port.seen[*switch as usize] = PathChange::Moves);
         }
         // An old path stays where its entry stays and what lies behind it does; the next switch comes first.
         for switch in old.order {
             let at = *switch as usize;
             let stays = old.ways[at] == new.ways[at]
-                && (*switch == old.root || port.seen[old.ways[at].to() as usize] == Seen::Stays);
-            port.seen[at] = if stays { Seen::Stays } else { Seen::Moves };
+                && (*switch == old.root || port.seen[old.ways[at].switch() as usize] == PathChange::Stays);
+            port.seen[at] = if stays { PathChange::Stays } else { PathChange::Moves };
         }
         if old.whole && new.whole {
             // What is in no part of the root has kept the value of another.
-            let cut = old.near.iter().enumerate().filter(|(_, near)| **near == FAR);
-            cut.for_each(|(at, _)| port.seen[at] = Seen::Nothing);
+            let cut = old.near.iter().enumerate().filter(|(_, near)| **near == UNREACHABLE);
+            cut.for_each(|(at, _)| port.seen[at] = PathChange::Nothing);
         }
-        let same_lanes = self.old.lanes == Lanes::One && self.new.lanes == Lanes::One;
+        let same_lanes = self.old.lanes == PathLanes::One && self.new.lanes == PathLanes::One;
         for (at, seen) in port.seen.iter().enumerate() {
             let lanes = || {
                 let at = at as u32;
                 !same_lanes && self.old.lane(at, end.lid) != self.new.lane(at, end.lid)
             };
-            port.moves[at] |= *seen == Seen::Moves || (*seen == Seen::Stays && lanes());
+            port.moves[at] |= *seen == PathChange::Moves || (*seen == PathChange::Stays && lanes());
         }
     }
 }
 
-impl Together<'_> {
-    fn alike(&self, old: &Routes, new: &Routes) -> bool {
-        self.traffic.one_lane || (old.lanes == Lanes::One && new.lanes == Lanes::One)
+impl JointDependencies<'_> {
+    fn has_equal_dependencies(&self, old: &Routes, new: &Routes) -> bool {
+        self.traffic.one_lane || (old.lanes == PathLanes::One && new.lanes == PathLanes::One)
     }
 
-    fn add(&self, routes: &Routes, end: &Destination, tree: &Tree<'_>, through: &mut [u16]) {
+    fn add_tree(&self, routes: &Routes, end: &Destination, tree: &RouteTree<'_>, through: &mut [u16]) {
         let graph = &self.traffic.problem.graph;
         self.traffic.sources(routes, end, tree, through);
         add_tree(graph, &self.dependencies, tree, through);

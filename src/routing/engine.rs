@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::again::AgainFn;
+use super::incremental::IncrementalFn;
 use super::problem::Problem;
 use fabdeck_fabric::{Guid, JobMap, Routes};
 
 /// The data lanes of almost all adapters.
-const SUPPOSED_LANES: u8 = 4;
+const DEFAULT_LANES: u8 = 4;
 
-/// The options of an engine. An engine ignores the ones that it does not use; [`Engine::no_use_for`] lists them.
+/// The options of an engine. An engine ignores the ones that it does not use; [`Engine::unused_options`] lists them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The largest number of virtual lanes to use.
@@ -27,7 +27,7 @@ pub struct Request {
     /// The running jobs; empty when they are unknown.
     pub jobs: Arc<JobMap>,
     /// What the lane of a path may depend on.
-    pub lanes_by: LanesBy,
+    pub lanes_by: LaneDependence,
     /// The node of the subnet manager.
     pub manager: Option<Guid>,
 }
@@ -36,12 +36,12 @@ impl Default for Request {
     fn default() -> Self {
         Self {
             lanes: 8,
-            supposed_lanes: Some(SUPPOSED_LANES),
+            supposed_lanes: Some(DEFAULT_LANES),
             roots: Vec::new(),
             compute_nodes: Vec::new(),
             io_nodes: Vec::new(),
             jobs: Arc::default(),
-            lanes_by: LanesBy::default(),
+            lanes_by: LaneDependence::default(),
             manager: None,
         }
     }
@@ -60,7 +60,7 @@ impl Request {
 
 /// What the lane of a path may depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LanesBy {
+pub enum LaneDependence {
     /// Source and destination.
     #[default]
     Pair,
@@ -70,7 +70,7 @@ pub enum LanesBy {
 
 /// Why an engine returns no routes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum EngineRefusal {
     /// The engine does not support the topology.
     #[error("FD-8001: {engine} is not for this fabric: {why}")]
     Unfit {
@@ -103,27 +103,27 @@ pub enum Refusal {
 }
 
 /// Receives the progress of a long computation and can cancel it. Called from any thread.
-pub trait Pulse: Sync {
+pub trait RouteProgress: Sync {
     /// Reports that `done` of `of` parts are done.
-    fn step(&self, done: usize, of: usize);
+    fn report(&self, done: usize, of: usize);
 
     /// Whether to stop early.
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// A [`Pulse`] that ignores progress and never cancels.
+/// A [`RouteProgress`] that ignores progress and never cancels.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoPulse;
+pub struct NoProgress;
 
-impl Pulse for NoPulse {
-    fn step(&self, _: usize, _: usize) {}
+impl RouteProgress for NoProgress {
+    fn report(&self, _: usize, _: usize) {}
 }
 
 /// What the routes of an engine guarantee on every fabric that the engine does not refuse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Promise {
+pub struct RouteGuarantees {
     /// Whether every adapter reaches every adapter that cables connect it with.
     pub terminals: bool,
     /// Whether every switch reaches everything that cables connect it with, and is reached by it.
@@ -138,7 +138,7 @@ pub struct Promise {
 
 /// The options of a [`Request`] that an engine uses. All engines keep the limit of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Uses {
+pub struct RequestUse {
     /// Whether it uses `roots`.
     pub roots: bool,
     /// Whether it uses `compute_nodes`.
@@ -161,26 +161,26 @@ pub struct Engine {
     /// One line about the engine, without a full stop.
     pub title: &'static str,
     /// What its routes guarantee.
-    pub promise: Promise,
+    pub guarantees: RouteGuarantees,
     /// The options that it uses.
-    pub uses: Uses,
+    pub uses: RequestUse,
     /// Computes the routes.
-    pub route: fn(&Problem<'_>, &Request, &dyn Pulse) -> Result<Answer, Refusal>,
+    pub route: fn(&Problem<'_>, &Request, &dyn RouteProgress) -> Result<EngineAnswer, EngineRefusal>,
     /// Computes the same routes from those for other marks, for an engine whose tables do not all depend on one
     /// another.
-    pub again: Option<AgainFn>,
+    pub incremental: Option<IncrementalFn>,
 }
 
 impl Engine {
     /// The command-line options in a request that the engine ignores.
-    pub fn no_use_for(&self, request: &Request) -> Vec<&'static str> {
-        let Uses { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;
+    pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
+        let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;
         let given = [
             ("--roots", !request.roots.is_empty(), roots),
             ("--compute-nodes", !request.compute_nodes.is_empty(), compute_nodes),
             ("--io-nodes", !request.io_nodes.is_empty(), io_nodes),
             ("--jobs", !request.jobs.is_empty(), jobs),
-            ("--lanes-by", request.lanes_by != LanesBy::default(), lanes_by),
+            ("--lanes-by", request.lanes_by != LaneDependence::default(), lanes_by),
         ];
         let unused = given.into_iter().filter(|(_, given, used)| *given && !used);
         unused.map(|(option, ..)| option).collect()
@@ -195,7 +195,7 @@ impl fmt::Debug for Engine {
 
 /// The routes of an engine with its remarks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Answer {
+pub struct EngineAnswer {
     /// The routes.
     pub routes: Routes,
     /// Sentences about destinations on escape paths, chosen roots or ranks.
@@ -205,7 +205,7 @@ pub struct Answer {
     pub degraded: bool,
 }
 
-impl From<Routes> for Answer {
+impl From<Routes> for EngineAnswer {
     fn from(routes: Routes) -> Self {
         Self { routes, ..Self::default() }
     }

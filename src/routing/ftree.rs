@@ -4,24 +4,28 @@
 //! Paths may go across once between switches of one height, as racks joined in pairs do. What has no such path, spine
 //! to spine for one, is left without an entry; `sftree` serves it.
 
-use super::acyclic::{Wanted, best_reading, even_out};
-use super::engine::{Answer, Pulse, Refusal, Request};
+use super::acyclic::{CompletionScope, balance_tables, choose_reading};
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
-use super::ranks::{self, Ranks};
-use super::updown::{Order, fill};
+use super::ranks::{self, TreeRanks};
+use super::updown::{UpDownOrder, fill_tables};
 
 pub const ID: &str = "ftree";
 
-pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    let found = ranks::find(ID, problem, request)?;
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
+pub fn route(
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    let found = ranks::find_ranks(ID, problem, request)?;
+    if pulse.is_cancelled() {
+        return Err(EngineRefusal::Cancelled);
     }
-    let make = |ranks: &Ranks| {
-        let order = Order::new(&problem.graph, &ranks.height, false);
-        let mut routes = fill(problem, &order, request, pulse)?;
-        let evened = even_out(problem, (request, pulse), Wanted::BetweenHosts, &mut routes)?;
-        Ok((evened, Answer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
+    let make = |ranks: &TreeRanks| {
+        let order = UpDownOrder::new(&problem.graph, &ranks.height, false);
+        let mut routes = fill_tables(problem, &order, request, pulse)?;
+        let evened = balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut routes)?;
+        Ok((evened, EngineAnswer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
     };
-    best_reading(ID, problem, request, found, make)
+    choose_reading(ID, problem, request, found, make)
 }

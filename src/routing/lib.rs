@@ -2,14 +2,14 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | compute routes | [`ENGINES`], [`engine`], [`run`] |
+//! | compute routes | [`ENGINES`], [`find_engine`], [`run_engine`] |
 //! | prove that routes reach everything without credit loops, and see their balance | [`certificate`] |
 //! | see what a change of routes means, and whether it is safe under traffic | [`difference`], [`mixture`] |
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
 //! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
-//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or a [`Refusal`] with its reason. The
+//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or a [`EngineRefusal`] with its reason. The
 //! crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
 //! # Routes of a fabric by name
@@ -83,16 +83,17 @@ pub mod difference;
 pub mod mixture;
 
 mod acyclic;
-mod again;
 mod balance;
-mod columns;
+mod column_writer;
 mod descent;
 mod dfsssp;
 mod engine;
+mod forwarding_index;
 mod ftree;
 mod heights;
+mod incremental;
 mod lane_layers;
-mod load;
+mod line_trees;
 mod minhop;
 mod nue;
 mod problem;
@@ -100,17 +101,19 @@ mod ranks;
 mod registry;
 mod sar;
 mod sftree;
-mod spread;
 mod sssp;
 pub mod trees;
 mod updn;
 mod updown;
 
-pub use again::{Again, AgainFn, Past, Ran, Run, run};
-pub use dfsssp::DEGRADED;
-pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, Uses};
+pub use dfsssp::DEGRADED_REMARK;
+pub use engine::{
+    Engine, EngineAnswer, EngineRefusal, LaneDependence, NoProgress, Request, RequestUse, RouteGuarantees,
+    RouteProgress,
+};
 pub use heights::heights;
-pub use nue::UPDN_ROUTES;
+pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
+pub use nue::UPDN_REMARK;
 pub use problem::{Destination, Problem};
-pub use registry::{ENGINES, engine};
+pub use registry::{ENGINES, find_engine};
 pub use trees::Cause;

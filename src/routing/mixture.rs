@@ -3,29 +3,29 @@
 
 use rayon::prelude::*;
 
-use super::certificate::dependencies::{Cycle, Dependencies, Traffic};
-use super::certificate::{LaneKnowledge, Scope};
+use super::certificate::dependencies::{DependencyCycle, DependencyGraph, DependencySources};
+use super::certificate::{LaneKnowledge, RouteScope};
 use super::problem::{Destination, Problem};
-use super::trees::{Way, Ways};
+use super::trees::{NextHop, PortMap};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
 
 /// The step at which a switch gets its new entry for a LID; `None` when the entry does not change.
-pub type Rank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
+pub type UpdateRank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
 
 /// Finds credit loops while entries are written in an order, one for each lane that has any. A packet may be on its
 /// old lane or its new one. After a new entry a packet does not meet the old entry of a switch that was written
 /// before; after an old entry it may meet both, because it may have been in flight.
-pub fn mixture(
+pub fn find_mixture_cycles(
     problem: &Problem<'_>,
     [old, new]: [&Routes; 2],
-    scope: &Scope,
-    rank: &Rank<'_>,
-) -> Vec<Cycle> {
-    let traffic = Traffic::new(problem, scope);
-    let lanes = traffic.lanes(old).max(traffic.lanes(new));
-    let mixing = Mixing {
-        table: Ways::new(&problem.graph),
-        dependencies: Dependencies::new(&problem.graph, lanes),
+    scope: &RouteScope,
+    rank: &UpdateRank<'_>,
+) -> Vec<DependencyCycle> {
+    let traffic = DependencySources::new(problem, scope);
+    let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
+    let mixing = MixtureSearch {
+        table: PortMap::new(&problem.graph),
+        dependencies: DependencyGraph::new(&problem.graph, lanes),
         traffic,
         routes: [old, new],
         one_lane: scope.lanes == LaneKnowledge::Unknown,
@@ -33,38 +33,40 @@ pub fn mixture(
     };
     let mut ends: Vec<(u32, Destination)> = Vec::new();
     for root in problem.switches() {
-        ends.extend(problem.behind(root).iter().map(|end| (root, *end)));
+        ends.extend(problem.destinations_behind(root).iter().map(|end| (root, *end)));
     }
     ends.retain(|(_, end)| scope.switches || !end.is_switch());
     ends.sort_by_key(|(_, end)| end.lid);
     let blocks: Vec<&[(u32, Destination)]> =
         ends.chunk_by(|(_, a), (_, b)| a.lid.value() / BLOCK_LIDS == b.lid.value() / BLOCK_LIDS).collect();
-    blocks.into_par_iter().for_each_init(Column::default, |column, block| mixing.block(block, column));
-    mixing.traffic.cycles(&mixing.dependencies, lanes, &[old, new])
+    blocks
+        .into_par_iter()
+        .for_each_init(BlockBuffer::default, |column, block| mixing.search_block(block, column));
+    mixing.traffic.find_cycles(&mixing.dependencies, lanes, &[old, new])
 }
 
-struct Mixing<'a> {
-    traffic: Traffic<'a>,
-    table: Ways,
-    dependencies: Dependencies,
+struct MixtureSearch<'a> {
+    traffic: DependencySources<'a>,
+    table: PortMap,
+    dependencies: DependencyGraph,
     routes: [&'a Routes; 2],
     one_lane: bool,
-    rank: &'a Rank<'a>,
+    rank: &'a UpdateRank<'a>,
 }
 
 /// What is used over and over for the destinations of a block.
 #[derive(Default)]
-struct Column {
+struct BlockBuffer {
     rows: [Vec<[u8; BLOCK_LIDS as usize]>; 2],
     /// By the old and the new entry of each switch.
-    ways: Vec<[Option<Way>; 2]>,
+    ways: Vec<[Option<NextHop>; 2]>,
     /// Lanes, as bits.
     through: Vec<u16>,
     front: Vec<u32>,
 }
 
-impl Mixing<'_> {
-    fn block(&self, ends: &[(u32, Destination)], column: &mut Column) {
+impl MixtureSearch<'_> {
+    fn search_block(&self, ends: &[(u32, Destination)], column: &mut BlockBuffer) {
         let problem = self.traffic.problem;
         let number = ends.first().map_or(0, |(_, end)| end.lid.value() / BLOCK_LIDS);
         for (rows, routes) in column.rows.iter_mut().zip(self.routes) {
@@ -72,24 +74,24 @@ impl Mixing<'_> {
             rows.extend(problem.switches().map(|switch| block_of(routes.row(switch), number)));
         }
         for (root, end) in ends {
-            self.read(*root, end, column);
-            self.flow(*root, end, column);
-            self.depend(*root, end.lid, column);
+            self.read_entries(*root, end, column);
+            self.follow_lanes(*root, end, column);
+            self.add_dependencies(*root, end.lid, column);
         }
     }
 
-    fn read(&self, root: u32, end: &Destination, column: &mut Column) {
+    fn read_entries(&self, root: u32, end: &Destination, column: &mut BlockBuffer) {
         let place = usize::from(end.lid.value() % BLOCK_LIDS);
         let [old, new] = &column.rows;
-        let way = |switch: u32, port: u8| self.table.way(switch, port).filter(|_| switch != root);
+        let way = |switch: u32, port: u8| self.table.hop(switch, port).filter(|_| switch != root);
         let both = (0u32..).zip(old.iter().zip(new));
         column.ways.clear();
         column.ways.extend(both.map(|(at, (old, new))| [way(at, old[place]), way(at, new[place])]));
     }
 
     /// Which lanes come through which switch by any mixture.
-    fn flow(&self, root: u32, end: &Destination, column: &mut Column) {
-        let Column { ways, through, front, .. } = column;
+    fn follow_lanes(&self, root: u32, end: &Destination, column: &mut BlockBuffer) {
+        let BlockBuffer { ways, through, front, .. } = column;
         let lanes = |switch: u32| {
             let itself = switch == root && !end.is_switch();
             let terminals = self.traffic.terminals[switch as usize];
@@ -103,10 +105,10 @@ impl Mixing<'_> {
         while let Some(switch) = front.pop() {
             let lanes = through[switch as usize];
             for way in ways[switch as usize].iter().flatten() {
-                let next = way.to() as usize;
+                let next = way.switch() as usize;
                 if through[next] | lanes != through[next] {
                     through[next] |= lanes;
-                    front.push(way.to());
+                    front.push(way.switch());
                 }
             }
         }
@@ -116,18 +118,18 @@ impl Mixing<'_> {
         if self.one_lane { 0 } else { routes.lane(from, to).value() }
     }
 
-    fn depend(&self, root: u32, lid: Lid, column: &Column) {
+    fn add_dependencies(&self, root: u32, lid: Lid, column: &BlockBuffer) {
         let graph = &self.traffic.problem.graph;
         let rank = |switch: u32| (self.rank)(switch, lid);
         for (switch, lanes) in (0u32..).zip(&column.through).filter(|(_, lanes)| **lanes != 0) {
             let [old, new] = column.ways[switch as usize];
             for (age, way) in [(0, old), (1, new.filter(|_| new != old))] {
-                let Some(way) = way.filter(|way| way.to() != root) else { continue };
-                let channel = graph.leaving(switch).start + way.place() as usize;
-                let [before, after] = column.ways[way.to() as usize];
-                let past = age == 1 && before != after && rank(switch) > rank(way.to());
+                let Some(way) = way.filter(|way| way.switch() != root) else { continue };
+                let channel = graph.outgoing(switch).start + way.place() as usize;
+                let [before, after] = column.ways[way.switch() as usize];
+                let past = age == 1 && before != after && rank(switch) > rank(way.switch());
                 let both = [before.filter(|_| !past), after.filter(|_| after != before || past)];
-                for place in both.into_iter().flatten().map(Way::place) {
+                for place in both.into_iter().flatten().map(NextHop::place) {
                     let mut left = *lanes;
                     while left != 0 {
                         self.dependencies.add(left.trailing_zeros() as u8, channel, place);

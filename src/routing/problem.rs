@@ -45,8 +45,8 @@ impl<'f> Problem<'f> {
         for switch in 0..graph.switch_count() as u32 {
             let start = destinations.len();
             first_destination.push(start as u32);
-            if graph.alive(switch) {
-                behind(fabric, &graph, switch, &mut destinations);
+            if graph.is_alive(switch) {
+                add_destinations(fabric, &graph, switch, &mut destinations);
             }
             destinations[start..].sort_unstable();
         }
@@ -60,12 +60,12 @@ impl<'f> Problem<'f> {
     }
 
     /// The destinations at a switch, itself included; none for a failed switch.
-    pub fn behind(&self, switch: u32) -> &[Destination] {
-        &self.destinations[self.range(switch)]
+    pub fn destinations_behind(&self, switch: u32) -> &[Destination] {
+        &self.destinations[self.destination_range(switch)]
     }
 
     /// The indices of these destinations among all.
-    pub(crate) fn range(&self, switch: u32) -> Range<usize> {
+    pub(crate) fn destination_range(&self, switch: u32) -> Range<usize> {
         let at = switch as usize;
         self.first_destination[at] as usize..self.first_destination[at + 1] as usize
     }
@@ -90,7 +90,7 @@ impl<'f> Problem<'f> {
     }
 
     /// Whether some port states the data lanes of an adapter's cable. A dump of the topology alone does not.
-    pub fn knows_adapter_lanes(&self) -> bool {
+    pub fn has_adapter_lanes(&self) -> bool {
         let fabric = self.fabric;
         let ends = self.graph.terminals().iter().flat_map(|terminal| {
             [fabric.port_of(NodeId(terminal.switch), terminal.switch_port), Some(terminal.port)]
@@ -105,24 +105,24 @@ impl<'f> Problem<'f> {
     }
 
     /// Makes routes without any path, with room for every LID.
-    pub fn no_routes(&self) -> Routes {
+    pub fn empty_routes(&self) -> Routes {
         Routes::empty(self.graph.switch_count(), self.fabric.top_lid())
     }
 }
 
-fn behind(fabric: &Fabric, graph: &SwitchGraph, switch: u32, destinations: &mut Vec<Destination>) {
+fn add_destinations(fabric: &Fabric, graph: &SwitchGraph, switch: u32, destinations: &mut Vec<Destination>) {
     let own = fabric.port_of(NodeId(switch), PortNum::MANAGEMENT).map(|port| &fabric.port(port).facts);
     if let Some((lid, lmc)) = own.and_then(|facts| Some((facts.lid?, facts.lmc))) {
-        destinations.extend(owned(lid, lmc).map(|lid| Destination { lid, port: PortNum::MANAGEMENT }));
+        destinations.extend(owned_lids(lid, lmc).map(|lid| Destination { lid, port: PortNum::MANAGEMENT }));
     }
     for terminal in graph.terminals_of(switch) {
         let Some(lid) = terminal.lid else { continue };
         let port = terminal.switch_port;
-        destinations.extend(owned(lid, terminal.lmc).map(|lid| Destination { lid, port }));
+        destinations.extend(owned_lids(lid, terminal.lmc).map(|lid| Destination { lid, port }));
     }
 }
 
 /// A port owns 2^LMC LIDs.
-fn owned(base: Lid, lmc: Lmc) -> impl Iterator<Item = Lid> {
-    (0..u32::from(lmc.lids())).filter_map(move |more| Lid::new(u32::from(base.value()) + more))
+fn owned_lids(base: Lid, lmc: Lmc) -> impl Iterator<Item = Lid> {
+    (0..u32::from(lmc.lid_count())).filter_map(move |more| Lid::new(u32::from(base.value()) + more))
 }

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::engine::{Refusal, Request};
+use super::engine::{EngineRefusal, Request};
 use super::problem::Problem;
 use fabdeck_fabric::{Fabric, Guid, Node, NodeId, PortId, SwitchGraph};
 
@@ -17,7 +17,7 @@ const FAR: u32 = u32::MAX;
 const SAMPLE: usize = 24;
 
 #[derive(Clone, Debug)]
-pub(super) struct Ranks {
+pub(super) struct TreeRanks {
     /// Of each switch: higher is nearer the top.
     pub height: Vec<u32>,
     /// How they were found, a sentence.
@@ -30,13 +30,13 @@ pub(super) fn is_aggregation(node: &Node) -> bool {
 }
 
 /// Which adapters compute: those that are given, else all but aggregation nodes and those that serve.
-pub(super) struct Computing<'f> {
+pub(super) struct ComputeAdapters<'f> {
     fabric: &'f Fabric,
     given: Vec<Guid>,
     serving: Vec<Guid>,
 }
 
-impl<'f> Computing<'f> {
+impl<'f> ComputeAdapters<'f> {
     pub(super) fn new(fabric: &'f Fabric, request: &Request) -> Self {
         let sorted = |guids: &[Guid]| {
             let mut guids = guids.to_vec();
@@ -47,20 +47,20 @@ impl<'f> Computing<'f> {
     }
 
     /// Lists name nodes, or ports as OpenSM's do.
-    pub(super) fn is(&self, port: PortId) -> bool {
+    pub(super) fn is_compute(&self, port: PortId) -> bool {
         let node = self.fabric.node(self.fabric.port(port).node);
         match self.given.is_empty() {
-            true => !is_aggregation(node) && !self.serves(port),
-            false => self.among(&self.given, port),
+            true => !is_aggregation(node) && !self.is_io(port),
+            false => self.is_listed(&self.given, port),
         }
     }
 
     /// Adapters that are given as those that serve the others.
-    pub(super) fn serves(&self, port: PortId) -> bool {
-        self.among(&self.serving, port)
+    pub(super) fn is_io(&self, port: PortId) -> bool {
+        self.is_listed(&self.serving, port)
     }
 
-    fn among(&self, list: &[Guid], port: PortId) -> bool {
+    fn is_listed(&self, list: &[Guid], port: PortId) -> bool {
         let port = self.fabric.port(port);
         let own = [Some(self.fabric.node(port.node).guid()), port.facts.guid];
         own.iter().flatten().any(|guid| list.binary_search(guid).is_ok())
@@ -69,10 +69,10 @@ impl<'f> Computing<'f> {
 
 /// The hosts of each switch: the adapters that compute.
 pub(super) fn hosts(problem: &Problem<'_>, request: &Request) -> Vec<u32> {
-    let computing = Computing::new(problem.fabric, request);
+    let computing = ComputeAdapters::new(problem.fabric, request);
     let mut hosts = vec![0; problem.graph.switch_count()];
     for terminal in problem.graph.terminals() {
-        hosts[terminal.switch as usize] += u32::from(computing.is(terminal.port));
+        hosts[terminal.switch as usize] += u32::from(computing.is_compute(terminal.port));
     }
     hosts
 }
@@ -82,14 +82,16 @@ pub(super) fn named_switches(
     engine: &'static str,
     problem: &Problem<'_>,
     guids: &[Guid],
-) -> Result<Vec<u32>, Refusal> {
+) -> Result<Vec<u32>, EngineRefusal> {
     let find = |guid: &Guid| {
         let node = problem.fabric.node_by_guid(*guid).filter(|id| problem.fabric.node(*id).is_switch());
-        node.map(|id| id.0)
-            .ok_or_else(|| Refusal::Request { engine, what: format!("no switch {guid} to take as root") })
+        node.map(|id| id.0).ok_or_else(|| EngineRefusal::Request {
+            engine,
+            what: format!("no switch {guid} to take as root"),
+        })
     };
     let mut found: Vec<u32> = guids.iter().map(find).collect::<Result<_, _>>()?;
-    found.retain(|switch| problem.graph.alive(*switch));
+    found.retain(|switch| problem.graph.is_alive(*switch));
     found.sort_unstable();
     found.dedup();
     Ok(found)
@@ -99,7 +101,7 @@ pub(super) fn named_switches(
 pub(super) fn failed_roots(problem: &Problem<'_>, request: &Request) -> Option<String> {
     let failed = |guid: &&Guid| {
         let node = problem.fabric.node_by_guid(**guid);
-        node.is_some_and(|id| problem.fabric.node(id).is_switch() && !problem.graph.alive(id.0))
+        node.is_some_and(|id| problem.fabric.node(id).is_switch() && !problem.graph.is_alive(id.0))
     };
     let failed: Vec<String> = request.roots.iter().filter(failed).map(Guid::to_string).collect();
     (!failed.is_empty()).then(|| format!("given roots that are failed: {}", failed.join(", ")))
@@ -110,7 +112,7 @@ fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec
     let mut steps = vec![FAR; graph.switch_count()];
     let mut queue = Vec::new();
     for start in starts {
-        if graph.alive(start) && steps[start as usize] == FAR {
+        if graph.is_alive(start) && steps[start as usize] == FAR {
             steps[start as usize] = 0;
             queue.push(start);
         }
@@ -118,7 +120,7 @@ fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec
     let mut next = 0;
     while let Some(at) = queue.get(next).copied() {
         next += 1;
-        for channel in &graph.channels()[graph.leaving(at)] {
+        for channel in &graph.channels()[graph.outgoing(at)] {
             if steps[channel.to as usize] == FAR {
                 steps[channel.to as usize] = steps[at as usize] + 1;
                 queue.push(channel.to);
@@ -129,24 +131,24 @@ fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec
 }
 
 /// Heights below roots: the farthest switches are at the bottom.
-pub(super) fn below(graph: &SwitchGraph, roots: &[u32]) -> Vec<u32> {
+pub(super) fn heights_below(graph: &SwitchGraph, roots: &[u32]) -> Vec<u32> {
     let steps = steps_from(graph, roots.iter().copied());
     let most = steps.iter().filter(|steps| **steps != FAR).max().copied().unwrap_or(0);
     steps.into_iter().map(|steps| most.saturating_sub(steps)).collect()
 }
 
 /// Heights above the bottom.
-fn over(graph: &SwitchGraph, bottom: &[u32]) -> Vec<u32> {
+fn heights_above(graph: &SwitchGraph, bottom: &[u32]) -> Vec<u32> {
     let steps = steps_from(graph, bottom.iter().copied());
     steps.into_iter().map(|steps| if steps == FAR { 0 } else { steps }).collect()
 }
 
 /// Switches with hosts, part by part, evenly chosen where there are many.
 fn sample(problem: &Problem<'_>, hosts: &[u32]) -> Vec<Vec<u32>> {
-    let (part, parts) = problem.graph.parts();
+    let (part, parts) = problem.graph.components();
     let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); parts as usize];
     for pass in 0..2 {
-        for switch in problem.switches().filter(|switch| problem.graph.alive(*switch)) {
+        for switch in problem.switches().filter(|switch| problem.graph.is_alive(*switch)) {
             let members = &mut by_part[part[switch as usize] as usize];
             // A part without hosts is judged on its switches.
             let wanted = hosts[switch as usize] > 0;
@@ -169,7 +171,7 @@ fn sample(problem: &Problem<'_>, hosts: &[u32]) -> Vec<Vec<u32>> {
 /// choice of roots, dissertation 3.3.4). The second value is the one with the least sum of distances, of equals the
 /// one with the lowest GUID.
 pub(super) fn centres(problem: &Problem<'_>, hosts: &[u32]) -> Vec<(Vec<u32>, u32)> {
-    let (part, _) = problem.graph.parts();
+    let (part, _) = problem.graph.components();
     let sampled = sample(problem, hosts);
     let of_part = |(number, members): (usize, &Vec<u32>)| {
         let steps: Vec<Vec<u32>> =
@@ -190,7 +192,7 @@ pub(super) fn centres(problem: &Problem<'_>, hosts: &[u32]) -> Vec<(Vec<u32>, u3
 
 /// What is wrong with a reading.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Flaws {
+pub(super) struct RankFlaws {
     /// Ordered pairs of sampled host switches without a short path that goes up, across once, and down.
     pub missed: usize,
     /// Switches with neither hosts nor a switch below them.
@@ -201,7 +203,7 @@ pub(super) struct Flaws {
     pub worst: Vec<(usize, u32)>,
 }
 
-impl Flaws {
+impl RankFlaws {
     /// It shows no tree. On irregular trees, racks of several rails for one, a quarter of the pairs may be missed; on
     /// tori it is two in three and more.
     fn is_unfit(&self) -> bool {
@@ -209,13 +211,13 @@ impl Flaws {
     }
 }
 
-pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Flaws {
+pub(super) fn rank_flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> RankFlaws {
     let graph = &problem.graph;
-    let mut flaws = Flaws::default();
+    let mut flaws = RankFlaws::default();
     let level =
         |channel: &&fabdeck_fabric::Channel| height[channel.from as usize] == height[channel.to as usize];
     flaws.across = graph.channels().iter().filter(level).count();
-    flaws.hollow = hollow(problem, hosts, height);
+    flaws.hollow = count_hollow(problem, hosts, height);
     for members in sample(problem, hosts) {
         let missed: Vec<usize> = members
             .par_iter()
@@ -234,10 +236,10 @@ pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Fla
 }
 
 /// How many switches nothing lies below, no host either, although others lie above.
-fn hollow(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> usize {
+fn count_hollow(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> usize {
     let graph = &problem.graph;
     let idle = |switch: &u32| {
-        let mut leaving = graph.channels()[graph.leaving(*switch)].iter().peekable();
+        let mut leaving = graph.channels()[graph.outgoing(*switch)].iter().peekable();
         let linked = leaving.peek().is_some();
         linked && leaving.all(|channel| height[channel.to as usize] >= height[*switch as usize])
     };
@@ -245,7 +247,7 @@ fn hollow(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> usize {
 }
 
 /// How many channels lead from a switch to one of its height.
-fn across(graph: &SwitchGraph, height: &[u32]) -> usize {
+fn count_across(graph: &SwitchGraph, height: &[u32]) -> usize {
     let level = |from: u32, to: u32| height[from as usize] == height[to as usize];
     graph.channels().iter().filter(|channel| level(channel.from, channel.to)).count()
 }
@@ -258,7 +260,7 @@ fn ordered_steps(graph: &SwitchGraph, height: &[u32], from: u32) -> Vec<u32> {
     let mut next = 0;
     while let Some((at, fell)) = queue.get(next).copied() {
         next += 1;
-        for channel in &graph.channels()[graph.leaving(at)] {
+        for channel in &graph.channels()[graph.outgoing(at)] {
             let (here, there) = (height[at as usize], height[channel.to as usize]);
             if fell == 1 && there >= here {
                 continue;
@@ -274,7 +276,11 @@ fn ordered_steps(graph: &SwitchGraph, height: &[u32], from: u32) -> Vec<u32> {
 }
 
 /// The heights of a tree, or why the fabric is none.
-pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Request) -> Result<Ranks, Refusal> {
+pub(super) fn find_ranks(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    request: &Request,
+) -> Result<TreeRanks, EngineRefusal> {
     let hosts = hosts(problem, request);
     let given = !request.compute_nodes.is_empty() || !request.io_nodes.is_empty();
     if given && hosts.iter().all(|hosts| *hosts == 0) {
@@ -283,52 +289,54 @@ pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Reques
             false => "none of the compute nodes given is an adapter on a live switch",
         };
         let what = what.to_owned();
-        return Err(Refusal::Request { engine, what });
+        return Err(EngineRefusal::Request { engine, what });
     }
-    let readings = readings(engine, problem, request, &hosts)?;
+    let readings = candidate_heights(engine, problem, request, &hosts)?;
     let graph = &problem.graph;
-    let mut best: Option<(Flaws, Ranks)> = None;
+    let mut best: Option<(RankFlaws, TreeRanks)> = None;
     for ranks in readings {
-        let cheap = || (hollow(problem, &hosts, &ranks.height), across(graph, &ranks.height));
+        let cheap = || (count_hollow(problem, &hosts, &ranks.height), count_across(graph, &ranks.height));
         if best
             .as_ref()
             .is_some_and(|(least, _)| least.missed == 0 && cheap() >= (least.hollow, least.across))
         {
             continue;
         }
-        let flaws = flaws(problem, &hosts, &ranks.height);
-        let order = |flaws: &Flaws| (flaws.missed, flaws.hollow, flaws.across);
+        let flaws = rank_flaws(problem, &hosts, &ranks.height);
+        let order = |flaws: &RankFlaws| (flaws.missed, flaws.hollow, flaws.across);
         let better = best.as_ref().is_none_or(|(least, _)| order(&flaws) < order(least));
         if better {
             best = Some((flaws, ranks));
         }
     }
     match best {
-        Some((flaws, _)) if flaws.is_unfit() => Err(unfit(engine, problem, &flaws)),
+        Some((flaws, _)) if flaws.is_unfit() => Err(unfit_refusal(engine, problem, &flaws)),
         Some((_, ranks)) => Ok(ranks),
-        None => Ok(Ranks { height: vec![0; problem.graph.switch_count()], remark: "no switches".to_owned() }),
+        None => {
+            Ok(TreeRanks { height: vec![0; problem.graph.switch_count()], remark: "no switches".to_owned() })
+        }
     }
 }
 
 /// The other readings that show a tree too.
-pub(super) fn others(
+pub(super) fn other_ranks(
     engine: &'static str,
     problem: &Problem<'_>,
     request: &Request,
-    found: &Ranks,
-) -> Vec<Ranks> {
+    found: &TreeRanks,
+) -> Vec<TreeRanks> {
     let hosts = hosts(problem, request);
-    let mut others: Vec<Ranks> = Vec::new();
+    let mut others: Vec<TreeRanks> = Vec::new();
     let roots: Vec<u32> = centres(problem, &hosts).into_iter().map(|(_, root)| root).collect();
-    let central = Ranks {
-        height: below(&problem.graph, &roots),
+    let central = TreeRanks {
+        height: heights_below(&problem.graph, &roots),
         remark: "ranks below the switch nearest to all hosts".to_owned(),
     };
-    let readings = readings(engine, problem, request, &hosts).unwrap_or_default();
+    let readings = candidate_heights(engine, problem, request, &hosts).unwrap_or_default();
     let more = [central, beside_tops(problem, &hosts, &found.height)].into_iter();
     for ranks in readings.into_iter().chain(more.filter(|_| request.roots.is_empty())) {
         let is_new = ranks.height != found.height && others.iter().all(|other| other.height != ranks.height);
-        if is_new && !flaws(problem, &hosts, &ranks.height).is_unfit() {
+        if is_new && !rank_flaws(problem, &hosts, &ranks.height).is_unfit() {
             others.push(ranks);
         }
     }
@@ -337,11 +345,11 @@ pub(super) fn others(
 
 /// Ranks below the tops of a reading and those beside them: switches without hosts that half of their neighbours at least
 /// share with one of the tops. A spine that misses some of the leaves looks like one of the middle else.
-fn beside_tops(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Ranks {
+fn beside_tops(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> TreeRanks {
     let graph = &problem.graph;
-    let neighbours = |switch: u32| graph.channels()[graph.leaving(switch)].iter().map(|channel| channel.to);
+    let neighbours = |switch: u32| graph.channels()[graph.outgoing(switch)].iter().map(|channel| channel.to);
     let is_top = |switch: &u32| {
-        graph.alive(*switch)
+        graph.is_alive(*switch)
             && neighbours(*switch).all(|other| height[other as usize] <= height[*switch as usize])
     };
     let mut tops: Vec<u32> = problem.switches().filter(is_top).collect();
@@ -361,15 +369,15 @@ fn beside_tops(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Ranks {
         }
     }
     let remark = format!("ranks below {} switches at the top, or beside them", tops.len());
-    Ranks { height: below(graph, &tops), remark }
+    TreeRanks { height: heights_below(graph, &tops), remark }
 }
 
-fn readings(
+fn candidate_heights(
     engine: &'static str,
     problem: &Problem<'_>,
     request: &Request,
     hosts: &[u32],
-) -> Result<Vec<Ranks>, Refusal> {
+) -> Result<Vec<TreeRanks>, EngineRefusal> {
     let graph = &problem.graph;
     let centres = centres(problem, hosts);
     if !request.roots.is_empty() {
@@ -384,7 +392,7 @@ fn readings(
             Some(failed) => format!("{below_given}; {failed}"),
             None => below_given,
         };
-        return Ok(vec![Ranks { height: below(graph, &roots), remark }]);
+        return Ok(vec![TreeRanks { height: heights_below(graph, &roots), remark }]);
     }
     let centre: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
     let bottom = |least: u32| {
@@ -393,31 +401,35 @@ fn readings(
         bottom
     };
     let most = hosts.iter().copied().max().unwrap_or(0);
-    let (all, crowded) = (over(graph, &bottom(1)), over(graph, &bottom(most.div_ceil(2).max(1))));
+    let (all, crowded) =
+        (heights_above(graph, &bottom(1)), heights_above(graph, &bottom(most.div_ceil(2).max(1))));
     let top = crowded.iter().copied().max().unwrap_or(0);
     let mut tops: Vec<u32> = problem.switches().filter(|switch| crowded[*switch as usize] == top).collect();
     fill_parts(problem, &mut tops, |part| centres[part].0.clone());
-    let ranks = |height: Vec<u32>, remark: String| Ranks { height, remark };
+    let ranks = |height: Vec<u32>, remark: String| TreeRanks { height, remark };
     Ok(vec![
-        ranks(below(graph, &centre), format!("ranks below {} switches at the centre", centre.len())),
+        ranks(heights_below(graph, &centre), format!("ranks below {} switches at the centre", centre.len())),
         ranks(all, "ranks above the switches with hosts".to_owned()),
-        ranks(below(graph, &tops), format!("ranks below the {} switches farthest from hosts", tops.len())),
+        ranks(
+            heights_below(graph, &tops),
+            format!("ranks below the {} switches farthest from hosts", tops.len()),
+        ),
         ranks(crowded, "ranks above the switches with most hosts".to_owned()),
     ])
 }
 
 /// Adds switches to the parts that have none of the list.
 fn fill_parts(problem: &Problem<'_>, switches: &mut Vec<u32>, of_part: impl Fn(usize) -> Vec<u32>) {
-    let (part, parts) = problem.graph.parts();
+    let (part, parts) = problem.graph.components();
     let mut has = vec![false; parts as usize];
-    switches.retain(|switch| problem.graph.alive(*switch));
+    switches.retain(|switch| problem.graph.is_alive(*switch));
     switches.iter().for_each(|switch| has[part[*switch as usize] as usize] = true);
     for part in (0..parts as usize).filter(|part| !has[*part]) {
         switches.extend(of_part(part));
     }
 }
 
-fn unfit(engine: &'static str, problem: &Problem<'_>, flaws: &Flaws) -> Refusal {
+fn unfit_refusal(engine: &'static str, problem: &Problem<'_>, flaws: &RankFlaws) -> EngineRefusal {
     let name = |switch: &u32| {
         let node = problem.fabric.node(NodeId(*switch));
         format!("{} ({})", node.facts.description.trim(), node.guid())
@@ -430,5 +442,5 @@ fn unfit(engine: &'static str, problem: &Problem<'_>, flaws: &Flaws) -> Refusal 
         flaws.missed,
         worst.join(", ")
     );
-    Refusal::Unfit { engine, why }
+    EngineRefusal::Unfit { engine, why }
 }

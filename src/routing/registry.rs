@@ -1,9 +1,9 @@
 //! The engines, one line each.
 
-use super::engine::{Engine, Promise, Uses};
+use super::engine::{Engine, RequestUse, RouteGuarantees};
 use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, updn};
 
-const SHORTEST: Promise = Promise {
+const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
     switches: true,
     shortest: true,
@@ -11,7 +11,7 @@ const SHORTEST: Promise = Promise {
     deadlock_free_switches: false,
 };
 
-const ACYCLIC: Promise = Promise {
+const ACYCLIC: RouteGuarantees = RouteGuarantees {
     terminals: true,
     switches: true,
     shortest: false,
@@ -19,80 +19,87 @@ const ACYCLIC: Promise = Promise {
     deadlock_free_switches: true,
 };
 
-const NOTHING: Uses =
-    Uses { roots: false, compute_nodes: false, io_nodes: false, jobs: false, lanes_by: false, lanes: false };
-const TREE: Uses = Uses { roots: true, compute_nodes: true, io_nodes: true, ..NOTHING };
+const NO_OPTIONS: RequestUse = RequestUse {
+    roots: false,
+    compute_nodes: false,
+    io_nodes: false,
+    jobs: false,
+    lanes_by: false,
+    lanes: false,
+};
+const TREE_OPTIONS: RequestUse =
+    RequestUse { roots: true, compute_nodes: true, io_nodes: true, ..NO_OPTIONS };
 
 /// All engines, in the order of the program's help.
 pub static ENGINES: &[Engine] = &[
     Engine {
         id: "minhop",
         title: "shortest paths, balanced per switch",
-        promise: SHORTEST,
-        uses: NOTHING,
+        guarantees: SHORTEST,
+        uses: NO_OPTIONS,
         route: minhop::route,
-        again: Some(minhop::again),
+        incremental: Some(minhop::route_incrementally),
     },
     Engine {
         id: updn::ID,
         title: "Up*/Down*: any fabric, one lane",
-        promise: ACYCLIC,
-        uses: TREE,
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
         route: updn::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: ftree::ID,
         title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
-        promise: Promise { terminals: false, switches: false, ..ACYCLIC },
-        uses: TREE,
+        guarantees: RouteGuarantees { terminals: false, switches: false, ..ACYCLIC },
+        uses: TREE_OPTIONS,
         route: ftree::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: sftree::ID,
         title: "fat-trees with every switch connected, one lane",
-        promise: ACYCLIC,
-        uses: TREE,
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
         route: sftree::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: "sssp",
         title: "shortest paths, balanced over the whole fabric",
-        promise: SHORTEST,
-        uses: NOTHING,
+        guarantees: SHORTEST,
+        uses: NO_OPTIONS,
         route: sssp::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: "dfsssp",
         title: "routes of sssp, on lanes without cycles",
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
-        promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: Uses { lanes: true, ..NOTHING },
+        guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: RequestUse { lanes: true, ..NO_OPTIONS },
         route: dfsssp::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: sar::ID,
         title: "shortest paths balanced for the jobs that run, on lanes without cycles",
-        promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: Uses { io_nodes: true, jobs: true, lanes_by: true, lanes: true, ..NOTHING },
+        guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: RequestUse { io_nodes: true, jobs: true, lanes_by: true, lanes: true, ..NO_OPTIONS },
         route: sar::route,
-        again: None,
+        incremental: None,
     },
     Engine {
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
-        promise: ACYCLIC,
-        uses: Uses { lanes: true, ..TREE },
+        guarantees: ACYCLIC,
+        uses: RequestUse { lanes: true, ..TREE_OPTIONS },
         route: nue::route,
-        again: None,
+        incremental: None,
     },
 ];
 
 /// The engine with a name.
-pub fn engine(id: &str) -> Option<&'static Engine> {
+pub fn find_engine(id: &str) -> Option<&'static Engine> {
     ENGINES.iter().find(|engine| engine.id == id)
 }

@@ -9,65 +9,69 @@
 
 use std::cmp::Reverse;
 
-use super::acyclic::{Evened, Wanted, best_reading, even_out, is_large};
-use super::engine::{Answer, Pulse, Refusal, Request};
+use super::acyclic::{CompletionScope, TableBalance, balance_tables, choose_reading, is_large};
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
-use super::ranks::{self, Ranks};
-use super::updown::{Order, fill};
+use super::ranks::{self, TreeRanks};
+use super::updown::{UpDownOrder, fill_tables};
 use fabdeck_fabric::NodeId;
 use rustc_hash::FxHashMap;
 
 pub const ID: &str = "sftree";
 
-pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    let found = ranks::find(ID, problem, request)?;
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
+pub fn route(
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    let found = ranks::find_ranks(ID, problem, request)?;
+    if pulse.is_cancelled() {
+        return Err(EngineRefusal::Cancelled);
     }
-    best_reading(ID, problem, request, found, |ranks| read_by(ranks, problem, request, pulse))
+    choose_reading(ID, problem, request, found, |ranks| route_by_reading(ranks, problem, request, pulse))
 }
 
 /// Routes by one reading of the fabric: those of the subtree, or those of hosts with the rest added where that loads the
 /// busiest channel less.
-fn read_by(
-    ranks: &Ranks,
+fn route_by_reading(
+    ranks: &TreeRanks,
     problem: &Problem<'_>,
     request: &Request,
-    pulse: &dyn Pulse,
-) -> Result<(Evened, Answer), Refusal> {
-    let plain = Order::new(&problem.graph, &ranks.height, false);
+    pulse: &dyn RouteProgress,
+) -> Result<(TableBalance, EngineAnswer), EngineRefusal> {
+    let plain = UpDownOrder::new(&problem.graph, &ranks.height, false);
     let mut order = plain.clone();
     let roots = subtree_roots(problem, request, &order);
-    order.complete(&problem.graph, &roots);
-    let mut routes = fill(problem, &order, request, pulse)?;
-    let evened = even_out(problem, (request, pulse), Wanted::Everything, &mut routes)?;
+    order.connect_all(&problem.graph, &roots);
+    let mut routes = fill_tables(problem, &order, request, pulse)?;
+    let evened = balance_tables(problem, (request, pulse), CompletionScope::Everything, &mut routes)?;
     let answer = |routes, remarks: Vec<String>| {
         let remarks = [ranks.remark.clone()].into_iter().chain(remarks).collect();
-        Answer { routes, remarks, degraded: false }
+        EngineAnswer { routes, remarks, degraded: false }
     };
     if evened.busiest.is_some() && !is_large(problem) {
-        let between_hosts = fill(problem, &plain, request, pulse)?;
+        let between_hosts = fill_tables(problem, &plain, request, pulse)?;
         let mut best = (evened, None);
         for hosts_first in [false, true] {
             let mut added = between_hosts.clone();
             if hosts_first {
-                even_out(problem, (request, pulse), Wanted::BetweenHosts, &mut added)?;
+                balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut added)?;
             }
-            let found = even_out(problem, (request, pulse), Wanted::Everything, &mut added)?;
+            let found = balance_tables(problem, (request, pulse), CompletionScope::Everything, &mut added)?;
             // What needs nothing added is what `ftree` gives.
             if found.is_better(&best.0) && found.added {
                 best = (found, Some(added));
             }
         }
         if let (found, Some(added)) = best {
-            return Ok((found, answer(added, vec![ADDED.to_owned()])));
+            return Ok((found, answer(added, vec![ADDED_TURNS_REMARK.to_owned()])));
         }
     }
     let mut remarks: Vec<String> =
-        roots.iter().map(|root| format!("root of the subtree: {}", name(problem, *root))).collect();
-    let grafted: Vec<u32> = order.grafted().collect();
+        roots.iter().map(|root| format!("root of the subtree: {}", switch_name(problem, *root))).collect();
+    let grafted: Vec<u32> = order.grafted_switches().collect();
     if let Some(first) = grafted.first() {
-        let (first, count) = (name(problem, *first), grafted.len());
+        let (first, count) = (switch_name(problem, *first), grafted.len());
         remarks.push(format!(
             "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
         ));
@@ -75,17 +79,17 @@ fn read_by(
     Ok((evened, answer(routes, remarks)))
 }
 
-const ADDED: &str = "ways between upper switches go where they close no cycle with those of hosts: a subtree would load its \
+const ADDED_TURNS_REMARK: &str = "ways between upper switches go where they close no cycle with those of hosts: a subtree would load its \
                      busiest channel more";
 
-fn name(problem: &Problem<'_>, switch: u32) -> String {
+fn switch_name(problem: &Problem<'_>, switch: u32) -> String {
     let node = problem.fabric.node(NodeId(switch));
     format!("{} ({})", node.facts.description.trim(), node.guid())
 }
 
 /// Tops above a switch, how few of the switches above stand over several others of them, whether it is at the bottom,
 /// whether it is not the manager's, whether it has hosts.
-type Merit = (usize, Reverse<usize>, bool, bool, bool);
+type RootMerit = (usize, Reverse<usize>, bool, bool, bool);
 
 /// For each part the switch with most tops above it, at the bottom if that serves as well; not the manager's, with
 /// hosts, the lowest GUID among equals.
@@ -93,8 +97,8 @@ type Merit = (usize, Reverse<usize>, bool, bool, bool);
 /// Where a switch above the root stands over two others there, paths that come up by one of them must not go down by the
 /// other (`updown/order.rs`). With the root higher up, on a line board of a director for one, there are fewer such
 /// switches, or none.
-pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Order) -> Vec<u32> {
-    let (part, parts) = problem.graph.parts();
+pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &UpDownOrder) -> Vec<u32> {
+    let (part, parts) = problem.graph.components();
     let hosts = ranks::hosts(problem, request);
     let fabric = problem.fabric;
     let managers = problem.graph.terminals().iter().filter(|terminal| {
@@ -106,30 +110,30 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
         managers.contains(&switch) || request.manager == Some(fabric.node(NodeId(switch)).guid())
     };
     let tops: Vec<usize> = order.tops().iter().map(Vec::len).collect();
-    let mut best: Vec<Option<(Merit, u32)>> = vec![None; parts as usize];
-    let mut forks = Forks::new(problem.graph.switch_count());
+    let mut best: Vec<Option<(RootMerit, u32)>> = vec![None; parts as usize];
+    let mut forks = ForkCounter::new(problem.graph.switch_count());
     // Above switches that stand below the same ones there are the same ways.
     let mut seen: FxHashMap<Vec<u32>, (usize, usize)> = FxHashMap::default();
-    let is_bottom = |at: &u32| order.down(*at).is_empty();
+    let is_bottom = |at: &u32| order.down_hops(*at).is_empty();
     let (bottom, rest): (Vec<u32>, Vec<u32>) =
-        problem.switches().filter(|at| problem.graph.alive(*at)).partition(is_bottom);
+        problem.switches().filter(|at| problem.graph.is_alive(*at)).partition(is_bottom);
     for switch in bottom.into_iter().chain(rest) {
         let number = part[switch as usize] as usize;
         let fullest = (tops[number], Reverse(0), true, true, true);
         let least = best[number].map(|(rank, _)| rank);
         // None but a bottom switch beats one that misses nothing.
-        let done = |rank: Merit| {
+        let done = |rank: RootMerit| {
             rank == fullest || (!is_bottom(&switch) && (rank.0, rank.1) == (fullest.0, fullest.1))
         };
         if least.is_some_and(done) {
             continue;
         }
-        let mut beside: Vec<u32> = order.up(switch).iter().map(|hop| hop.to).collect();
+        let mut beside: Vec<u32> = order.up_hops(switch).iter().map(|hop| hop.to).collect();
         beside.sort_unstable();
         beside.dedup();
         let mut look = || {
-            let above = order.above(switch);
-            (above.iter().filter(|at| order.up(**at).is_empty()).count(), forks.count(order, &above))
+            let above = order.switches_above(switch);
+            (above.iter().filter(|at| order.up_hops(**at).is_empty()).count(), forks.count(order, &above))
         };
         let (reached, forks) = match beside.is_empty() {
             true => look(),
@@ -148,18 +152,18 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
 }
 
 /// Counts forks, with marks that serve again.
-struct Forks {
+struct ForkCounter {
     mark: Vec<u32>,
     last: u32,
 }
 
-impl Forks {
+impl ForkCounter {
     fn new(switches: usize) -> Self {
         Self { mark: vec![0; switches], last: 0 }
     }
 
     /// How many ways down to other switches of a set its switches have beyond one each.
-    fn count(&mut self, order: &Order, set: &[u32]) -> usize {
+    fn count(&mut self, order: &UpDownOrder, set: &[u32]) -> usize {
         let inside = self.last + 1;
         self.last = inside;
         set.iter().for_each(|at| self.mark[*at as usize] = inside);
@@ -167,7 +171,7 @@ impl Forks {
         for switch in set {
             self.last += 1;
             let mut below = 0usize;
-            for hop in order.down(*switch) {
+            for hop in order.down_hops(*switch) {
                 let mark = &mut self.mark[hop.to as usize];
                 if (inside..self.last).contains(mark) {
                     *mark = self.last;

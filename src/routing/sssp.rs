@@ -3,43 +3,52 @@
 //! of all before it. Paths that end at a switch follow the weights and add none, as what adapters send is what is
 //! balanced. No promise about deadlocks. The order of the switches is ours (see `spread`), the paper leaves it open.
 
-use super::balance::{Among, Balance};
-use super::columns::{Columns, End, Pass, Senders, ends};
-use super::engine::{Answer, Pulse, Refusal, Request};
+use super::balance::{ChannelBalance, PathChoice};
+use super::column_writer::{ColumnWriter, GrowthPass, PathSenders, PlacedDestination, placed_destinations};
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
 use fabdeck_fabric::Routes;
 
-pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    balanced(problem, Among::All, pulse).map(Answer::from)
+pub fn route(
+    problem: &Problem<'_>,
+    _: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    route_balanced(problem, PathChoice::All, pulse).map(EngineAnswer::from)
 }
 
 /// Every switch sends as many paths to the LID of an adapter as it has adapters itself.
 #[derive(Debug)]
-pub(super) struct All(Vec<u32>);
+pub(super) struct AdapterSenders(Vec<u32>);
 
-impl All {
+impl AdapterSenders {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
         Self(problem.switches().map(|switch| problem.graph.terminals_of(switch).len() as u32).collect())
     }
 }
 
-impl Senders for All {
-    fn to(&mut self, end: End) -> Option<&[u32]> {
+impl PathSenders for AdapterSenders {
+    fn senders_to(&mut self, end: PlacedDestination) -> Option<&[u32]> {
         (!end.to.is_switch()).then_some(&self.0)
     }
 }
 
-pub(super) fn balanced(problem: &Problem<'_>, among: Among, pulse: &dyn Pulse) -> Result<Routes, Refusal> {
-    let mut columns = Columns::new(problem, pulse);
-    let mut balance = Balance::new(columns.net(), among);
-    let all: Vec<End> = ends(problem, spread(problem.graph.switch_count() as u32)).collect();
-    columns.grow(&all, Pass::First, &mut balance, &mut All::new(problem))?;
+pub(super) fn route_balanced(
+    problem: &Problem<'_>,
+    among: PathChoice,
+    pulse: &dyn RouteProgress,
+) -> Result<Routes, EngineRefusal> {
+    let mut columns = ColumnWriter::new(problem, pulse);
+    let mut balance = ChannelBalance::new(columns.neighbours(), among);
+    let all: Vec<PlacedDestination> =
+        placed_destinations(problem, spread_order(problem.graph.switch_count() as u32)).collect();
+    columns.grow_trees(&all, GrowthPass::First, &mut balance, &mut AdapterSenders::new(problem))?;
     Ok(columns.into_routes())
 }
 
 /// Every switch once, in steps of the golden ratio: neighbours in the order of GUIDs are mostly neighbours in the fabric,
 /// and destinations side by side would fill the channels of their corner while weights elsewhere say nothing yet.
-pub(super) fn spread(switches: u32) -> impl Iterator<Item = u32> {
+pub(super) fn spread_order(switches: u32) -> impl Iterator<Item = u32> {
     let common = |mut a: u32, mut b: u32| {
         while b > 0 {
             (a, b) = (b, a % b);
@@ -58,10 +67,10 @@ mod tests {
     #[test]
     fn spread_has_every_switch_once() {
         for count in [0, 1, 2, 3, 5, 8, 54, 125, 1000] {
-            let mut all: Vec<u32> = spread(count).collect();
+            let mut all: Vec<u32> = spread_order(count).collect();
             all.sort_unstable();
             assert_eq!(all, (0..count).collect::<Vec<_>>());
         }
-        assert_eq!(spread(8).take(4).collect::<Vec<_>>(), [0, 5, 2, 7]);
+        assert_eq!(spread_order(8).take(4).collect::<Vec<_>>(), [0, 5, 2, 7]);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const SWITCHES_AT_ONCE: usize = 64;
 const COLUMNS_AT_ONCE: usize = 64;
 
 /// The distance between two switches that no cables connect.
-pub(crate) const FAR: u32 = u32::MAX;
+pub(crate) const UNREACHABLE: u32 = u32::MAX;
 
 /// Numbers of hops from here on mean that there is no path.
 const LOST: u32 = u32::MAX - 8;
@@ -46,9 +46,9 @@ impl Cause {
 
 /// Where an entry leads: the next switch, and the place of the channel among those that leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Way(u32);
+pub struct NextHop(u32);
 
-impl Way {
+impl NextHop {
     /// No entry.
     const ABSENT: Self = Self(0xFF);
     /// An entry that leads to no other switch and not to the destination.
@@ -57,12 +57,12 @@ impl Way {
     /// An entry that was not read.
     const UNREAD: Self = Self(0x3FF);
 
-    fn leads_on(self) -> bool {
+    fn is_hop(self) -> bool {
         self.0 & 0xFF != 0xFF
     }
 
     /// The next switch, for an entry whose tree has more than 0 hops.
-    pub fn to(self) -> u32 {
+    pub fn switch(self) -> u32 {
         self.0 >> 8
     }
 
@@ -74,22 +74,22 @@ impl Way {
 
 /// Where the ports of all switches lead.
 #[derive(Debug)]
-pub struct Ways {
+pub struct PortMap {
     first: Vec<u32>,
-    ways: Vec<Way>,
+    ways: Vec<NextHop>,
 }
 
-impl Ways {
+impl PortMap {
     /// Collects the ports of a graph.
     pub fn new(graph: &SwitchGraph) -> Self {
         let (mut first, mut ways) = (vec![0], Vec::new());
         for switch in 0..graph.switch_count() as u32 {
-            let leaving = &graph.channels()[graph.leaving(switch)];
+            let leaving = &graph.channels()[graph.outgoing(switch)];
             let start = ways.len();
             let top = leaving.iter().map(|channel| channel.from_port.index() + 1).max().unwrap_or(0);
-            ways.resize(start + top, Way::ASTRAY);
+            ways.resize(start + top, NextHop::ASTRAY);
             for (place, channel) in leaving.iter().enumerate() {
-                ways[start + channel.from_port.index()] = Way(channel.to << 8 | place as u32);
+                ways[start + channel.from_port.index()] = NextHop(channel.to << 8 | place as u32);
             }
             first.push(ways.len() as u32);
         }
@@ -97,18 +97,18 @@ impl Ways {
     }
 
     /// Where a port leads; `None` when to no other switch.
-    pub fn way(&self, switch: u32, port: u8) -> Option<Way> {
-        self.of(switch as usize).get(usize::from(port)).copied().filter(|way| way.leads_on())
+    pub fn hop(&self, switch: u32, port: u8) -> Option<NextHop> {
+        self.ports_of(switch as usize).get(usize::from(port)).copied().filter(|way| way.is_hop())
     }
 
     /// The channel and the switch that the entry of a LID leads to.
     pub fn next(&self, graph: &SwitchGraph, routes: &Routes, switch: u32, lid: Lid) -> Option<(usize, u32)> {
         let port = routes.row(switch).get(lid.index()).copied().unwrap_or(NO_PATH);
-        let way = self.way(switch, port)?;
-        Some((graph.leaving(switch).start + way.place() as usize, way.to()))
+        let way = self.hop(switch, port)?;
+        Some((graph.outgoing(switch).start + way.place() as usize, way.switch()))
     }
 
-    fn of(&self, switch: usize) -> &[Way] {
+    fn ports_of(&self, switch: usize) -> &[NextHop] {
         &self.ways[self.first[switch] as usize..self.first[switch + 1] as usize]
     }
 }
@@ -124,11 +124,11 @@ pub(crate) struct Distances {
 impl Distances {
     /// Computes the distances to at most 64 switches at once, with a bit for each (Then et al., "The more the
     /// merrier").
-    pub(crate) fn to(graph: &SwitchGraph, targets: Range<u32>) -> Self {
+    pub(crate) fn measure(graph: &SwitchGraph, targets: Range<u32>) -> Self {
         let switches = graph.switch_count();
-        let mut hops = vec![FAR; targets.len() * switches];
+        let mut hops = vec![UNREACHABLE; targets.len() * switches];
         let (mut seen, mut front) = (vec![0u64; switches], vec![0u64; switches]);
-        for (bit, target) in targets.clone().enumerate().filter(|(_, target)| graph.alive(*target)) {
+        for (bit, target) in targets.clone().enumerate().filter(|(_, target)| graph.is_alive(*target)) {
             hops[bit * switches + target as usize] = 0;
             seen[target as usize] |= 1 << bit;
             front[target as usize] |= 1 << bit;
@@ -138,7 +138,7 @@ impl Distances {
         for steps in 1.. {
             let mut any = 0;
             for switch in 0..switches {
-                let leaving = &heads[graph.leaving(switch as u32)];
+                let leaving = &heads[graph.outgoing(switch as u32)];
                 let mut fresh = leaving.iter().fold(0, |bits, to| bits | front[*to as usize]) & !seen[switch];
                 next[switch] = fresh;
                 seen[switch] |= fresh;
@@ -165,11 +165,11 @@ impl Distances {
 
 /// The paths to one destination.
 #[derive(Debug)]
-pub(crate) struct Tree<'r> {
+pub(crate) struct RouteTree<'r> {
     /// The switch of the destination.
     pub(crate) root: u32,
     /// The next hop of each switch.
-    pub(crate) ways: &'r [Way],
+    pub(crate) ways: &'r [NextHop],
     hops: &'r [u32],
     /// The switches whose paths arrive, the root first, the next hop of each before it.
     pub(crate) order: &'r [u32],
@@ -183,7 +183,7 @@ pub(crate) struct Tree<'r> {
     pub(crate) near: &'r [u32],
 }
 
-impl Tree<'_> {
+impl RouteTree<'_> {
     /// The number of switch-to-switch hops of the path from a switch.
     pub(crate) fn hops(&self, switch: u32) -> Option<u32> {
         Some(self.hops[switch as usize]).filter(|hops| *hops < LOST)
@@ -203,16 +203,16 @@ impl Tree<'_> {
 
     /// The channel of the path from a switch to the next; the root has none.
     pub(crate) fn channel(&self, graph: &SwitchGraph, switch: u32) -> usize {
-        graph.leaving(switch).start + self.ways[switch as usize].place() as usize
+        graph.outgoing(switch).start + self.ways[switch as usize].place() as usize
     }
 }
 
 /// Reads the trees of destinations and reuses its buffers.
 #[derive(Debug)]
-pub(crate) struct Reader<'p> {
+pub(crate) struct TreeReader<'p> {
     problem: &'p Problem<'p>,
-    table: &'p Ways,
-    columns: Vec<Way>,
+    table: &'p PortMap,
+    columns: Vec<NextHop>,
     /// What the rows say of the LIDs under way.
     bytes: Vec<u8>,
     /// The switches in the part of the root, in an order that the last trees had.
@@ -225,9 +225,9 @@ pub(crate) struct Reader<'p> {
     loops: Vec<Vec<u32>>,
 }
 
-impl<'p> Reader<'p> {
+impl<'p> TreeReader<'p> {
     /// Makes a reader.
-    pub(crate) fn new(problem: &'p Problem<'p>, table: &'p Ways) -> Self {
+    pub(crate) fn new(problem: &'p Problem<'p>, table: &'p PortMap) -> Self {
         let switches = problem.graph.switch_count();
         Self {
             problem,
@@ -251,9 +251,9 @@ impl<'p> Reader<'p> {
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
         alike: &dyn Fn(&Destination, &Destination) -> bool,
-        see: &mut dyn FnMut(&[Destination], &Tree<'_>),
+        see: &mut dyn FnMut(&[Destination], &RouteTree<'_>),
     ) {
-        self.begin(near);
+        self.begin_root(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
             self.gather(routes, root, batch);
             let mut start = 0;
@@ -261,7 +261,7 @@ impl<'p> Reader<'p> {
                 let ways = self.column(start);
                 let same = |at: &usize| alike(first, &batch[*at]) && self.column(*at) == ways;
                 let end = start + 1 + (start + 1..batch.len()).take_while(same).count();
-                see(&batch[start..end], &self.tree(start, (root, near)));
+                see(&batch[start..end], &self.resolve_tree(start, (root, near)));
                 start = end;
             }
         }
@@ -274,38 +274,38 @@ impl<'p> Reader<'p> {
         routes: [&Routes; 2],
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
-        see: &mut dyn FnMut(&Destination, &Tree<'_>, Option<&Tree<'_>>),
+        see: &mut dyn FnMut(&Destination, &RouteTree<'_>, Option<&RouteTree<'_>>),
     ) {
         let [old, new] = readers;
-        old.begin(near);
-        new.begin(near);
+        old.begin_root(near);
+        new.begin_root(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
             old.gather(routes[0], root, batch);
             new.gather(routes[1], root, batch);
             for (at, end) in batch.iter().enumerate() {
                 let equal = old.column(at) == new.column(at);
-                let second = (!equal).then(|| new.tree(at, (root, near)));
-                see(end, &old.tree(at, (root, near)), second.as_ref());
+                let second = (!equal).then(|| new.resolve_tree(at, (root, near)));
+                see(end, &old.resolve_tree(at, (root, near)), second.as_ref());
             }
         }
     }
 
     /// Trees of another root come.
-    fn begin(&mut self, near: &[u32]) {
+    fn begin_root(&mut self, near: &[u32]) {
         let (hint, far) = (&mut self.hint, near.len());
         hint.clear();
-        hint.extend((0..far as u32).filter(|switch| near[*switch as usize] != FAR));
+        hint.extend((0..far as u32).filter(|switch| near[*switch as usize] != UNREACHABLE));
         hint.sort_by_key(|switch| near[*switch as usize]);
         self.fewest = hint.iter().map(|switch| u64::from(near[*switch as usize])).sum();
     }
 
-    fn column(&self, at: usize) -> &[Way] {
+    fn column(&self, at: usize) -> &[NextHop] {
         let switches = self.problem.graph.switch_count();
         &self.columns[at * switches..(at + 1) * switches]
     }
 
     /// The tree of a column that was gathered.
-    fn tree<'a>(&'a mut self, at: usize, (root, near): (u32, &'a [u32])) -> Tree<'a> {
+    fn resolve_tree<'a>(&'a mut self, at: usize, (root, near): (u32, &'a [u32])) -> RouteTree<'a> {
         let switches = self.problem.graph.switch_count();
         let place = at * switches..(at + 1) * switches;
         let columns = std::mem::take(&mut self.columns);
@@ -315,7 +315,7 @@ impl<'p> Reader<'p> {
         let shortest = whole && total == self.fewest;
         let order = if whole { &self.hint } else { &self.order };
         let (hops, loops) = (&self.hops, &self.loops);
-        Tree { root, ways: &self.columns[place], hops, order, whole, shortest, loops, near }
+        RouteTree { root, ways: &self.columns[place], hops, order, whole, shortest, loops, near }
     }
 
     /// The columns of some LIDs: switches outside, as rows lie in memory. The bytes are fetched before anything is made
@@ -323,7 +323,7 @@ impl<'p> Reader<'p> {
     fn gather(&mut self, routes: &Routes, root: u32, batch: &[Destination]) {
         let switches = self.problem.graph.switch_count();
         self.bytes.resize(batch.len() * switches, NO_PATH);
-        self.columns.resize(batch.len() * switches, Way::ABSENT);
+        self.columns.resize(batch.len() * switches, NextHop::ABSENT);
         let runs: Vec<Range<usize>> = batch
             .chunk_by(|a, b| a.lid.index() + 1 == b.lid.index())
             .map(|run| run[0].lid.index()..run[0].lid.index() + run.len())
@@ -342,13 +342,13 @@ impl<'p> Reader<'p> {
             }
         }
         for (switch, bytes) in self.bytes.chunks_exact(batch.len()).enumerate() {
-            let ways = self.table.of(switch);
+            let ways = self.table.ports_of(switch);
             let column = self.columns[switch..].iter_mut().step_by(switches);
             for (way, port) in column.zip(bytes) {
                 *way = match ways.get(usize::from(*port)) {
                     Some(way) => *way,
-                    None if *port == NO_PATH => Way::ABSENT,
-                    None => Way::ASTRAY,
+                    None if *port == NO_PATH => NextHop::ABSENT,
+                    None => NextHop::ASTRAY,
                 };
             }
         }
@@ -356,22 +356,23 @@ impl<'p> Reader<'p> {
         let own = self.columns[root..].iter_mut().step_by(switches);
         for ((way, port), end) in own.zip(&self.bytes[root * batch.len()..]).zip(batch) {
             *way = match *port {
-                NO_PATH => Way::ABSENT,
-                port if port == end.port.value() => Way::ARRIVED,
+                NO_PATH => NextHop::ABSENT,
+                port if port == end.port.value() => NextHop::ARRIVED,
                 // At its own switch a packet that does not leave by the right port has gone astray.
-                _ => Way::ASTRAY,
+                _ => NextHop::ASTRAY,
             };
         }
-        for (switch, unread) in routes.unread() {
+        for (switch, unread) in routes.unread_entries() {
             let column = self.columns[switch as usize..].iter_mut().step_by(switches);
-            let hidden = column.zip(batch).filter(|(way, end)| **way == Way::ABSENT && unread.hides(end.lid));
-            hidden.for_each(|(way, _)| *way = Way::UNREAD);
+            let hidden =
+                column.zip(batch).filter(|(way, end)| **way == NextHop::ABSENT && unread.has_lid(end.lid));
+            hidden.for_each(|(way, _)| *way = NextHop::UNREAD);
         }
     }
 
     /// Finds the hops of every switch; true when all of them arrive, with the sum of their hops, and `hint` is then an
     /// order of the tree.
-    fn follow(&mut self, ways: &[Way], root: u32, near: &[u32]) -> (bool, u64) {
+    fn follow(&mut self, ways: &[NextHop], root: u32, near: &[u32]) -> (bool, u64) {
         self.loops.clear();
         if let Some(total) = self.follow_hint(ways, root) {
             return (true, total);
@@ -385,22 +386,22 @@ impl<'p> Reader<'p> {
         (whole, self.order.iter().map(|switch| u64::from(self.hops[*switch as usize])).sum())
     }
 
-    fn follow_hint(&mut self, ways: &[Way], root: u32) -> Option<u64> {
+    fn follow_hint(&mut self, ways: &[NextHop], root: u32) -> Option<u64> {
         self.hops.fill(UNKNOWN);
-        if ways.get(root as usize) != Some(&Way::ARRIVED) {
+        if ways.get(root as usize) != Some(&NextHop::ARRIVED) {
             return None;
         }
         self.hops[root as usize] = 0;
         let mut total = 0;
         for switch in &self.hint {
             let way = ways[*switch as usize];
-            if !way.leads_on() {
+            if !way.is_hop() {
                 if *switch == root {
                     continue;
                 }
                 return None;
             }
-            let beyond = self.hops[way.to() as usize];
+            let beyond = self.hops[way.switch() as usize];
             if beyond >= LOST {
                 return None;
             }
@@ -411,11 +412,11 @@ impl<'p> Reader<'p> {
     }
 
     /// Walks from every switch until something is known.
-    fn walk_all(&mut self, ways: &[Way], root: u32, near: &[u32]) {
+    fn walk_all(&mut self, ways: &[NextHop], root: u32, near: &[u32]) {
         self.hops.fill(UNKNOWN);
         self.order.clear();
         for start in 0..ways.len() as u32 {
-            if near[start as usize] == FAR {
+            if near[start as usize] == UNREACHABLE {
                 continue;
             }
             let mut at = start;
@@ -423,10 +424,10 @@ impl<'p> Reader<'p> {
                 self.hops[at as usize] = ON_PATH;
                 self.path.push(at);
                 let way = ways[at as usize];
-                if !way.leads_on() {
+                if !way.is_hop() {
                     break;
                 }
-                at = way.to();
+                at = way.switch();
             }
             if self.path.is_empty() {
                 continue;
@@ -436,9 +437,9 @@ impl<'p> Reader<'p> {
     }
 
     /// Settles what lies on the path, from its end, which is `at`.
-    fn unwind(&mut self, ways: &[Way], root: u32, at: u32) {
+    fn unwind(&mut self, ways: &[NextHop], root: u32, at: u32) {
         let mut beyond = self.hops[at as usize];
-        if beyond == ON_PATH && ways[at as usize].leads_on() {
+        if beyond == ON_PATH && ways[at as usize].is_hop() {
             let start = self.path.iter().position(|switch| *switch == at).unwrap_or(0);
             let mut round = self.path[start..].to_vec();
             let lowest = (0..round.len()).min_by_key(|place| round[*place]).unwrap_or(0);
@@ -449,9 +450,9 @@ impl<'p> Reader<'p> {
             // The last of the path ends there: at the destination, or for want of a way.
             self.path.pop();
             beyond = match ways[at as usize] {
-                Way::ARRIVED => 0,
-                Way::ABSENT => NO_ROUTE,
-                Way::UNREAD => UNREAD,
+                NextHop::ARRIVED => 0,
+                NextHop::ABSENT => NO_ROUTE,
+                NextHop::UNREAD => UNREAD,
                 _ => DEAD_END,
             };
             self.hops[at as usize] = beyond;
@@ -475,7 +476,7 @@ impl<'p> Reader<'p> {
 }
 
 /// The ranges of switches whose destinations are read together.
-pub fn batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
+pub fn switch_batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
     let count = problem.graph.switch_count() as u32;
     let size = SWITCHES_AT_ONCE as u32;
     (0..count.div_ceil(size)).map(|batch| batch * size..count.min((batch + 1) * size)).collect()
@@ -484,32 +485,32 @@ pub fn batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
 /// The place of a channel among those that leave its switch.
 pub(crate) fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
     let channel: &Channel = &graph.channels()[id];
-    (id - graph.leaving(channel.from).start) as u32
+    (id - graph.outgoing(channel.from).start) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::minhop::hop_matrix;
-    use crate::{NoPulse, Request, engine};
-    use fabdeck_fabric::generate::{Spec, generate};
-    use fabdeck_fabric::{Faults, NodeId, PortNum, Resolved};
+    use crate::{NoProgress, Request, find_engine};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Faults, NodeId, PortNum};
 
     #[test]
     fn many_searches_at_once_find_what_one_at_a_time_does() {
         for name in ["demo", "torus,dims=9x9", "random,switches=70,links=90,seed=2,faults=40%,disconnect=yes"]
         {
-            let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+            let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
             let mut faults = Faults::default();
-            faults.mark(Resolved::Node(NodeId(3)));
+            faults.mark(ElementId::Node(NodeId(3)));
             let problem = Problem::new(&fabric, &faults);
             let hops = hop_matrix(&problem.graph);
-            for roots in batches(&problem) {
-                let near = Distances::to(&problem.graph, roots.clone());
+            for roots in switch_batches(&problem) {
+                let near = Distances::measure(&problem.graph, roots.clone());
                 for root in roots {
                     let one = hops[root as usize]
                         .iter()
-                        .map(|hops| if *hops == u16::MAX { FAR } else { (*hops).into() });
+                        .map(|hops| if *hops == u16::MAX { UNREACHABLE } else { (*hops).into() });
                     assert!(one.eq(near.row(root).iter().copied()), "{name}: {root}");
                 }
             }
@@ -518,34 +519,35 @@ mod tests {
 
     #[test]
     fn equal_trees_are_shown_together_and_a_round_from_its_lowest_switch() {
-        let fabric = generate(&"torus,dims=5".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"torus,dims=5".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let mut routes =
-            (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
-        let table = Ways::new(&problem.graph);
-        let near = Distances::to(&problem.graph, 0..1);
+        let mut routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
+            .unwrap()
+            .routes;
+        let table = PortMap::new(&problem.graph);
+        let near = Distances::measure(&problem.graph, 0..1);
         let look = |routes: &Routes| {
             let mut seen = Vec::new();
-            Reader::new(&problem, &table).read(
+            TreeReader::new(&problem, &table).read(
                 routes,
                 (0, near.row(0)),
-                problem.behind(0),
+                problem.destinations_behind(0),
                 &|_, _| true,
                 &mut |run, tree| seen.push((run.len(), tree.whole, tree.shortest, tree.loops.to_vec())),
             );
             seen
         };
         let good = look(&routes);
-        assert_eq!(good.iter().map(|run| run.0).sum::<usize>(), problem.behind(0).len());
+        assert_eq!(good.iter().map(|run| run.0).sum::<usize>(), problem.destinations_behind(0).len());
         assert!(good.iter().all(|(_, whole, shortest, loops)| *whole && *shortest && loops.is_empty()));
         let port = |from: u32, to: u32| -> PortNum {
-            let leaving = &problem.graph.channels()[problem.graph.leaving(from)];
+            let leaving = &problem.graph.channels()[problem.graph.outgoing(from)];
             leaving.iter().find(|channel| channel.to == to).unwrap().from_port
         };
-        let lid: Lid = problem.behind(0)[0].lid;
+        let lid: Lid = problem.destinations_behind(0)[0].lid;
         let far = problem.switches().find(|switch| near.row(0)[*switch as usize] == 2).unwrap();
-        let leaving = &problem.graph.channels()[problem.graph.leaving(far)];
+        let leaving = &problem.graph.channels()[problem.graph.outgoing(far)];
         let next = leaving.iter().find(|channel| near.row(0)[channel.to as usize] == 1).unwrap().to;
         routes.set(far, lid, Some(port(far, next)));
         routes.set(next, lid, Some(port(next, far)));

@@ -9,44 +9,52 @@
 //! - Several roots do not reach each other by going up and down. They meet below, as in `sftree`; switches that even
 //!   that does not serve hang on one cable each, set aside for their own traffic.
 
-use super::engine::{Answer, Pulse, Refusal, Request};
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
 use super::ranks;
 use super::sftree::subtree_roots;
-use super::updown::{Order, fill};
+use super::updown::{UpDownOrder, fill_tables};
 
 pub const ID: &str = "updn";
 
-pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+pub fn route(
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
     let mut remarks = Vec::new();
-    let Heights { height, total } = heights(problem, request, &mut remarks)?;
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
+    let RootedHeights { height, total } = heights(problem, request, &mut remarks)?;
+    if pulse.is_cancelled() {
+        return Err(EngineRefusal::Cancelled);
     }
-    let mut order = Order::new(&problem.graph, &height, total);
+    let mut order = UpDownOrder::new(&problem.graph, &height, total);
     let subtrees = subtree_roots(problem, request, &order);
     let roots = order.tops().into_iter().zip(subtrees).map(|(tops, subtree)| match tops[..] {
         [root] => root,
         _ => subtree,
     });
-    order.complete(&problem.graph, &roots.collect::<Vec<u32>>());
-    let grafted = order.grafted().count();
+    order.connect_all(&problem.graph, &roots.collect::<Vec<u32>>());
+    let grafted = order.grafted_switches().count();
     if grafted > 0 {
         remarks.push(format!(
             "{grafted} switches hang on one cable each, no root above them reaches all others"
         ));
     }
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks, degraded: false })
+    Ok(EngineAnswer { routes: fill_tables(problem, &order, request, pulse)?, remarks, degraded: false })
 }
 
-struct Heights {
+struct RootedHeights {
     height: Vec<u32>,
     /// Equals are ordered too.
     total: bool,
 }
 
-fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) -> Result<Heights, Refusal> {
-    let ordered = |height| Heights { height, total: true };
+fn heights(
+    problem: &Problem<'_>,
+    request: &Request,
+    remarks: &mut Vec<String>,
+) -> Result<RootedHeights, EngineRefusal> {
+    let ordered = |height| RootedHeights { height, total: true };
     let graph = &problem.graph;
     let hosts = ranks::hosts(problem, request);
     let centres = ranks::centres(problem, &hosts);
@@ -54,26 +62,26 @@ fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) 
     if !request.roots.is_empty() {
         let given = ranks::named_switches(ID, problem, &request.roots)?;
         remarks.extend(ranks::failed_roots(problem, request));
-        let (part, _) = graph.parts();
+        let (part, _) = graph.components();
         let elsewhere = |number: usize| !given.iter().any(|root| part[*root as usize] as usize == number);
         let more =
             centres.iter().enumerate().filter(|(number, _)| elsewhere(*number)).map(|(_, (_, root))| *root);
         let roots: Vec<u32> = given.iter().copied().chain(more).collect();
-        return Ok(ordered(ranks::below(graph, &roots)));
+        return Ok(ordered(ranks::heights_below(graph, &roots)));
     }
     let all: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
-    let height = ranks::below(graph, &all);
-    let flaws = ranks::flaws(problem, &hosts, &height);
+    let height = ranks::heights_below(graph, &all);
+    let flaws = ranks::rank_flaws(problem, &hosts, &height);
     if (flaws.missed, flaws.across) == (0, 0) {
         remarks.push(format!("{} roots at the centre of the fabric", all.len()));
         return Ok(ordered(height));
     }
-    if let Ok(found) = ranks::find(ID, problem, request) {
+    if let Ok(found) = ranks::find_ranks(ID, problem, request) {
         remarks.push(found.remark);
-        return Ok(Heights { height: found.height, total: false });
+        return Ok(RootedHeights { height: found.height, total: false });
     }
     let roots: Vec<u32> = centres.iter().map(|(_, root)| *root).collect();
     let named: Vec<String> = roots.iter().take(4).map(name).collect();
     remarks.push(format!("root {}", named.join(", ")));
-    Ok(ordered(ranks::below(graph, &roots)))
+    Ok(ordered(ranks::heights_below(graph, &roots)))
 }

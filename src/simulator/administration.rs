@@ -9,9 +9,9 @@ use zerocopy::network_endian::U16;
 use fabdeck_fabric::{Guid, Lid};
 use fabdeck_mad::{InformInfo, InformInfoRecord, Mad, Method, NodeRecord, PathRecord, attribute, trap};
 
-use super::device::{Device, Plug};
-use super::subnet::{description, node_info};
-use super::world::World;
+use super::device::{PortRef, SimulatedDevice};
+use super::simulated_fabric::SimulatedFabric;
+use super::subnet::{node_description, node_info};
 
 /// Statuses of subnet administration (IBA 15.2.5.2), in the upper byte.
 pub(super) const INVALID_REQUEST: u16 = 0x0200;
@@ -22,7 +22,7 @@ const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
 const MTU: u8 = 2 << 6 | 5;
 
-impl World {
+impl SimulatedFabric {
     /// `from` is the LID of the sender.
     pub(super) fn answer_administration(&mut self, request: &Mad, from: u16, now: Duration) -> Option<Mad> {
         if self.device(self.manager.0).silent || request.method().is_response() {
@@ -46,7 +46,7 @@ impl World {
             (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
                 self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
-            (_, attribute::SERVICE_RECORD) => self.services.answer(&mut answer, now),
+            (_, attribute::SERVICE_RECORD) => self.services.answer_request(&mut answer, now),
             _ => Err(UNSUPPORTED),
         };
         let header = answer.header_mut();
@@ -58,14 +58,14 @@ impl World {
 
     /// A path exists if the tables lead from one end to the other.
     fn path_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
-        self.route();
+        self.fill_tables();
         let mask = answer.administration_header().component_mask.get();
         let asked = *answer.record::<PathRecord>();
         let end = |lid_bit: u64, lid: u16, gid_bit: u64, gid: &[u8; 16]| match (
             mask & lid_bit != 0,
             mask & gid_bit != 0,
         ) {
-            (true, _) => self.owner(lid).map(|plug| (plug, lid)),
+            (true, _) => self.port_by_lid(lid).map(|plug| (plug, lid)),
             (false, true) => self.port_by_gid(gid).map(|plug| (plug, self.lid_of(plug))),
             (false, false) => None,
         };
@@ -97,12 +97,12 @@ impl World {
         let asked = *answer.record::<NodeRecord>();
         let by_lid = answer.administration_header().component_mask.get() & LID != 0;
         let lid = asked.lid.get();
-        let plug = by_lid.then(|| self.owner(lid)).flatten().ok_or(NO_RECORDS)?;
+        let plug = by_lid.then(|| self.port_by_lid(lid)).flatten().ok_or(NO_RECORDS)?;
         let device = self.device(plug.0);
         let record = answer.record_mut::<NodeRecord>();
         *record = NodeRecord::new_zeroed();
         record.lid = lid.into();
-        (record.info, record.description) = (node_info(device, plug.1), description(device));
+        (record.info, record.description) = (node_info(device, plug.1), node_description(device));
         Ok(())
     }
 
@@ -114,11 +114,11 @@ impl World {
         }
         let gid = answer.record::<InformInfoRecord>().subscriber_gid;
         let found = self.subscriptions_of(&gid);
-        let held = found.len().min(InformInfoRecord::IN_A_PACKET);
+        let held = found.len().min(InformInfoRecord::MAX_PER_PACKET);
         if !table && held != 1 {
             return Err(if held == 0 { NO_RECORDS } else { TOO_MANY_RECORDS });
         }
-        let records = answer.record_mut::<[InformInfoRecord; InformInfoRecord::IN_A_PACKET]>();
+        let records = answer.record_mut::<[InformInfoRecord; InformInfoRecord::MAX_PER_PACKET]>();
         *records = FromZeros::new_zeroed();
         for (number, (record, inform)) in (0..).zip(records.iter_mut().zip(&found)) {
             (record.subscriber_gid, record.subscriber_enum) = (gid, U16::new(number));
@@ -139,41 +139,42 @@ impl World {
     fn subscriptions_of(&self, gid: &[u8; 16]) -> Vec<InformInfo> {
         let Some(plug) = self.port_by_gid(gid) else { return Vec::new() };
         let device = self.device(plug.0);
-        let theirs = self.subscribers().iter().filter(|((lid, ..), _)| device.owns_at(plug.1, *lid));
-        let own = [trap::UNPATH, trap::REPATH].into_iter().filter(|number| self.agent_wants(plug, *number));
-        let own = own.map(|number| InformInfo::of_trap(number, true));
+        let theirs = self.subscribers().iter().filter(|((lid, ..), _)| device.has_lid_at(plug.1, *lid));
+        let own =
+            [trap::UNPATH, trap::REPATH].into_iter().filter(|number| self.is_agent_subscribed(plug, *number));
+        let own = own.map(|number| InformInfo::single_trap(number, true));
         theirs.map(|(_, inform)| *inform).chain(own).collect()
     }
 
-    pub(super) fn owner(&self, lid: u16) -> Option<Plug> {
-        let owns = |(node, port): &Plug| self.device(*node).owns_at(*port, lid);
-        let planned = self.fabric.port_by_lid(Lid::new(lid.into())?).map(|port| self.fabric.port(port));
+    pub(super) fn port_by_lid(&self, lid: u16) -> Option<PortRef> {
+        let owns = |(node, port): &PortRef| self.device(*node).has_lid_at(*port, lid);
+        let planned = self.snapshot.port_by_lid(Lid::new(lid.into())?).map(|port| self.snapshot.port(port));
         let plug = planned.map(|port| (port.node.0, port.number.value())).filter(owns);
         // LIDs may have been set since the fabric was built.
-        let plugs = |(node, device): (usize, &Device)| {
+        let plugs = |(node, device): (usize, &SimulatedDevice)| {
             let last = if device.is_switch() { 0 } else { device.port_count() };
             (u8::from(!device.is_switch())..=last).map(move |port| (node as u32, port))
         };
         plug.or_else(|| self.devices.iter().enumerate().flat_map(plugs).find(owns))
     }
 
-    fn port_by_gid(&self, gid: &[u8; 16]) -> Option<Plug> {
+    fn port_by_gid(&self, gid: &[u8; 16]) -> Option<PortRef> {
         let guid = Guid(u64::from_be_bytes(*gid.last_chunk::<8>()?));
-        let by_port = self.fabric.port_by_guid(guid).map(|port| self.fabric.port(port));
+        let by_port = self.snapshot.port_by_guid(guid).map(|port| self.snapshot.port(port));
         let plug = by_port.map(|port| (port.node.0, port.number.value()));
-        let by_node = || self.fabric.node_by_guid(guid).map(|node| (node.0, 0));
+        let by_node = || self.snapshot.node_by_guid(guid).map(|node| (node.0, 0));
         // Devices have GUIDs of their own where the fabric has none.
         let made_up = || {
-            let ports = |device: &Device| device.ports.iter().position(|socket| socket.guid == guid);
+            let ports = |device: &SimulatedDevice| device.ports.iter().position(|socket| socket.guid == guid);
             let devices = (0u32..).zip(&self.devices);
             devices.filter_map(|(node, device)| Some((node, ports(device)? as u8))).next()
         };
         plug.or_else(by_node).or_else(made_up)
     }
 
-    pub(super) fn gid_of(&self, (node, port): Plug) -> [u8; 16] {
+    pub(super) fn gid_of(&self, (node, port): PortRef) -> [u8; 16] {
         let device = self.device(node);
-        let guid = device.socket(device.managed(port)).map_or(device.guid, |socket| socket.guid);
+        let guid = device.port(device.managed_port(port)).map_or(device.guid, |socket| socket.guid);
         let mut gid = [0; 16];
         gid[..8].copy_from_slice(&fabdeck_mad::access::DEFAULT_PREFIX.to_be_bytes());
         gid[8..].copy_from_slice(&guid.0.to_be_bytes());

@@ -8,11 +8,11 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 /// A port of the simulator: the node's index and the port number.
-pub type Plug = (u32, u8);
+pub type PortRef = (u32, u8);
 
 /// A node.
 #[derive(Clone, Debug)]
-pub struct Device {
+pub struct SimulatedDevice {
     pub kind: NodeKind,
     pub guid: Guid,
     pub system_image_guid: Guid,
@@ -22,7 +22,7 @@ pub struct Device {
     pub revision: u32,
     pub enhanced_port0: bool,
     /// By port number; entry 0 of an adapter is unused.
-    pub ports: Vec<Socket>,
+    pub ports: Vec<PortModel>,
     pub tables: DeviceTables,
     /// Whether the device answers nothing.
     pub silent: bool,
@@ -58,7 +58,7 @@ pub struct DeviceTables {
 
 /// A port.
 #[derive(Clone, Debug)]
-pub struct Socket {
+pub struct PortModel {
     pub guid: Guid,
     pub lid: Option<Lid>,
     pub lmc: Lmc,
@@ -70,7 +70,7 @@ pub struct Socket {
     pub speed_best: LinkSpeed,
     pub lanes: u8,
     pub operational_lanes: u8,
-    pub peer: Option<Plug>,
+    pub peer: Option<PortRef>,
     pub key: KeyGuard,
     pub arbitration: Option<Box<ArbitrationTables>>,
 }
@@ -101,7 +101,7 @@ pub struct ArbitrationTables {
     pub low: Vec<VlWeight>,
 }
 
-impl Device {
+impl SimulatedDevice {
     /// Number of external ports.
     pub fn port_count(&self) -> u8 {
         (self.ports.len() - 1) as u8
@@ -112,29 +112,29 @@ impl Device {
     }
 
     /// The managed port when a packet came in at `ingress`: port 0 of a switch, the port itself elsewhere.
-    pub fn managed(&self, ingress: u8) -> u8 {
+    pub fn managed_port(&self, ingress: u8) -> u8 {
         if self.is_switch() { 0 } else { ingress }
     }
 
-    pub fn socket(&self, port: u8) -> Option<&Socket> {
+    pub fn port(&self, port: u8) -> Option<&PortModel> {
         self.ports.get(usize::from(port)).filter(|_| port > 0 || self.is_switch())
     }
 
-    pub fn socket_mut(&mut self, port: u8) -> Option<&mut Socket> {
+    pub fn port_mut(&mut self, port: u8) -> Option<&mut PortModel> {
         let switch = self.is_switch();
         self.ports.get_mut(usize::from(port)).filter(|_| port > 0 || switch)
     }
 
     /// Whether a LID belongs to the port where a packet came in, or to the switch.
-    pub fn owns_at(&self, ingress: u8, lid: u16) -> bool {
-        let base = self.socket(self.managed(ingress)).and_then(|socket| Some((socket.lid?, socket.lmc)));
-        base.is_some_and(|(base, lmc)| (base.value()..base.value() + lmc.lids()).contains(&lid))
+    pub fn has_lid_at(&self, ingress: u8, lid: u16) -> bool {
+        let base = self.port(self.managed_port(ingress)).and_then(|socket| Some((socket.lid?, socket.lmc)));
+        base.is_some_and(|(base, lmc)| (base.value()..base.value() + lmc.lid_count()).contains(&lid))
     }
 }
 
-impl Socket {
+impl PortModel {
     /// Whether management packets pass.
-    pub fn passes(&self) -> bool {
+    pub fn is_passing_mads(&self) -> bool {
         self.physical == PhysicalState::LinkUp && self.peer.is_some()
     }
 }

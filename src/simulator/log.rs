@@ -16,7 +16,7 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    pub fn keep(&mut self) {
+    pub fn enable(&mut self) {
         self.lines.get_or_insert_default();
     }
 

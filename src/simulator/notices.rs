@@ -3,30 +3,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::device::Plug;
-use super::world::World;
+use super::device::PortRef;
+use super::simulated_fabric::SimulatedFabric;
 use fabdeck_mad::{InformInfo, Notice, trap};
 
 /// Subscriptions, by the LID and queue pair that reports go to, and by trap number.
 type Subscribers = BTreeMap<(u16, u32, u16), InformInfo>;
 
 /// The most subscribers: each receives all traps, so more are refused.
-const SUBSCRIBERS_MOST: usize = 256;
+const MAX_SUBSCRIBERS: usize = 256;
 
 #[derive(Debug, Default)]
-pub struct Watchfulness {
+pub struct NoticeState {
     pub(super) subscribers: Subscribers,
     /// Switches that have a trap to send.
     changed: BTreeSet<u32>,
     /// Set when ports may have come or gone.
     pub(super) moved: bool,
     /// The ports that were in service when the manager last checked.
-    in_service: BTreeSet<Plug>,
+    in_service: BTreeSet<PortRef>,
 }
 
-impl Watchfulness {
+impl NoticeState {
     /// Records that a link at a node went down or came up.
-    pub(super) fn change(&mut self, node: u32) {
+    pub(super) fn record_change(&mut self, node: u32) {
         self.moved = true;
         if !self.subscribers.is_empty() {
             self.changed.insert(node);
@@ -34,43 +34,43 @@ impl Watchfulness {
     }
 }
 
-impl World {
+impl SimulatedFabric {
     /// Adds or ends a subscription to traps; false if that is not possible.
     pub(super) fn subscribe(&mut self, lid: u16, asked: InformInfo) -> bool {
         let who = (lid, asked.queue_pair().max(1), asked.trap_number.get());
-        let known = self.watchful.subscribers.contains_key(&who);
+        let known = self.notice_state.subscribers.contains_key(&who);
         match (asked.subscribe, asked.is_generic) {
-            (1, 1) if known || self.watchful.subscribers.len() < SUBSCRIBERS_MOST => {
-                if self.watchful.subscribers.is_empty() {
-                    self.watchful.in_service = self.in_service();
-                    self.watchful.moved = false;
+            (1, 1) if known || self.notice_state.subscribers.len() < MAX_SUBSCRIBERS => {
+                if self.notice_state.subscribers.is_empty() {
+                    self.notice_state.in_service = self.ports_in_service();
+                    self.notice_state.moved = false;
                 }
-                self.watchful.subscribers.insert(who, asked);
+                self.notice_state.subscribers.insert(who, asked);
                 true
             }
-            (0, _) => self.watchful.subscribers.remove(&who).is_some(),
+            (0, _) => self.notice_state.subscribers.remove(&who).is_some(),
             _ => false,
         }
     }
 
     /// Whether there are both changes to report and subscribers.
     pub(super) fn has_notices(&self) -> bool {
-        self.watchful.moved && !self.watchful.subscribers.is_empty()
+        self.notice_state.moved && !self.notice_state.subscribers.is_empty()
     }
 
     pub(super) fn subscribers(&self) -> &Subscribers {
-        &self.watchful.subscribers
+        &self.notice_state.subscribers
     }
 
     /// The traps that switches send at once, and those of the manager's check: ports that left service, ports that
     /// entered it.
     pub(super) fn take_notices(&mut self) -> (Vec<Notice>, Vec<Notice>) {
-        let changed = std::mem::take(&mut self.watchful.changed);
-        self.watchful.moved = false;
+        let changed = std::mem::take(&mut self.notice_state.changed);
+        self.notice_state.moved = false;
         if self.device(self.manager.0).silent {
             return (Vec::new(), Vec::new());
         }
-        self.route();
+        self.fill_tables();
         let manager = self.manager_lid();
         let heard = |node: &u32| {
             let device = self.device(*node);
@@ -79,18 +79,18 @@ impl World {
         let said = changed.into_iter().filter(heard).map(|node| {
             let lid = self.lid_of((node, 0));
             let mut notice = Notice::generic(Notice::URGENT, Notice::SWITCH, trap::LINK_STATE_CHANGE, lid);
-            notice.set_about_lid(lid);
+            notice.set_subject_lid(lid);
             notice
         });
         let said: Vec<Notice> = said.collect();
-        let now = self.in_service();
-        let before = std::mem::replace(&mut self.watchful.in_service, now);
-        let now = &self.watchful.in_service;
+        let now = self.ports_in_service();
+        let before = std::mem::replace(&mut self.notice_state.in_service, now);
+        let now = &self.notice_state.in_service;
         let gone = before.difference(now).map(|plug| (trap::GID_OUT_OF_SERVICE, *plug));
         let new = now.difference(&before).map(|plug| (trap::GID_IN_SERVICE, *plug));
         let found = gone.chain(new).map(|(number, plug)| {
             let mut notice = Notice::generic(Notice::INFORMATIONAL, Notice::MANAGER, number, manager);
-            notice.set_about_gid(&self.gid_of(plug));
+            notice.set_subject_gid(&self.gid_of(plug));
             notice
         });
         let found = found.collect();
@@ -99,8 +99,8 @@ impl World {
 
     /// The ports that the manager reaches and that answer: port 0 of a switch, and of an adapter the ports that are
     /// reached.
-    fn in_service(&self) -> BTreeSet<Plug> {
-        let managed = |(node, port): Plug| (node, self.device(node).managed(port));
+    fn ports_in_service(&self) -> BTreeSet<PortRef> {
+        let managed = |(node, port): PortRef| (node, self.device(node).managed_port(port));
         let (mut seen, mut queue) = (BTreeSet::from([managed(self.manager)]), VecDeque::new());
         queue.push_back(self.manager);
         while let Some((node, ingress)) = queue.pop_front() {
@@ -110,10 +110,11 @@ impl World {
                 false if (node, ingress) == self.manager => ingress..=ingress,
                 false => continue,
             };
-            let passing = ports.filter_map(|port| device.socket(port)).filter(|socket| socket.passes());
+            let passing =
+                ports.filter_map(|port| device.port(port)).filter(|socket| socket.is_passing_mads());
             for peer in passing.filter_map(|socket| socket.peer) {
                 let far = self.device(peer.0);
-                let up = !far.silent && far.socket(peer.1).is_some_and(|socket| socket.passes());
+                let up = !far.silent && far.port(peer.1).is_some_and(|socket| socket.is_passing_mads());
                 if up && seen.insert(managed(peer)) {
                     queue.push_back(peer);
                 }

@@ -8,9 +8,9 @@ use fabdeck_mad::{
     attribute,
 };
 
-use super::device::Plug;
-use super::subnet::Refusal;
-use super::world::World;
+use super::device::PortRef;
+use super::simulated_fabric::SimulatedFabric;
+use super::subnet::AttributeRefusal;
 
 /// Selects all ports of a node.
 const ALL_PORTS: u8 = 0xFF;
@@ -18,10 +18,10 @@ const ALL_PORTS: u8 = 0xFF;
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
 /// The length of a tick, as a code of PortSamplesControl.
-pub(super) const TICK: u8 = 1;
+pub(super) const TICK_CODE: u8 = 1;
 
-impl World {
-    pub(super) fn answer_performance(&mut self, at: Plug, request: &Mad) -> Option<Mad> {
+impl SimulatedFabric {
+    pub(super) fn answer_performance(&mut self, at: PortRef, request: &Mad) -> Option<Mad> {
         let method = request.method();
         if self.device(at.0).silent || method.is_response() {
             return None;
@@ -30,15 +30,15 @@ impl World {
         let done = match method {
             Method::GET => self.get_counters(at, &mut answer),
             Method::SET => self.clear_counters(at, request).and_then(|()| self.get_counters(at, &mut answer)),
-            _ => Err(Refusal::UnsupportedMethod),
+            _ => Err(AttributeRefusal::UnsupportedMethod),
         };
         let header = answer.header_mut();
         header.method = Method::GET_RESPONSE.0;
-        header.status = done.err().map_or(0, Refusal::status).into();
+        header.status = done.err().map_or(0, AttributeRefusal::status).into();
         Some(answer)
     }
 
-    fn get_counters(&self, at: Plug, answer: &mut Mad) -> Result<(), Refusal> {
+    fn get_counters(&self, at: PortRef, answer: &mut Mad) -> Result<(), AttributeRefusal> {
         match answer.header().attribute.get() {
             attribute::CLASS_PORT_INFO => {
                 let info = answer.performance_data_mut::<ClassPortInfo>();
@@ -49,45 +49,45 @@ impl World {
             }
             attribute::PORT_COUNTERS => {
                 let port = answer.performance_data::<PortCounters>().port_select;
-                let counted = self.counted(at, port)?;
+                let counted = self.read_counters(at, port)?;
                 let block = answer.performance_data_mut::<PortCounters>();
                 *block = PortCounters::new_zeroed();
                 block.port_select = port;
                 for (counter, _) in PortCounters::new_zeroed().values() {
-                    block.put(&counter, wide(&counted, &counter));
+                    block.put(&counter, wide_value(&counted, &counter));
                 }
             }
             attribute::PORT_COUNTERS_EXTENDED => {
                 let port = answer.performance_data::<PortCountersExtended>().port_select;
-                let counted = self.counted(at, port)?;
+                let counted = self.read_counters(at, port)?;
                 let block = answer.performance_data_mut::<PortCountersExtended>();
                 *block = PortCountersExtended::new_zeroed();
                 block.port_select = port;
                 for (counter, _) in PortCountersExtended::new_zeroed().values() {
-                    block.put(&counter, wide(&counted, &counter));
+                    block.put(&counter, wide_value(&counted, &counter));
                 }
             }
             attribute::PORT_SAMPLES_CONTROL => {
                 let control = answer.performance_data_mut::<PortSamplesControl>();
                 let port = control.port_select;
                 control.as_mut_bytes().fill(0);
-                (control.port_select, control.tick) = (port, TICK);
+                (control.port_select, control.tick) = (port, TICK_CODE);
             }
-            _ => return Err(Refusal::UnsupportedAttribute),
+            _ => return Err(AttributeRefusal::UnsupportedAttribute),
         }
         Ok(())
     }
 
     /// The counters of one port, or the sum over all ports of the node.
-    fn counted(&self, (node, _): Plug, port: u8) -> Result<CounterValues, Refusal> {
+    fn read_counters(&self, (node, _): PortRef, port: u8) -> Result<CounterValues, AttributeRefusal> {
         let device = self.device(node);
         if port != ALL_PORTS {
-            device.socket(port).ok_or(Refusal::InvalidField)?;
-            return Ok(self.counted_at((node, port)));
+            device.port(port).ok_or(AttributeRefusal::InvalidField)?;
+            return Ok(self.read_counters_at((node, port)));
         }
         let mut sum = CounterValues::new();
         for port in 1..=device.port_count() {
-            for (counter, value) in self.counted_at((node, port)).iter() {
+            for (counter, value) in self.read_counters_at((node, port)).iter() {
                 let total = sum.get(&counter).unwrap_or(0).saturating_add(value.unwrap_or(0));
                 sum.insert(counter, Some(total));
             }
@@ -96,35 +96,35 @@ impl World {
     }
 
     /// The counters that were set, plus those of traffic.
-    fn counted_at(&self, at: Plug) -> CounterValues {
+    fn read_counters_at(&self, at: PortRef) -> CounterValues {
         let mut counted = self.counters.get(&at).cloned().unwrap_or_default();
-        if let Some(underway) = &self.underway {
-            underway.add_to(&self.fabric, at, &mut counted);
+        if let Some(underway) = &self.background_traffic {
+            underway.add_to(&self.snapshot, at, &mut counted);
         }
         counted
     }
 
     /// Clears the counters that CounterSelect selects.
-    fn clear_counters(&mut self, (node, _): Plug, request: &Mad) -> Result<(), Refusal> {
+    fn clear_counters(&mut self, (node, _): PortRef, request: &Mad) -> Result<(), AttributeRefusal> {
         let block = match request.header().attribute.get() {
             attribute::PORT_COUNTERS | attribute::PORT_COUNTERS_EXTENDED => {
                 request.performance_data::<PortCounters>()
             }
-            _ => return Err(Refusal::UnsupportedAttribute),
+            _ => return Err(AttributeRefusal::UnsupportedAttribute),
         };
         let ports = match block.port_select {
             ALL_PORTS => 1..=self.device(node).port_count(),
             port => port..=port,
         };
-        let cleared = selected(request);
+        let cleared = selected_counters(request);
         for port in ports {
             let at = (node, port);
-            let shown = self.counted_at(at);
+            let shown = self.read_counters_at(at);
             let set = |counter| self.counters.get(&at).and_then(|counted| counted.get(counter)).unwrap_or(0);
-            if let Some(underway) = &mut self.underway {
+            if let Some(underway) = &mut self.background_traffic {
                 for counter in &cleared {
                     let of_traffic = shown.get(counter).unwrap_or(0).saturating_sub(set(counter));
-                    underway.clear(at, counter, of_traffic);
+                    underway.clear_counter(at, counter, of_traffic);
                 }
             }
             let Some(counted) = self.counters.get_mut(&at) else { continue };
@@ -139,7 +139,7 @@ impl World {
 }
 
 /// The 64-bit counters that the bits of CounterSelect and CounterSelect2 select (IBA 16.1.3.5, 16.1.4.11).
-fn selected(request: &Mad) -> Vec<Counter> {
+fn selected_counters(request: &Mad) -> Vec<Counter> {
     use Counter as C;
     const NARROW: [Counter; 16] = [
         C::SymbolErrorCounterExt,
@@ -188,6 +188,6 @@ fn selected(request: &Mad) -> Vec<Counter> {
     cleared
 }
 
-fn wide(counted: &CounterValues, counter: &Counter) -> u64 {
+fn wide_value(counted: &CounterValues, counter: &Counter) -> u64 {
     counted.get(&counter.clone().extended()).unwrap_or(0)
 }

@@ -3,45 +3,45 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fabdeck_mad::access::{Address, Parcel};
-use fabdeck_mad::{Mad, Method, Notice, Repath, Smp, attribute};
+use fabdeck_mad::access::{AddressedMad, MadAddress};
+use fabdeck_mad::{Mad, Method, Notice, PathNotice, Smp, attribute};
 
-use super::simulate::{Event, Simulator};
+use super::event_loop::{Simulator, SimulatorEvent};
 
 /// Time between two tries, and number of tries.
-const AGAIN: Duration = Duration::from_secs(1);
-const TRIES: u32 = 4;
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+const MAX_TRIES: u32 = 4;
 /// Time after which a manager has checked what changed.
-const LOOKS: Duration = Duration::from_millis(100);
+const MANAGER_DELAY: Duration = Duration::from_millis(100);
 
 /// A report that is not acknowledged yet.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct PendingReport {
     /// The datagram, addressed to the subscriber's LID and queue pair.
-    parcel: Parcel,
+    parcel: AddressedMad,
     left: u32,
 }
 
 impl Simulator {
     /// Sends subscribers the traps of what changed.
-    pub(super) fn tell_subscribers(&mut self) {
-        if !self.world.has_notices() {
+    pub(super) fn notify_subscribers(&mut self) {
+        if !self.fabric.has_notices() {
             return;
         }
-        let (said, found) = self.world.take_notices();
+        let (said, found) = self.fabric.take_notices();
         for (notice, after) in said
             .iter()
             .map(|notice| (notice, Duration::ZERO))
-            .chain(found.iter().map(|notice| (notice, LOOKS)))
+            .chain(found.iter().map(|notice| (notice, MANAGER_DELAY)))
         {
-            self.tell_of(notice, after);
+            self.queue_reports(notice, after);
         }
     }
 
     /// Plans reports of a trap to its subscribers.
-    fn tell_of(&mut self, notice: &Notice, after: Duration) {
-        let wants = self.world.subscribers().iter();
-        let wants = wants.filter(|(_, asked)| asked.wants(notice.trap_number.get()));
+    fn queue_reports(&mut self, notice: &Notice, after: Duration) {
+        let wants = self.fabric.subscribers().iter();
+        let wants = wants.filter(|(_, asked)| asked.has_trap(notice.trap_number.get()));
         let whom: BTreeSet<(u16, u32)> = wants.map(|((lid, queue_pair, _), _)| (*lid, *queue_pair)).collect();
         for (lid, queue_pair) in whom {
             let number = self.next_report;
@@ -49,51 +49,51 @@ impl Simulator {
             let mut mad = Mad::administration(Method::REPORT, attribute::NOTICE, 0);
             mad.header_mut().transaction = number.into();
             *mad.record_mut::<Notice>() = *notice;
-            let parcel = Parcel { mad, address: Address { lid, queue_pair, service_level: 0 } };
-            self.reports.insert(number, Report { parcel, left: TRIES });
-            self.plan(self.now + after, Event::Report(number));
+            let parcel = AddressedMad { mad, address: MadAddress { lid, queue_pair, service_level: 0 } };
+            self.reports.insert(number, PendingReport { parcel, left: MAX_TRIES });
+            self.schedule(self.now + after, SimulatorEvent::Report(number));
         }
     }
 
     /// Receives a trap at the manager, acknowledges it, and forwards it to subscribers.
-    pub(super) fn take_trap(&mut self, trap: &Mad) -> Option<Mad> {
-        if self.world.device(self.world.manager.0).silent {
+    pub(super) fn receive_trap(&mut self, trap: &Mad) -> Option<Mad> {
+        if self.fabric.device(self.fabric.manager.0).silent {
             return None;
         }
         let mut answer = trap.clone();
         answer.header_mut().method = Method::TRAP_REPRESS.0;
         let notice = Smp(trap.clone()).notice();
-        self.tell_of(&notice, Duration::ZERO);
-        if let Some(told) = Repath::of(&notice) {
-            self.tell_agents(&told);
+        self.queue_reports(&notice, Duration::ZERO);
+        if let Some(told) = PathNotice::from_notice(&notice) {
+            self.notify_agents(&told);
         }
         Some(answer)
     }
 
     /// Sends a report once, and plans the next try.
-    pub(super) fn report(&mut self, number: u64) {
+    pub(super) fn send_report(&mut self, number: u64) {
         let Some(report) = self.reports.get_mut(&number) else { return };
         report.left -= 1;
         let (parcel, left) = (report.parcel.clone(), report.left);
         match left {
             0 => drop(self.reports.remove(&number)),
-            _ => self.plan(self.now + AGAIN, Event::Report(number)),
+            _ => self.schedule(self.now + RETRY_INTERVAL, SimulatorEvent::Report(number)),
         }
-        let (manager, lid) = (self.world.manager, parcel.address.lid);
-        let Some(arrived) = self.world.follow_lid(manager, lid) else { return };
-        let there = self.seats.iter().filter(|(_, plug)| self.world.lid_of(**plug) == lid);
+        let (manager, lid) = (self.fabric.manager, parcel.address.lid);
+        let Some(arrived) = self.fabric.follow_lid(manager, lid) else { return };
+        let there = self.clients.iter().filter(|(_, plug)| self.fabric.lid_of(**plug) == lid);
         let seats: Vec<_> = there.map(|(seat, _)| *seat).collect();
         for seat in seats {
-            if self.loses(arrived.hops) {
+            if self.is_lost(arrived.hops) {
                 continue;
             }
-            let from = Address { lid: self.world.manager_lid(), ..parcel.address };
-            self.send_back(seat, Parcel { mad: parcel.mad.clone(), address: from }, arrived.hops);
+            let from = MadAddress { lid: self.fabric.manager_lid(), ..parcel.address };
+            self.send_answer(seat, AddressedMad { mad: parcel.mad.clone(), address: from }, arrived.hops);
         }
     }
 
     /// Ends a report that its subscriber has acknowledged.
-    pub(super) fn report_came(&mut self, answer: &Mad) {
+    pub(super) fn acknowledge_report(&mut self, answer: &Mad) {
         self.reports.remove(&answer.header().transaction.get());
     }
 }

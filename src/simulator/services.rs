@@ -8,14 +8,14 @@ use fabdeck_mad::{Mad, Method, ServiceRecord};
 use super::administration::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
 
 /// Most services; more are refused.
-const SERVICES_MOST: usize = 256;
+const MAX_SERVICES: usize = 256;
 
 /// Services by service id and port, with the end of the lease.
 #[derive(Debug, Default)]
-pub struct Services(BTreeMap<(u64, [u8; 16]), (ServiceRecord, Duration)>);
+pub struct RegisteredServices(BTreeMap<(u64, [u8; 16]), (ServiceRecord, Duration)>);
 
-impl Services {
-    pub fn answer(&mut self, answer: &mut Mad, now: Duration) -> Result<(), u16> {
+impl RegisteredServices {
+    pub fn answer_request(&mut self, answer: &mut Mad, now: Duration) -> Result<(), u16> {
         self.0.retain(|_, (_, end)| *end > now);
         let mask = answer.administration_header().component_mask.get();
         let asked = *answer.record::<ServiceRecord>();
@@ -23,9 +23,7 @@ impl Services {
         let names_one = mask & ServiceRecord::ID != 0 && mask & ServiceRecord::GID != 0;
         match answer.method() {
             Method::SET if !names_one || asked.lease.get() == 0 => Err(INVALID_REQUEST),
-            Method::SET if self.0.len() >= SERVICES_MOST && !self.0.contains_key(&key) => {
-                Err(INVALID_REQUEST)
-            }
+            Method::SET if self.0.len() >= MAX_SERVICES && !self.0.contains_key(&key) => Err(INVALID_REQUEST),
             Method::SET => {
                 self.0.insert(key, (asked, now + Duration::from_secs(asked.lease.get().into())));
                 Ok(())

@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-use super::device::Plug;
-use super::manager;
+use super::device::PortRef;
+use super::manager_stand_in;
+use super::simulated_fabric::SimulatedFabric;
 use super::traffic::Flow;
-use super::world::World;
-use fabdeck_fabric::{Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum, Resolved};
+use fabdeck_fabric::{ElementId, Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum};
 
 /// A change and its time, counted from the beginning of the story.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct StoryStep {
     pub at: Duration,
-    pub change: Change,
+    pub change: StoryChange,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum StoryChange {
     /// Sets the rate of a flow, given by its index, in Mb/s.
-    Pace { flow: usize, mbps: u32 },
+    FlowRate { flow: usize, mbps: u32 },
     /// Makes a port count this many symbol errors a minute.
-    Ail { at: Plug, per_minute: u32 },
+    SymbolErrors { at: PortRef, per_minute: u32 },
     /// Takes a link down or up.
-    Link { at: Plug, up: bool },
+    Link { at: PortRef, up: bool },
     /// Sets the width of a link.
-    Width { at: Plug, width: LinkWidth },
+    Width { at: PortRef, width: LinkWidth },
     /// Makes a node silent, or lets it answer again.
     Silence { node: NodeId, silent: bool },
     /// Reroutes over the links that are up, with this engine on one lane, and clears PortStateChange. If the engine
@@ -34,68 +34,68 @@ pub enum Change {
 
 /// Symbol errors of a port that grow with time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Ailing {
+pub(super) struct ErrorGrowth {
     /// Errors up to `since`, in units of one error a minute times one nanosecond.
     counted: u128,
     since: u64,
     per_minute: u32,
 }
 
-impl Ailing {
+impl ErrorGrowth {
     const MINUTE: u128 = 60_000_000_000;
 
-    fn parts(&self, now: u64) -> u128 {
+    fn elapsed_parts(&self, now: u64) -> u128 {
         self.counted + u128::from(now.saturating_sub(self.since)) * u128::from(self.per_minute)
     }
 
-    pub fn errors(&self, now: u64) -> u64 {
-        u64::try_from(self.parts(now) / Self::MINUTE).unwrap_or(u64::MAX)
+    pub fn error_count(&self, now: u64) -> u64 {
+        u64::try_from(self.elapsed_parts(now) / Self::MINUTE).unwrap_or(u64::MAX)
     }
 
-    pub fn change(&mut self, now: u64, per_minute: u32) {
-        (self.counted, self.since, self.per_minute) = (self.parts(now), now, per_minute);
+    pub fn set_rate(&mut self, now: u64, per_minute: u32) {
+        (self.counted, self.since, self.per_minute) = (self.elapsed_parts(now), now, per_minute);
     }
 }
 
-impl World {
-    pub(super) fn change(&mut self, change: &Change) {
-        let Some(underway) = &mut self.underway else { return };
+impl SimulatedFabric {
+    pub(super) fn apply_change(&mut self, change: &StoryChange) {
+        let Some(underway) = &mut self.background_traffic else { return };
         match *change {
-            Change::Pace { flow, mbps } => underway.run.pace(flow, mbps),
-            Change::Ail { at, per_minute } => underway.ail(at, per_minute),
-            Change::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
-            Change::Width { at, width } => self.set_width(at, width),
-            Change::Silence { node, silent } => self.silence(node, silent),
-            Change::Route { engine } => self.route_anew(engine),
+            StoryChange::FlowRate { flow, mbps } => underway.run.set_flow_rate(flow, mbps),
+            StoryChange::SymbolErrors { at, per_minute } => underway.set_error_rate(at, per_minute),
+            StoryChange::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
+            StoryChange::Width { at, width } => self.set_width(at, width),
+            StoryChange::Silence { node, silent } => self.set_silent(node, silent),
+            StoryChange::Route { engine } => self.reroute(engine),
         }
     }
 
-    fn route_anew(&mut self, engine: &str) {
+    fn reroute(&mut self, engine: &str) {
         let mut down = Faults::new();
-        for (_, port) in self.fabric.ports() {
-            let socket = self.device(port.node.0).socket(port.number.value());
-            let link = port.link.filter(|_| !socket.is_some_and(|socket| socket.passes()));
+        for (_, port) in self.snapshot.ports() {
+            let socket = self.device(port.node.0).port(port.number.value());
+            let link = port.link.filter(|_| !socket.is_some_and(|socket| socket.is_passing_mads()));
             if let Some(link) = link {
-                down.mark(Resolved::Link(link));
+                down.mark(ElementId::Link(link));
             }
         }
-        manager::fill_linear(&self.fabric, &down, engine, &mut self.devices);
-        self.take_note();
+        manager_stand_in::fill_linear_tables(&self.snapshot, &down, engine, &mut self.devices);
+        self.acknowledge_changes();
         self.rewritten = true;
-        self.tell_tables();
+        self.update_traffic_tables();
     }
 
-    fn set_width(&mut self, at: Plug, width: LinkWidth) {
-        let far = self.devices[at.0 as usize].socket(at.1).and_then(|socket| socket.peer);
+    fn set_width(&mut self, at: PortRef, width: LinkWidth) {
+        let far = self.devices[at.0 as usize].port(at.1).and_then(|socket| socket.peer);
         let mut mbps = None;
         for (node, port) in [Some(at), far].into_iter().flatten() {
-            if let Some(socket) = self.devices[node as usize].socket_mut(port) {
+            if let Some(socket) = self.devices[node as usize].port_mut(port) {
                 socket.width = width;
                 mbps = Some(socket.speed.data_mbps() * width.lanes());
             }
         }
-        let port = self.fabric.port_of(NodeId(at.0), PortNum(at.1));
-        if let (Some(underway), Some(port), Some(mbps)) = (&mut self.underway, port, mbps) {
+        let port = self.snapshot.port_of(NodeId(at.0), PortNum(at.1));
+        if let (Some(underway), Some(port), Some(mbps)) = (&mut self.background_traffic, port, mbps) {
             underway.run.set_rate(port, mbps);
         }
     }
@@ -105,14 +105,14 @@ impl World {
 /// half of its link's rate; every five seconds one more writes, up to six. Twelve hosts send to others over the cables
 /// that the writers fill. A cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
 #[derive(Clone, Debug)]
-pub struct Demo {
+pub struct DemoStory {
     pub flows: Vec<Flow>,
-    pub scenes: Vec<Scene>,
+    pub scenes: Vec<StoryStep>,
 }
 
-impl Demo {
+impl DemoStory {
     /// Traffic begins this late, so that commands with one reading end before it.
-    pub const BEGINS: Duration = Duration::from_secs(1);
+    pub const START_DELAY: Duration = Duration::from_secs(1);
     /// Most that an adapter sends and receives, in Mb/s: half of its link.
     pub const HOST_LIMIT_MBPS: u32 = 100_000;
     pub const RATIO: u32 = 10_000;
@@ -121,10 +121,10 @@ impl Demo {
     /// flows that a hot-spot releases continue at their rate, and no backlog fills the links of other hosts.
     pub const BACKLOG: Duration = Duration::from_micros(10);
 
-    const TALK_MBPS: u32 = 1_500;
+    const BASE_MBPS: u32 = 1_500;
     const WRITE_MBPS: u32 = 40_000;
     const FIRST_WRITERS: usize = 3;
-    const EVERY: Duration = Duration::from_secs(5);
+    const WRITER_INTERVAL: Duration = Duration::from_secs(5);
     /// The hosts that write to the storage host, by index, in the order in which they begin.
     const WRITERS: [usize; 6] = [0, 2, 4, 6, 12, 18];
     /// Flows over cables that the writers fill: indexes of sender and receiver, and Mb/s. The demo's tables route them
@@ -151,24 +151,24 @@ impl Demo {
             let far = hosts.iter().cycle().skip(*far);
             hosts.iter().zip(far).filter(|(from, to)| from != to)
         });
-        let talk = talk.map(|(from, to)| Flow { mbps: Some(Self::TALK_MBPS), ..Flow::new(*from, *to) });
+        let talk = talk.map(|(from, to)| Flow { mbps: Some(Self::BASE_MBPS), ..Flow::new(*from, *to) });
         let mut story = Self { flows: talk.collect(), scenes: Vec::new() };
         for (from, to, mbps) in Self::BYSTANDERS {
             let ends = hosts.get(from).zip(hosts.get(to));
             let flow = ends.map(|(from, to)| Flow { mbps: Some(mbps), ..Flow::new(*from, *to) });
             story.flows.extend(flow);
         }
-        story.write(fabric, &hosts);
-        story.wear_out(fabric);
+        story.add_writers(fabric, &hosts);
+        story.add_wear(fabric);
         story.scenes.sort_by_key(|scene| scene.at);
         story
     }
 
-    fn at(&mut self, at: Duration, change: Change) {
-        self.scenes.push(Scene { at, change });
+    fn add_step(&mut self, at: Duration, change: StoryChange) {
+        self.scenes.push(StoryStep { at, change });
     }
 
-    fn write(&mut self, fabric: &Fabric, hosts: &[PortId]) {
+    fn add_writers(&mut self, fabric: &Fabric, hosts: &[PortId]) {
         let named = |port: &&PortId| {
             fabric.node(fabric.port(**port).node).facts.description.starts_with("storage01 ")
         };
@@ -178,11 +178,14 @@ impl Demo {
             let later = number.saturating_sub(Self::FIRST_WRITERS - 1) as u32;
             let flow = self.flows.len();
             self.flows.push(Flow { mbps: Some(0), ..Flow::new(*writer, storage) });
-            self.at(Self::EVERY * later, Change::Pace { flow, mbps: Self::WRITE_MBPS });
+            self.add_step(
+                Self::WRITER_INTERVAL * later,
+                StoryChange::FlowRate { flow, mbps: Self::WRITE_MBPS },
+            );
         }
     }
 
-    fn wear_out(&mut self, fabric: &Fabric) {
+    fn add_wear(&mut self, fabric: &Fabric) {
         let leaf = fabric.switches().filter(|(_, node)| node.facts.description.starts_with("rack2-leaf"));
         let worn = leaf.flat_map(|(id, _)| fabric.ports_of(id)).find_map(|(id, port)| {
             let far = fabric.port(fabric.peer(id)?);
@@ -191,12 +194,12 @@ impl Demo {
         let Some(at) = worn else { return };
         let seconds = Duration::from_secs;
         for (after, per_minute) in [(0, 1_200), (30, 6_000), (60, 30_000)] {
-            self.at(seconds(after), Change::Ail { at, per_minute });
+            self.add_step(seconds(after), StoryChange::SymbolErrors { at, per_minute });
         }
-        self.at(seconds(75), Change::Link { at, up: false });
-        self.at(seconds(77), Change::Width { at, width: LinkWidth::X1 });
-        self.at(seconds(77), Change::Link { at, up: true });
-        self.at(seconds(77), Change::Ail { at, per_minute: 60 });
+        self.add_step(seconds(75), StoryChange::Link { at, up: false });
+        self.add_step(seconds(77), StoryChange::Width { at, width: LinkWidth::X1 });
+        self.add_step(seconds(77), StoryChange::Link { at, up: true });
+        self.add_step(seconds(77), StoryChange::SymbolErrors { at, per_minute: 60 });
     }
 }
 

@@ -8,25 +8,25 @@ use fabdeck_mad::{
     SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
-use super::device::{AdaptiveProfile, Device, KeyGuard, Plug, Socket};
-use super::manager;
-use super::world::{FIRST_GROUP, World};
+use super::device::{AdaptiveProfile, KeyGuard, PortModel, PortRef, SimulatedDevice};
+use super::manager_stand_in;
+use super::simulated_fabric::{FIRST_GROUP, SimulatedFabric};
 
 /// Capacity of a linear forwarding table, in entries.
-const LINEAR_CAPACITY: u16 = 0xC000;
+const LINEAR_TABLE_ENTRIES: u16 = 0xC000;
 /// Capacity of a multicast forwarding table, in groups.
-const MULTICAST_CAPACITY: u16 = 1024;
-const BLOCK: usize = 64;
+const MULTICAST_GROUPS: u16 = 1024;
+const BLOCK_ENTRIES: usize = 64;
 
 /// Why an answer comes without the attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
+pub enum AttributeRefusal {
     UnsupportedMethod,
     UnsupportedAttribute,
     InvalidField,
 }
 
-impl Refusal {
+impl AttributeRefusal {
     /// The status field of the answer.
     pub fn status(self) -> u16 {
         match self {
@@ -37,31 +37,33 @@ impl Refusal {
     }
 }
 
-type Answer = Result<(), Refusal>;
+type AttributeResult = Result<(), AttributeRefusal>;
 
-impl World {
+impl SimulatedFabric {
     /// The answer of a device to a packet that came in at a port. `None`: the device stays silent.
-    pub(super) fn answer_subnet(&mut self, at: Plug, request: &Smp) -> Option<Smp> {
+    pub(super) fn answer_subnet(&mut self, at: PortRef, request: &Smp) -> Option<Smp> {
         let method = request.0.method();
-        if self.device(at.0).silent || method.is_response() || self.ignores(at, request) {
+        if self.device(at.0).silent || method.is_response() || self.is_ignored(at, request) {
             return None;
         }
         let trusted = self.check_key(at, request)?;
         let mut answer = request.clone();
         let done = match method {
-            Method::GET => self.get(at, &mut answer, trusted),
-            Method::SET => self.set(at, request).and_then(|()| self.get(at, &mut answer, true)),
-            _ => Err(Refusal::UnsupportedMethod),
+            Method::GET => self.read_attribute(at, &mut answer, trusted),
+            Method::SET => {
+                self.write_attribute(at, request).and_then(|()| self.read_attribute(at, &mut answer, true))
+            }
+            _ => Err(AttributeRefusal::UnsupportedMethod),
         };
         let direction = if request.is_directed() { 0x8000 } else { 0 };
         let header = answer.0.header_mut();
         header.method = Method::GET_RESPONSE.0;
-        header.status = (direction | done.err().map_or(0, Refusal::status)).into();
+        header.status = (direction | done.err().map_or(0, AttributeRefusal::status)).into();
         Some(answer)
     }
 
     /// Whether the firmware drops requests for vendor attributes instead of answering "unsupported".
-    fn ignores(&self, at: Plug, request: &Smp) -> bool {
+    fn is_ignored(&self, at: PortRef, request: &Smp) -> bool {
         let asked = request.0.header().attribute.get();
         let vendor = matches!(asked, attribute::GENERAL_INFO | attribute::ADAPTIVE_ROUTING_INFO);
         vendor && self.device(at.0).adaptive == AdaptiveProfile::Silent
@@ -69,10 +71,10 @@ impl World {
 
     /// IBA 14.2.4: whether the packet has the right key, or the port none. `None`: the key is wrong; the port counts
     /// that and does not answer.
-    fn check_key(&mut self, (node, ingress): Plug, request: &Smp) -> Option<bool> {
+    fn check_key(&mut self, (node, ingress): PortRef, request: &Smp) -> Option<bool> {
         let device = &mut self.devices[node as usize];
-        let managed = device.managed(ingress);
-        let guard: &mut KeyGuard = &mut device.socket_mut(managed)?.key;
+        let managed = device.managed_port(ingress);
+        let guard: &mut KeyGuard = &mut device.port_mut(managed)?.key;
         if guard.key == 0 || guard.key == request.m_key() {
             return Some(true);
         }
@@ -83,69 +85,80 @@ impl World {
         None
     }
 
-    fn get(&mut self, at: Plug, answer: &mut Smp, trusted: bool) -> Answer {
+    fn read_attribute(&mut self, at: PortRef, answer: &mut Smp, trusted: bool) -> AttributeResult {
         let header = answer.0.header();
         let (what, modifier) = (header.attribute.get(), header.modifier.get());
         if matches!(what, attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING) {
-            self.route();
+            self.fill_tables();
         }
         let device = self.device(at.0);
         let data = answer.data_mut::<[u8; SMP_DATA]>();
         data.fill(0);
         match what {
             attribute::NODE_DESCRIPTION => data.copy_from_slice(&device.description.text),
-            attribute::NODE_INFO => put(data, &node_info(device, at.1)),
-            attribute::SWITCH_INFO if device.is_switch() => put(data, &switch_info(device, self.routed)),
-            attribute::PORT_INFO => put(data, &self.port_info(at, modifier, trusted)?),
-            attribute::LINEAR_FORWARDING if device.is_switch() => put(data, &linear_block(device, modifier)?),
-            attribute::MULTICAST_FORWARDING if device.is_switch() => {
-                put(data, &multicast_block(device, modifier)?)
+            attribute::NODE_INFO => copy_to_data(data, &node_info(device, at.1)),
+            attribute::SWITCH_INFO if device.is_switch() => {
+                copy_to_data(data, &switch_info(device, self.routed))
             }
-            attribute::SL_TO_VL => put(data, &lanes_of(device, at.1, modifier)?),
-            attribute::VL_ARBITRATION => put(data, &super::arbitration::block(device, at.1, modifier)?),
+            attribute::PORT_INFO => copy_to_data(data, &self.port_info(at, modifier, trusted)?),
+            attribute::LINEAR_FORWARDING if device.is_switch() => {
+                copy_to_data(data, &linear_block(device, modifier)?)
+            }
+            attribute::MULTICAST_FORWARDING if device.is_switch() => {
+                copy_to_data(data, &multicast_block(device, modifier)?)
+            }
+            attribute::SL_TO_VL => copy_to_data(data, &read_sl2vl(device, at.1, modifier)?),
+            attribute::VL_ARBITRATION => {
+                copy_to_data(data, &super::arbitration::read_block(device, at.1, modifier)?)
+            }
             attribute::GENERAL_INFO if device.adaptive != AdaptiveProfile::Plain => {
-                put(data, &general_info(modifier)?);
+                copy_to_data(data, &general_info(modifier)?);
             }
             attribute::ADAPTIVE_ROUTING_INFO if device.adaptive != AdaptiveProfile::Plain => {
-                put(data, &AdaptiveRoutingInfo::of(device.adaptive == AdaptiveProfile::On));
+                copy_to_data(data, &AdaptiveRoutingInfo::new(device.adaptive == AdaptiveProfile::On));
             }
-            attribute::SM_INFO if self.manages(at) => put(data, &self.manager_info()),
-            _ => return Err(Refusal::UnsupportedAttribute),
+            attribute::SM_INFO if self.is_manager_port(at) => copy_to_data(data, &self.manager_info()),
+            _ => return Err(AttributeRefusal::UnsupportedAttribute),
         }
         Ok(())
     }
 
-    fn manages(&self, (node, ingress): Plug) -> bool {
+    fn is_manager_port(&self, (node, ingress): PortRef) -> bool {
         let device = self.device(node);
-        node == self.manager.0 && device.managed(ingress) == device.managed(self.manager.1)
+        node == self.manager.0 && device.managed_port(ingress) == device.managed_port(self.manager.1)
     }
 
     fn manager_info(&self) -> SmInfo {
-        let socket = self.device(self.manager.0).socket(self.manager.1);
+        let socket = self.device(self.manager.0).port(self.manager.1);
         let guid = socket.map_or(0, |socket| socket.guid.0);
         let mut info = SmInfo::new_zeroed();
         info.guid = guid.into();
-        info.priority_state = manager::PRIORITY << 4 | manager::MASTER;
+        info.priority_state = manager_stand_in::MANAGER_PRIORITY << 4 | manager_stand_in::MASTER_STATE;
         info
     }
 
-    fn port_info(&self, (node, ingress): Plug, modifier: u32, trusted: bool) -> Result<PortInfo, Refusal> {
+    fn port_info(
+        &self,
+        (node, ingress): PortRef,
+        modifier: u32,
+        trusted: bool,
+    ) -> Result<PortInfo, AttributeRefusal> {
         let device = self.device(node);
         let asked = (modifier & 0xFF) as u8;
         // 0 means the port where the packet came in, except on a switch.
-        let number = if asked == 0 { device.managed(ingress) } else { asked };
-        let socket = device.socket(number).ok_or(Refusal::InvalidField)?;
-        let managed = device.socket(device.managed(number)).ok_or(Refusal::InvalidField)?;
+        let number = if asked == 0 { device.managed_port(ingress) } else { asked };
+        let socket = device.port(number).ok_or(AttributeRefusal::InvalidField)?;
+        let managed = device.port(device.managed_port(number)).ok_or(AttributeRefusal::InvalidField)?;
         let mut info = PortInfo::new_zeroed();
         info.local_port = if device.is_switch() && ingress == 0 { 0 } else { ingress };
-        if number == device.managed(number) {
-            self.fill_managed(&mut info, managed, trusted, self.manages((node, number)));
+        if number == device.managed_port(number) {
+            self.fill_managed(&mut info, managed, trusted, self.is_manager_port((node, number)));
         }
         info.set_states(socket.state, socket.physical);
         info.set_width(socket.width, socket.width_best);
         info.set_speed(socket.speed, socket.speed_best);
         info.set_lanes(socket.lanes, socket.operational_lanes);
-        (info.arbitration_high_cap, info.arbitration_low_cap) = super::arbitration::CAPACITY;
+        (info.arbitration_high_cap, info.arbitration_low_cap) = super::arbitration::TABLE_CAPACITY;
         info.lanes_high_limit = socket.arbitration.as_ref().map_or(0, |tables| tables.high_limit);
         // 4096 bytes, and the service level of the manager in the lower half.
         (info.mtu_sm_sl, info.mtu_cap) = (5 << 4, 5);
@@ -153,7 +166,7 @@ impl World {
     }
 
     /// Fills fields that only the managed port has.
-    fn fill_managed(&self, info: &mut PortInfo, socket: &Socket, trusted: bool, manages: bool) {
+    fn fill_managed(&self, info: &mut PortInfo, socket: &PortModel, trusted: bool, manages: bool) {
         const HAS_SM: u32 = 1 << 1;
         const HAS_TRAPS: u32 = 1 << 3;
         const HAS_SL_MAP: u32 = 1 << 6;
@@ -171,7 +184,7 @@ impl World {
         info.guid_cap = 1;
     }
 
-    fn set(&mut self, at: Plug, request: &Smp) -> Answer {
+    fn write_attribute(&mut self, at: PortRef, request: &Smp) -> AttributeResult {
         let header = request.0.header();
         let (what, modifier) = (header.attribute.get(), header.modifier.get());
         if matches!(
@@ -179,15 +192,15 @@ impl World {
             attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING | attribute::SWITCH_INFO
         ) {
             // Computes tables first, so that entries that are not overwritten keep their computed values.
-            self.route();
+            self.fill_tables();
             self.rewritten |= what == attribute::LINEAR_FORWARDING;
         }
         self.relaned |= matches!(what, attribute::SL_TO_VL | attribute::VL_ARBITRATION);
         if what == attribute::PORT_INFO {
             let done = self.set_port(at, modifier, request.data());
             let asked = (modifier & 0xFF) as u8;
-            let number = if asked == 0 { self.device(at.0).managed(at.1) } else { asked };
-            self.tell_traffic((at.0, number));
+            let number = if asked == 0 { self.device(at.0).managed_port(at.1) } else { asked };
+            self.update_traffic_link((at.0, number));
             return done;
         }
         let device = &mut self.devices[at.0 as usize];
@@ -202,25 +215,25 @@ impl World {
                 let wanted = request.data::<SwitchInfo>();
                 device.tables.linear_top = wanted.linear_top.get();
                 // Writing a one to PortStateChange clears it.
-                device.tables.state_change &= !wanted.port_state_change();
+                device.tables.state_change &= !wanted.has_port_state_change();
                 Ok(())
             }
-            attribute::SL_TO_VL => set_lanes(device, at.1, modifier, request.data::<SlToVl>()),
+            attribute::SL_TO_VL => write_sl2vl(device, at.1, modifier, request.data::<SlToVl>()),
             attribute::VL_ARBITRATION => {
-                super::arbitration::set_block(device, at.1, modifier, request.data())
+                super::arbitration::write_block(device, at.1, modifier, request.data())
             }
-            attribute::NODE_INFO | attribute::NODE_DESCRIPTION => Err(Refusal::UnsupportedMethod),
-            _ => Err(Refusal::UnsupportedAttribute),
+            attribute::NODE_INFO | attribute::NODE_DESCRIPTION => Err(AttributeRefusal::UnsupportedMethod),
+            _ => Err(AttributeRefusal::UnsupportedAttribute),
         }
     }
 
     /// IBA 14.2.5.6: zero in a state changes nothing; the physical state of a port decides about its link.
-    fn set_port(&mut self, (node, ingress): Plug, modifier: u32, wanted: &PortInfo) -> Answer {
+    fn set_port(&mut self, (node, ingress): PortRef, modifier: u32, wanted: &PortInfo) -> AttributeResult {
         let device = &mut self.devices[node as usize];
         let asked = (modifier & 0xFF) as u8;
-        let number = if asked == 0 { device.managed(ingress) } else { asked };
-        let managed = device.managed(number);
-        let socket = device.socket_mut(number).ok_or(Refusal::InvalidField)?;
+        let number = if asked == 0 { device.managed_port(ingress) } else { asked };
+        let managed = device.managed_port(number);
+        let socket = device.port_mut(number).ok_or(AttributeRefusal::InvalidField)?;
         let peer = socket.peer;
         if number == managed {
             socket.lid = wanted.lid();
@@ -231,46 +244,46 @@ impl World {
             socket.operational_lanes = lanes.min(socket.lanes);
         }
         if socket.arbitration.is_some() || wanted.lanes_high_limit != 0 {
-            let held = super::arbitration::of(socket);
+            let held = super::arbitration::tables_mut(socket);
             self.relaned |= held.high_limit != wanted.lanes_high_limit;
             held.high_limit = wanted.lanes_high_limit;
         }
         match wanted.physical_state() {
             Some(PhysicalState::Disabled) => {
                 (socket.state, socket.physical) = (PortState::Down, PhysicalState::Disabled);
-                self.say_changed([Some((node, number)), peer]);
-                let far = peer.and_then(|far| self.devices[far.0 as usize].socket_mut(far.1));
+                self.set_port_changed([Some((node, number)), peer]);
+                let far = peer.and_then(|far| self.devices[far.0 as usize].port_mut(far.1));
                 if let Some(far) = far.filter(|far| far.physical == PhysicalState::LinkUp) {
                     (far.state, far.physical) = (PortState::Down, PhysicalState::Polling);
                 }
             }
-            Some(PhysicalState::Polling | PhysicalState::Training) => self.train((node, number)),
+            Some(PhysicalState::Polling | PhysicalState::Training) => self.train_link((node, number)),
             _ => {}
         }
         Ok(())
     }
 
-    fn say_changed(&mut self, ends: [Option<Plug>; 2]) {
+    fn set_port_changed(&mut self, ends: [Option<PortRef>; 2]) {
         for (node, _) in ends.into_iter().flatten() {
             self.devices[node as usize].tables.state_change = true;
         }
     }
 
     /// Lets a port poll for its peer. If both poll, the link trains, and the manager brings it up.
-    fn train(&mut self, end: Plug) {
-        let Some(socket) = self.devices[end.0 as usize].socket_mut(end.1) else { return };
+    fn train_link(&mut self, end: PortRef) {
+        let Some(socket) = self.devices[end.0 as usize].port_mut(end.1) else { return };
         (socket.state, socket.physical) = (PortState::Down, PhysicalState::Polling);
         let Some(far) = socket.peer else { return };
         // A peer whose link was up loses it by this, and polls as well.
-        let looking = |plug: Plug, world: &World| {
-            world.device(plug.0).socket(plug.1).is_some_and(|socket| {
+        let looking = |plug: PortRef, world: &SimulatedFabric| {
+            world.device(plug.0).port(plug.1).is_some_and(|socket| {
                 matches!(socket.physical, PhysicalState::Polling | PhysicalState::LinkUp)
             })
         };
         if looking(far, self) {
-            self.say_changed([Some(end), Some(far)]);
+            self.set_port_changed([Some(end), Some(far)]);
             for (node, port) in [end, far] {
-                if let Some(socket) = self.devices[node as usize].socket_mut(port) {
+                if let Some(socket) = self.devices[node as usize].port_mut(port) {
                     (socket.state, socket.physical) = (PortState::Active, PhysicalState::LinkUp);
                 }
             }
@@ -278,12 +291,12 @@ impl World {
     }
 }
 
-fn put<T: IntoBytes + zerocopy::Immutable>(data: &mut [u8; SMP_DATA], from: &T) {
+fn copy_to_data<T: IntoBytes + zerocopy::Immutable>(data: &mut [u8; SMP_DATA], from: &T) {
     let bytes = from.as_bytes();
     data[..bytes.len()].copy_from_slice(bytes);
 }
 
-pub(super) fn node_info(device: &Device, ingress: u8) -> NodeInfo {
+pub(super) fn node_info(device: &SimulatedDevice, ingress: u8) -> NodeInfo {
     let mut info = NodeInfo::new_zeroed();
     (info.base_version, info.class_version) = (1, 1);
     info.node_type = NodeInfo::type_of(device.kind);
@@ -291,7 +304,7 @@ pub(super) fn node_info(device: &Device, ingress: u8) -> NodeInfo {
     info.system_image_guid = device.system_image_guid.0.into();
     info.node_guid = device.guid.0.into();
     info.port_guid =
-        device.socket(device.managed(ingress)).map_or(device.guid.0, |socket| socket.guid.0).into();
+        device.port(device.managed_port(ingress)).map_or(device.guid.0, |socket| socket.guid.0).into();
     info.partition_capacity = 32.into();
     info.device_id = device.device_id.into();
     info.revision = device.revision.into();
@@ -301,14 +314,14 @@ pub(super) fn node_info(device: &Device, ingress: u8) -> NodeInfo {
     info
 }
 
-pub(super) fn description(device: &Device) -> NodeDescription {
+pub(super) fn node_description(device: &SimulatedDevice) -> NodeDescription {
     device.description
 }
 
-fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
+fn switch_info(device: &SimulatedDevice, routed: bool) -> SwitchInfo {
     let mut info = SwitchInfo::new_zeroed();
-    info.linear_capacity = LINEAR_CAPACITY.into();
-    info.multicast_capacity = MULTICAST_CAPACITY.into();
+    info.linear_capacity = LINEAR_TABLE_ENTRIES.into();
+    info.multicast_capacity = MULTICAST_GROUPS.into();
     info.linear_top = device.tables.linear_top.into();
     // A life time of 18, PortStateChange, and whether one SL2VL table can be read for all in-ports.
     info.life_state = 18 << 3 | u8::from(device.tables.state_change) << 2 | u8::from(device.optimized_lanes);
@@ -320,77 +333,80 @@ fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
     info
 }
 
-fn general_info(modifier: u32) -> Result<GeneralInfo, Refusal> {
+fn general_info(modifier: u32) -> Result<GeneralInfo, AttributeRefusal> {
     match modifier {
         GeneralInfo::CAPABILITIES => Ok(GeneralInfo::default().with(GeneralInfo::ADAPTIVE_ROUTING)),
-        _ => Err(Refusal::InvalidField),
+        _ => Err(AttributeRefusal::InvalidField),
     }
 }
 
-fn linear_block(device: &Device, modifier: u32) -> Result<LftBlock, Refusal> {
-    let start = modifier as usize * BLOCK;
-    if start >= usize::from(LINEAR_CAPACITY) {
-        return Err(Refusal::InvalidField);
+fn linear_block(device: &SimulatedDevice, modifier: u32) -> Result<LftBlock, AttributeRefusal> {
+    let start = modifier as usize * BLOCK_ENTRIES;
+    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
+        return Err(AttributeRefusal::InvalidField);
     }
-    let mut ports = [NO_PATH; BLOCK];
+    let mut ports = [NO_PATH; BLOCK_ENTRIES];
     for (port, held) in ports.iter_mut().zip(device.tables.linear.iter().skip(start)) {
         *port = *held;
     }
     Ok(LftBlock { ports })
 }
 
-fn set_linear(device: &mut Device, modifier: u32, block: &LftBlock) -> Answer {
-    let start = modifier as usize * BLOCK;
-    if start >= usize::from(LINEAR_CAPACITY) {
-        return Err(Refusal::InvalidField);
+fn set_linear(device: &mut SimulatedDevice, modifier: u32, block: &LftBlock) -> AttributeResult {
+    let start = modifier as usize * BLOCK_ENTRIES;
+    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
+        return Err(AttributeRefusal::InvalidField);
     }
     let linear = &mut device.tables.linear;
-    if linear.len() < start + BLOCK {
-        linear.resize(start + BLOCK, NO_PATH);
+    if linear.len() < start + BLOCK_ENTRIES {
+        linear.resize(start + BLOCK_ENTRIES, NO_PATH);
     }
-    linear[start..start + BLOCK].copy_from_slice(&block.ports);
+    linear[start..start + BLOCK_ENTRIES].copy_from_slice(&block.ports);
     Ok(())
 }
 
-fn multicast_block(device: &Device, modifier: u32) -> Result<MftBlock, Refusal> {
+fn multicast_block(device: &SimulatedDevice, modifier: u32) -> Result<MftBlock, AttributeRefusal> {
     let key = multicast_key(device, modifier)?;
     let masks = device.tables.multicast.get(&key).copied().unwrap_or([0; 32]);
     Ok(MftBlock { masks: masks.map(Into::into) })
 }
 
-fn set_multicast(device: &mut Device, modifier: u32, block: &MftBlock) -> Answer {
+fn set_multicast(device: &mut SimulatedDevice, modifier: u32, block: &MftBlock) -> AttributeResult {
     let key = multicast_key(device, modifier)?;
     device.tables.multicast.insert(key, block.masks.map(|mask| mask.get()));
     Ok(())
 }
 
-fn multicast_key(device: &Device, modifier: u32) -> Result<(u16, u8), Refusal> {
+fn multicast_key(device: &SimulatedDevice, modifier: u32) -> Result<(u16, u8), AttributeRefusal> {
     let (block, position) = ((modifier & 0x1FF) as u16, (modifier >> 28) as u8);
-    let fits = block < MULTICAST_CAPACITY / 32 && position <= device.port_count() / 16;
-    fits.then_some((block, position)).ok_or(Refusal::InvalidField)
+    let fits = block < MULTICAST_GROUPS / 32 && position <= device.port_count() / 16;
+    fits.then_some((block, position)).ok_or(AttributeRefusal::InvalidField)
 }
 
 /// Bits of the modifier that address all in-ports and all out-ports.
 const ALL_IN: u32 = 0x2_0000;
 const ALL_OUT: u32 = 0x1_0000;
 
-fn lanes_of(device: &Device, ingress: u8, modifier: u32) -> Result<SlToVl, Refusal> {
-    let (from, to) = lane_pair(device, ingress, modifier);
+fn read_sl2vl(device: &SimulatedDevice, ingress: u8, modifier: u32) -> Result<SlToVl, AttributeRefusal> {
+    let (from, to) = sl2vl_ports(device, ingress, modifier);
     if modifier & (ALL_IN | ALL_OUT) != 0 {
         if !device.optimized_lanes || modifier & ALL_OUT != 0 {
-            return Err(Refusal::InvalidField);
+            return Err(AttributeRefusal::InvalidField);
         }
-        let mut rows = (0..=device.port_count()).map(|from| lanes_between(device, from, to));
+        let mut rows = (0..=device.port_count()).map(|from| sl2vl_between(device, from, to));
         let first = rows.next().unwrap_or_default();
         // In-ports with different tables have no common answer.
-        return rows.all(|row| row == first).then(|| SlToVl::of(first)).ok_or(Refusal::InvalidField);
+        return rows
+            .all(|row| row == first)
+            .then(|| SlToVl::from_table(first))
+            .ok_or(AttributeRefusal::InvalidField);
     }
-    device.socket(to).ok_or(Refusal::InvalidField)?;
-    Ok(SlToVl::of(lanes_between(device, from, to)))
+    device.port(to).ok_or(AttributeRefusal::InvalidField)?;
+    Ok(SlToVl::from_table(sl2vl_between(device, from, to)))
 }
 
 /// The in-port and out-port of a modifier; an adapter has one table for each port, that of the port asked.
-fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
+fn sl2vl_ports(device: &SimulatedDevice, ingress: u8, modifier: u32) -> (u8, u8) {
     match device.is_switch() {
         true => ((modifier >> 8 & 0xFF) as u8, (modifier & 0xFF) as u8),
         false => (0, ingress),
@@ -399,12 +415,12 @@ fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
 
 /// The SL2VL table between two ports. By default a service level maps to the lane of its number, modulo the
 /// operational lanes.
-fn lanes_between(device: &Device, from: u8, to: u8) -> fabdeck_fabric::Sl2Vl {
+fn sl2vl_between(device: &SimulatedDevice, from: u8, to: u8) -> fabdeck_fabric::Sl2Vl {
     use fabdeck_fabric::{Lane, ServiceLevel, Sl2Vl};
     if let Some(set) = device.tables.lanes.get(&(from, to)) {
         return *set;
     }
-    let lanes = u32::from(device.socket(to).map_or(1, |socket| socket.operational_lanes).max(1));
+    let lanes = u32::from(device.port(to).map_or(1, |socket| socket.operational_lanes).max(1));
     let mut row = Sl2Vl::default();
     for level in 0..=u32::from(ServiceLevel::MAX) {
         let (Some(level), Some(lane)) = (ServiceLevel::new(level), Lane::new(level % lanes)) else {
@@ -415,22 +431,22 @@ fn lanes_between(device: &Device, from: u8, to: u8) -> fabdeck_fabric::Sl2Vl {
     row
 }
 
-fn set_lanes(device: &mut Device, ingress: u8, modifier: u32, wanted: &SlToVl) -> Answer {
-    let (from, to) = lane_pair(device, ingress, modifier);
+fn write_sl2vl(device: &mut SimulatedDevice, ingress: u8, modifier: u32, wanted: &SlToVl) -> AttributeResult {
+    let (from, to) = sl2vl_ports(device, ingress, modifier);
     let table = wanted.table();
     if !device.is_switch() {
         device.tables.lanes.insert((0, ingress), table);
         return Ok(());
     }
     if modifier & (ALL_IN | ALL_OUT) != 0 && !device.optimized_lanes {
-        return Err(Refusal::InvalidField);
+        return Err(AttributeRefusal::InvalidField);
     }
     let count = device.port_count();
     let all = |wildcard: u32, one: u8| if modifier & wildcard != 0 { 0..=count } else { one..=one };
     let pairs: Vec<(u8, u8)> =
         all(ALL_IN, from).flat_map(|from| all(ALL_OUT, to).map(move |to| (from, to))).collect();
-    if pairs.iter().any(|(from, to)| device.socket(*from).is_none() || device.socket(*to).is_none()) {
-        return Err(Refusal::InvalidField);
+    if pairs.iter().any(|(from, to)| device.port(*from).is_none() || device.port(*to).is_none()) {
+        return Err(AttributeRefusal::InvalidField);
     }
     device.tables.lanes.extend(pairs.into_iter().map(|pair| (pair, table)));
     Ok(())

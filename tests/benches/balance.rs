@@ -7,12 +7,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{Fabric, Faults};
 use fabdeck_files::ibsim;
 use fabdeck_files::text::Input;
-use fabdeck_routing::certificate::{Kind, LaneKnowledge, Scope, certify};
-use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_routing::certificate::{LaneKnowledge, PairKind, RouteScope, certify};
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -20,24 +20,25 @@ const ENGINES: &str = "minhop,updn,ftree,sftree,sssp";
 
 fn fabric(name: &str) -> Outcome<Fabric> {
     if !Path::new(name).is_file() {
-        return Ok(generate(&name.parse::<Spec>()?)?.fabric);
+        return Ok(generate(&name.parse::<FabricSpec>()?)?.fabric);
     }
     let bytes = fs::read(name)?;
     Ok(ibsim::read(Input::new(name, &bytes))?.fabric.with_fresh_lids(None))
 }
 
 fn cell(id: &str, problem: &Problem<'_>) -> Outcome<String> {
-    let engine = engine(id).ok_or_else(|| format!("no engine {id}"))?;
+    let engine = find_engine(id).ok_or_else(|| format!("no engine {id}"))?;
     let begun = Instant::now();
-    let Ok(answer) = (engine.route)(problem, &Request::default(), &NoPulse) else {
+    let Ok(answer) = (engine.route)(problem, &Request::default(), &NoProgress) else {
         return Ok(format!("{id} -"));
     };
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-    let scope = Scope { switches: engine.promise.deadlock_free_switches, lanes: LaneKnowledge::Known };
-    let found = certify(problem, &answer.routes, &scope, &NoPulse)?;
+    let scope =
+        RouteScope { switches: engine.guarantees.deadlock_free_switches, lanes: LaneKnowledge::Known };
+    let found = certify(problem, &answer.routes, &scope, &NoProgress)?;
     let cycle = if found.deadlock_free == Some(true) { "" } else { "*" };
     let most = found.edge_forwarding_index.max;
-    let lost = found.lost.by_kind(Kind::Hosts);
+    let lost = found.lost.by_kind(PairKind::Hosts);
     Ok(format!("{id} {most}{cycle} {lost} {milliseconds:.1}"))
 }
 

@@ -7,18 +7,18 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
 use fabdeck_fabric::{Fabric, Faults, Lft, PortNum, Sl2Vl, Tables};
 use fabdeck_files::capture::{Recorder, create, open};
-use fabdeck_files::capture_format::Header;
-use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_files::capture_format::CaptureHeader;
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-#[path = "../suite/captures/busy.rs"]
-mod busy;
-use busy::step;
+#[path = "../suite/captures/busy_sweeps.rs"]
+mod busy_sweeps;
+use busy_sweeps::step;
 
 /// It has 10,368 ports with cables.
 const FABRIC: &str = "kary,k=12,n=3";
@@ -28,13 +28,14 @@ const LEAPS: usize = 100;
 const BEGUN: i64 = 1_795_313_620_000;
 
 fn look() -> Observation {
-    let fabric = generate(&FABRIC.parse::<Spec>().unwrap()).unwrap().fabric;
+    let fabric = generate(&FABRIC.parse::<FabricSpec>().unwrap()).unwrap().fabric;
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
-    let computed = (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap();
+    let computed =
+        (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap();
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        tables.entry(id).lft = Some(computed.routes.lft(id.0));
+        tables.node_mut(id).lft = Some(computed.routes.lft(id.0));
     }
     Observation { fabric, tables, ..Observation::default() }
 }
@@ -56,8 +57,8 @@ fn first(fabric: &Fabric) -> Sweep {
     Sweep { at: vec![Duration::ZERO; PORTS], samples, ports, sent, ..Sweep::default() }
 }
 
-fn header() -> Header {
-    Header {
+fn header() -> CaptureHeader {
+    CaptureHeader {
         format: "fabdeck.capture/1".into(),
         fabdeck: "0".into(),
         source: FABRIC.into(),
@@ -73,10 +74,10 @@ fn record(path: &Path, look: &Observation, busy_in: usize) -> (u64, Duration) {
     for second in 0..SECONDS {
         step(&mut sweep, second, busy_in, &mut dice);
         let begun = Instant::now();
-        recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep).unwrap();
+        recorder.record_sweep(BEGUN + 1000 * second as i64, look, &sweep).unwrap();
         took += begun.elapsed();
     }
-    let kept = recorder.end(BEGUN + 1000 * SECONDS as i64).unwrap();
+    let kept = recorder.finish(BEGUN + 1000 * SECONDS as i64).unwrap();
     (kept.bytes, took)
 }
 
@@ -102,7 +103,7 @@ fn read(path: &Path) {
     let mut leap = || {
         let slot = reader.moments()[dice.next_u64() as usize % SECONDS as usize];
         let begun = Instant::now();
-        reader.show(slot).unwrap();
+        reader.show_moment(slot).unwrap();
         assert_eq!(reader.observation().counters.len(), PORTS);
         begun.elapsed()
     };
@@ -113,11 +114,11 @@ fn read(path: &Path) {
 /// The largest subnet with everything: each table up to the last LID, lanes of every pair of ports, every counter of
 /// every port.
 fn largest() {
-    let fabric = generate(&"full-subnet".parse::<Spec>().unwrap()).unwrap().fabric;
+    let fabric = generate(&"full-subnet".parse::<FabricSpec>().unwrap()).unwrap().fabric;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        let held = tables.entry(id);
-        held.lft = Some(Lft::of((0..49_152u32).map(|lid| (lid * 7 + id.0) as u8 % 37).collect()));
+        let held = tables.node_mut(id);
+        held.lft = Some(Lft::from_entries((0..49_152u32).map(|lid| (lid * 7 + id.0) as u8 % 37).collect()));
         for (from, to) in (0..=36).flat_map(|from| (1..=36).map(move |to| (PortNum(from), PortNum(to)))) {
             held.sl2vl.insert((from, to), Sl2Vl::default());
         }
@@ -141,10 +142,10 @@ fn largest() {
             sample.values.insert(Counter::PortXmitWait, Some(value + 1));
         });
         let begun = Instant::now();
-        recorder.sweep(BEGUN + second * 1000, &look, &sweep).unwrap();
+        recorder.record_sweep(BEGUN + second * 1000, &look, &sweep).unwrap();
         println!("  sweep {second}: {:.1} s", begun.elapsed().as_secs_f64());
     }
-    let bytes = recorder.end(BEGUN).unwrap().bytes;
+    let bytes = recorder.finish(BEGUN).unwrap().bytes;
     let ports = sweep.samples.len();
     println!(
         "the largest subnet, {ports} ports with {} counters: {:.1} MB in {:.1} s",
@@ -157,7 +158,7 @@ fn largest() {
     reader.show_last().unwrap();
     println!("  open and show the end: {:.1} s", begun.elapsed().as_secs_f64());
     let state = reader.state();
-    assert!(state.fabric == look.fabric && state.tables == look.tables && state.base.sweep() == sweep);
+    assert!(state.fabric == look.fabric && state.tables == look.tables && state.base.last_sweep() == sweep);
 }
 
 fn main() {

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fabdeck_change::{
-    Begun, Direct, Disk, Driver, FileDisk, Home, Journal, LocalSystem, Plan, Record, Step, Write, verify,
+    BeginRecord, ChangeStore, DirectDriver, Disk, Driver, FileDisk, Journal, JournalRecord, LocalSystem,
+    Plan, PlanWrite, WriteStep, verify_writes,
 };
-use fabdeck_live::{LiveActuator, LiveOptions, Right, open_actuator};
-use fabdeck_mad::access::{Actuator, Identity, Slot, Surveyor, Unwatched, Wanted};
+use fabdeck_live::{LiveActuator, LiveOptions, WriteRight, open_actuator};
+use fabdeck_mad::access::{Actuator, DeviceAttribute, FabricIdentity, NoObserver, ReadOptions, Surveyor};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -20,51 +21,56 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 const STRIDE: usize = 64;
 
 /// A plan, and whoever writes it.
-struct Bench {
+struct PlanBench {
     plan: Plan,
     text: String,
-    steps: Vec<Step>,
+    steps: Vec<WriteStep>,
     /// The way back, the last write first.
-    back: Vec<Step>,
+    back: Vec<WriteStep>,
     actuator: LiveActuator,
 }
 
-impl Bench {
+impl PlanBench {
     fn open(file: &str, source: &str) -> Outcome<Self> {
         let text = fs::read_to_string(file)?;
         let plan = Plan::read(&text)?;
         let steps = steps(&plan.writes)?;
-        let turned = |step: &Step| Step { slot: step.slot, old: step.new.clone(), new: step.old.clone() };
+        let turned =
+            |step: &WriteStep| WriteStep { slot: step.slot, old: step.new.clone(), new: step.old.clone() };
         let back = steps.iter().rev().map(turned).collect();
         let mut switches: Vec<_> = steps.iter().map(|step| step.slot.at.guid()).collect();
         switches.sort_unstable();
         switches.dedup();
-        let named = Identity { name: "bench".to_owned(), switches, ..Identity::default() };
-        let right = Right { asked: true, opted_in: vec![named], ..Right::default() };
+        let named = FabricIdentity { name: "bench".to_owned(), switches, ..FabricIdentity::default() };
+        let right = WriteRight { asked: true, opted_in: vec![named], ..WriteRight::default() };
         let mut actuator = open_actuator(source, &LiveOptions::default(), &right)?;
-        actuator.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)?;
+        actuator.read_fabric(ReadOptions { tables: true, ..ReadOptions::default() }, &mut NoObserver)?;
         Ok(Self { plan, text, steps, back, actuator })
     }
 
-    fn begun(&self) -> Begun {
-        Begun { id: "bench".to_owned(), writes: self.plan.writes.clone(), ..Begun::default() }
+    fn begin_record(&self) -> BeginRecord {
+        BeginRecord { id: "bench".to_owned(), writes: self.plan.writes.clone(), ..BeginRecord::default() }
     }
 
     /// From a plan that was read to the record that says that all of it is read back. The time of all of it, until the
     /// journal was durable, and until its guard had read it again, being another process.
-    fn under_a_journal(&mut self, folder: &Path) -> Outcome<[Duration; 3]> {
-        let home = Home::open(folder)?;
-        let begun = self.begun();
+    fn run_with_journal(&mut self, folder: &Path) -> Outcome<[Duration; 3]> {
+        let home = ChangeStore::open(folder)?;
+        let begun = self.begin_record();
         let since = Instant::now();
         let (kept, keeping) = home.begin(begun, &self.text)?;
         let durable = since.elapsed();
         let (mut journal, read) = kept.journal()?;
         let again = since.elapsed() - durable;
         let plan = Plan::read(&fs::read_to_string(kept.plan())?)?;
-        let steps = steps(&read.told.begun.writes)?;
-        Direct(&mut self.actuator).write(&steps, &mut journal, &mut |_| Ok(()))?;
-        verify(&mut Direct(&mut self.actuator), &steps)?;
-        journal.keep(&Record::Applied { time: String::new(), deadline: String::new(), ends: None })?;
+        let steps = steps(&read.state.begun.writes)?;
+        DirectDriver(&mut self.actuator).write(&steps, &mut journal, &mut |_| Ok(()))?;
+        verify_writes(&mut DirectDriver(&mut self.actuator), &steps)?;
+        journal.append_durably(&JournalRecord::Applied {
+            time: String::new(),
+            deadline: String::new(),
+            ends: None,
+        })?;
         let all = since.elapsed();
         assert!(plan.hash == self.plan.hash, "it is the plan that was begun");
         drop(keeping);
@@ -72,29 +78,29 @@ impl Bench {
     }
 
     /// Whoever writes reads the plan here too: that is no part of the journal.
-    fn without_a_journal(&mut self, file: &str) -> Outcome<Duration> {
+    fn run_without_journal(&mut self, file: &str) -> Outcome<Duration> {
         let since = Instant::now();
         let steps = steps(&Plan::read(&fs::read_to_string(file)?)?.writes)?;
         write(&mut self.actuator, &steps)?;
-        verify(&mut Direct(&mut self.actuator), &steps)?;
+        verify_writes(&mut DirectDriver(&mut self.actuator), &steps)?;
         Ok(since.elapsed())
     }
 
-    fn take_back(&mut self) -> Outcome<()> {
+    fn roll_back(&mut self) -> Outcome<()> {
         write(&mut self.actuator, &self.back)?;
-        verify(&mut Direct(&mut self.actuator), &self.back)?;
+        verify_writes(&mut DirectDriver(&mut self.actuator), &self.back)?;
         Ok(())
     }
 }
 
-fn steps(writes: &[Write]) -> Result<Vec<Step>, &'static str> {
-    writes.iter().map(Write::step).collect()
+fn steps(writes: &[PlanWrite]) -> Result<Vec<WriteStep>, &'static str> {
+    writes.iter().map(PlanWrite::to_step).collect()
 }
 
 /// Compares and writes, in the order of the plan.
-fn write(actuator: &mut dyn Actuator, steps: &[Step]) -> Outcome<()> {
+fn write(actuator: &mut dyn Actuator, steps: &[WriteStep]) -> Outcome<()> {
     for steps in steps.chunks(STRIDE) {
-        let slots: Vec<Slot> = steps.iter().map(|step| step.slot).collect();
+        let slots: Vec<DeviceAttribute> = steps.iter().map(|step| step.slot).collect();
         for (step, held) in steps.iter().zip(actuator.read(&slots)) {
             assert!(held? == step.old, "{} is not as it was planned", step.slot);
             actuator.write(&step.slot, &step.new)?;
@@ -104,9 +110,9 @@ fn write(actuator: &mut dyn Actuator, steps: &[Step]) -> Outcome<()> {
 }
 
 /// A disk that counts what it costs: appends, syncs.
-struct Timed(FileDisk, Arc<Mutex<[Duration; 2]>>);
+struct TimedDisk(FileDisk, Arc<Mutex<[Duration; 2]>>);
 
-impl Timed {
+impl TimedDisk {
     fn take<T>(&mut self, at: usize, work: impl FnOnce(&mut FileDisk) -> T) -> T {
         let since = Instant::now();
         let done = work(&mut self.0);
@@ -117,7 +123,7 @@ impl Timed {
     }
 }
 
-impl Disk for Timed {
+impl Disk for TimedDisk {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.take(0, |disk| disk.append(bytes))
     }
@@ -132,19 +138,22 @@ impl Disk for Timed {
 }
 
 /// What the parts of a journal cost, one after the other.
-fn parts(bench: &Bench, folder: &Path) -> Outcome<String> {
+fn parts(bench: &PlanBench, folder: &Path) -> Outcome<String> {
     let path = folder.join("journal");
     let spent = Arc::new(Mutex::new([Duration::ZERO; 2]));
-    let mut journal =
-        Journal::on("journal", Box::new(Timed(FileDisk::create(&LocalSystem, &path)?, Arc::clone(&spent))));
+    let mut journal = Journal::on_empty_disk(
+        "journal",
+        Box::new(TimedDisk(FileDisk::create(&LocalSystem, &path)?, Arc::clone(&spent))),
+    );
     let told = || spent.lock().map(|spent| *spent).unwrap_or_default();
-    let record = Record::Begun(Box::new(bench.begun()));
+    let record = JournalRecord::Begun(Box::new(bench.begin_record()));
     let since = Instant::now();
-    journal.keep(&record)?;
+    journal.append_durably(&record)?;
     let (all, [append, sync]) = (since.elapsed(), told());
     let since = Instant::now();
     let marks = bench.steps.chunks(STRIDE).count();
-    (0..marks).try_for_each(|count| journal.mark(&Record::Written { count: count as u64 }))?;
+    (0..marks)
+        .try_for_each(|count| journal.append_record(&JournalRecord::Written { count: count as u64 }))?;
     let marked = since.elapsed();
     let since = Instant::now();
     Journal::load(&LocalSystem, &path)?;
@@ -174,7 +183,7 @@ fn main() -> Outcome<()> {
         return Err("give PLAN SOURCE [ROUNDS]".into());
     };
     let rounds = rounds.first().map_or(Ok(5), |rounds| rounds.parse::<usize>())?;
-    let mut bench = Bench::open(file, source)?;
+    let mut bench = PlanBench::open(file, source)?;
     // Beside the target, which lies on a disk: a sync to memory costs nothing.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let (mut with, mut durable, mut again, mut without) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -182,14 +191,14 @@ fn main() -> Outcome<()> {
         for turn in [round % 2, 1 - round % 2] {
             if turn == 0 {
                 let [all, begun, read] =
-                    bench.under_a_journal(&folder.path().join(format!("round{round}")))?;
+                    bench.run_with_journal(&folder.path().join(format!("round{round}")))?;
                 with.push(all);
                 durable.push(begun);
                 again.push(read);
             } else {
-                without.push(bench.without_a_journal(file)?);
+                without.push(bench.run_without_journal(file)?);
             }
-            bench.take_back()?;
+            bench.roll_back()?;
         }
         let (a, b) = (with[round], without[round]);
         writeln!(io::stdout(), "  round {}: {:.0} and {:.0} ms", round + 1, ms(a), ms(b))?;

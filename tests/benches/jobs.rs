@@ -7,18 +7,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck_fabric::generate::{History, Workload};
+use fabdeck_fabric::generate::{JobHistory, Workload};
 use fabdeck_fabric::{Faults, JobMap};
-use fabdeck_routing::analysis::{Flows, JobLoads};
-use fabdeck_routing::{LanesBy, NoPulse, Problem, Request, engine};
+use fabdeck_routing::analysis::{FlowPaths, JobLoads};
+use fabdeck_routing::{LaneDependence, NoProgress, Problem, Request, find_engine};
 use rayon::prelude::*;
 
 #[path = "../suite/histories/replay.rs"]
 mod replay;
 
 use replay::{
-    METRICS, MONTH, OTHERS, Placements, SYSTEMS, WORKLOADS, fabric, gain, means, metrics, other_signs,
-    replay, route, told,
+    METRICS, MONTH, OTHERS, Placements, SYSTEMS, WORKLOADS, fabric, gain, means, metric_value, metrics,
+    other_signs, replay, route,
 };
 
 const SAMPLES: usize = 200;
@@ -79,7 +79,7 @@ fn signs() {
 }
 
 /// (Paths over the busiest channel under another engine, under sar, links under both) of a placement.
-type Placed = (u64, u64, f64, f64);
+type PlacementFigures = (u64, u64, f64, f64);
 
 fn placed() {
     ["updn", "ftree"].into_iter().for_each(placed_beside);
@@ -90,14 +90,14 @@ fn placed_beside(other: &'static str) {
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let beside = route(&problem, other, &JobMap::default());
-    let place = |jobs: &JobMap| -> Placed {
+    let place = |jobs: &JobMap| -> PlacementFigures {
         let (old, new) =
             (metrics(&problem, &beside, jobs), metrics(&problem, &route(&problem, "sar", jobs), jobs));
         (old.max, new.max, old.mean_links, new.mean_links)
     };
-    let factor = |placed: &Placed| placed.0 as f64 / placed.1 as f64;
+    let factor = |placed: &PlacementFigures| placed.0 as f64 / placed.1 as f64;
     let jobs: Vec<JobMap> = Placements::new(&problem, 1).take(1000).collect();
-    let mut all: Vec<Placed> = jobs.par_iter().map(place).collect();
+    let mut all: Vec<PlacementFigures> = jobs.par_iter().map(place).collect();
     let hundred = &mut all[..100].to_vec();
     for (title, some) in [("100", hundred), ("1000", &mut all)] {
         some.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
@@ -110,7 +110,7 @@ fn placed_beside(other: &'static str) {
                 factor(&one)
             );
         }
-        let mean = |of: fn(&Placed) -> f64| some.iter().map(of).sum::<f64>() / some.len() as f64;
+        let mean = |of: fn(&PlacementFigures) -> f64| some.iter().map(of).sum::<f64>() / some.len() as f64;
         println!(
             "  means {:.1} / {:.1} paths, {:.1} / {:.1} links",
             mean(|one| one.0 as f64),
@@ -129,24 +129,24 @@ fn destinations() {
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
         let moments: Vec<JobMap> =
-            History::new(&fabric, WORKLOADS[0], 1).step_by(MONTH / SAMPLES).take(SAMPLES).collect();
+            JobHistory::new(&fabric, WORKLOADS[0], 1).step_by(MONTH / SAMPLES).take(SAMPLES).collect();
         println!("{}, means of {SAMPLES} samples of a month, at most 8 lanes", system.name);
         for (title, id, lanes_by) in [
-            ("nue", "nue", LanesBy::Pair),
-            ("sar by destination", "sar", LanesBy::Destination),
-            ("sar", "sar", LanesBy::Pair),
+            ("nue", "nue", LaneDependence::Pair),
+            ("sar by destination", "sar", LaneDependence::Destination),
+            ("sar", "sar", LaneDependence::Pair),
         ] {
             let began = Instant::now();
             let route = |jobs: &JobMap| {
                 let request = Request { jobs: Arc::new(jobs.clone()), lanes_by, ..Request::default() };
                 metrics(
                     &problem,
-                    &(engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes,
+                    &(find_engine(id).unwrap().route)(&problem, &request, &NoProgress).unwrap().routes,
                     jobs,
                 )
             };
             let all: Vec<_> = moments.iter().map(route).collect();
-            let mean = |metric| all.iter().map(|one| told(one, metric)).sum::<f64>() / SAMPLES as f64;
+            let mean = |metric| all.iter().map(|one| metric_value(one, metric)).sum::<f64>() / SAMPLES as f64;
             println!(
                 "  {title:<20} {:>8.2} paths over the busiest channel, {:>7.2} of a job, {:>5.2} % dark fiber, {:>7.2} links of a job, {:.0} ms each",
                 mean(0),
@@ -166,17 +166,17 @@ fn speed() {
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
         let routes = route(&problem, "ftree", &JobMap::default());
-        let flows = Flows::new(&problem, &routes);
-        let jobs = History::new(&fabric, workload, 1).find(|jobs| jobs.iter().count() >= 100).unwrap();
+        let flows = FlowPaths::new(&problem, &routes);
+        let jobs = JobHistory::new(&fabric, workload, 1).find(|jobs| jobs.iter().count() >= 100).unwrap();
         let milliseconds = |times: u32, run: &dyn Fn()| {
             let began = Instant::now();
             (0..times).for_each(|_| run());
             began.elapsed().as_secs_f64() * 1000.0 / f64::from(times)
         };
         let figures = milliseconds(100, &|| {
-            std::hint::black_box(JobLoads::of(&flows, &jobs).metrics());
+            std::hint::black_box(JobLoads::new(&flows, &jobs).metrics());
         });
-        let read = milliseconds(10, &|| drop(std::hint::black_box(Flows::new(&problem, &routes))));
+        let read = milliseconds(10, &|| drop(std::hint::black_box(FlowPaths::new(&problem, &routes))));
         println!(
             "{name}, {} jobs: all figures in {figures:.2} ms, and {read:.2} ms for what they are read from",
             jobs.iter().count()
@@ -185,9 +185,9 @@ fn speed() {
             let took = milliseconds(5, &|| drop(std::hint::black_box(route(&problem, id, &jobs))));
             println!("  {id} {took:.0} ms");
         }
-        let lanes_by = LanesBy::Destination;
+        let lanes_by = LaneDependence::Destination;
         let request = Request { jobs: Arc::new(jobs.clone()), lanes_by, ..Request::default() };
-        let route = || drop((engine("sar").unwrap().route)(&problem, &request, &NoPulse).unwrap());
+        let route = || drop((find_engine("sar").unwrap().route)(&problem, &request, &NoProgress).unwrap());
         println!("  sar by destination {:.0} ms", milliseconds(1, &route));
     }
 }

@@ -6,45 +6,46 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{Ask, Phase};
-use fabdeck_fabric::counters::Role;
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_change::{ChangePhase, GuardRequest};
+use fabdeck_fabric::counters::CongestionRole;
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{Fabric, Faults, Routes};
-use fabdeck_routing::{NoPulse, Problem, Request, engine};
-use fabdeck_simulator::traffic::{Load, Pattern, Settings};
-use fabdeck_simulator::{Carried, Ratio, Share, World};
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
+use fabdeck_simulator::traffic::{TrafficLoad, TrafficPattern, TrafficSettings};
+use fabdeck_simulator::{CarriedTraffic, Share, SimulatedFabric, TimeRatio};
 
-#[path = "../suite/lanes/circle.rs"]
+#[path = "../suite/lanes/credit_loop.rs"]
 #[allow(dead_code, reason = "tests need more of it")]
-mod circle;
+mod credit_loop;
 
-use circle::{Circle, Proposed, Seen, on_one_lane};
+use credit_loop::{CreditLoopLab, ProposedMoves, SweptPair, on_one_lane};
 
 /// What a QDR adapter in an 8x PCIe 2.0 slot takes in, in Mb/s; its link carries 31.6 Gb/s of payload.
 const TAKES_IN: u32 = 26_000;
 
 fn routed(name: &str) -> (Fabric, Routes) {
-    let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+    let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
-    let routes = (engine("ftree").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+    let routes =
+        (find_engine("ftree").unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
     (fabric, routes)
 }
 
 /// A fabric whose hosts send this share to hot-spots and the rest to anybody.
-fn crowd(fabric: &Fabric, routes: &Routes, (spots, share): (u32, u32)) -> Circle {
-    let mut world = World::new(fabric, &on_one_lane(fabric, routes)).unwrap();
+fn add_hosts_to_hotspot(fabric: &Fabric, routes: &Routes, (spots, share): (u32, u32)) -> CreditLoopLab {
+    let mut world = SimulatedFabric::new(fabric, &on_one_lane(fabric, routes)).unwrap();
     world.add_agents();
-    let pattern = Pattern::HotSpots { spots, share: Share::percent(share), level: None };
-    let settings = Settings { host_limit_mbps: Some(TAKES_IN), ..Settings::default() };
-    let load = Load { pattern, settings };
+    let pattern = TrafficPattern::HotSpots { spots, share: Share::percent(share), level: None };
+    let settings = TrafficSettings { host_limit_mbps: Some(TAKES_IN), ..TrafficSettings::default() };
+    let load = TrafficLoad { pattern, settings };
     let (begins, scenes) = (Duration::ZERO, Vec::new());
-    world.carry(Carried { load, ratio: Ratio::USUAL, begins, scenes }).unwrap();
-    Circle::of(world)
+    world.start_traffic(CarriedTraffic { load, ratio: TimeRatio::DEFAULT, begins, scenes }).unwrap();
+    CreditLoopLab::of(world)
 }
 
 /// Payload that an adapter sends in the middle, in Gb/s.
-fn mean(seen: &Seen) -> f64 {
+fn mean(seen: &SweptPair) -> f64 {
     let fabric = seen.look.fabric();
     let hosts = fabric.ports().filter(|(_, port)| port.peer.is_some());
     let hosts = hosts.filter(|(_, port)| !fabric.node(port.node).is_switch());
@@ -53,16 +54,18 @@ fn mean(seen: &Seen) -> f64 {
 }
 
 /// How many hot-spots there are, and how many adapters that wait have each role.
-fn verdict(seen: &Seen) -> String {
+fn verdict(seen: &SweptPair) -> String {
     let verdict = &seen.watched.verdict;
-    let count = |wanted: fn(&Role) -> bool| verdict.held_up.iter().filter(|held| wanted(&held.role)).count();
+    let count = |wanted: fn(&CongestionRole) -> bool| {
+        verdict.congested_adapters.iter().filter(|held| wanted(&held.role)).count()
+    };
     format!(
         "{} hot-spots; {} contributors, {} either, {} victims, {} with a fair share",
         verdict.hot_spots.len(),
-        count(|role| matches!(role, Role::Contributor(_))),
-        count(|role| *role == Role::ContributorOrVictim),
-        count(|role| matches!(role, Role::Victim { .. })),
-        count(|role| *role == Role::FairShare),
+        count(|role| matches!(role, CongestionRole::Contributor(_))),
+        count(|role| *role == CongestionRole::ContributorOrVictim),
+        count(|role| matches!(role, CongestionRole::Victim { .. })),
+        count(|role| *role == CongestionRole::FairShare),
     )
 }
 
@@ -70,7 +73,7 @@ fn spots() {
     println!("dFtree figure 13, switch648, 5 % for hot-spots, moved by fabdeck: Gb/s a host");
     let (fabric, routes) = routed("switch648");
     for (spots, paper) in [(1, 480.25), (3, 345.32), (9, 169.17)] {
-        let mut circle = crowd(&fabric, &routes, (spots, 5));
+        let mut circle = add_hosts_to_hotspot(&fabric, &routes, (spots, 5));
         let began = Instant::now();
         let mut seen = circle.watch(2.0, 4.0);
         let before = mean(&seen);
@@ -79,11 +82,11 @@ fn spots() {
             began.elapsed().as_secs_f64(),
             verdict(&seen)
         );
-        let Proposed { plan, .. } = circle.propose(&mut seen);
+        let ProposedMoves { plan, .. } = circle.propose(&mut seen);
         let Some(plan) = plan else { continue };
         let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
-        let told = circle.apply(&plan, Ask::Confirm { user: "bench".into() }, || ());
-        assert_eq!(told.phase, Phase::Confirmed);
+        let told = circle.apply(&plan, GuardRequest::Confirm { user: "bench".into() }, || ());
+        assert_eq!(told.phase, ChangePhase::Confirmed);
         let (at, heard) = circle.told.unwrap();
         println!(
             "    {} writes, {flows} flows; {} agents silent, the last answer {:.0} ms after the notices",
@@ -108,7 +111,7 @@ fn cost() {
     println!("seconds of the wall");
     for name in ["switch648", "switch3456"] {
         let (fabric, routes) = routed(name);
-        let circle = crowd(&fabric, &routes, (1, 5));
+        let circle = add_hosts_to_hotspot(&fabric, &routes, (1, 5));
         circle.pass(Duration::from_millis(500));
         let timed = |began: Instant| began.elapsed().as_secs_f64();
         let began = Instant::now();

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{Fabric, Faults};
-use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck_routing::difference::compare;
-use fabdeck_routing::{ENGINES, NoPulse, Problem, Request};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::difference::compare_routes;
+use fabdeck_routing::{ENGINES, NoProgress, Problem, Request};
 
 /// From one to the next about four times the switches.
 const FABRICS: &[&str] = &[
@@ -22,7 +22,7 @@ const FABRICS: &[&str] = &[
 ];
 
 fn fabrics() -> Vec<(&'static str, Fabric)> {
-    let made = |name: &&'static str| Some((*name, generate(&name.parse::<Spec>().ok()?).ok()?.fabric));
+    let made = |name: &&'static str| Some((*name, generate(&name.parse::<FabricSpec>().ok()?).ok()?.fabric));
     FABRICS.iter().filter_map(made).collect()
 }
 
@@ -33,13 +33,13 @@ fn engines(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(engine.id);
         for (name, fabric) in &fabrics() {
             let (problem, request) = (Problem::new(fabric, &none), Request::default());
-            if (engine.route)(&problem, &request, &NoPulse).is_err() {
+            if (engine.route)(&problem, &request, &NoProgress).is_err() {
                 continue;
             }
             let entries = problem.graph.switch_count() * problem.destinations().len();
             group.throughput(Throughput::Elements(entries as u64));
             group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-                bencher.iter(|| (engine.route)(black_box(&problem), &request, &NoPulse));
+                bencher.iter(|| (engine.route)(black_box(&problem), &request, &NoProgress));
             });
         }
         group.finish();
@@ -55,19 +55,19 @@ fn judges(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("judge");
     for (name, fabric) in &fabrics() {
         let (problem, request) = (Problem::new(fabric, &none), Request::default());
-        let route = |engine: &fabdeck_routing::Engine| (engine.route)(&problem, &request, &NoPulse);
+        let route = |engine: &fabdeck_routing::Engine| (engine.route)(&problem, &request, &NoProgress);
         let (Ok(old), Ok(new)) = (route(minhop), route(sssp)) else { continue };
         let entries = problem.graph.switch_count() * problem.destinations().len();
         group.throughput(Throughput::Elements(entries as u64));
         for (what, switches) in [("certificate, terminals", false), ("certificate, switches too", true)] {
-            let scope = Scope { switches, lanes: LaneKnowledge::Known };
+            let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
             group.bench_function(BenchmarkId::new(what, name), |bencher| {
-                bencher.iter(|| certify(black_box(&problem), &old.routes, &scope, &NoPulse));
+                bencher.iter(|| certify(black_box(&problem), &old.routes, &scope, &NoProgress));
             });
         }
-        let scope = Scope { switches: false, lanes: LaneKnowledge::Unknown };
+        let scope = RouteScope { switches: false, lanes: LaneKnowledge::Unknown };
         group.bench_function(BenchmarkId::new("difference and transition", name), |bencher| {
-            bencher.iter(|| compare(black_box(&problem), &old.routes, &new.routes, &scope));
+            bencher.iter(|| compare_routes(black_box(&problem), &old.routes, &new.routes, &scope));
         });
     }
     group.finish();

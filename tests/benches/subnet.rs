@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck_change::{Standing, in_order, writes};
-use fabdeck_fabric::generate::{Spec, generate};
-use fabdeck_fabric::{BLOCK_LIDS, Fabric, Faults, LinkId, Resolved, Routes, Tables};
-use fabdeck_routing::analysis::{Marked, Paths};
-use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck_routing::difference::{Difference, compare, transition};
-use fabdeck_routing::mixture::mixture;
-use fabdeck_routing::{ENGINES, NoPulse, Problem, Request, engine, run};
+use fabdeck_change::{SurvivingFabric, order_writes, plan_writes};
+use fabdeck_fabric::generate::{FabricSpec, generate};
+use fabdeck_fabric::{BLOCK_LIDS, ElementId, Fabric, Faults, LinkId, Routes, Tables};
+use fabdeck_routing::analysis::{MarkedPaths, PathIndex};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::difference::{RouteDifference, check_transition, compare_routes};
+use fabdeck_routing::mixture::find_mixture_cycles;
+use fabdeck_routing::{ENGINES, NoProgress, Problem, Request, find_engine, run_engine};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -40,46 +40,48 @@ fn step<T>(title: &str, work: impl FnOnce() -> T) -> Outcome<T> {
 /// Marks come and go one at a time, as somebody at the console would do it.
 fn marks(fabric: &Fabric, problem: &Problem<'_>, old: &Routes) -> Outcome<()> {
     let routes = Arc::new(old.clone());
-    let paths = Arc::new(step("index of the tables in force", || Paths::new(problem, routes, &NoPulse))??);
-    writeln!(io::stdout(), "  {} MB of index", paths.bytes() >> 20)?;
-    let mut links = fabric.links().filter(|(id, _)| fabric.between_switches(*id)).map(|(id, _)| id);
+    let paths =
+        Arc::new(step("index of the tables in force", || PathIndex::new(problem, routes, &NoProgress))??);
+    writeln!(io::stdout(), "  {} MB of index", paths.memory_bytes() >> 20)?;
+    let mut links = fabric.links().filter(|(id, _)| fabric.is_between_switches(*id)).map(|(id, _)| id);
     let picked: Vec<LinkId> = [0, 7777, 7777].iter().filter_map(|skip| links.nth(*skip)).collect();
-    let mut marked = step("marks begin", || Marked::new(Arc::clone(&paths)))?;
+    let mut marked = step("marks begin", || MarkedPaths::new(Arc::clone(&paths)))?;
     for link in &picked {
-        step("mark one link, lost paths", || marked.mark(fabric, Resolved::Link(*link)))?;
-        writeln!(io::stdout(), "  {} pairs lost", marked.lost().pairs)?;
+        step("mark one link, lost paths", || marked.mark(fabric, ElementId::Link(*link)))?;
+        writeln!(io::stdout(), "  {} pairs lost", marked.path_losses().pairs)?;
     }
     let faults = marked.faults().clone();
     step("the same marks from nothing", || {
-        let mut all = Marked::new(Arc::clone(&paths));
-        all.become_marked(fabric, &faults);
-        all.lost()
+        let mut all = MarkedPaths::new(Arc::clone(&paths));
+        all.set_marks(fabric, &faults);
+        all.path_losses()
     })?;
     if let Some(link) = picked.first() {
-        step("take one back, lost paths", || marked.unmark(fabric, Resolved::Link(*link)))?;
+        step("take one back, lost paths", || marked.unmark(fabric, ElementId::Link(*link)))?;
     }
     Ok(())
 }
 
 /// Engines that can begin from an earlier run do so for one mark more at a time, and give what a full run gives.
-fn again(fabric: &Fabric) -> Outcome<()> {
+fn reroute_marked(fabric: &Fabric) -> Outcome<()> {
     let request = Request::default();
-    let mut links = fabric.links().filter(|(id, _)| fabric.between_switches(*id)).map(|(id, _)| id);
+    let mut links = fabric.links().filter(|(id, _)| fabric.is_between_switches(*id)).map(|(id, _)| id);
     let picked: Vec<LinkId> = [0, 7777].iter().filter_map(|skip| links.nth(*skip)).collect();
-    for engine in ENGINES.iter().filter(|engine| engine.again.is_some()) {
+    for engine in ENGINES.iter().filter(|engine| engine.incremental.is_some()) {
         let mut faults = Faults::default();
         let whole = Problem::new(fabric, &faults);
         let title = format!("{}, with what the next needs", engine.id);
-        let mut past = step(&title, || run(engine, &whole, &request, None, &NoPulse))??.past;
+        let mut past = step(&title, || run_engine(engine, &whole, &request, None, &NoProgress))??.past;
         for link in &picked {
-            faults.mark(Resolved::Link(*link));
+            faults.mark(ElementId::Link(*link));
             let problem = Problem::new(fabric, &faults);
             let begun = past.take();
-            let found =
-                step("  one mark more", || run(engine, &problem, &request, begun.as_ref(), &NoPulse))??;
-            let full = step("  the same in full", || (engine.route)(&problem, &request, &NoPulse))??;
+            let found = step("  one mark more", || {
+                run_engine(engine, &problem, &request, begun.as_ref(), &NoProgress)
+            })??;
+            let full = step("  the same in full", || (engine.route)(&problem, &request, &NoProgress))??;
             assert!(*found.routes == full.routes, "a full run gives the same");
-            writeln!(io::stdout(), "    {:?}", found.ran)?;
+            writeln!(io::stdout(), "    {:?}", found.extent)?;
             past = found.past;
         }
     }
@@ -88,20 +90,20 @@ fn again(fabric: &Fabric) -> Outcome<()> {
 
 /// The writes that lead from routes to others, their order with the worst state on the way, and what mixtures of both
 /// depend on.
-fn order(problem: &Problem<'_>, [old, new]: [&Routes; 2], scope: &Scope) -> Outcome<()> {
+fn order(problem: &Problem<'_>, [old, new]: [&Routes; 2], scope: &RouteScope) -> Outcome<()> {
     let fabric = problem.fabric;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        tables.entry(id).lft = Some(old.lft(id.0));
+        tables.node_mut(id).lft = Some(old.lft(id.0));
     }
-    let standing = Standing::new(fabric, problem.faults, None);
-    let plain = step("  writes", || writes(&standing, &tables, new, &|id| format!("switch {}", id.0)))??;
+    let standing = SurvivingFabric::new(fabric, problem.faults, None);
+    let plain = step("  writes", || plan_writes(&standing, &tables, new, &|id| format!("switch {}", id.0)))??;
     let name = |switch| format!("switch {switch}");
     let ordered = step("  their order and the states between", || {
-        in_order(problem, (old, new), scope.switches, plain, &name)
+        order_writes(problem, (old, new), scope.switches, plain, &name)
     })?;
     let rank = |switch, lid: fabdeck_fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
-    let found = step("  mixtures", || mixture(problem, [old, new], scope, &rank))?;
+    let found = step("  mixtures", || find_mixture_cycles(problem, [old, new], scope, &rank))?;
     writeln!(
         io::stdout(),
         "  {} writes: {}; {} cycles",
@@ -117,27 +119,27 @@ fn main() -> Outcome<()> {
     let name = words.next().unwrap_or_else(|| "full-subnet".to_owned());
     let engines: Vec<String> = words.collect();
     let engines = if engines.is_empty() { vec!["ftree".to_owned(), "sftree".to_owned()] } else { engines };
-    let fabric = step("generate", || name.parse::<Spec>().map(|spec| generate(&spec)))???.fabric;
+    let fabric = step("generate", || name.parse::<FabricSpec>().map(|spec| generate(&spec)))???.fabric;
     let none = Faults::default();
     let problem = step("switch graph and destinations", || Problem::new(&fabric, &none))?;
     let route = |id: &str| {
-        let found = engine(id).ok_or_else(|| format!("no engine {id}"))?;
-        Ok::<_, Box<dyn std::error::Error>>((found.route)(&problem, &Request::default(), &NoPulse)?.routes)
+        let found = find_engine(id).ok_or_else(|| format!("no engine {id}"))?;
+        Ok::<_, Box<dyn std::error::Error>>((found.route)(&problem, &Request::default(), &NoProgress)?.routes)
     };
     let old = step("minhop, taken as the tables in force", || route("minhop"))??;
     marks(&fabric, &problem, &old)?;
-    again(&fabric)?;
+    reroute_marked(&fabric)?;
     for id in engines {
         let new = step(&id, || route(&id))??;
         for switches in [false, true] {
-            let scope = Scope { switches, lanes: LaneKnowledge::Known };
+            let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
             let title = if switches { "  certificate, switches too" } else { "  certificate, terminals" };
-            step(title, || certify(&problem, &new, &scope, &NoPulse))??;
+            step(title, || certify(&problem, &new, &scope, &NoProgress))??;
         }
-        let moved = step("  difference", || Difference::between(&problem, &old, &new))?;
-        let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
-        let found = step("  transition", || transition(&problem, &old, &new, &together))?;
-        let both = step("  both in one look", || compare(&problem, &old, &new, &together))?;
+        let moved = step("  difference", || RouteDifference::between(&problem, &old, &new))?;
+        let together = RouteScope { switches: false, lanes: LaneKnowledge::Unknown };
+        let found = step("  transition", || check_transition(&problem, &old, &new, &together))?;
+        let both = step("  both in one look", || compare_routes(&problem, &old, &new, &together))?;
         assert!(both == (moved, found.clone()), "one look finds the same");
         writeln!(io::stdout(), "  {moved:?}, {} cycles", found.cycles.len())?;
         order(&problem, [&old, &new], &together)?;

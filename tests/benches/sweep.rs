@@ -7,14 +7,14 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::session::{Look, Watched};
+use fabdeck::session::{IntervalVerdict, Snapshot};
 use fabdeck_fabric::counters::{Thresholds, rates_of_sweeps};
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterValues, Sweep};
 use fabdeck_fabric::{Fabric, Guid, NameMap, PortNum, Tables};
-use fabdeck_live::{Keys, LiveSource, Policy};
-use fabdeck_mad::access::{Source, Unwatched, Wanted};
-use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
+use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
+use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
 
 const FABRIC: &str = "kary,k=10,n=3";
 const SWEEPS: u32 = 20;
@@ -30,7 +30,7 @@ fn count(node: Guid, port: u8, counter: usize) -> u64 {
 
 /// A simulated fabric of which every port has counted before anybody looks.
 fn counted(fabric: &Fabric) -> Simulator {
-    let mut world = World::new(fabric, &Tables::default()).unwrap();
+    let mut world = SimulatedFabric::new(fabric, &Tables::default()).unwrap();
     let wide: Vec<&Counter> = Counter::KNOWN.iter().filter(|counter| counter.bits() == Some(64)).collect();
     for (id, node) in fabric.nodes() {
         for port in 1..=node.facts.port_count {
@@ -40,7 +40,7 @@ fn counted(fabric: &Fabric) -> Simulator {
             world.set_counters(id, PortNum(port), values);
         }
     }
-    Simulator::new(world, Line::default(), 1)
+    Simulator::new(world, LineFaults::default(), 1)
 }
 
 /// How many counters of a sweep are not zero, and how many there are.
@@ -58,15 +58,15 @@ fn processor() -> f64 {
 }
 
 fn main() {
-    let fabric = generate(&FABRIC.parse::<Spec>().unwrap()).unwrap().fabric;
-    let simulator = SimulatedPort::new(counted(&fabric));
-    let port = simulator.open(None).unwrap();
-    let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
-    let wanted = Wanted { tables: true, ..Wanted::default() };
-    let observed = source.observe(wanted, &mut Unwatched).unwrap();
-    let mut look = Look::new("sim", observed, &NameMap::default());
-    let mut sweep = |look: &mut Look, not_before: Duration| {
-        source.sweep(&mut look.observation, not_before, &mut Unwatched).unwrap()
+    let fabric = generate(&FABRIC.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+    let simulator = SharedSimulator::new(counted(&fabric));
+    let port = simulator.open_port(None).unwrap();
+    let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let observed = source.observe(wanted, &mut NoObserver).unwrap();
+    let mut look = Snapshot::new("sim", observed, &NameMap::default());
+    let mut sweep = |look: &mut Snapshot, not_before: Duration| {
+        source.sweep(&mut look.observation, not_before, &mut NoObserver).unwrap()
     };
     let first = sweep(&mut look, Duration::ZERO);
     let mut before = sweep(&mut look, first.began + Duration::from_secs(1));
@@ -79,7 +79,7 @@ fn main() {
         let rates = rates_of_sweeps(look.fabric(), &before, &after);
         let rates = rates.with_ticks(look.fabric(), &look.observation.ticks);
         let since = rates_of_sweeps(look.fabric(), &first, &after);
-        let watched = Watched::new(&look, (&rates, 1.0), since, &Thresholds::default());
+        let watched = IntervalVerdict::new(&look, (&rates, 1.0), since, &Thresholds::default());
         (ports, before) = (watched.ports, after);
     }
     let (took, spent) = (begun.elapsed().as_secs_f64(), processor() - spent);

@@ -8,39 +8,42 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{Faults, Routes, ServiceLevel, Tables};
-use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 use fabdeck_simulator::Share;
-use fabdeck_simulator::traffic::{Given, Load, Pattern, Service, Settings, TrafficRun};
+use fabdeck_simulator::traffic::{
+    LevelSelection, NetworkSetup, TrafficLoad, TrafficPattern, TrafficRun, TrafficSettings,
+};
 
-#[path = "../suite/traffic/stage.rs"]
-mod stage;
+#[path = "../suite/traffic/test_bed.rs"]
+mod test_bed;
 
 /// A fabric by name under the routes of an engine.
-struct Ready {
+struct RoutedFabric {
     fabric: fabdeck_fabric::Fabric,
     routes: Arc<Routes>,
 }
 
-impl Ready {
+impl RoutedFabric {
     fn new(name: &str, id: &str) -> Self {
-        let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let routes = (engine(id).unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let routes =
+            (find_engine(id).unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
         Self { routes: Arc::new(routes), fabric }
     }
 
-    fn run(&self, pattern: Pattern, settings: Settings) -> TrafficRun {
-        let given = Given {
+    fn run(&self, pattern: TrafficPattern, settings: TrafficSettings) -> TrafficRun {
+        let given = NetworkSetup {
             fabric: &self.fabric,
             faults: &Faults::default(),
             routes: &self.routes,
-            service: &Service::Routes,
+            service: &LevelSelection::Routes,
             tables: &Tables::default(),
         };
-        TrafficRun::new(given, &Load { pattern, settings }).unwrap()
+        TrafficRun::new(given, &TrafficLoad { pattern, settings }).unwrap()
     }
 }
 
@@ -55,19 +58,19 @@ fn spent(begun: Instant) -> f64 {
 fn speed() {
     println!("1 ms of simulated time at full load, on one core");
     for (name, id, pattern) in [
-        ("switch648", "ftree", Pattern::Uniform),
-        ("switch648,speed=HDR", "ftree", Pattern::Uniform),
-        ("switch648,speed=HDR", "ftree", Pattern::Permutation),
-        ("switch648,speed=HDR", "dfsssp", Pattern::Uniform),
-        ("torus,dims=6x6x6,terminals=3,speed=HDR", "dfsssp", Pattern::Uniform),
-        ("switch3456", "ftree", Pattern::Uniform),
+        ("switch648", "ftree", TrafficPattern::Uniform),
+        ("switch648,speed=HDR", "ftree", TrafficPattern::Uniform),
+        ("switch648,speed=HDR", "ftree", TrafficPattern::Permutation),
+        ("switch648,speed=HDR", "dfsssp", TrafficPattern::Uniform),
+        ("torus,dims=6x6x6,terminals=3,speed=HDR", "dfsssp", TrafficPattern::Uniform),
+        ("switch3456", "ftree", TrafficPattern::Uniform),
     ] {
-        let mut run = Ready::new(name, id).run(pattern.clone(), Settings::default());
+        let mut run = RoutedFabric::new(name, id).run(pattern.clone(), TrafficSettings::default());
         let begun = Instant::now();
         let before = spent(begun);
         run.advance(1_000_000);
         let (cpu, wall) = (spent(begun) - before, begun.elapsed().as_secs_f64());
-        let (hops, hosts) = (run.packet_hops() as f64 / 1e6, run.ends().len() as f64);
+        let (hops, hosts) = (run.packet_hops() as f64 / 1e6, run.end_counts().len() as f64);
         println!(
             "  {name}, {id}, {} lanes, {pattern:?}: {wall:.2} s, {cpu:.2} s CPU, {hops:.1} million packet-hops, {:.2} \
              million a CPU second, {:.1} Gb/s a host",
@@ -83,7 +86,7 @@ fn papers() {
         "dFtree, Gb/s: victim alone, beside the contributors (paper), and with these on a slow lane (paper)"
     );
     let gbps = |mbps: u64| mbps as f64 / 1000.0;
-    for experiment in &stage::EXPERIMENTS {
+    for experiment in &test_bed::EXPERIMENTS {
         let (alone, (victim, others)) = (experiment.alone(), experiment.congested(false));
         let (free, apart) = experiment.congested(true);
         println!(
@@ -102,15 +105,15 @@ fn spots() {
     println!(
         "dFtree figure 13, 648 ports, 5 % for hot-spots: Gb/s a host on one lane, with a slow lane, gain (paper)"
     );
-    let ready = Ready::new("switch648", "ftree");
+    let ready = RoutedFabric::new("switch648", "ftree");
     for (spots, paper) in [(1, 480.25), (3, 345.32), (9, 169.17)] {
         let rate = |level: Option<ServiceLevel>| {
-            let pattern = Pattern::HotSpots { spots, share: Share::percent(5), level };
-            let mut run = ready.run(pattern, Settings::default());
+            let pattern = TrafficPattern::HotSpots { spots, share: Share::percent(5), level };
+            let mut run = ready.run(pattern, TrafficSettings::default());
             run.advance(2_000_000);
             run.begin_measuring();
             run.advance(4_000_000);
-            run.total_mbps() as f64 / 1e3 / run.ends().len() as f64
+            run.total_mbps() as f64 / 1e3 / run.end_counts().len() as f64
         };
         let (one, two) = (rate(None), rate(ServiceLevel::new(1)));
         println!("  {spots}: {one:.2}  {two:.2}  {:.0} % ({paper} %)", (two / one - 1.0) * 100.0);

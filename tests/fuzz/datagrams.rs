@@ -6,18 +6,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{Fabric, PortNum, Tables};
-use fabdeck_live::{Keys, Policy, look};
+use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
 use fabdeck_mad::access::{
-    Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched, Wanted,
+    AddressedMad, Clock, LocalPort, MadAddress, MadPort, NoObserver, PortError, PortEvent, ReadOptions,
 };
 use fabdeck_mad::{
     AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
     Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
     PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
 };
-use fabdeck_simulator::{Line, Seat, Simulator, World};
+use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator};
 
 use super::judge::sound;
 use super::lines::{job_lists, lines};
@@ -39,13 +39,13 @@ pub const TARGETS: &[(&str, Run)] = &[
 
 fn fabric() -> &'static Fabric {
     static FABRIC: OnceLock<Fabric> = OnceLock::new();
-    FABRIC.get_or_init(|| generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric)
+    FABRIC.get_or_init(|| generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric)
 }
 
-fn simulator() -> (Simulator, Seat) {
-    let world = World::new(fabric(), &Tables::default()).unwrap();
-    let mut simulator = Simulator::new(world, Line::default(), 1);
-    simulator.keep_log();
+fn simulator() -> (Simulator, ClientId) {
+    let world = SimulatedFabric::new(fabric(), &Tables::default()).unwrap();
+    let mut simulator = Simulator::new(world, LineFaults::default(), 1);
+    simulator.enable_log();
     let seat = simulator.attach(None).unwrap();
     (simulator, seat)
 }
@@ -77,8 +77,8 @@ pub fn requests(data: &[u8]) {
             mad.header_mut().class = class.0;
             // LIDs of the fabric are small; a byte that nothing else reads chooses one.
             for lid in [u16::from(mad.0[17] % 16), mad.header().reserved.get(), 0xFFFF] {
-                let address = Address { lid, queue_pair: 1, service_level: 0 };
-                simulator.send(seat, now, &Parcel { mad: mad.clone(), address });
+                let address = MadAddress { lid, queue_pair: 1, service_level: 0 };
+                simulator.send(seat, now, &AddressedMad { mad: mad.clone(), address });
             }
         }
         now += Duration::from_secs(1);
@@ -95,42 +95,58 @@ pub fn requests(data: &[u8]) {
 /// Every view of a datagram, and everything that a view can say.
 fn decode(mad: &Mad) {
     let smp = Smp(mad.clone());
-    say(&(&mad, mad.status().to_string(), &smp, smp.route(), smp.hop_pointer(), smp.return_path()));
+    print_value(&(&mad, mad.status().to_string(), &smp, smp.route(), smp.hop_pointer(), smp.return_path()));
     let info = smp.data::<NodeInfo>();
-    say(&(info, info.kind(), info.guid(), info.vendor(), smp.data::<NodeDescription>().as_text()));
+    print_value(&(info, info.kind(), info.guid(), info.vendor(), smp.data::<NodeDescription>().as_text()));
     let info = smp.data::<SwitchInfo>();
-    say(&(info, info.optimized_sl_to_vl(), info.enhanced_port0(), info.port_state_change()));
+    print_value(&(
+        info,
+        info.has_optimized_sl_to_vl(),
+        info.has_enhanced_port0(),
+        info.has_port_state_change(),
+    ));
     let info = smp.data::<PortInfo>();
-    say(&(info, info.lid(), info.lmc(), info.protect(), info.physical_state(), info.width_best()));
-    say(&(info.speed_best(), info.operational_lanes(), info.lanes_supported(), smp.data::<SmInfo>()));
+    print_value(&(
+        info,
+        info.lid(),
+        info.lmc(),
+        info.protect_bits(),
+        info.physical_state(),
+        info.width_best(),
+    ));
+    print_value(&(info.speed_best(), info.operational_lanes(), info.lanes_supported(), smp.data::<SmInfo>()));
     let table = smp.data::<SlToVl>();
     // Only what a table can say survives.
-    assert_eq!(SlToVl::of(table.table()).table(), table.table());
-    say(&(smp.data::<LftBlock>(), smp.data::<VlArbitrationBlock>().weights(mad.0[0])));
+    assert_eq!(SlToVl::from_table(table.table()).table(), table.table());
+    print_value(&(smp.data::<LftBlock>(), smp.data::<VlArbitrationBlock>().weights(mad.0[0])));
     let general = smp.data::<GeneralInfo>();
     let said: Vec<usize> = (0..160).filter(|bit| general.has(*bit)).collect();
     let again = said.iter().fold(GeneralInfo::default(), |info, bit| info.with(*bit));
     assert_eq!(again, *general);
-    say(&(
+    print_value(&(
         general.has_adaptive_routing(),
         smp.data::<AdaptiveRoutingInfo>(),
         smp.data::<AdaptiveRoutingInfo>().is_on(),
     ));
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
-        say(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
+        print_value(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
     }
-    say(&(mad.record::<Notice>(), mad.record::<PathRecord>(), mad.record::<InformInfo>()));
-    say(&(mad.record::<NodeRecord>().lid, mad.administration_header(), mad.record::<ClassPortInfo>()));
+    print_value(&(mad.record::<Notice>(), mad.record::<PathRecord>(), mad.record::<InformInfo>()));
+    print_value(&(
+        mad.record::<NodeRecord>().lid,
+        mad.administration_header(),
+        mad.record::<ClassPortInfo>(),
+    ));
     let narrow = mad.performance_data::<PortCounters>();
     let wide = mad.performance_data::<PortCountersExtended>();
-    say(&(narrow.values(), wide.values(), mad.performance_data::<PortSamplesControl>()));
-    refilled(*narrow);
-    refilled(*wide);
+    print_value(&(narrow.values(), wide.values(), mad.performance_data::<PortSamplesControl>()));
+    refill(*narrow);
+    refill(*wide);
 }
 
 /// Printing is slow, so one value in 64 is printed.
-fn say(said: &impl Debug) {
+fn print_value(said: &impl Debug) {
     static TURN: AtomicU32 = AtomicU32::new(0);
     let said = std::hint::black_box(said);
     if TURN.fetch_add(1, Ordering::Relaxed).is_multiple_of(64) {
@@ -139,7 +155,7 @@ fn say(said: &impl Debug) {
 }
 
 /// Counters put back where they were read are the same counters.
-fn refilled<T: CounterBlock + Copy>(block: T) {
+fn refill<T: CounterBlock + Copy>(block: T) {
     let mut again = block;
     for (counter, value) in block.values() {
         assert!(again.put(&counter, value), "{counter} has no field");
@@ -148,7 +164,7 @@ fn refilled<T: CounterBlock + Copy>(block: T) {
 }
 
 /// Answers that a real fabric might give until the bytes say otherwise.
-struct Hostile<'a> {
+struct HostilePort<'a> {
     bytes: &'a [u8],
     /// The first byte decides: answers made of nothing but the bytes, over and over, or good ones that are altered.
     made_up: bool,
@@ -156,19 +172,19 @@ struct Hostile<'a> {
     /// Made-up answers end some time, for the bytes do not.
     left: usize,
     simulator: Simulator,
-    seat: Seat,
+    seat: ClientId,
     local: LocalPort,
     now: Duration,
-    arrivals: VecDeque<Arrival>,
+    arrivals: VecDeque<PortEvent>,
 }
 
-impl<'a> Hostile<'a> {
+impl<'a> HostilePort<'a> {
     const MADE_UP_MOST: usize = 600;
 
     fn new(data: &'a [u8]) -> Self {
         let (simulator, seat) = simulator();
         let (first, bytes) = data.split_first().map_or((0, data), |(first, rest)| (*first, rest));
-        let local = LocalPort { number: PortNum(1), ..simulator.local(seat) };
+        let local = LocalPort { number: PortNum(1), ..simulator.local_port(seat) };
         let (now, arrivals) = (Duration::ZERO, VecDeque::new());
         let made_up = first & 1 != 0 && !bytes.is_empty();
         Self { bytes, made_up, at: 0, left: Self::MADE_UP_MOST, simulator, seat, local, now, arrivals }
@@ -181,7 +197,7 @@ impl<'a> Hostile<'a> {
     }
 
     /// What a fabric answers; by nobody who is there, an empty answer.
-    fn good(&mut self, parcel: &Parcel) -> Mad {
+    fn has_valid_header(&mut self, parcel: &AddressedMad) -> Mad {
         self.simulator.send(self.seat, self.now, parcel);
         let answer =
             self.simulator.deliver(self.now + Duration::from_millis(1)).map(|(_, _, parcel)| parcel.mad);
@@ -192,15 +208,15 @@ impl<'a> Hostile<'a> {
         })
     }
 
-    fn answer(&mut self, parcel: &Parcel) -> Option<Arrival> {
-        let mut mad = self.good(parcel);
+    fn answer(&mut self, parcel: &AddressedMad) -> Option<PortEvent> {
+        let mut mad = self.has_valid_header(parcel);
         if self.made_up {
             self.left = self.left.checked_sub(1)?;
         }
         let what = self.byte().unwrap_or(0);
         match what {
             0xF0..=0xF7 => return None,
-            0xF8..=0xFB => return Some(Arrival::Unanswered(mad.header().transaction.get() as u32)),
+            0xF8..=0xFB => return Some(PortEvent::Unanswered(mad.header().transaction.get() as u32)),
             0xFC..=0xFF => mad.header_mut().status = u16::from(self.byte()?).into(),
             // Some bytes of the attribute, from some place on.
             0x80..=0xEF | 1..=0x3F => {
@@ -212,28 +228,28 @@ impl<'a> Hostile<'a> {
             }
             0 | 0x40..=0x7F => {}
         }
-        Some(Arrival::Mad(Parcel { mad, address: parcel.address }))
+        Some(PortEvent::Mad(AddressedMad { mad, address: parcel.address }))
     }
 }
 
-impl Clock for Hostile<'_> {
+impl Clock for HostilePort<'_> {
     fn now(&self) -> Duration {
         self.now
     }
 }
 
-impl MadPort for Hostile<'_> {
-    fn local(&self) -> &LocalPort {
+impl MadPort for HostilePort<'_> {
+    fn local_port(&self) -> &LocalPort {
         &self.local
     }
 
-    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, _: Duration) -> Result<(), PortError> {
         let answer = self.answer(parcel);
         self.arrivals.extend(answer);
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         if self.arrivals.is_empty() {
             self.now = self.now.max(until);
         }
@@ -243,14 +259,16 @@ impl MadPort for Hostile<'_> {
 
 /// A look at a fabric that lies ends, and what it brings is sound.
 pub fn answers(data: &[u8]) {
-    let mut port = Hostile::new(data);
-    let policy = Policy { retries: 1, nodes: 8, ..Policy::default() };
-    let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
-    let Ok(seen) = look("fuzz", &mut port, policy, &Keys::default(), wanted, &mut Unwatched) else { return };
+    let mut port = HostilePort::new(data);
+    let policy = ExchangePolicy { retries: 1, nodes: 8, ..ExchangePolicy::default() };
+    let wanted = ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+    let Ok(seen) = read_snapshot("fuzz", &mut port, policy, &Keys::default(), wanted, &mut NoObserver) else {
+        return;
+    };
     sound(&seen.fabric);
     assert!(seen.fabric.nodes().len() <= policy.nodes);
     let nodes = seen.fabric.nodes().len();
     assert!(seen.tables.nodes.keys().all(|id| id.index() < nodes), "a table of nobody");
     let silent = seen.reading.as_ref().is_some_and(|reading| !reading.silent.is_empty());
-    assert!(!silent || seen.partial(), "silence that is not told");
+    assert!(!silent || seen.is_partial(), "silence that is not told");
 }

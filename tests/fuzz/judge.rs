@@ -23,7 +23,8 @@ pub fn judge_content(content: &Content) {
         Content::Tables(file) => {
             for lft in file.sections.iter().filter_map(|section| section.tables.lft.as_ref()) {
                 assert!(
-                    lft.routed().all(|(lid, port)| lid.value() <= Lid::MAX && port.value() <= PortNum::MAX)
+                    lft.routed_lids()
+                        .all(|(lid, port)| lid.value() <= Lid::MAX && port.value() <= PortNum::MAX)
                 );
             }
         }

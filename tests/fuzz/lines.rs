@@ -1,7 +1,7 @@
 //! What is read by name and not by content: lists of jobs, and the lines of a capture behind a lead and a checksum that are
 //! right, which fuzzing of whole files never comes to.
 
-use fabdeck_files::capture_format::{Lead, Reader, flags};
+use fabdeck_files::capture_format::{CaptureReader, Lead, flags};
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
 
@@ -33,17 +33,17 @@ pub fn lines(data: &[u8]) {
     let (mut bytes, mut first) = (Vec::new(), 0);
     for (lines, whole) in [(&data[..cut], flags::COUNTERS_WHOLE), (&data[cut..], 0)] {
         let Some((lead, frame)) = frame(lines, says | whole, first) else { continue };
-        first = lead.next();
-        bytes.extend_from_slice(&lead.bytes());
+        first = lead.next_record();
+        bytes.extend_from_slice(&lead.to_bytes());
         bytes.extend_from_slice(&frame);
     }
-    let Ok(mut reader) = Reader::open("fuzz", bytes.as_slice()) else { return };
+    let Ok(mut reader) = CaptureReader::open("fuzz", bytes.as_slice()) else { return };
     for slot in reader.moments().to_vec() {
-        let shown = reader.show(slot);
-        let said = reader.events(slot).map(|events| events.len());
+        let shown = reader.show_moment(slot);
+        let said = reader.read_events(slot).map(|events| events.len());
         assert_eq!(
             said,
-            reader.events(slot).map(|events| events.len()),
+            reader.read_events(slot).map(|events| events.len()),
             "the same lines were read in two ways"
         );
         match shown {

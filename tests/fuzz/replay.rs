@@ -64,7 +64,7 @@ fn datagrams_withstand_the_corpus() {
 fn every_reader_withstands_a_cut_file() {
     for path in files("fixtures") {
         let bytes = fs::read(&path).unwrap();
-        // Packed files have no lines; `tests/suite/reading/packed.rs` cuts them.
+        // Packed files have no lines; `tests/suite/input_forms/packed_files.rs` cuts them.
         if is_packed(&bytes) {
             continue;
         }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use fabdeck_fabric::{Fabric, Guid, PortNum};
 use fabdeck_live::{adapters, open_adapter};
-use fabdeck_mad::access::{Address, Arrival, Clock, MadPort, Parcel, ReadPort};
+use fabdeck_mad::access::{AddressedMad, Clock, MadAddress, MadPort, PortEvent, ReadPort};
 use fabdeck_mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
 
-use crate::stage::{self, Stage};
+use crate::ibsim::{self, Stage};
 
 /// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 const PART: &str = "FABDECK_ADAPTERS_PART";
@@ -20,15 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs one part over ibsim and returns the lines that it printed.
 fn play(part: &str, prepare: impl FnOnce(&Stage, &Fabric, &mut Command)) -> Vec<String> {
-    let fabric = stage::fabric(FABRIC);
+    let fabric = ibsim::fabric(FABRIC);
     let stage = Stage::play(&fabric);
     let mut command = stage.command(std::env::current_exe().unwrap());
     command.args(["--exact", "adapters::played", "--nocapture"]).env(PART, part);
     prepare(&stage, &fabric, &mut command);
-    said(stage::finish(command))
+    tool_lines(ibsim::finish(command))
 }
 
-pub fn said(output: std::process::Output) -> Vec<String> {
+pub fn tool_lines(output: std::process::Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout);
     let talk = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{text}\n{talk}", output.status);
@@ -67,19 +67,19 @@ fn list() {
             println!("said: {} {} {}", port.state.unwrap(), port.physical_state.unwrap(), port.link_layer);
         }
     }
-    let local = open_adapter(None, None).unwrap().local().clone();
+    let local = open_adapter(None, None).unwrap().local_port().clone();
     println!("said: {} {} {:?}", local.name, local.guid.unwrap(), local.lid);
 }
 
-fn node_info(route: &[u8], transaction: u32) -> Parcel {
+fn node_info(route: &[u8], transaction: u32) -> AddressedMad {
     let mut mad = Smp::directed(Method::GET, attribute::NODE_INFO, 0, route).unwrap().0;
     // A kernel may use the upper half, so only the lower half of the transaction identifies an answer.
     mad.header_mut().transaction = u64::from(transaction).into();
-    Parcel { mad, address: Address::directed() }
+    AddressedMad { mad, address: MadAddress::directed() }
 }
 
 /// Sends `count` requests with at most `window` outstanding, and returns the answers by transaction.
-fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) -> Parcel) -> Vec<Mad> {
+fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) -> AddressedMad) -> Vec<Mad> {
     let (mut sent, mut answers) = (0_u32, vec![None; count as usize]);
     let mut got = 0;
     while got < count {
@@ -89,7 +89,7 @@ fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) 
         }
         let until = port.now() + PATIENCE;
         match port.receive(until).unwrap() {
-            Some(Arrival::Mad(parcel)) => {
+            Some(PortEvent::Mad(parcel)) => {
                 let number = (parcel.mad.header().transaction.get() & 0xFFFF_FFFF) as usize;
                 assert!(answers[number].replace(parcel.mad).is_none(), "{number} came twice");
                 got += 1;
@@ -110,7 +110,7 @@ fn sweep() {
             assert!(mad.status().is_ok(), "{}", mad.status());
             let smp = Smp(mad);
             let info: &NodeInfo = smp.data();
-            assert_eq!(info.port_guid.get(), port.local().guid.unwrap().0);
+            assert_eq!(info.port_guid.get(), port.local_port().guid.unwrap().0);
         }
         println!("said: 1000 answers, {window} in flight, {:.0} a second", 1_000.0 / took.as_secs_f64());
     }
@@ -130,7 +130,7 @@ fn dead_end() {
     port.send(&node_info(&[1, free], 7), patience).unwrap();
     let (begun, until) = (Instant::now(), port.now() + patience);
     match port.receive(until).unwrap() {
-        Some(Arrival::Unanswered(7)) => println!("said: unanswered"),
+        Some(PortEvent::Unanswered(7)) => println!("said: unanswered"),
         None => println!("said: silence"),
         other => panic!("{other:?}"),
     }
@@ -143,14 +143,14 @@ fn dead_end() {
 /// Sends performance and subnet management requests at once; answers of both classes arrive.
 fn counters() {
     let mut port = open_adapter(None, None).unwrap();
-    let lid = port.local().lid.expect("OpenSM gave a LID");
+    let lid = port.local_port().lid.expect("OpenSM gave a LID");
     let request = |number: u32| {
         if number.is_multiple_of(2) {
             return node_info(&[], number);
         }
         let mut mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS, 1);
         mad.header_mut().transaction = u64::from(number).into();
-        Parcel { mad, address: Address::of(lid, Class::PERFORMANCE) }
+        AddressedMad { mad, address: MadAddress::for_class(lid, Class::PERFORMANCE) }
     };
     let answers = exchange(&mut port, 200, 16, request);
     let counters = answers.iter().filter(|mad| mad.class() == Class::PERFORMANCE);
@@ -160,7 +160,7 @@ fn counters() {
         "said: {} counters, {}, manager {:?}",
         right.count(),
         lid,
-        port.local().manager_lid.map(|lid| lid.value())
+        port.local_port().manager_lid.map(|lid| lid.value())
     );
 }
 
@@ -176,7 +176,7 @@ fn leave() {
     let mut port = open_adapter(None, None).unwrap();
     port.send(&node_info(&[], 1_000), PATIENCE).unwrap();
     let until = port.now() + PATIENCE;
-    while let Some(Arrival::Mad(parcel)) = port.receive(until).unwrap() {
+    while let Some(PortEvent::Mad(parcel)) = port.receive(until).unwrap() {
         if parcel.mad.header().transaction.get() & 0xFFFF_FFFF == 1_000 {
             println!("said: answered");
             return;

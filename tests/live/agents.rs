@@ -10,12 +10,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use fabdeck_fabric::{Guid, Lid, NodeKind, ServiceLevel};
-use fabdeck_live::{Keys, LiveActuator, LiveSource, Policy, open_adapter};
-use fabdeck_mad::Repath;
-use fabdeck_mad::access::{Actuator, Seen, Source, Surveyor, Unwatched, Wanted, WriteToken};
+use fabdeck_live::{ExchangePolicy, Keys, LiveActuator, LiveSource, open_adapter};
+use fabdeck_mad::PathNotice;
+use fabdeck_mad::access::{Actuator, NoObserver, ObservedFabric, ReadOptions, Source, Surveyor, WriteToken};
 use serde_json::{Value, json};
 
-use crate::stage::{self, Stage};
+use crate::ibsim::{self, Stage};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Environment variable for the sending process: LIDs, with the hot-spot's as the last.
@@ -30,20 +30,22 @@ fn notices_of_a_process() {
     let (hot_spot, whom) = lids.split_last().unwrap();
     let subscribed = {
         let port = open_adapter(None, None).unwrap();
-        let mut source = LiveSource::new("umad", port, Policy::default(), Keys::default());
-        source.observe(Wanted::default(), &mut Unwatched).unwrap();
-        source.agents(&lids).unwrap()
+        let mut source = LiveSource::new("umad", port, ExchangePolicy::default(), Keys::default());
+        source.observe(ReadOptions::default(), &mut NoObserver).unwrap();
+        source.find_agents(&lids).unwrap()
     };
     let port = open_adapter(None, None).unwrap();
     let begun = BTreeSet::from([Guid(1)]);
-    let guid = fabdeck_mad::access::MadPort::local(&port).guid;
-    let token =
-        WriteToken::take_back(&begun, &Seen { switches: begun.clone(), port: guid, ..Seen::default() });
+    let guid = fabdeck_mad::access::MadPort::local_port(&port).guid;
+    let token = WriteToken::for_rollback(
+        &begun,
+        &ObservedFabric { switches: begun.clone(), port: guid, ..ObservedFabric::default() },
+    );
     let port = port.unlock(&token.unwrap()).unwrap();
-    let mut teller = LiveActuator::new("umad", port, Policy::default(), Keys::default());
-    teller.look(Wanted::default(), &mut Unwatched).unwrap();
+    let mut teller = LiveActuator::new("umad", port, ExchangePolicy::default(), Keys::default());
+    teller.read_fabric(ReadOptions::default(), &mut NoObserver).unwrap();
     let level = ServiceLevel::new(1).unwrap();
-    let told = Repath { hot_spot: Some(*hot_spot), level, back: false, number: 77, hosts: whom.to_vec() };
+    let told = PathNotice { hot_spot: Some(*hot_spot), level, back: false, number: 77, hosts: whom.to_vec() };
     let begun = Instant::now();
     let followed = teller.notify(&[told], whom, Duration::from_secs(4)).unwrap();
     let followed: Vec<u16> = followed.iter().map(|lid| lid.value()).collect();
@@ -52,7 +54,7 @@ fn notices_of_a_process() {
     fs::write("told.json", told.to_string()).unwrap();
 }
 
-pub fn says(out: &Path, event: &str) -> Value {
+pub fn wait_for_event(out: &Path, event: &str) -> Value {
     let begun = Instant::now();
     loop {
         let text = fs::read_to_string(out).unwrap_or_default();
@@ -86,13 +88,13 @@ pub fn agent(stage: &Stage, host: Guid, args: &[&str]) -> (Child, std::path::Pat
     command.args(["--json", "--source", "umad", "agent"]).args(args);
     command.stdin(Stdio::null()).stdout(fs::File::create(&out).unwrap());
     let child = command.stderr(fs::File::create(folder.join("err")).unwrap()).spawn().unwrap();
-    says(&out, "subscribed");
+    wait_for_event(&out, "subscribed");
     (child, out)
 }
 
 #[test]
 fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
-    let fabric = stage::fabric("kary,k=4,n=2");
+    let fabric = ibsim::fabric("kary,k=4,n=2");
     let stage = Stage::play(&fabric);
     let alone = stage.folder.path().join("alone.conf");
     fs::write(&alone, "max_smps_timeout 600000\nignore_other_sm TRUE\n").unwrap();
@@ -127,13 +129,13 @@ fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
         .env(TELLS, words.join(","))
         .current_dir(&folder);
     command.args(["--exact", "agents::notices_of_a_process", "--nocapture"]);
-    let ended = stage::finish(command);
+    let ended = ibsim::finish(command);
     assert!(ended.status.success(), "{ended:?}");
     let told: Value = serde_json::from_slice(&fs::read(folder.join("told.json")).unwrap()).unwrap();
     println!("{told}");
     assert_eq!(told["followed"], json!([named[0]]), "{told}");
     assert_eq!(told["subscribed"], json!([true, true, true, false, false]), "{told}");
-    says(&out, "moved");
+    wait_for_event(&out, "moved");
     let found = fs::read_to_string(&seen).unwrap();
     assert!(found.contains(&format!("FABDECK_HOT_SPOT_LID={}\n", named[4])), "{found}");
     assert!(found.contains(&format!("FABDECK_LID={}\n", named[0])), "{found}");
@@ -141,8 +143,11 @@ fn opensm_passes_notices_on_and_agents_that_are_there_follow() {
     let id = rustix::process::Pid::from_child(&one);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     one.wait().unwrap();
-    assert_eq!((&says(&out, "ended")["writes"], &says(&out, "ended")["heard"]), (&0.into(), &1.into()));
-    says(&out, "unsubscribed");
+    assert_eq!(
+        (&wait_for_event(&out, "ended")["writes"], &wait_for_event(&out, "ended")["heard"]),
+        (&0.into(), &1.into())
+    );
+    wait_for_event(&out, "unsubscribed");
     slow.kill().unwrap();
     slow.wait().unwrap();
     // The hook of the killed agent still runs.

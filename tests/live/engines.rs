@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fabdeck_fabric::{Fabric, Node};
 use serde_json::{Value, json};
 
-use crate::stage::{self, Stage};
+use crate::ibsim::{self, Stage};
 
 /// Every engine of OpenSM with a complete routing of its own except dnup; fabrics with and without cycles, with
 /// failed links, with pairs left out.
@@ -52,7 +52,7 @@ fn tables_of_opensm_are_judged_as_the_script_judges_them() {
 }
 
 fn judged(name: &str, engines: &[&str], all: &Mutex<Count>) {
-    let fabric = stage::fabric(name);
+    let fabric = ibsim::fabric(name);
     let stage = Stage::play(&fabric);
     let folder = stage.folder.path();
     fs::write(folder.join("torus-2QoS.conf"), AXES).unwrap();
@@ -120,7 +120,7 @@ pub fn fabdeck(folder: &Path, switches: bool) -> Value {
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(home, folder.join("home"));
     }
-    let output = stage::finish(command);
+    let output = ibsim::finish(command);
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
     json!({
         "pairs": said["pairs"],
@@ -133,10 +133,10 @@ pub fn fabdeck(folder: &Path, switches: bool) -> Value {
 
 fn script(folder: &Path, switches: bool) -> Value {
     let script = concat!(env!("FABDECK_ROOT"), "/tests/peers/efi.py");
-    let mut command = Command::new(stage::program("python3", "python3"));
+    let mut command = Command::new(ibsim::program("python3", "python3"));
     command.current_dir(folder).args([script, "opensm-subnet.lst", "opensm-lfts.dump"]);
     command.args(switches.then_some("--switches")).stdin(Stdio::null());
-    let output = stage::finish(command);
+    let output = ibsim::finish(command);
     let talk = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {talk}"))
 }

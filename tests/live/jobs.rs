@@ -15,8 +15,8 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::changed::opt_in;
-use crate::stage::{Stage, fabric, finish, program};
+use crate::changes::opt_in;
+use crate::ibsim::{Stage, fabric, finish, program};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const NODES: usize = 8;
@@ -107,7 +107,7 @@ impl Cluster {
             cluster.start("slurmd", slurmd);
         }
         cluster.wait("nodes", || {
-            cluster.said("sinfo", &["-h", "-t", "idle", "-o", "%D"]).trim() == NODES.to_string()
+            cluster.tool_output("sinfo", &["-h", "-t", "idle", "-o", "%D"]).trim() == NODES.to_string()
         });
         cluster
     }
@@ -138,7 +138,7 @@ impl Cluster {
         command.args(args).env("SLURM_CONF", self.configured()).output().unwrap()
     }
 
-    fn said(&self, tool: &str, args: &[&str]) -> String {
+    fn tool_output(&self, tool: &str, args: &[&str]) -> String {
         String::from_utf8(self.slurm(tool, args).stdout).unwrap()
     }
 
@@ -234,7 +234,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     cluster.submit(&["-N1", "--array=1-2", "--nodelist=node4"]);
     cluster.submit(&["-N1", "--nodelist=node5", ":", "-N2", "--nodelist=node[6-7]"]);
     cluster.submit(&["-N8"]);
-    cluster.wait("jobs", || cluster.said("squeue", &["-h", "-t", "R"]).lines().count() >= 4);
+    cluster.wait("jobs", || cluster.tool_output("squeue", &["-h", "-t", "R"]).lines().count() >= 4);
     let told = cluster.fabdeck(&["jobs", "--slurm", "--json"]);
     let report: Value = serde_json::from_slice(&told.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&told.stderr)));
@@ -252,7 +252,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     assert!(report["rows"][0]["max"].as_u64().unwrap() > 0, "{report}");
 
     let text = cluster.folder.path().join("list");
-    fs::write(&text, cluster.said("squeue", &["-h", "-t", "R", "-o", "%i %N"])).unwrap();
+    fs::write(&text, cluster.tool_output("squeue", &["-h", "-t", "R", "-o", "%i %N"])).unwrap();
     let from_file = cluster.fabdeck(&["jobs", "--file", text.to_str().unwrap(), "--json"]);
     let from_file: Value = serde_json::from_slice(&from_file.stdout).unwrap();
     assert_eq!((&from_file["rows"], &from_file["totals"]), (&report["rows"], &report["totals"]));
@@ -308,7 +308,7 @@ fn watched_while_it_dies(cluster: &mut Cluster) {
 fn routes_for_the_jobs_of_a_real_slurm_are_applied_over_a_real_port() {
     let cluster = Cluster::started();
     cluster.submit(&["-N6", "--nodelist=node[0-5]"]);
-    cluster.wait("a job", || !cluster.said("squeue", &["-h", "-t", "R"]).is_empty());
+    cluster.wait("a job", || !cluster.tool_output("squeue", &["-h", "-t", "R"]).is_empty());
     let stage = Stage::play(&fabric("kary,k=2,n=3"));
     stage.opensm(&["-R", "minhop"]);
     opt_in(&stage);

@@ -4,15 +4,15 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::stage;
+use crate::ibsim;
 
 /// Runs twenty small trees; with `--long` the whole kit for at most half an hour, from where the last run stopped.
 #[test]
 fn engines_keep_their_bounds_on_irregular_trees() {
     let root = PathBuf::from(env!("FABDECK_ROOT"));
-    let mut command = Command::new(stage::program("python3", "python3"));
+    let mut command = Command::new(ibsim::program("python3", "python3"));
     command.arg(root.join("tests/peers/kit")).args(["--fabdeck", env!("CARGO_BIN_EXE_fabdeck")]);
-    match stage::long() {
+    match ibsim::long() {
         true => command.args(["--minutes", "30", "--theirs", "minhop,ftree,updn,sssp,dfsssp"]),
         false => command.args(["--ci", "--minutes", "2", "--theirs", "minhop,ftree"]),
     };

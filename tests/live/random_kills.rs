@@ -8,19 +8,19 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck_change::Phase;
+use fabdeck_change::ChangePhase;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::changed::opt_in;
-use crate::killed::{Round, Site, read_bytes};
-use crate::opensm_road;
-use crate::stage::{self, Stage};
+use crate::changes::opt_in;
+use crate::ibsim::{self, Stage};
+use crate::killed_processes::{Round, Site, read_bytes};
+use crate::opensm_driver;
 
 /// Random moments from a fixed seed; they recur as far as the machine has the same speed.
-struct Moments(Xoshiro256PlusPlus);
+struct KillMoments(Xoshiro256PlusPlus);
 
-impl Moments {
+impl KillMoments {
     fn below(&mut self, limit: u64) -> u64 {
         self.0.next_u64() % limit
     }
@@ -47,7 +47,7 @@ fn processes(round: &Round<'_>) -> Vec<(String, String)> {
 }
 
 /// Kills one of the processes of a round, or all; returns which.
-fn kill(round: &Round<'_>, moments: &mut Moments) -> String {
+fn kill(round: &Round<'_>, moments: &mut KillMoments) -> String {
     let mut all = processes(round);
     all.sort_by(|a, b| a.1.cmp(&b.1));
     if all.is_empty() {
@@ -73,7 +73,7 @@ fn kill(round: &Round<'_>, moments: &mut Moments) -> String {
 }
 
 /// Runs one change with a kill on its way there or back; returns what was killed.
-fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
+fn one_round(round: &Round<'_>, moments: &mut KillMoments, span_ms: u64) -> String {
     let mut children: Vec<Child> = vec![round.apply()];
     // Two rounds in three wait for a guard, because a session reads the fabric for longer than a guard writes.
     if moments.below(3) > 0 {
@@ -86,7 +86,7 @@ fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
     sleep(Duration::from_millis(moments.below(span_ms)));
     let mut killed = kill(round, moments);
     let back = moments.below(2) == 0;
-    if back && round.phase() == Some(Phase::Applied) {
+    if back && round.phase() == Some(ChangePhase::Applied) {
         children.push(round.spawn(&["rollback", &round.id()]));
         sleep(Duration::from_millis(moments.below(span_ms)));
         killed = format!("{killed}, then {}", kill(round, moments));
@@ -96,7 +96,7 @@ fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
         let _ = child.wait();
     }
     if round.phase().is_some() {
-        round.takes_over(false);
+        round.take_over_and_check(false);
     }
     round.is_as_before();
     killed
@@ -105,7 +105,7 @@ fn one_round(round: &Round<'_>, moments: &mut Moments, span_ms: u64) -> String {
 fn rounds(road: &str) -> u64 {
     let (few, many) = (8, 250);
     let rounds = std::env::var("FABDECK_KILLS").ok().and_then(|text| text.parse().ok());
-    let rounds = rounds.unwrap_or(if stage::long() { many } else { few });
+    let rounds = rounds.unwrap_or(if ibsim::long() { many } else { few });
     println!("said: {rounds} kills {road}");
     rounds
 }
@@ -121,7 +121,7 @@ fn random_kills(stage: &mut Stage, before: &str, road: &[String]) -> BTreeMap<St
     whole.is_as_before();
     drop(whole);
     stage.forget_the_dead();
-    let mut moments = Moments(Xoshiro256PlusPlus::seed_from_u64(24));
+    let mut moments = KillMoments(Xoshiro256PlusPlus::seed_from_u64(24));
     let mut seen = BTreeMap::<String, u32>::new();
     let rounds = rounds(&road.join(" "));
     for number in 0..rounds {
@@ -144,7 +144,7 @@ fn kills_at_random_moments_leave_every_byte_as_it_was() {
 
 #[test]
 fn kills_at_random_moments_through_opensm_leave_every_byte_as_it_was() {
-    let mut site = opensm_road::Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    let mut site = opensm_driver::Site::new("kary,k=4,n=2", "routing_engine file,minhop");
     site.plan("sssp", &[], 0);
     opt_in(&site.stage);
     let before = read_bytes(&site.stage);

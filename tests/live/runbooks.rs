@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::changed::{opt_in, run};
-use crate::discovered::fabdeck;
-use crate::stage::{Stage, fabric};
+use crate::changes::{opt_in, run};
+use crate::discovery::fabdeck;
+use crate::ibsim::{Stage, fabric};
 
 const MINHOP: [&str; 2] = ["-R", "minhop"];
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::engines::{fabdeck, roots, routed};
-use crate::stage::{self, Stage};
+use crate::ibsim::{self, Stage};
 
 const ENGINES: &[&str] = &["minhop", "updn", "ftree", "dfsssp", "lash"];
 
@@ -26,14 +26,14 @@ fn simulated(folder: &Path, engine: Option<&str>) -> (f64, String) {
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(home, folder.join("home"));
     }
-    let output = stage::finish(command);
+    let output = ibsim::finish(command);
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
     (said["mean_gbps"].as_f64().unwrap(), said["ended"].as_str().unwrap().to_owned())
 }
 
 /// Results of OpenSM's engines: throughput, end, maximum edge forwarding index; and those of `sftree`.
 fn table(name: &str) -> Vec<(String, f64, String, u64)> {
-    let fabric = stage::fabric(name);
+    let fabric = ibsim::fabric(name);
     let stage = Stage::play(&fabric);
     let folder = stage.folder.path();
     fs::write(folder.join("roots"), roots(&fabric)).unwrap();

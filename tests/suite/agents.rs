@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 
 use fabdeck_fabric::{Fabric, Lid, PortNum, ServiceLevel};
 use fabdeck_live::socket::{Server, connect};
-use fabdeck_live::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_live::{ExchangePolicy, Keys, LiveActuator, LiveOptions, LiveSource, create_simulator};
 use fabdeck_mad::access::{
-    Actuator, Address, Arrival, Clock, MadPort, Parcel, Source, Surveyor, Unwatched, Wanted, WritePort,
-    WriteToken,
+    Actuator, AddressedMad, Clock, MadAddress, MadPort, NoObserver, PortEvent, ReadOptions, Source, Surveyor,
+    WritePort, WriteToken,
 };
-use fabdeck_mad::{InformInfo, Mad, Method, Notice, Repath, Smp, Standing, attribute, trap};
+use fabdeck_mad::{FollowStatus, InformInfo, Mad, Method, Notice, PathNotice, Smp, attribute, trap};
 use serde_json::Value;
 
-mod newest;
+mod notice_order;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
@@ -42,8 +42,8 @@ impl Lab {
 
     fn of(words: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let (simulator, _) = simulator_of(words, &LiveOptions::default()).unwrap();
-        let fabric = simulator.world().fabric().clone();
+        let (simulator, _) = create_simulator(words, &LiveOptions::default()).unwrap();
+        let fabric = simulator.fabric().snapshot().clone();
         let server = Server::bind(&home.path().join("lab.sock"), simulator).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -64,12 +64,12 @@ impl Lab {
 
     fn client(&self, host: usize) -> WritePort {
         let port = connect(&self.socket(), Some(&format!("node{host}"))).unwrap();
-        port.unlock(&WriteToken::simulation()).unwrap()
+        port.unlock(&WriteToken::for_simulation()).unwrap()
     }
 
     fn teller(&self) -> LiveActuator {
-        let mut teller = LiveActuator::new("lab", self.client(1), Policy::default(), Keys::default());
-        teller.look(Wanted::default(), &mut Unwatched).unwrap();
+        let mut teller = LiveActuator::new("lab", self.client(1), ExchangePolicy::default(), Keys::default());
+        teller.read_fabric(ReadOptions::default(), &mut NoObserver).unwrap();
         teller
     }
 
@@ -104,10 +104,10 @@ pub fn hook(home: &Path, name: &str, script: &str) -> String {
 
 /// The level of what the host of a port sends to a LID, where it sends something there.
 pub fn level_of(port: &mut WritePort, to: Lid) -> Option<u8> {
-    let mad = Mad::ask_flows(0);
-    let address = Address::of(port.local().lid.unwrap(), mad.class());
-    let answer = answer(port, Parcel { mad, address }).unwrap();
-    answer.host_flows().listed().iter().find(|flow| flow.lid.get() == to.value()).map(|flow| flow.level)
+    let mad = Mad::query_flows(0);
+    let address = MadAddress::for_class(port.local_port().lid.unwrap(), mad.class());
+    let answer = answer(port, AddressedMad { mad, address }).unwrap();
+    answer.host_flows().entries().iter().find(|flow| flow.lid.get() == to.value()).map(|flow| flow.level)
 }
 
 /// `fabdeck agent` at a host.
@@ -128,29 +128,29 @@ impl Agent {
         command.args(["--json", "--no-times", "--source", &source, "agent"]).args(args);
         command.stdin(Stdio::null()).stdout(fs::File::create(&out).unwrap()).stderr(Stdio::inherit());
         let agent = Self { child: command.spawn().unwrap(), out };
-        agent.says("subscribed");
+        agent.wait_for_event("subscribed");
         agent
     }
 
-    fn told(&self) -> Vec<Value> {
+    fn read_events(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.out).unwrap();
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
         whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     pub fn count(&self, event: &str) -> usize {
-        self.told().iter().filter(|told| told["event"] == event).count()
+        self.read_events().iter().filter(|told| told["event"] == event).count()
     }
 
     /// Waits until it has told of this, and gives the last that it told.
-    pub fn says(&self, event: &str) -> Value {
+    pub fn wait_for_event(&self, event: &str) -> Value {
         let begun = Instant::now();
         loop {
-            if let Some(told) = self.told().into_iter().rev().find(|told| told["event"] == event) {
+            if let Some(told) = self.read_events().into_iter().rev().find(|told| told["event"] == event) {
                 assert_eq!(told["schema"], "fabdeck.agent/1");
                 return told;
             }
-            assert!(begun.elapsed() < PATIENCE, "no {event}: {:?}", self.told());
+            assert!(begun.elapsed() < PATIENCE, "no {event}: {:?}", self.read_events());
             sleep(Duration::from_millis(10));
         }
     }
@@ -160,7 +160,7 @@ impl Agent {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         self.child.wait().unwrap();
-        let told = self.told();
+        let told = self.read_events();
         let last = told.last().unwrap().clone();
         assert_eq!((&last["event"], &last["writes"]), (&"ended".into(), &0.into()), "{told:?}");
         (told, last)
@@ -174,21 +174,21 @@ impl Drop for Agent {
     }
 }
 
-fn answer(port: &mut WritePort, mut parcel: Parcel) -> Option<Mad> {
+fn answer(port: &mut WritePort, mut parcel: AddressedMad) -> Option<Mad> {
     parcel.mad.header_mut().transaction = 77.into();
     port.send(&parcel, SECOND).unwrap();
     let until = port.now() + SECOND;
     while let Some(arrival) = port.receive(until).unwrap() {
         match arrival {
-            Arrival::Mad(came) if came.mad.header().transaction.get() == 77 => return Some(came.mad),
+            PortEvent::Mad(came) if came.mad.header().transaction.get() == 77 => return Some(came.mad),
             _ => {}
         }
     }
     None
 }
 
-fn told_of(hot_spot: Lid, number: u32, hosts: &[Lid]) -> Repath {
-    Repath {
+fn path_notice(hot_spot: Lid, number: u32, hosts: &[Lid]) -> PathNotice {
+    PathNotice {
         hot_spot: Some(hot_spot),
         level: ServiceLevel::new(1).unwrap(),
         back: false,
@@ -197,35 +197,44 @@ fn told_of(hot_spot: Lid, number: u32, hosts: &[Lid]) -> Repath {
     }
 }
 
-fn back(told: &Repath, number: u32) -> Repath {
-    Repath { back: true, level: ServiceLevel::default(), number, ..told.clone() }
+fn notice_back(told: &PathNotice, number: u32) -> PathNotice {
+    PathNotice { back: true, level: ServiceLevel::default(), number, ..told.clone() }
 }
 
 /// A host that subscribes, says that it followed, and moves nothing; until it is asked to end.
-pub fn liar(mut port: WritePort, stop: Arc<AtomicBool>) -> JoinHandle<()> {
+pub fn spawn_host_that_never_moves(mut port: WritePort, stop: Arc<AtomicBool>) -> JoinHandle<()> {
     let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
-    *mad.record_mut() = InformInfo::of_trap(trap::REPATH, true);
-    let address = Address::of(port.local().manager_lid.unwrap(), mad.class());
-    assert!(answer(&mut port, Parcel { mad, address }).unwrap().status().is_ok());
+    *mad.record_mut() = InformInfo::single_trap(trap::REPATH, true);
+    let address = MadAddress::for_class(port.local_port().manager_lid.unwrap(), mad.class());
+    assert!(answer(&mut port, AddressedMad { mad, address }).unwrap().status().is_ok());
     std::thread::spawn(move || {
         while !stop.load(Ordering::Relaxed) {
             let until = port.now() + SECOND / 20;
-            let Ok(Some(Arrival::Mad(mut parcel))) = port.receive(until) else { continue };
+            let Ok(Some(PortEvent::Mad(mut parcel))) = port.receive(until) else { continue };
             parcel.mad.header_mut().method = match parcel.mad.method() {
                 Method::REPORT => Method::REPORT_RESPONSE.0,
                 Method::GET => Method::GET_RESPONSE.0,
                 _ => continue,
             };
             if parcel.mad.header().attribute.get() == attribute::FOLLOW {
-                *parcel.mad.follows_mut() = parcel.mad.follows().answered(Standing::Followed, 1);
+                *parcel.mad.follow_data_mut() =
+                    parcel.mad.follow_data().with_answer(FollowStatus::Followed, 1);
             }
             port.send(&parcel, Duration::ZERO).unwrap();
         }
     })
 }
 
+/// A live source of the lab that has read the fabric once.
+fn observed_source(lab: &Lab) -> LiveSource {
+    let port = connect(&lab.socket(), None).unwrap();
+    let mut source = LiveSource::new("lab", port, ExchangePolicy::default(), Keys::default());
+    source.observe(ReadOptions::default(), &mut NoObserver).unwrap();
+    source
+}
+
 #[test]
-fn agents_follow_but_for_those_that_are_gone_slow_or_lie() {
+fn agents_follow_unless_they_are_gone_slow_or_lying() {
     let lab = Lab::open();
     let [a, b, slow, dead, lies, hot] = [2, 4, 6, 7, 8, 0];
     let values = lab.home.path().join("values");
@@ -240,17 +249,15 @@ fn agents_follow_but_for_those_that_are_gone_slow_or_lie() {
     fourth.child.kill().unwrap();
     fourth.child.wait().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
-    let lying = liar(lab.client(lies), Arc::clone(&stop));
+    let lying = spawn_host_that_never_moves(lab.client(lies), Arc::clone(&stop));
 
     let whom = [a, b, slow, dead, lies].map(|host| lab.lid(host));
-    let mut source =
-        LiveSource::new("lab", connect(&lab.socket(), None).unwrap(), Policy::default(), Keys::default());
-    source.observe(Wanted::default(), &mut Unwatched).unwrap();
-    assert_eq!(source.agents(&whom).unwrap(), [Some(true); 5], "who was killed cannot say that it left");
-    assert_eq!(source.agents(&[lab.lid(3)]).unwrap(), [Some(false)]);
+    let mut source = observed_source(&lab);
+    assert_eq!(source.find_agents(&whom).unwrap(), [Some(true); 5], "who was killed cannot say that it left");
+    assert_eq!(source.find_agents(&[lab.lid(3)]).unwrap(), [Some(false)]);
 
     let mut teller = lab.teller();
-    let told = told_of(lab.lid(hot), 12, &whom);
+    let told = path_notice(lab.lid(hot), 12, &whom);
     let followed = teller.notify(std::slice::from_ref(&told), &whom, SECOND * 3).unwrap();
     let mut wanted = [a, b, lies].map(|host| lab.lid(host)).to_vec();
     wanted.sort();
@@ -268,8 +275,11 @@ fn agents_follow_but_for_those_that_are_gone_slow_or_lie() {
     ] {
         assert!(found.lines().any(|found| found == line), "{line}: {found}");
     }
-    assert_eq!((&first.says("hook")["said"], &first.says("moved")["flows"]), (&"moved".into(), &1.into()));
-    assert_eq!([&first, &second].map(|agent| agent.says("moved")["hook"] == true), [true, false]);
+    assert_eq!(
+        (&first.wait_for_event("hook")["said"], &first.wait_for_event("moved")["flows"]),
+        (&"moved".into(), &1.into())
+    );
+    assert_eq!([&first, &second].map(|agent| agent.wait_for_event("moved")["hook"] == true), [true, false]);
     assert_eq!(third.count("moved"), 0);
 
     // Who is ended says what it leaves behind, and whoever is started after it knows.
@@ -278,10 +288,10 @@ fn agents_follow_but_for_those_that_are_gone_slow_or_lie() {
     let left = |told: &Value| told["event"] == "still-slow" && told["lids"] == serde_json::json!([spot]);
     assert!(events.iter().any(left), "{events:?}");
     assert_eq!((&sum["moved"], &sum["informs"], &sum["flow_sets"]), (&1.into(), &4.into(), &1.into()));
-    assert_eq!(source.agents(&[lab.lid(a)]).unwrap(), [Some(false)], "it has left");
+    assert_eq!(source.find_agents(&[lab.lid(a)]).unwrap(), [Some(false)], "it has left");
     let again = lab.agent(a, &with_state);
-    assert!(left(&again.says("still-slow")));
-    assert_eq!(teller.notify(&[back(&told, 13)], &[lab.lid(a)], SECOND * 5).unwrap(), [lab.lid(a)]);
+    assert!(left(&again.wait_for_event("still-slow")));
+    assert_eq!(teller.notify(&[notice_back(&told, 13)], &[lab.lid(a)], SECOND * 5).unwrap(), [lab.lid(a)]);
     assert_eq!((lab.level(a, hot), lab.level(b, hot)), (0, 0), "all that are named go back");
     let (events, _) = again.end();
     assert_eq!(
@@ -294,10 +304,10 @@ fn agents_follow_but_for_those_that_are_gone_slow_or_lie() {
 }
 
 /// A trap as anybody sends it to the manager.
-fn send_trap(port: &mut WritePort, told: &Repath) {
-    let mad = Smp::trap(&told.notice(port.local().lid.unwrap().value())).0;
-    let address = Address::of(port.local().manager_lid.unwrap(), mad.class());
-    assert_eq!(answer(port, Parcel { mad, address }).unwrap().method(), Method::TRAP_REPRESS);
+fn send_trap(port: &mut WritePort, told: &PathNotice) {
+    let mad = Smp::trap(&told.notice(port.local_port().lid.unwrap().value())).0;
+    let address = MadAddress::for_class(port.local_port().manager_lid.unwrap(), mad.class());
+    assert_eq!(answer(port, AddressedMad { mad, address }).unwrap().method(), Method::TRAP_REPRESS);
 }
 
 #[test]
@@ -310,50 +320,50 @@ fn an_agent_hears_the_manager_alone_and_each_notice_once_at_its_rate() {
     // A report that is not the manager's, with all else as it should be.
     let mut mad = Mad::administration(Method::REPORT, attribute::NOTICE, 0);
     *mad.record_mut::<Notice>() =
-        told_of(lab.lid(0), 1, &own).notice(other.local().manager_lid.unwrap().value());
+        path_notice(lab.lid(0), 1, &own).notice(other.local_port().manager_lid.unwrap().value());
     assert_eq!(
-        answer(&mut other, Parcel { address: Address::of(own[0], mad.class()), mad }),
+        answer(&mut other, AddressedMad { address: MadAddress::for_class(own[0], mad.class()), mad }),
         None,
         "nobody answers it"
     );
-    assert_eq!(agent.says("stranger")["from"], u64::from(lab.lid(2).value()));
+    assert_eq!(agent.wait_for_event("stranger")["from"], u64::from(lab.lid(2).value()));
     assert_eq!((lab.level(4, 0), agent.count("heard")), (0, 0));
 
     // The same one three times; one for others; one that says what cannot be.
-    let told = told_of(lab.lid(0), 2, &own);
+    let told = path_notice(lab.lid(0), 2, &own);
     (0..3).for_each(|_| send_trap(&mut other, &told));
-    send_trap(&mut other, &told_of(lab.lid(8), 3, &[lab.lid(5)]));
-    let mut forged = told_of(lab.lid(8), 4, &own).notice(1);
+    send_trap(&mut other, &path_notice(lab.lid(8), 3, &[lab.lid(5)]));
+    let mut forged = path_notice(lab.lid(8), 4, &own).notice(1);
     forged.details[2] = 99;
     let mad = Smp::trap(&forged).0;
-    let address = Address::of(other.local().manager_lid.unwrap(), mad.class());
-    answer(&mut other, Parcel { mad, address });
-    agent.says("unreadable");
-    agent.says("moved");
+    let address = MadAddress::for_class(other.local_port().manager_lid.unwrap(), mad.class());
+    answer(&mut other, AddressedMad { mad, address });
+    agent.wait_for_event("unreadable");
+    agent.wait_for_event("moved");
     assert_eq!(["heard", "repeated", "not-meant", "moved"].map(|event| agent.count(event)), [1, 2, 1, 1]);
     assert_eq!([0, 8].map(|to| lab.level(4, to)), [1, 0]);
 
     // Nobody is named: who has flows there is meant, and this one has none to itself.
     sleep(SECOND);
-    send_trap(&mut other, &told_of(own[0], 5, &[]));
-    agent.says("no-flows");
+    send_trap(&mut other, &path_notice(own[0], 5, &[]));
+    agent.wait_for_event("no-flows");
     // Eight at once are too many for it.
     sleep(SECOND);
     for to in [0, 1, 2, 3, 5, 6, 7, 8] {
-        send_trap(&mut other, &told_of(lab.lid(to), 20, &own));
+        send_trap(&mut other, &path_notice(lab.lid(to), 20, &own));
     }
-    agent.says("dropped");
+    agent.wait_for_event("dropped");
     sleep(SECOND / 2);
     let (events, sum) = agent.end();
     let dropped = sum["dropped"].as_u64().unwrap();
     assert!((3..=5).contains(&dropped), "{events:?}");
     assert_eq!(sum["strangers"], 1);
     // Whatever is asked of the port, no more reports come.
-    send_trap(&mut other, &told_of(lab.lid(7), 40, &own));
+    send_trap(&mut other, &path_notice(lab.lid(7), 40, &own));
 }
 
 #[test]
-fn a_hook_that_fails_or_does_not_end_is_told_and_nothing_moves() {
+fn a_hook_that_fails_or_does_not_end_is_reported_and_nothing_moves() {
     let lab = Lab::open();
     let failing = lab.hook("fails", "echo broken >&2; exit 3");
     let endless = lab.hook("endless", "sleep 600");
@@ -362,14 +372,14 @@ fn a_hook_that_fails_or_does_not_end_is_told_and_nothing_moves() {
     let tries = lab.agent(6, &["--dry-run"]);
     let missing = lab.agent(7, &["--hook", "/nonexistent/hook"]);
     let whom = [4, 5, 6, 7].map(|host| lab.lid(host));
-    let followed = lab.teller().notify(&[told_of(lab.lid(0), 3, &whom)], &whom, SECOND * 20).unwrap();
+    let followed = lab.teller().notify(&[path_notice(lab.lid(0), 3, &whom)], &whom, SECOND * 20).unwrap();
     assert_eq!(followed, []);
     assert_eq!([4, 5, 6, 7].map(|host| lab.level(host, 0)), [0; 4]);
-    let hook = fails.says("hook");
+    let hook = fails.wait_for_event("hook");
     assert!(hook["said"] == "broken" && hook["trouble"].as_str().unwrap().contains('3'), "{hook}");
-    assert!(waits.says("hook")["trouble"].as_str().unwrap().contains("after 0.5 s"));
-    assert!(missing.says("failed")["why"].as_str().unwrap().contains("cannot be started"));
-    tries.says("would-move");
+    assert!(waits.wait_for_event("hook")["trouble"].as_str().unwrap().contains("after 0.5 s"));
+    assert!(missing.wait_for_event("failed")["why"].as_str().unwrap().contains("cannot be started"));
+    tries.wait_for_event("would-move");
     let (_, sum) = fails.end();
     assert_eq!((&sum["failed"], &sum["moved"]), (&1.into(), &0.into()));
 }
@@ -378,14 +388,14 @@ fn a_hook_that_fails_or_does_not_end_is_told_and_nothing_moves() {
 fn an_agent_goes_where_the_manager_goes() {
     let home = tempfile::tempdir().unwrap();
     let words = "sim:kary,k=3,n=2,traffic=uniform";
-    let (simulator, _) = simulator_of(words, &LiveOptions::default()).unwrap();
+    let (simulator, _) = create_simulator(words, &LiveOptions::default()).unwrap();
     let (fabric, shared) =
-        (simulator.world().fabric().clone(), fabdeck_simulator::SimulatedPort::new(simulator));
+        (simulator.fabric().snapshot().clone(), fabdeck_simulator::SharedSimulator::new(simulator));
     let host = |name: &str| {
         fabric.nodes().find(|(_, node)| node.facts.description.split(' ').next() == Some(name)).unwrap().0
     };
-    let port = shared.open(Some("node4")).unwrap();
-    let options = fabdeck_live::agent::Options {
+    let port = shared.open_port(Some("node4")).unwrap();
+    let options = fabdeck_live::agent::AgentOptions {
         rate: 5,
         time: Some(SECOND * 10),
         state: Some(home.path().to_owned()),
@@ -399,7 +409,7 @@ fn an_agent_goes_where_the_manager_goes() {
         .run(&stop, &mut |event| {
             told.push(event.to_string());
             if !std::mem::replace(&mut moved, true) {
-                shared.with(|simulator| simulator.world_mut().move_manager(host("node7")));
+                shared.with_simulator(|simulator| simulator.fabric_mut().move_manager(host("node7")));
             }
         })
         .unwrap();
@@ -412,14 +422,14 @@ fn an_agent_goes_where_the_manager_goes() {
 
 /// A hook that runs may end when its agent is asked to; what waits behind it is not followed.
 #[test]
-fn who_is_asked_to_end_lets_the_hook_end_that_runs() {
+fn an_agent_asked_to_end_lets_its_running_hook_finish() {
     let lab = Lab::open();
     let begun = lab.home.path().join("begun");
     let hook = lab.hook("takes-long", &format!("touch {}; sleep 2", begun.display()));
     let agent = lab.agent(4, &["--hook", &hook]);
     let mut other = lab.client(2);
-    send_trap(&mut other, &told_of(lab.lid(0), 1, &[lab.lid(4)]));
-    send_trap(&mut other, &told_of(lab.lid(8), 2, &[lab.lid(4)]));
+    send_trap(&mut other, &path_notice(lab.lid(0), 1, &[lab.lid(4)]));
+    send_trap(&mut other, &path_notice(lab.lid(8), 2, &[lab.lid(4)]));
     let since = Instant::now();
     while !begun.exists() || agent.count("heard") < 2 {
         assert!(since.elapsed() < PATIENCE);
@@ -433,27 +443,27 @@ fn who_is_asked_to_end_lets_the_hook_end_that_runs() {
 }
 
 #[test]
-fn what_failed_may_be_told_again_and_another_level_is_another_notice() {
+fn a_failed_notice_may_be_repeated_and_another_level_is_another_notice() {
     let lab = Lab::open();
     let once = lab.home.path().join("tried");
     let hook = lab.hook("once", &format!("test -e {0} || {{ touch {0}; exit 3; }}", once.display()));
     let agent = lab.agent(4, &["--hook", &hook]);
     let mut other = lab.client(2);
-    let told = told_of(lab.lid(0), 1, &[lab.lid(4)]);
+    let told = path_notice(lab.lid(0), 1, &[lab.lid(4)]);
     send_trap(&mut other, &told);
-    agent.says("failed");
+    agent.wait_for_event("failed");
     send_trap(&mut other, &told);
-    agent.says("moved");
+    agent.wait_for_event("moved");
     assert_eq!((lab.level(4, 0), agent.count("repeated")), (1, 0));
-    send_trap(&mut other, &Repath { level: ServiceLevel::new(2).unwrap(), ..told.clone() });
+    send_trap(&mut other, &PathNotice { level: ServiceLevel::new(2).unwrap(), ..told.clone() });
     let since = Instant::now();
     while agent.count("moved") < 2 {
-        assert!(since.elapsed() < PATIENCE, "{:?}", agent.told());
+        assert!(since.elapsed() < PATIENCE, "{:?}", agent.read_events());
         sleep(Duration::from_millis(5));
     }
     assert_eq!(lab.level(4, 0), 2);
     send_trap(&mut other, &told);
-    agent.says("repeated");
+    agent.wait_for_event("repeated");
 }
 
 /// The way back to a LID that a host has no flows to: it has none on the slow lane either.
@@ -463,19 +473,19 @@ fn the_way_back_without_flows_is_kept_as_such() {
     let state = lab.home.path().join("state");
     let args = ["--state-dir", state.to_str().unwrap()];
     let own = lab.lid(4);
-    let told = told_of(own, 1, &[own]);
+    let told = path_notice(own, 1, &[own]);
     let mut other = lab.client(2);
     let first = lab.agent(4, &args);
     send_trap(&mut other, &told);
-    first.says("no-flows");
+    first.wait_for_event("no-flows");
     first.end();
     let file = fs::read_dir(state.join("agent")).unwrap().next().unwrap().unwrap().path();
     let slow = serde_json::json!({ own.to_string(): { "service_level": 1, "number": 1 } });
     fs::write(&file, serde_json::json!({ "slow": slow, "outcomes": [] }).to_string()).unwrap();
     let again = lab.agent(4, &args);
-    assert_eq!(again.says("still-slow")["lids"], serde_json::json!([own.value()]));
-    send_trap(&mut other, &back(&told, 1));
-    again.says("no-flows");
+    assert_eq!(again.wait_for_event("still-slow")["lids"], serde_json::json!([own.value()]));
+    send_trap(&mut other, &notice_back(&told, 1));
+    again.wait_for_event("no-flows");
     let (events, _) = again.end();
     let last = events.iter().rfind(|told| told["event"] == "still-slow").unwrap();
     assert_eq!(last["lids"], serde_json::json!([]));

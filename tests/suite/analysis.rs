@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use fabdeck::session::Look;
-use fabdeck_fabric::observe::{Adaptive, Observation};
-use fabdeck_fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes, Tables};
-use fabdeck_routing::analysis::{Lost, Marked, Paths};
-use fabdeck_routing::certificate::Kind;
-use fabdeck_routing::{Cause, NoPulse, Problem};
+use fabdeck::session::Snapshot;
+use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
+use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
+use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
+use fabdeck_routing::certificate::PairKind;
+use fabdeck_routing::{Cause, NoProgress, Problem};
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
 use crate::routing::{fabric, route};
 
-fn paths(problem: &Problem<'_>, routes: &Routes) -> Arc<Paths> {
-    Arc::new(Paths::new(problem, Arc::new(routes.clone()), &NoPulse).unwrap())
+fn paths(problem: &Problem<'_>, routes: &Routes) -> Arc<PathIndex> {
+    Arc::new(PathIndex::new(problem, Arc::new(routes.clone()), &NoProgress).unwrap())
 }
 
 /// What marks take, found from nothing.
-fn lost(index: &Arc<Paths>, fabric: &Fabric, marks: &Faults) -> Lost {
-    let mut marked = Marked::new(Arc::clone(index));
-    marked.become_marked(fabric, marks);
-    marked.lost()
+fn lost(index: &Arc<PathIndex>, fabric: &Fabric, marks: &Faults) -> PathLosses {
+    let mut marked = MarkedPaths::new(Arc::clone(index));
+    marked.set_marks(fabric, marks);
+    marked.path_losses()
 }
 
 /// The path between every two terminals that has one: the links that it takes, those of both ends included.
@@ -41,17 +41,17 @@ fn walks(fabric: &Fabric, problem: &Problem<'_>, routes: &Routes) -> Vec<(u32, V
     walks
 }
 
-fn any_mark(fabric: &Fabric, dice: &mut Dice) -> Resolved {
+fn any_mark(fabric: &Fabric, dice: &mut Dice) -> ElementId {
     match dice.below(4) {
-        0 => Resolved::Node(NodeId(dice.below(fabric.nodes().len()) as u32)),
-        1 => Resolved::Port(PortId(dice.below(fabric.ports().len()) as u32)),
-        _ => Resolved::Link(LinkId(dice.below(fabric.links().len()) as u32)),
+        0 => ElementId::Node(NodeId(dice.below(fabric.nodes().len()) as u32)),
+        1 => ElementId::Port(PortId(dice.below(fabric.ports().len()) as u32)),
+        _ => ElementId::Link(LinkId(dice.below(fabric.links().len()) as u32)),
     }
 }
 
 /// Ordered pairs of terminals that cables connect.
 fn connected(problem: &Problem<'_>) -> u64 {
-    let (part, parts) = problem.graph.parts();
+    let (part, parts) = problem.graph.components();
     let of =
         |number| problem.graph.terminals().iter().filter(|end| part[end.switch as usize] == number).count();
     (0..parts).map(of).map(|count| count as u64 * (count as u64).saturating_sub(1)).sum()
@@ -73,9 +73,9 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         let mut marks = Faults::default();
         for _ in 0..4 {
             marks.mark(any_mark(&fabric, &mut dice));
-            let failed: Vec<bool> = fabric.links().map(|(id, _)| marks.link_failed(&fabric, id)).collect();
+            let failed: Vec<bool> = fabric.links().map(|(id, _)| marks.is_link_failed(&fabric, id)).collect();
             let gone = walks.iter().filter(|(from, links, _)| {
-                marks.node_failed(NodeId(*from)) || links.iter().any(|link| failed[link.index()])
+                marks.is_node_failed(NodeId(*from)) || links.iter().any(|link| failed[link.index()])
             });
             let gone = gone.count();
             let lost = lost(&index, &fabric, &marks);
@@ -85,7 +85,7 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
             let critical = connected(&problem) - connected(&marked);
             assert_eq!(lost.critical, critical, "seed {seed}: {marks:?}");
             // Those that are cut off are among the lost, whether they had a path or not.
-            let (part, _) = marked.graph.parts();
+            let (part, _) = marked.graph.components();
             let at = |port: PortId| {
                 let end = marked.graph.terminals().iter().find(|end| end.port == port)?;
                 Some(part[end.switch as usize])
@@ -100,7 +100,10 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
             taken += usize::from(gone > 0);
         }
         // A mark that is taken back leaves nothing behind.
-        assert_eq!(lost(&index, &fabric, &Faults::default()), fabdeck_routing::analysis::Lost::default());
+        assert_eq!(
+            lost(&index, &fabric, &Faults::default()),
+            fabdeck_routing::analysis::PathLosses::default()
+        );
     }
     assert!(taken > 600 && without > 100, "{taken} {without}");
 }
@@ -149,14 +152,14 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
             for from in problem.graph.terminals() {
                 for to in problem.graph.terminals().iter().filter(|to| to.port != from.port) {
                     let base = u32::from(to.lid.unwrap().value());
-                    let up = |port: PortId| !marks.link_failed(&fabric, fabric.port(port).link.unwrap());
+                    let up = |port: PortId| !marks.is_link_failed(&fabric, fabric.port(port).link.unwrap());
                     let stands = (0..2).filter(|more| {
                         let lid = fabdeck_fabric::Lid::new(base + more).unwrap();
                         let channels = path(&problem, &routes, from.switch, lid).unwrap();
                         let link = |id: &u32| problem.graph.channels()[*id as usize].link;
                         up(from.port)
                             && up(to.port)
-                            && channels.iter().all(|id| !marks.link_failed(&fabric, link(id)))
+                            && channels.iter().all(|id| !marks.is_link_failed(&fabric, link(id)))
                     });
                     let stands = stands.count() as u64;
                     lids += 2 - stands;
@@ -169,8 +172,8 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
             let told = (lost.pairs, lost.lids, lost.partial, lost.ended);
             assert_eq!(told, (pairs, lids, partial, ended), "{name}: {marks:?}");
             assert_eq!(lost.partial_ports.is_empty(), partial == 0, "{name}: {marks:?}");
-            let links = fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id));
-            let down = links.filter(|id| marks.link_failed(&fabric, *id)).count();
+            let links = fabric.links().map(|(id, _)| id).filter(|id| fabric.is_between_switches(*id));
+            let down = links.filter(|id| marks.is_link_failed(&fabric, *id)).count();
             assert_eq!(lost.links, down, "{name}: {marks:?}");
             saved += partial;
         }
@@ -195,10 +198,10 @@ fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
             damage(&problem, &mut routes, &mut dice);
         }
         let index = paths(&problem, &routes);
-        let mut marked = Marked::new(Arc::clone(&index));
+        let mut marked = MarkedPaths::new(Arc::clone(&index));
         let mut jump = marked.clone();
         for _ in 0..16 {
-            let held: Vec<Resolved> = marked.faults().iter().collect();
+            let held: Vec<ElementId> = marked.faults().iter().collect();
             let looked = match dice.below(3) {
                 0 if !held.is_empty() => {
                     let what = held[dice.below(held.len())];
@@ -215,16 +218,20 @@ fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
             };
             spared += usize::from(looked.is_some_and(|ports| ports < problem.graph.terminals().len()));
             assert_eq!(
-                marked.lost(),
+                marked.path_losses(),
                 lost(&index, &fabric, marked.faults()),
                 "seed {seed}: {:?}",
                 marked.faults()
             );
         }
-        jump.become_marked(&fabric, marked.faults());
-        assert_eq!((jump.lost(), jump.faults()), (marked.lost(), marked.faults()), "seed {seed}");
-        jump.become_marked(&fabric, &Faults::default());
-        assert_eq!(jump.lost(), fabdeck_routing::analysis::Lost::default(), "seed {seed}");
+        jump.set_marks(&fabric, marked.faults());
+        assert_eq!(
+            (jump.path_losses(), jump.faults()),
+            (marked.path_losses(), marked.faults()),
+            "seed {seed}"
+        );
+        jump.set_marks(&fabric, &Faults::default());
+        assert_eq!(jump.path_losses(), fabdeck_routing::analysis::PathLosses::default(), "seed {seed}");
     }
     assert!(spared > 200, "{spared}");
 }
@@ -269,16 +276,16 @@ fn pairs_of_aggregation_nodes_are_counted_apart() {
     routes.set(from.switch, to.lid.unwrap(), None);
     let seen = certificate(&problem, &routes, false);
     assert!(seen.lost.total() > 0);
-    assert_eq!(seen.lost.by_kind(Kind::Aggregation), seen.lost.total());
+    assert_eq!(seen.lost.by_kind(PairKind::Aggregation), seen.lost.total());
     let all = certificate(&problem, &routes, true);
-    assert_eq!(all.lost.by_kind(Kind::Aggregation), seen.lost.total());
-    assert!(all.lost.by_kind(Kind::Switches) > 0);
+    assert_eq!(all.lost.by_kind(PairKind::Aggregation), seen.lost.total());
+    assert!(all.lost.by_kind(PairKind::Switches) > 0);
 }
 
 /// The mean of lost pairs over some seeds, Proposition 4.2, and the exact mean.
 fn curve(
     fabric: &Fabric,
-    index: &Arc<Paths>,
+    index: &Arc<PathIndex>,
     links: &[LinkId],
     (faults, seeds): (usize, u64),
 ) -> (f64, f64, f64) {
@@ -289,7 +296,7 @@ fn curve(
         for at in 0..faults {
             let other = at + dice.below(drawn.len() - at);
             drawn.swap(at, other);
-            marks.mark(Resolved::Link(drawn[at]));
+            marks.mark(ElementId::Link(drawn[at]));
         }
         lost(index, fabric, &marks).pairs
     };
@@ -308,7 +315,7 @@ fn balanced(problem: &Problem<'_>) -> Routes {
         start.iter().for_each(|switch| hops[*switch as usize] = 0);
         let mut queue = std::collections::VecDeque::from(start);
         while let Some(at) = queue.pop_front() {
-            for channel in &graph.channels()[graph.leaving(at)] {
+            for channel in &graph.channels()[graph.outgoing(at)] {
                 if hops[channel.to as usize] == far {
                     hops[channel.to as usize] = hops[at as usize] + 1;
                     queue.push_back(channel.to);
@@ -319,13 +326,13 @@ fn balanced(problem: &Problem<'_>) -> Routes {
     };
     let leaves = problem.switches().filter(|switch| !graph.terminals_of(*switch).is_empty()).collect();
     let rank = hops_from(leaves);
-    let mut routes = problem.no_routes();
+    let mut routes = problem.empty_routes();
     let mut number = 0;
     for to in problem.switches() {
         let hops = hops_from(vec![to]);
-        for end in problem.behind(to) {
+        for end in problem.destinations_behind(to) {
             for switch in problem.switches().filter(|switch| hops[*switch as usize] != far) {
-                let leaving = &graph.channels()[graph.leaving(switch)];
+                let leaving = &graph.channels()[graph.outgoing(switch)];
                 let nearer = |to: u32| hops[to as usize] + 1 == hops[switch as usize];
                 let ways: Vec<_> = leaving.iter().filter(|channel| nearer(channel.to)).collect();
                 let digit = ways.len().pow(rank[switch as usize]);
@@ -347,12 +354,12 @@ fn the_exact_mean_is_the_mean_over_all_sets_of_links() {
         let none = Faults::default();
         let problem = Problem::new(&fabric, &none);
         let index = paths(&problem, &route("minhop", &problem).unwrap().routes);
-        let links = fabric.links().map(|(id, _)| id).filter(|link| fabric.between_switches(*link));
+        let links = fabric.links().map(|(id, _)| id).filter(|link| fabric.is_between_switches(*link));
         let links: Vec<LinkId> = links.collect();
         let taken = |some: &[LinkId]| {
             let mut marks = Faults::default();
             some.iter().for_each(|link| {
-                marks.mark(Resolved::Link(*link));
+                marks.mark(ElementId::Link(*link));
             });
             lost(&index, &fabric, &marks).pairs
         };
@@ -380,7 +387,7 @@ fn disconnected_paths_follow_proposition_4_2_and_the_exact_mean() {
     let problem = Problem::new(&fabric, &none);
     let index = paths(&problem, &balanced(&problem));
     let links: Vec<LinkId> =
-        fabric.links().map(|(id, _)| id).filter(|link| fabric.between_switches(*link)).collect();
+        fabric.links().map(|(id, _)| id).filter(|link| fabric.is_between_switches(*link)).collect();
     assert_eq!(index.expected(1).links, links.len());
     for percent in percents {
         let faults = (links.len() as f64 * percent / 100.0).round() as usize;
@@ -401,24 +408,24 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
     let problem = Problem::new(&fabric, &none);
     let routes = route("minhop", &problem).unwrap().routes;
     let mut tables = Tables::default();
-    fabric.switches().for_each(|(id, _)| tables.entry(id).lft = Some(routes.lft(id.0)));
+    fabric.switches().for_each(|(id, _)| tables.node_mut(id).lft = Some(routes.lft(id.0)));
     let cost = |tables: &Tables, adaptive| {
         let observation = Observation { fabric: fabric.clone(), adaptive, ..Observation::default() };
-        let look = Look::new("here", observation, &Default::default());
-        fabdeck::session::cost(&look, tables, &none, None).unwrap()
+        let look = Snapshot::new("here", observation, &Default::default());
+        fabdeck::session::mark_cost(&look, tables, &none, None).unwrap()
     };
     let whole = cost(&tables, None);
-    assert_eq!((whole.at_least(), whole.without_path_before), (false, 0));
+    assert_eq!((whole.is_lower_bound(), whole.without_path_before), (false, 0));
     assert_eq!(whole.lost_words(), "0 of 72 pairs until somebody reroutes (0.0 %)");
-    let adaptive = cost(&tables, Some(Adaptive::On(2)));
-    assert_eq!((adaptive.at_least(), adaptive.adaptive_routing), (true, Some(2)));
-    tables.entry(NodeId(0)).lft = None;
+    let adaptive = cost(&tables, Some(AdaptiveRouting::On(2)));
+    assert_eq!((adaptive.is_lower_bound(), adaptive.adaptive_routing), (true, Some(2)));
+    tables.node_mut(NodeId(0)).lft = None;
     let unread = cost(&tables, None);
     // Three hosts behind the first leaf, of nine: they send to nobody, and nobody to them.
     let among = 3 * 2 + 2 * 3 * 6;
     assert_eq!((unread.unread_tables, unread.without_path_before), (1, among));
     assert!(
-        unread.at_least() && unread.lost_words().starts_with("at least 0 of 72"),
+        unread.is_lower_bound() && unread.lost_words().starts_with("at least 0 of 72"),
         "{}",
         unread.lost_words()
     );

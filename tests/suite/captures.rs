@@ -3,26 +3,26 @@
 // Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod anonymous;
-mod bombs;
-mod busy;
-mod cases;
+mod anonymization;
+mod busy_sweeps;
+mod command_cases;
 mod commands;
 mod cut;
 mod damage;
-mod exported;
+mod exports;
+mod full_disk;
 mod golden;
-mod heard;
-mod killed;
-mod linear;
-mod noted;
+mod hostile_captures;
+mod job_lists;
+mod killed_recorders;
+mod linear_work;
+mod messages;
+mod notes;
 mod properties;
+pub mod recorded_jobs;
+mod recorded_traps;
 mod reference;
-mod reported;
 mod ring;
-mod rolled;
+mod rotation;
+pub mod sample_fabric;
 mod size;
-pub mod stage;
-pub mod told_jobs;
-mod words;
-mod written;

@@ -35,7 +35,7 @@ fn codes_of_files_are_documented() {
     let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
     let folders =
-        ["mad/access", "files", "simulator", "live", "fabdeck/script/wires", "fabdeck/session/views"];
+        ["mad/access", "files", "simulator", "live", "fabdeck/script/system", "fabdeck/session/views"];
     for folder in folders {
         codes_under(&root.join("src").join(folder), &mut used);
     }

@@ -3,13 +3,12 @@
 // Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod adaptive;
-mod assumed;
+mod adaptive_routing;
+mod assumed_tables;
 pub mod binary;
 mod control_characters;
 
 mod docs;
-mod figures;
 mod golden;
 mod hotspots;
 mod jobs;
@@ -19,10 +18,11 @@ mod metrics;
 mod outputs;
 mod plans;
 mod prometheus;
-mod rising;
+mod real_fabrics;
+mod rising_counters;
 mod rows;
 mod service_levels;
-mod talk;
+mod stderr_messages;
+mod test_system;
 mod tracing;
 mod traffic;
-mod world;

@@ -1,7 +1,8 @@
 //! Rates, hot-spots and links in trouble, against what is worked out by hand.
 
 use fabdeck_fabric::counters::{
-    Contributor, Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles,
+    CongestedAdapter, CongestionRole, Evidence, Growth, LinkProblemKind, Thresholds, classify_adapters,
+    find_hot_spots, link_problems, rates_of_samples,
 };
 use fabdeck_fabric::observe::{Counter, CounterSample};
 use fabdeck_fabric::{
@@ -12,12 +13,12 @@ use fabdeck_fabric::{
 const WORDS_A_SECOND: u64 = 500_000_000;
 
 /// Nodes by name, in the order in which cables name them; those that begin with a capital are switches.
-struct Lab {
+struct CableLab {
     fabric: Fabric,
     names: Vec<&'static str>,
 }
 
-impl Lab {
+impl CableLab {
     fn new(cables: &[(&'static str, u8, &'static str, u8)]) -> Self {
         let mut builder = FabricBuilder::new();
         let (mut names, mut keys) = (Vec::new(), Vec::new());
@@ -60,7 +61,7 @@ impl Lab {
             let lid = self.fabric.port(self.port((to, 1))).facts.lid.unwrap();
             for (switch, port) in *ports {
                 let node = self.fabric.node_by_guid(self.guid(switch)).unwrap();
-                tables.entry(node).lft.get_or_insert_default().set(lid, Some(PortNum(*port)));
+                tables.node_mut(node).lft.get_or_insert_default().set(lid, Some(PortNum(*port)));
             }
         }
         tables
@@ -90,8 +91,8 @@ impl Lab {
 }
 
 /// Figure 2: nodes 1, 2 and 4 send to node 6; node 7 sends to node 8 over the same link between the switches.
-fn figure_2() -> Lab {
-    Lab::new(&[
+fn figure_2() -> CableLab {
+    CableLab::new(&[
         ("A", 1, "n1", 1),
         ("A", 2, "n2", 1),
         ("A", 7, "n7", 1),
@@ -125,28 +126,28 @@ fn figure_2_has_one_hot_spot_three_contributors_and_a_victim() {
         (("n4", 1), DATA, share),
         (("n7", 1), DATA, share),
     ]);
-    let rates = rates(&lab.fabric, &before, &after, 10.0);
-    let n1 = rates.of(lab.port(("n1", 1))).unwrap();
+    let rates = rates_of_samples(&lab.fabric, &before, &after, 10.0);
+    let n1 = rates.port(lab.port(("n1", 1))).unwrap();
     assert_eq!(n1.congestion(), Some(300_000.0), "equation 1");
     assert_eq!(n1.bandwidth(), Some(share as f64 * 4.0 / 10.0), "equation 2");
     assert!((n1.utilisation().unwrap() - 1.0 / 3.0).abs() < 1e-6, "equation 3");
-    assert_eq!(rates.of(lab.port(("B", 6))).unwrap().utilisation(), Some(1.0));
+    assert_eq!(rates.port(lab.port(("B", 6))).unwrap().utilisation(), Some(1.0));
 
-    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
     let hot: Vec<_> = verdict.hot_spots.iter().map(|hot| (hot.at.port, hot.adapter)).collect();
     assert_eq!(hot, [(lab.port(("B", 6)), lab.port(("n6", 1)))]);
-    let held_up: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.role)).collect();
-    let suffers = |name| (lab.port((name, 1)), Role::ContributorOrVictim);
+    let held_up: Vec<_> = verdict.congested_adapters.iter().map(|held| (held.at.port, held.role)).collect();
+    let suffers = |name| (lab.port((name, 1)), CongestionRole::ContributorOrVictim);
     assert_eq!(held_up, [suffers("n1"), suffers("n2"), suffers("n7"), suffers("n4")], "the worst first");
-    let way: Vec<_> = verdict.on_the_way.iter().map(|way| way.port).collect();
+    let way: Vec<_> = verdict.congested_ports.iter().map(|way| way.port).collect();
     assert_eq!(way, [lab.port(("A", 10))], "the tree of the hot-spot");
-    assert!(verdict.untold.is_empty() && !verdict.links_too_narrow());
+    assert!(verdict.unknown_ports.is_empty() && !verdict.has_narrow_links());
 }
 
 #[test]
-fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
+fn a_host_that_sends_nothing_to_the_hot_spot_is_a_victim() {
     // C has a cable of its own to B, which carries nothing; what n9 sends goes over A to n1.
-    let lab = Lab::new(&[
+    let lab = CableLab::new(&[
         ("A", 1, "n1", 1),
         ("A", 2, "n2", 1),
         ("A", 10, "B", 10),
@@ -162,28 +163,33 @@ fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
         counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
     }
     counted.extend([(("A", 10), DATA, part), (("C", 11), DATA, part)]);
-    let rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
-    let mut verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let mut verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
     let counters_alone = verdict.clone();
-    tell_apart(&lab.fabric, &lab.tables(&[]), &rates, &mut verdict);
+    classify_adapters(&lab.fabric, &lab.tables(&[]), &rates, &mut verdict);
     assert_eq!(verdict, counters_alone, "where nobody read tables nothing is told");
     let to_n6 = [("A", 10), ("B", 6), ("C", 12)];
-    tell_apart(
+    classify_adapters(
         &lab.fabric,
         &lab.tables(&[("n1", &[("A", 1), ("B", 10), ("C", 11)]), ("n6", &to_n6)]),
         &rates,
         &mut verdict,
     );
-    let role =
-        |name| verdict.held_up.iter().find(|held| held.at.port == lab.port((name, 1))).map(|held| held.role);
+    let role = |name| {
+        verdict
+            .congested_adapters
+            .iter()
+            .find(|held| held.at.port == lab.port((name, 1)))
+            .map(|held| held.role)
+    };
     let sent = part as f64 * 4.0;
-    assert_eq!(role("n9"), Some(Role::Victim { most: 0.0, sent }));
+    assert_eq!(role("n9"), Some(CongestionRole::Victim { most: 0.0, sent }));
     let hot_spot = lab.port(("n6", 1));
     let evidence = Evidence::OthersFallShort { hot_spot, others: sent, arrived: 2.0 * sent };
     for name in ["n2", "n4"] {
         assert_eq!(
             role(name),
-            Some(Role::Contributor(evidence)),
+            Some(CongestionRole::Contributor(evidence)),
             "{name}: half of it comes from nobody else"
         );
     }
@@ -193,7 +199,7 @@ fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
 /// half of what arrived proves a contributor, and proves nothing once the two readings may differ by that half.
 #[test]
 fn ports_read_at_different_moments_prove_less() {
-    let lab = Lab::new(&[
+    let lab = CableLab::new(&[
         ("A", 2, "n2", 1),
         ("A", 10, "B", 10),
         ("B", 4, "n4", 1),
@@ -206,24 +212,30 @@ fn ports_read_at_different_moments_prove_less() {
         counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
     }
     counted.push((("A", 10), DATA, part));
-    let mut rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
-    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let mut rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
     let tables = lab.tables(&[("n1", &[("A", 1), ("B", 10)]), ("n6", &[("A", 10), ("B", 6)])]);
     // Half of what arrived is beyond an allowance of 5 % and 44 %, and within one of 5 % and 46 %.
     for (skew, is_proved) in [(0.0, true), (0.44, true), (0.46, false)] {
         rates.skew = skew;
         let mut told_apart = verdict.clone();
-        tell_apart(&lab.fabric, &tables, &rates, &mut told_apart);
-        let is_contributor =
-            |held: &&Contributor| matches!(held.role, Role::Contributor(Evidence::OthersFallShort { .. }));
-        let contributors = told_apart.held_up.iter().filter(is_contributor).count();
-        assert_eq!(contributors, if is_proved { 2 } else { 0 }, "{skew}: {:?}", told_apart.held_up);
+        classify_adapters(&lab.fabric, &tables, &rates, &mut told_apart);
+        let is_contributor = |held: &&CongestedAdapter| {
+            matches!(held.role, CongestionRole::Contributor(Evidence::OthersFallShort { .. }))
+        };
+        let contributors = told_apart.congested_adapters.iter().filter(is_contributor).count();
+        assert_eq!(
+            contributors,
+            if is_proved { 2 } else { 0 },
+            "{skew}: {:?}",
+            told_apart.congested_adapters
+        );
     }
 }
 
 #[test]
-fn who_has_no_way_to_a_hot_spot_is_no_contributor_to_it() {
-    let lab = Lab::new(&[
+fn a_host_without_a_path_to_a_hot_spot_is_no_contributor_to_it() {
+    let lab = CableLab::new(&[
         ("A", 1, "n1", 1),
         ("A", 2, "n2", 1),
         ("A", 3, "n3", 1),
@@ -237,25 +249,25 @@ fn who_has_no_way_to_a_hot_spot_is_no_contributor_to_it() {
     for name in ["n3", "n4", "n5"] {
         counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
     }
-    let rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
-    let mut verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let mut verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
     assert_eq!(verdict.hot_spots.len(), 2);
     let (to_n1, to_n2) = ([("A", 1)], [("A", 2)]);
     let mut tables = lab.tables(&[("n1", &to_n1), ("n2", &to_n2)]);
     // Without an entry for n2 nothing that is sent comes there, however much did.
     let node = lab.fabric.node_by_guid(lab.guid("A")).unwrap();
     let lid = lab.fabric.port(lab.port(("n2", 1))).facts.lid.unwrap();
-    tables.entry(node).lft.as_mut().unwrap().set(lid, None);
-    tell_apart(&lab.fabric, &tables, &rates, &mut verdict);
+    tables.node_mut(node).lft.as_mut().unwrap().set(lid, None);
+    classify_adapters(&lab.fabric, &tables, &rates, &mut verdict);
     let hot_spot = lab.port(("n2", 1));
-    for held in &verdict.held_up {
-        let wrong = matches!(held.role, Role::Contributor(Evidence::OthersFallShort { hot_spot: to, .. }) if to == hot_spot);
+    for held in &verdict.congested_adapters {
+        let wrong = matches!(held.role, CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot: to, .. }) if to == hot_spot);
         assert!(!wrong, "{held:?}");
     }
 }
 
 #[test]
-fn who_has_a_fair_share_is_no_contributor() {
+fn a_host_with_a_fair_share_is_no_contributor() {
     let lab = figure_2();
     let before = lab.look(&[]);
     let after = lab.look(&[
@@ -265,18 +277,23 @@ fn who_has_a_fair_share_is_no_contributor() {
         (("n2", 1), WAIT, 900_000),
         (("n2", 1), DATA, WORDS_A_SECOND / 2 - 1),
     ]);
-    let rates = rates(&lab.fabric, &before, &after, 1.0);
-    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
-    let role =
-        |name| verdict.held_up.iter().find(|held| held.at.port == lab.port((name, 1))).map(|held| held.role);
-    assert_eq!(role("n1"), Some(Role::FairShare), "half of the link is fair");
-    assert_eq!(role("n2"), Some(Role::ContributorOrVictim));
+    let rates = rates_of_samples(&lab.fabric, &before, &after, 1.0);
+    let verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let role = |name| {
+        verdict
+            .congested_adapters
+            .iter()
+            .find(|held| held.at.port == lab.port((name, 1)))
+            .map(|held| held.role)
+    };
+    assert_eq!(role("n1"), Some(CongestionRole::FairShare), "half of the link is fair");
+    assert_eq!(role("n2"), Some(CongestionRole::ContributorOrVictim));
 }
 
 #[test]
 fn uplinks_that_wait_are_no_end_point_hot_spot() {
     // A rail with one uplink a leaf: the hottest waits are the uplinks, and every adapter takes what comes.
-    let lab = Lab::new(&[
+    let lab = CableLab::new(&[
         ("S", 1, "L1", 36),
         ("S", 2, "L2", 36),
         ("L1", 1, "a", 1),
@@ -290,12 +307,12 @@ fn uplinks_that_wait_are_no_end_point_hot_spot() {
         (("a", 1), WAIT, 400_000),
         (("a", 1), DATA, WORDS_A_SECOND / 4),
     ]);
-    let rates = rates(&lab.fabric, &lab.look(&[]), &after, 1.0);
-    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
-    assert!(verdict.hot_spots.is_empty() && verdict.links_too_narrow());
-    assert_eq!(verdict.on_the_way.len(), 2);
+    let rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &after, 1.0);
+    let verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    assert!(verdict.hot_spots.is_empty() && verdict.has_narrow_links());
+    assert_eq!(verdict.congested_ports.len(), 2);
     let thresholds = Thresholds { congestion: 6_000_000.0, ..Thresholds::default() };
-    assert!(hot_spots(&lab.fabric, &rates, &thresholds).is_quiet());
+    assert!(find_hot_spots(&lab.fabric, &rates, &thresholds).is_quiet());
 }
 
 #[test]
@@ -314,15 +331,16 @@ fn what_counters_do_not_tell_is_said() {
         (n7, WAIT, stuck),
     ]);
     before.retain(|sample| sample.node != Some(lab.guid("n8")));
-    let rates = rates(&lab.fabric, &before, &after, 1.0);
-    let waited = |at| rates.of(lab.port(at)).unwrap().waited;
+    let rates = rates_of_samples(&lab.fabric, &before, &after, 1.0);
+    let waited = |at| rates.port(lab.port(at)).unwrap().waited;
     assert_eq!(waited(n1), Growth::Stuck);
     assert_eq!(waited(n2), Growth::By(500_000), "the wide counter moves beside a narrow one that is stuck");
     assert_eq!(waited(n4), Growth::Cleared(300_000));
     assert_eq!(waited(n7), Growth::AtLeast(stuck));
-    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
-    assert_eq!(verdict.untold, [n1, ("n8", 1)].map(|at| lab.port(at)));
-    let bounds: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.at.at_least)).collect();
+    let verdict = find_hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    assert_eq!(verdict.unknown_ports, [n1, ("n8", 1)].map(|at| lab.port(at)));
+    let bounds: Vec<_> =
+        verdict.congested_adapters.iter().map(|held| (held.at.port, held.at.at_least)).collect();
     assert_eq!(bounds, [(lab.port(n7), true), (lab.port(n2), false), (lab.port(n4), true)]);
 }
 
@@ -331,7 +349,7 @@ fn no_rate_without_time() {
     let lab = figure_2();
     let look = lab.look(&[]);
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(rates(&lab.fabric, &look, &look, seconds).ports.is_empty());
+        assert!(rates_of_samples(&lab.fabric, &look, &look, seconds).ports.is_empty());
     }
 }
 
@@ -343,16 +361,16 @@ fn links_are_errored_flapping_or_slow_and_say_where() {
         (("n2", 1), Counter::SymbolErrorCounter, 9),
         (("B", 10), Counter::LinkDownedCounter, 1),
     ]);
-    let rates = rates(&lab.fabric, &lab.look(&[]), &after, 3600.0);
-    let found = troubles(&lab.fabric, &rates, &Thresholds::default());
+    let rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &after, 3600.0);
+    let found = link_problems(&lab.fabric, &rates, &Thresholds::default());
     let link = |at| lab.fabric.port(lab.port(at)).link.unwrap();
     let why: Vec<_> = found.iter().map(|trouble| (trouble.link, trouble.why)).collect();
     let (a1, b10) = (lab.port(("A", 1)), lab.port(("B", 10)));
     assert_eq!(
         why,
         [
-            (link(("A", 1)), Why::Errored { at: a1, per_hour: 10.0, at_least: false }),
-            (link(("A", 10)), Why::Flaps { at: b10, per_hour: 1.0, at_least: false }),
+            (link(("A", 1)), LinkProblemKind::Errored { at: a1, per_hour: 10.0, at_least: false }),
+            (link(("A", 10)), LinkProblemKind::Flaps { at: b10, per_hour: 1.0, at_least: false }),
         ],
         "nine errors an hour are below the threshold"
     );
@@ -368,7 +386,8 @@ fn links_are_errored_flapping_or_slow_and_say_where() {
         .map(|(kind, guid)| (builder.find(kind, Guid(guid)).unwrap(), PortNum(1)));
     builder.connect(ends[0], ends[1]).unwrap();
     lab.fabric = builder.finish();
-    let found = troubles(&lab.fabric, &fabdeck_fabric::counters::Rates::default(), &Thresholds::default());
+    let found =
+        link_problems(&lab.fabric, &fabdeck_fabric::counters::Rates::default(), &Thresholds::default());
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].why, Why::Degraded);
+    assert_eq!(found[0].why, LinkProblemKind::Degraded);
 }

@@ -1,8 +1,8 @@
 //! The fabric as a value: names, elements, faults, the switch graph and differences.
 
 use fabdeck_fabric::{
-    Element, ElementError, Fabric, FabricBuilder, FabricDiff, Faults, Guid, Lid, LinkSpeed, NameMap, Names,
-    NodeFacts, NodeKey, NodeKind, PortNum, PortState, Resolved, SwitchGraph,
+    Element, ElementError, ElementId, Fabric, FabricBuilder, FabricDiff, Faults, Guid, Lid, LinkSpeed,
+    NameMap, Names, NodeFacts, NodeKey, NodeKind, PortNum, PortState, SwitchGraph,
 };
 
 fn switch(b: &mut FabricBuilder, guid: u64, name: &str) -> NodeKey {
@@ -42,18 +42,18 @@ fn names(fabric: &Fabric) -> Names {
     Names::new(fabric, &NameMap::default())
 }
 
-fn resolve(fabric: &Fabric, text: &str) -> Result<Resolved, ElementError> {
+fn resolve(fabric: &Fabric, text: &str) -> Result<ElementId, ElementError> {
     text.parse::<Element>()?.resolve(fabric, &names(fabric))
 }
 
 #[test]
 fn a_node_is_found_by_name_guid_port_guid_or_host_word() {
     let fabric = small();
-    let n0 = Resolved::Node(fabric.node_by_guid(Guid(0x20)).unwrap());
+    let n0 = ElementId::Node(fabric.node_by_guid(Guid(0x20)).unwrap());
     for text in ["host:n0", "host:n0 HCA-1", "host:0x20", "host:0x0000000000000020", "host:0x2001"] {
         assert_eq!(resolve(&fabric, text), Ok(n0), "{text}");
     }
-    let leaf0 = Resolved::Node(fabric.node_by_guid(Guid(0x10)).unwrap());
+    let leaf0 = ElementId::Node(fabric.node_by_guid(Guid(0x10)).unwrap());
     assert_eq!(
         resolve(&fabric, "switch:leaf0"),
         Ok(leaf0),
@@ -74,7 +74,7 @@ fn a_name_borne_twice_is_refused_with_the_guids() {
     };
     assert_eq!(guids, [Guid(0x12).to_string(), Guid(0x13).to_string()]);
     assert_eq!(
-        names(&fabric).unique(&fabric, fabric.node_by_guid(Guid(0x12)).unwrap()),
+        names(&fabric).unique_name(&fabric, fabric.node_by_guid(Guid(0x12)).unwrap()),
         Guid(0x12).to_string()
     );
 }
@@ -86,7 +86,7 @@ fn the_name_map_goes_before_the_description() {
     map.by_guid.insert(Guid(0x12), "rack 7".into());
     let names = Names::new(&fabric, &map);
     let found = "switch:rack 7".parse::<Element>().unwrap().resolve(&fabric, &names);
-    assert_eq!(found, Ok(Resolved::Node(fabric.node_by_guid(Guid(0x12)).unwrap())));
+    assert_eq!(found, Ok(ElementId::Node(fabric.node_by_guid(Guid(0x12)).unwrap())));
     assert!(
         "switch:spare".parse::<Element>().unwrap().resolve(&fabric, &names).is_ok(),
         "no longer ambiguous"
@@ -123,7 +123,7 @@ fn marks_survive_their_text_form() {
 fn a_mark_takes_the_links_of_its_ports_and_nodes() {
     let fabric = small();
     let link = |text| match resolve(&fabric, text) {
-        Ok(Resolved::Link(id)) => id,
+        Ok(ElementId::Link(id)) => id,
         other => panic!("{text}: {other:?}"),
     };
     for (mark, lost) in
@@ -131,7 +131,7 @@ fn a_mark_takes_the_links_of_its_ports_and_nodes() {
     {
         let mut faults = Faults::new();
         faults.mark(resolve(&fabric, mark).unwrap());
-        let seen = ["link:leaf0[1]", "link:leaf0[2]"].map(|text| faults.link_failed(&fabric, link(text)));
+        let seen = ["link:leaf0[1]", "link:leaf0[2]"].map(|text| faults.is_link_failed(&fabric, link(text)));
         assert_eq!(seen, lost, "{mark}");
     }
 }
@@ -145,17 +145,17 @@ fn the_switch_graph_has_channels_terminals_and_parts() {
         let back = graph.channel(channel.reverse);
         assert_eq!((back.from, back.to, back.reverse.index()), (channel.to, channel.from, at));
     }
-    assert_eq!(graph.leaving(0).len(), 2);
+    assert_eq!(graph.outgoing(0).len(), 2);
     assert_eq!(graph.terminals_of(0).len(), 1);
     assert_eq!(graph.terminals_of(0)[0].lid, Lid::new(5));
-    assert_eq!(graph.parts().1, 3, "the pair and two islands");
+    assert_eq!(graph.components().1, 3, "the pair and two islands");
 
     let mut faults = Faults::new();
     faults.mark(resolve(&fabric, "link:leaf0[1]").unwrap());
     assert_eq!(SwitchGraph::new(&fabric, &faults).channels().len(), 2);
     faults.mark(resolve(&fabric, "switch:leaf1").unwrap());
     let graph = SwitchGraph::new(&fabric, &faults);
-    assert_eq!((graph.channels().len(), graph.terminals().len(), graph.alive(1)), (0, 1, false));
+    assert_eq!((graph.channels().len(), graph.terminals().len(), graph.is_alive(1)), (0, 1, false));
     assert_eq!(graph.switch_count(), 4, "a failed switch keeps its index");
 }
 
@@ -216,7 +216,7 @@ fn a_link_is_degraded_only_when_both_ends_say_what_they_can_do() {
         builder.port(one, PortNum(1)).speed_supported = a;
         builder.port(two, PortNum(1)).speed_supported = b;
         let fabric = builder.finish();
-        fabric.degraded(fabric.links().next().unwrap().0)
+        fabric.is_degraded(fabric.links().next().unwrap().0)
     };
     use LinkSpeed::{Ddr, Edr, Hdr};
     assert_eq!(build(Ddr, Some(Hdr), Some(Edr)), Some(true));
@@ -236,8 +236,8 @@ fn marks_are_carried_over_by_kind_and_guid() {
     assert_eq!(fabric.node_by_key(&fabric.node_key(host)), Some(host));
     assert_eq!(fabric.node_by_key("host 0x0000000000000006"), None);
     let mut faults = Faults::new();
-    for what in [Resolved::Node(host), Resolved::Port(fabric.port_of(host, PortNum(1)).unwrap())] {
+    for what in [ElementId::Node(host), ElementId::Port(fabric.port_of(host, PortNum(1)).unwrap())] {
         faults.mark(what);
     }
-    assert_eq!(faults.carried_over(&fabric, &fabric.clone()), (faults, Vec::new()));
+    assert_eq!(faults.translate(&fabric, &fabric.clone()), (faults, Vec::new()));
 }

@@ -4,28 +4,33 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fabdeck_fabric::generate::{GenerateError, Generated, Spec, catalogue, common_keys, generate};
+use fabdeck_fabric::generate::{
+    FabricSpec, GenerateError, GeneratedFabric, catalogue, common_keys, generate,
+};
 use fabdeck_fabric::{
-    Element, Fabric, Faults, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PortNum, Resolved, SwitchGraph,
+    Element, ElementId, Fabric, Faults, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PortNum, SwitchGraph,
 };
 use fabdeck_files::{ibnetdiscover, ibsim, text::Input};
 use proptest::prelude::*;
 
-fn made(text: &str) -> Generated {
-    let spec: Spec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+fn made(text: &str) -> GeneratedFabric {
+    let spec: FabricSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     generate(&spec).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn refused(text: &str) -> GenerateError {
-    text.parse::<Spec>().and_then(|spec| generate(&spec)).err().unwrap_or_else(|| panic!("{text} was made"))
+    text.parse::<FabricSpec>()
+        .and_then(|spec| generate(&spec))
+        .err()
+        .unwrap_or_else(|| panic!("{text} was made"))
 }
 
 fn between_switches(fabric: &Fabric) -> usize {
-    fabric.links().filter(|(id, _)| fabric.between_switches(*id)).count()
+    fabric.links().filter(|(id, _)| fabric.is_between_switches(*id)).count()
 }
 
 fn parts(fabric: &Fabric) -> u32 {
-    SwitchGraph::new(fabric, &Faults::new()).parts().1
+    SwitchGraph::new(fabric, &Faults::new()).components().1
 }
 
 /// Switches, hosts, links between switches.
@@ -50,7 +55,7 @@ fn assert_sound(text: &str, fabric: &Fabric) {
             assert_eq!(port.facts.lid.is_some(), addressed, "{text}");
             assert_eq!(port.facts.guid.is_some(), addressed, "{text}");
             if let Some(lid) = port.facts.lid {
-                for offset in 0..port.facts.lmc.lids() {
+                for offset in 0..port.facts.lmc.lid_count() {
                     assert!(lids.insert(lid.value() + offset), "{text}: LID {lid} + {offset} twice");
                 }
             }
@@ -170,9 +175,9 @@ fn left_to_themselves_the_tables_topologies_have_the_tables_hosts_and_redundancy
 #[test]
 fn every_example_is_made_soundly_and_reads_back_as_its_canonical_text() {
     for entry in catalogue() {
-        let spec: Spec = entry.example.parse().unwrap();
+        let spec: FabricSpec = entry.example.parse().unwrap();
         assert_eq!(spec.entry().name, entry.name);
-        assert_eq!(spec.to_string().parse::<Spec>().unwrap(), spec, "{}", entry.example);
+        assert_eq!(spec.to_string().parse::<FabricSpec>().unwrap(), spec, "{}", entry.example);
         let made = generate(&spec).unwrap();
         assert_eq!(made.entry.name, entry.name);
         assert_eq!(parts(&made.fabric), 1, "{}", entry.example);
@@ -371,12 +376,12 @@ fn what_has_failed_is_named_as_an_element_of_the_whole_fabric() {
     for element in &broken.failed {
         let resolved = element.resolve(&whole, &names).unwrap();
         assert!(element.to_string().parse::<Element>().unwrap() == *element);
-        if let Resolved::Link(link) = resolved {
-            assert!(whole.between_switches(link), "{element}");
+        if let ElementId::Link(link) = resolved {
+            assert!(whole.is_between_switches(link), "{element}");
         }
         assert!(faults.mark(resolved), "{element}");
     }
-    let lost = whole.links().filter(|(id, _)| faults.link_failed(&whole, *id)).count();
+    let lost = whole.links().filter(|(id, _)| faults.is_link_failed(&whole, *id)).count();
     assert_eq!(whole.links().len() - lost, broken.fabric.links().len());
 }
 
@@ -537,8 +542,8 @@ fn any_spec() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn every_fabric_is_sound_connected_and_named_by_its_text(text in any_spec(), share in 0u32..60) {
-        let spec: Spec = text.parse().unwrap();
-        prop_assert_eq!(&spec.to_string().parse::<Spec>().unwrap(), &spec);
+        let spec: FabricSpec = text.parse().unwrap();
+        prop_assert_eq!(&spec.to_string().parse::<FabricSpec>().unwrap(), &spec);
         let whole = generate(&spec).unwrap();
         assert_sound(&text, &whole.fabric);
         prop_assert_eq!(parts(&whole.fabric), 1);
@@ -555,8 +560,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "[a-z0-9]{0,9}(,[a-z-]{1,14}=[0-9x%.]{0,9}){0,3}") {
-        if let Ok(spec) = text.parse::<Spec>() {
-            prop_assert_eq!(spec.to_string().parse::<Spec>().unwrap(), spec);
+        if let Ok(spec) = text.parse::<FabricSpec>() {
+            prop_assert_eq!(spec.to_string().parse::<FabricSpec>().unwrap(), spec);
         }
     }
 
@@ -571,7 +576,7 @@ proptest! {
         for (key, value) in values {
             text += &format!(",{}={value}", keys[key % keys.len()]);
         }
-        if let Ok(made) = text.parse::<Spec>().and_then(|spec| generate(&spec)) {
+        if let Ok(made) = text.parse::<FabricSpec>().and_then(|spec| generate(&spec)) {
             prop_assert!(made.fabric.top_lid().is_none_or(|lid| lid.value() <= Lid::MAX));
         }
     }

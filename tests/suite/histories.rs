@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabdeck_fabric::{ChannelId, Faults, JobMap, PortId, Routes};
 use fabdeck_routing::Problem;
-use fabdeck_routing::analysis::{Flows, JobLoads};
+use fabdeck_routing::analysis::{FlowPaths, JobLoads};
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, damage, path};
@@ -27,8 +27,8 @@ fn any_jobs(problem: &Problem<'_>, dice: &mut Dice) -> JobMap {
     for _ in 0..dice.below(9) {
         let (first, other) = (ends[dice.below(ends.len())].port, ends[dice.below(ends.len())].port);
         let host = jobs.host(problem.fabric, first);
-        jobs.join(other, host);
-        jobs.join(first, host);
+        jobs.join_host(other, host);
+        jobs.join_host(first, host);
     }
     jobs
 }
@@ -69,7 +69,7 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
             damage(&problem, &mut routes, &mut dice);
         }
         let jobs = any_jobs(&problem, &mut dice);
-        let seen = JobLoads::of(&Flows::new(&problem, &routes), &jobs);
+        let seen = JobLoads::new(&FlowPaths::new(&problem, &routes), &jobs);
         let mut all = BTreeMap::<u32, u64>::new();
         let (mut most, mut links, mut counted, mut lost_of_all) = (0, 0, 0, 0);
         for ((_, ports), job) in jobs.iter().zip(&seen.jobs) {
@@ -114,7 +114,7 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
 /// Tables 5.1 and 5.2.
 #[test]
 fn sar_is_better_where_the_dissertation_says_so() {
-    let samples = if crate::changing::long() { 200 } else { 20 };
+    let samples = if crate::changes::long() { 200 } else { 20 };
     for system in &SYSTEMS {
         let began = std::time::Instant::now();
         let seen = replay::replay(system, WORKLOADS[0], 1, samples);
@@ -137,7 +137,7 @@ fn sar_is_better_where_the_dissertation_says_so() {
 /// What was sent to the systems is not known, so signs do not hang on it.
 #[test]
 fn sar_is_better_whatever_is_sent_to_a_system() {
-    let samples = if crate::changing::long() { 200 } else { 4 };
+    let samples = if crate::changes::long() { 200 } else { 4 };
     for (system, workload) in
         SYSTEMS.iter().flat_map(|system| WORKLOADS[1..].iter().map(move |one| (system, *one)))
     {
@@ -151,7 +151,7 @@ fn sar_is_better_whatever_is_sent_to_a_system() {
 #[test]
 fn a_large_job_on_few_leaves_is_spread() {
     // A median of few is not that of many.
-    let (samples, least) = if crate::changing::long() { (100, 1.8) } else { (20, 1.6) };
+    let (samples, least) = if crate::changes::long() { (100, 1.8) } else { (20, 1.6) };
     let fabric = replay::fabric("tsubame2");
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);

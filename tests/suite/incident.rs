@@ -34,14 +34,14 @@ fn topology(text: &str) -> TopologyFile {
 
 // What was read, as text for the golden tests.
 
-fn told(notes: &Notes) -> String {
+fn print_notes(notes: &Notes) -> String {
     notes.iter().fold(String::new(), |mut out, note| {
         writeln!(out, "{note}{}", if note.partial { " [partial]" } else { "" }).unwrap();
         out
     })
 }
 
-fn told_samples(samples: &[CounterSample]) -> String {
+fn print_samples(samples: &[CounterSample]) -> String {
     let mut out = String::new();
     for sample in samples {
         let node = sample.node.map_or("-".to_owned(), |guid| guid.to_string());
@@ -56,7 +56,7 @@ fn told_samples(samples: &[CounterSample]) -> String {
     out
 }
 
-fn told_fabric(fabric: &Fabric) -> String {
+fn print_fabric(fabric: &Fabric) -> String {
     let mut out = String::new();
     for (id, node) in fabric.nodes() {
         let f = &node.facts;
@@ -102,48 +102,48 @@ fn told_fabric(fabric: &Fabric) -> String {
     out
 }
 
-fn told_topology(file: &TopologyFile) -> String {
+fn print_topology(file: &TopologyFile) -> String {
     let manager = file.subnet_manager.as_ref().map_or("-".to_owned(), |manager| {
         format!("{} {}", manager.guid, manager.state.as_deref().unwrap_or("-"))
     });
     format!(
         "time {}\nsubnet manager {manager}\n{}{}{}",
         file.time.as_deref().unwrap_or("-"),
-        told_fabric(&file.fabric),
-        told_samples(&file.counters),
-        told(&file.notes)
+        print_fabric(&file.fabric),
+        print_samples(&file.counters),
+        print_notes(&file.notes)
     )
 }
 
-fn told_counters(file: &CounterFile) -> String {
-    told_samples(&file.samples) + &told(&file.notes)
+fn print_counters(file: &CounterFile) -> String {
+    print_samples(&file.samples) + &print_notes(&file.notes)
 }
 
 #[test]
 fn tables_of_ibdiagnet() {
-    insta::assert_snapshot!("ibdiagnet_fabric", told_topology(&topology(FABRIC)));
+    insta::assert_snapshot!("ibdiagnet_fabric", print_topology(&topology(FABRIC)));
 }
 
 #[test]
 fn tables_of_another_version() {
-    insta::assert_snapshot!("ibdiagnet_other_version", told_topology(&topology(OTHER_VERSION)));
+    insta::assert_snapshot!("ibdiagnet_other_version", print_topology(&topology(OTHER_VERSION)));
 }
 
 #[test]
 fn tables_of_the_subnet_managers_database() {
-    insta::assert_snapshot!("ibdiagnet_smdb", told_topology(&topology(SMDB)));
+    insta::assert_snapshot!("ibdiagnet_smdb", print_topology(&topology(SMDB)));
 }
 
 #[test]
 fn counters_of_perfquery() {
-    insta::assert_snapshot!("perfquery", told_counters(&perfquery::read(input(PERFQUERY)).unwrap()));
+    insta::assert_snapshot!("perfquery", print_counters(&perfquery::read(input(PERFQUERY)).unwrap()));
 }
 
 #[test]
 fn counters_of_ibqueryerrors() {
     insta::assert_snapshot!(
         "ibqueryerrors",
-        told_counters(&ibqueryerrors::read(input(IBQUERYERRORS)).unwrap())
+        print_counters(&ibqueryerrors::read(input(IBQUERYERRORS)).unwrap())
     );
 }
 
@@ -170,7 +170,7 @@ fn a_format_knows_its_own_files_only() {
 fn no_key_is_kept_or_shown() {
     let secret = "5ec4e7ca11ab1e";
     assert!(FABRIC.contains(secret));
-    let shown = |file: &TopologyFile| format!("{}{file:?}", told_topology(file)).to_lowercase();
+    let shown = |file: &TopologyFile| format!("{}{file:?}", print_topology(file)).to_lowercase();
     assert!(!shown(&topology(FABRIC)).contains(secret));
     // Rows out of step with their columns: the key stands where something else is looked for.
     for cell in ["0x00000000000a0001,", "0x00000000000b0001,"] {
@@ -298,7 +298,9 @@ fn assert_says_no_more(part: &TopologyFile, whole: &TopologyFile, cut: usize) {
         }
     }
     assert!(
-        part.subnet_manager.is_none() || part.notes.partial() || part.subnet_manager == whole.subnet_manager
+        part.subnet_manager.is_none()
+            || part.notes.is_partial()
+            || part.subnet_manager == whole.subnet_manager
     );
     assert_samples_say_no_more(&part.counters, &whole.counters, cut);
 }
@@ -323,7 +325,7 @@ fn every_part_of_a_topology_says_nothing_wrong() {
             assert_says_no_more(&part, &whole, cut);
             // What is not noted is only blank lines at the end, or tables that no index announces.
             let announced = text.starts_with("START_INDEX_TABLE") || text == FABRIC;
-            if announced && !part.notes.partial() {
+            if announced && !part.notes.is_partial() {
                 assert_eq!(part, whole, "cut at {cut}");
             }
         }
@@ -339,7 +341,7 @@ fn every_part_of_a_counter_file_says_nothing_wrong() {
             let Ok(part) = read(input(&text[..cut])) else { continue };
             assert_samples_say_no_more(&part.samples, &whole.samples, cut);
             let at_line_end = text[..cut].ends_with('\n') || text[cut..].starts_with('\n');
-            assert!(part.notes.partial() || at_line_end, "cut at {cut}");
+            assert!(part.notes.is_partial() || at_line_end, "cut at {cut}");
         }
     }
 }
@@ -575,7 +577,7 @@ proptest! {
         let file = topology(&print_tables(&fabric, &samples));
         prop_assert_eq!(&file.fabric, &fabric);
         prop_assert_eq!(file.counters, samples);
-        prop_assert!(!file.notes.partial(), "{}", told(&file.notes));
+        prop_assert!(!file.notes.is_partial(), "{}", print_notes(&file.notes));
     }
 
     #[test]
@@ -619,9 +621,9 @@ fn draw(text: &str) -> Fabric {
     builder.finish()
 }
 
-fn told_slurm(fabric: &Fabric) -> String {
+fn print_slurm(fabric: &Fabric) -> String {
     let written = slurm::write(fabric, &Names::new(fabric, &NameMap::default()), None);
-    format!("{}--\n{}", written.text, told(&written.notes))
+    format!("{}--\n{}", written.text, print_notes(&written.notes))
 }
 
 #[test]
@@ -632,7 +634,7 @@ fn a_tree_for_slurm() {
          a/1 leaf0/1\nb/1 leaf0/2\nc/1 leaf1/1\nd/1 leaf1/2\n\
          leaf0/11 spine0/1\nleaf0/12 spine1/1\nleaf1/11 spine0/2\nleaf1/12 spine1/2\n",
     );
-    insta::assert_snapshot!("slurm_tree", told_slurm(&fabric));
+    insta::assert_snapshot!("slurm_tree", print_slurm(&fabric));
 }
 
 #[test]
@@ -652,7 +654,7 @@ fn what_a_tree_cannot_say() {
     for at in 0..4 {
         writeln!(text, "host m{at}=node{at:02} HCA-2\nm{at}/1 r1/{}", at + 1).unwrap();
     }
-    insta::assert_snapshot!("slurm_limits", told_slurm(&draw(&text)));
+    insta::assert_snapshot!("slurm_limits", print_slurm(&draw(&text)));
 }
 
 #[test]

@@ -1,22 +1,24 @@
 //! dFtree's lanes: who moves, what the ways there need, and what is refused; each on tables that are made here.
 
-mod circle;
+mod credit_loop;
 mod effects;
-mod moving;
-mod prepared;
-mod refused;
+mod migration;
+mod planned_tables;
+mod refusals;
 
 use std::collections::BTreeSet;
 
-use fabdeck::session::{Look, Made, Sent, UnmigratedPlan, migration_plan};
+use fabdeck::session::{LevelsInForce, MigrationPlanError, PlanOrigin, Snapshot, migration_plan};
 use fabdeck_change::Plan;
-use fabdeck_fabric::counters::{Contributor, Evidence, HotSpot, HotSpots, Role, Waiting};
+use fabdeck_fabric::counters::{
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpots,
+};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{
-    Arbitration, Fabric, FabricBuilder, Lane, Levels, Lid, NodeId, PortFacts, PortId, PortNum, Routes,
-    ServiceLevel, Sl2Vl, Tables, VlWeight,
+    Arbitration, Fabric, FabricBuilder, Lane, Lid, NodeId, PortFacts, PortId, PortNum, Routes, ServiceLevel,
+    ServiceLevels, Sl2Vl, Tables, VlWeight,
 };
-use fabdeck_routing::lanes::{Moved, Moves, propose};
+use fabdeck_routing::lanes::{FlowMoves, MovedFlows, propose_moves};
 
 pub fn lid(lid: u32) -> Lid {
     Lid::new(lid).unwrap()
@@ -57,7 +59,7 @@ pub fn tables(
     for (id, node) in fabric.nodes() {
         let cabled = fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
         let cabled: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
-        let held = tables.entry(id);
+        let held = tables.node_mut(id);
         held.lft = node.is_switch().then(|| routes.lft(id.0));
         for to in &cabled {
             let others = cabled.iter().filter(|from| *from != to && node.is_switch());
@@ -85,24 +87,29 @@ pub fn one_turn() -> Arbitration {
     }
 }
 
-pub fn look(fabric: &Fabric, tables: &Tables) -> Look {
+pub fn look(fabric: &Fabric, tables: &Tables) -> Snapshot {
     let observation =
         Observation { fabric: fabric.clone(), tables: tables.clone(), ..Observation::default() };
-    Look::new("made", observation, &Default::default())
+    Snapshot::new("made", observation, &Default::default())
 }
 
-pub fn waits(port: PortId) -> Waiting {
-    Waiting { port, congestion: 500_000.0, at_least: false, time_waited: None, utilisation: Some(0.3) }
+pub fn waits(port: PortId) -> CongestedPort {
+    CongestedPort { port, congestion: 500_000.0, at_least: false, time_waited: None, utilisation: Some(0.3) }
 }
 
 /// These adapters are hot, and these wait in these roles.
-pub fn verdict(fabric: &Fabric, hot: &[PortId], held: &[(PortId, Role)]) -> HotSpots {
+pub fn verdict(fabric: &Fabric, hot: &[PortId], held: &[(PortId, CongestionRole)]) -> HotSpots {
     let spot = |adapter: &PortId| HotSpot { at: waits(fabric.peer(*adapter).unwrap()), adapter: *adapter };
-    let held = held.iter().map(|(port, role)| Contributor { at: waits(*port), role: *role });
-    HotSpots { hot_spots: hot.iter().map(spot).collect(), held_up: held.collect(), ..HotSpots::default() }
+    let held = held.iter().map(|(port, role)| CongestedAdapter { at: waits(*port), role: *role });
+    HotSpots {
+        hot_spots: hot.iter().map(spot).collect(),
+        congested_adapters: held.collect(),
+        ..HotSpots::default()
+    }
 }
 
-pub const SENDS: Role = Role::Contributor(Evidence::NowhereElse { elsewhere: 0.0, sent: 1.0 });
+pub const SENDS: CongestionRole =
+    CongestionRole::Contributor(Evidence::NowhereElse { elsewhere: 0.0, sent: 1.0 });
 
 pub fn hosts(fabric: &Fabric) -> Vec<PortId> {
     let ports = fabric.ports().filter(|(_, port)| port.peer.is_some() && port.facts.lid.is_some());
@@ -114,14 +121,18 @@ pub fn lid_of(fabric: &Fabric, port: PortId) -> Lid {
 }
 
 /// All of them send to one.
-pub fn all_to(fabric: &Fabric, hot: PortId) -> Moves {
+pub fn all_to(fabric: &Fabric, hot: PortId) -> FlowMoves {
     let held: Vec<_> =
         hosts(fabric).into_iter().filter(|port| *port != hot).map(|port| (port, SENDS)).collect();
-    propose(fabric, &verdict(fabric, &[hot], &held), &[], &[])
+    propose_moves(fabric, &verdict(fabric, &[hot], &held), &[], &[])
 }
 
-pub fn planned(look: &Look, moves: &Moves, sent: Sent<'_>) -> Result<Plan, UnmigratedPlan> {
-    let plan = migration_plan(look, moves, &[], sent, Made::default())?;
+pub fn planned(
+    look: &Snapshot,
+    moves: &FlowMoves,
+    sent: LevelsInForce<'_>,
+) -> Result<Plan, MigrationPlanError> {
+    let plan = migration_plan(look, moves, &[], sent, PlanOrigin::default())?;
     // What is written is read back.
     let text = plan.text().unwrap();
     let read = Plan::read(&text).unwrap();
@@ -129,14 +140,14 @@ pub fn planned(look: &Look, moves: &Moves, sent: Sent<'_>) -> Result<Plan, Unmig
     Ok(read)
 }
 
-pub fn moved(hot_spot: Lid, (fast, slow): (u32, u32), hosts: &[Lid]) -> Moved {
+pub fn moved(hot_spot: Lid, (fast, slow): (u32, u32), hosts: &[Lid]) -> MovedFlows {
     let hosts: BTreeSet<Lid> = hosts.iter().copied().collect();
-    Moved { hot_spot, fast: level(fast), slow: level(slow), hosts, gone: None }
+    MovedFlows { hot_spot, fast: level(fast), slow: level(slow), hosts, gone: None }
 }
 
 /// The levels of routes, where the number of the lane is that of the level.
-pub fn levels_of(fabric: &Fabric, routes: &Routes) -> Levels {
-    let mut levels = Levels::unsaid(fabric.switch_count(), fabric.top_lid());
+pub fn levels_of(fabric: &Fabric, routes: &Routes) -> ServiceLevels {
+    let mut levels = ServiceLevels::unknown(fabric.switch_count(), fabric.top_lid());
     for (id, _) in fabric.switches() {
         for port in hosts(fabric) {
             let to = lid_of(fabric, port);

@@ -1,68 +1,71 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
-mod adaptive;
+mod adaptive_routing;
 mod administration;
-mod altered;
-mod carried;
+mod altered_answers;
 mod compare;
-mod drifting;
+mod fabric_events;
 mod faults;
-mod following;
 mod keys;
-mod levels;
 mod limits;
-mod meddled;
+mod missing_answers;
 mod notices;
-mod repeatable;
-mod silent;
+mod repeatability;
+mod service_levels;
+mod set_requests;
+mod silent_nodes;
+mod simulated_traffic;
 mod sweeps;
-mod trapped;
-mod writing;
+mod table_drift;
+mod traps;
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::Observation;
-use fabdeck_fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Port, Tables};
-use fabdeck_live::{Keys, Policy, look};
+use fabdeck_fabric::{Fabric, FabricDiff, FabricDifference, NodeId, NodeKind, Port, Tables};
+use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
 use fabdeck_mad::Mad;
-use fabdeck_mad::access::{Arrival, MadPort, Parcel, WritePort};
-use fabdeck_mad::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch, WriteToken};
-use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck_mad::access::{AddressedMad, MadPort, PortEvent, WritePort};
+use fabdeck_mad::access::{
+    NoObserver, ReadObserver, ReadOptions, ReadPort, ReadProgress, SourceError, WriteToken,
+};
+use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
 
 fn fabric(name: &str) -> Fabric {
-    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+    generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
 }
 
-fn world(fabric: &Fabric) -> World {
-    World::new(fabric, &Tables::default()).unwrap()
+fn world(fabric: &Fabric) -> SimulatedFabric {
+    SimulatedFabric::new(fabric, &Tables::default()).unwrap()
 }
 
-fn simulated(fabric: &Fabric, line: Line, seed: u64) -> SimulatedPort {
-    SimulatedPort::new(Simulator::new(world(fabric), line, seed))
+fn simulated(fabric: &Fabric, line: LineFaults, seed: u64) -> SharedSimulator {
+    SharedSimulator::new(Simulator::new(world(fabric), line, seed))
 }
 
-const ALL: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
-const TOPOLOGY: Wanted =
-    Wanted { tables: false, multicast: false, lanes: false, counters: false, adaptive: false };
+const ALL: ReadOptions =
+    ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+const TOPOLOGY: ReadOptions =
+    ReadOptions { tables: false, multicast: false, lanes: false, counters: false, adaptive: false };
 
-fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: Wanted) -> Result<Observation, SourceError> {
-    look("sim", port, Policy::default(), keys, wanted, &mut Unwatched)
+fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: ReadOptions) -> Result<Observation, SourceError> {
+    read_snapshot("sim", port, ExchangePolicy::default(), keys, wanted, &mut NoObserver)
 }
 
-fn look_at(port: &mut ReadPort, wanted: Wanted) -> Observation {
+fn look_at(port: &mut ReadPort, wanted: ReadOptions) -> Observation {
     look_with(port, &Keys::default(), wanted).unwrap()
 }
 
-fn writable(simulator: &SimulatedPort) -> WritePort {
-    simulator.open(None).unwrap().unlock(&WriteToken::simulation()).unwrap()
+fn writable(simulator: &SharedSimulator) -> WritePort {
+    simulator.open_port(None).unwrap().unlock(&WriteToken::for_simulation()).unwrap()
 }
 
 /// One datagram, and its answer within a second.
-fn exchange(port: &mut dyn MadPort, parcel: Parcel) -> Option<Mad> {
-    let patience = Policy::default().timeout;
+fn exchange(port: &mut dyn MadPort, parcel: AddressedMad) -> Option<Mad> {
+    let patience = ExchangePolicy::default().timeout;
     let until = port.now() + patience;
     port.send(&parcel, patience).unwrap();
     match port.receive(until).unwrap() {
-        Some(Arrival::Mad(parcel)) => Some(parcel.mad),
+        Some(PortEvent::Mad(parcel)) => Some(parcel.mad),
         _ => None,
     }
 }
@@ -76,10 +79,10 @@ fn hosts(fabric: &Fabric) -> Vec<NodeId> {
 }
 
 /// Pulls all cables of a node, or puts them back: how many they are.
-fn plug(simulator: &SimulatedPort, planned: &Fabric, node: NodeId, up: bool) -> usize {
+fn plug(simulator: &SharedSimulator, planned: &Fabric, node: NodeId, up: bool) -> usize {
     let cables = planned.ports_of(node).filter(|(_, port)| port.peer.is_some());
     let set = |(_, port): (_, &Port)| {
-        simulator.with(|simulator| simulator.world_mut().set_link(node, port.number, up));
+        simulator.with_simulator(|simulator| simulator.fabric_mut().set_link(node, port.number, up));
     };
     cables.map(set).count()
 }
@@ -103,9 +106,11 @@ fn route_to(fabric: &Fabric, to: NodeId) -> Vec<u8> {
 }
 
 /// What a live look tells more than the plan of a fabric does.
-fn differences(plan: &Fabric, seen: &Fabric) -> Vec<Change> {
-    let said = |change: &Change| match change {
-        Change::NodeChanged { before, .. } | Change::PortChanged { before, .. } => before != "unknown",
+fn differences(plan: &Fabric, seen: &Fabric) -> Vec<FabricDifference> {
+    let said = |change: &FabricDifference| match change {
+        FabricDifference::NodeChanged { before, .. } | FabricDifference::PortChanged { before, .. } => {
+            before != "unknown"
+        }
         _ => true,
     };
     FabricDiff::between(plan, seen).changes.into_iter().filter(said).collect()
@@ -121,26 +126,33 @@ fn a_look_sees_the_fabric_that_is_there() {
         "switch648",
     ] {
         let fabric = fabric(name);
-        let simulator = simulated(&fabric, Line::default(), 1);
-        let seen = look_at(&mut simulator.open(None).unwrap(), ALL);
+        let simulator = simulated(&fabric, LineFaults::default(), 1);
+        let seen = look_at(&mut simulator.open_port(None).unwrap(), ALL);
         let differences = differences(&fabric, &seen.fabric);
         assert!(differences.is_empty(), "{name}: {} such as {:?}", differences.len(), differences.first());
-        assert!(!seen.partial(), "{name}: {:?}", seen.notes);
+        assert!(!seen.is_partial(), "{name}: {:?}", seen.notes);
         println!("{name}: {:?}", seen.reading.unwrap().phases);
     }
 }
 
 #[test]
 fn cancel_ends_a_look() {
-    struct Cancelled;
-    impl Watch for Cancelled {
-        fn progress(&mut self, _: Progress) {}
-        fn cancelled(&self) -> bool {
+    struct CancelledWatch;
+    impl ReadObserver for CancelledWatch {
+        fn report_progress(&mut self, _: ReadProgress) {}
+        fn is_cancelled(&self) -> bool {
             true
         }
     }
-    let simulator = simulated(&fabric("demo"), Line::default(), 1);
-    let mut port = simulator.open(None).unwrap();
-    let ended = look("sim", &mut port, Policy::default(), &Keys::default(), ALL, &mut Cancelled);
+    let simulator = simulated(&fabric("demo"), LineFaults::default(), 1);
+    let mut port = simulator.open_port(None).unwrap();
+    let ended = read_snapshot(
+        "sim",
+        &mut port,
+        ExchangePolicy::default(),
+        &Keys::default(),
+        ALL,
+        &mut CancelledWatch,
+    );
     assert_eq!(ended.unwrap_err(), SourceError::Cancelled);
 }

@@ -49,7 +49,7 @@ fn compiled(program: &str) -> Offsets {
 #[test]
 fn structures_lie_as_the_headers_of_opensm_have_them() {
     let (here, program) = layout! {
-        Header = ib_mad_t { class = "mgmt_class", method = "method", status = "status", class_specific = "class_spec",
+        MadHeader = ib_mad_t { class = "mgmt_class", method = "method", status = "status", class_specific = "class_spec",
             transaction = "trans_id", attribute = "attr_id", modifier = "attr_mod" }
         NodeInfo = ib_node_info_t { node_type = "node_type", port_count = "num_ports", system_image_guid = "sys_guid",
             node_guid = "node_guid", port_guid = "port_guid", partition_capacity = "partition_cap",
@@ -197,7 +197,7 @@ fn port_info_reads_shared_bytes() {
     info.lanes_init_type = 0x40;
     info.operational_lanes_enforce = 0x30;
     assert_eq!(info.state(), Some(PortState::Active));
-    assert_eq!((info.lmc().value(), info.protect()), (3, ProtectBits::Silent));
+    assert_eq!((info.lmc().value(), info.protect_bits()), (3, ProtectBits::Silent));
     assert_eq!((info.width(), info.width_best()), (Some(LinkWidth::X4), Some(LinkWidth::X4)));
     assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Qdr), Some(LinkSpeed::Qdr)));
     assert_eq!((info.lanes_supported(), info.operational_lanes()), (Some(8), Some(4)));
@@ -211,8 +211,8 @@ fn lanes_and_multicast_masks_survive_the_wire() {
     for sl in 0..16 {
         table.set(ServiceLevel::new(sl).unwrap(), Lane::new((sl * 7) % 16).unwrap());
     }
-    assert_eq!(SlToVl::of(table).table(), table);
-    assert_eq!(SlToVl::of(table).pairs[0], 0x07, "the even level lies in the upper half");
+    assert_eq!(SlToVl::from_table(table).table(), table);
+    assert_eq!(SlToVl::from_table(table).pairs[0], 0x07, "the even level lies in the upper half");
     let mut block = MftBlock { masks: [0.into(); 32] };
     block.masks[3] = 0x8001.into();
     let ports: Vec<u8> = block.ports(3, 2).map(|p| p.value()).collect();

@@ -6,11 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fabdeck::session::{COMMANDS, Needs};
+use fabdeck::session::{COMMANDS, Requirement};
 use fabdeck_live::socket::Server;
-use fabdeck_live::{LiveOptions, simulator_of};
+use fabdeck_live::{LiveOptions, create_simulator};
 use fabdeck_mad::Method;
-use fabdeck_mad::access::Traffic;
+use fabdeck_mad::access::MadTraffic;
 
 /// The arguments of every command that looks at a fabric. One that is missing here fails the test.
 const READS: &[(&str, &[&str])] = &[
@@ -73,7 +73,8 @@ const PLANS: &[&str] = &["plan check", "plan diff"];
 
 #[test]
 fn commands_that_read_send_nothing_that_writes() {
-    let looks = COMMANDS.iter().filter(|command| command.needs == Needs::Fabric).map(|command| command.name);
+    let looks =
+        COMMANDS.iter().filter(|command| command.needs == Requirement::Fabric).map(|command| command.name);
     let missing: Vec<&str> = looks
         .filter(|name| {
             !OTHERS.contains(name)
@@ -87,19 +88,19 @@ fn commands_that_read_send_nothing_that_writes() {
 
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("jobs.txt"), "node0 1\nnode60 1\n").unwrap();
-    let traffic = served(home.path(), || {
+    let traffic = traffic_of_served_simulator(home.path(), || {
         for (name, args) in READS {
             // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
             // The path of somebody leads over every cable.
             let findings = args.contains(&"--switches") || *name == "disable";
-            let said = said(home.path(), args, if findings { 2 } else { 0 });
+            let said = run_command(home.path(), args, if findings { 2 } else { 0 });
             assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
         }
     });
     let others: Vec<u8> =
         traffic.sent.keys().copied().filter(|method| Method(*method) != Method::GET).collect();
-    assert_eq!((traffic.writes(), others), (0, Vec::new()), "{:?}", traffic.sent);
-    assert!(traffic.total() > 5_000, "{:?}", traffic.sent);
+    assert_eq!((traffic.write_count(), others), (0, Vec::new()), "{:?}", traffic.sent);
+    assert!(traffic.total_sent() > 5_000, "{:?}", traffic.sent);
 }
 
 /// With `--traps` what watches sends two Sets, of InformInfo, and no more; nothing else takes the flag.
@@ -110,15 +111,15 @@ fn commands_that_watch_with_traps_subscribe_and_leave() {
         &["--traps", "hotspots", "--interval", "200ms"],
         &["--traps", "record", "-o", "told.fdcap", "--interval", "10ms", "--for", "100ms"],
     ];
-    let traffic = served(home.path(), || {
+    let traffic = traffic_of_served_simulator(home.path(), || {
         for args in watching {
-            let said = said(home.path(), args, 0);
+            let said = run_command(home.path(), args, 0);
             assert!(said.contains("sent in all, 0 of them could write"), "{args:?}: {said}");
             let traps =
                 "traps: 2 Sets of InformInfo to the subnet manager and 0 answers to reports beside these";
             assert!(said.contains(traps), "{args:?}: {said}");
         }
-        let said = said(home.path(), &["--traps", "show", "fabric"], 64);
+        let said = run_command(home.path(), &["--traps", "show", "fabric"], 64);
         assert!(said.contains("FD-7207"), "{said}");
     });
     let others = traffic.sent.iter().filter(|(method, _)| Method(**method) != Method::GET);
@@ -126,9 +127,9 @@ fn commands_that_watch_with_traps_subscribe_and_leave() {
 }
 
 /// What the simulator was sent in the course of something.
-fn served(home: &Path, act: impl FnOnce()) -> Traffic {
+fn traffic_of_served_simulator(home: &Path, act: impl FnOnce()) -> MadTraffic {
     let socket = home.join("fabric.sock");
-    let (simulator, _) = simulator_of("sim:kary,k=4,n=3", &LiveOptions::default()).unwrap();
+    let (simulator, _) = create_simulator("sim:kary,k=4,n=3", &LiveOptions::default()).unwrap();
     let server = Server::bind(&socket, simulator).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -139,7 +140,7 @@ fn served(home: &Path, act: impl FnOnce()) -> Traffic {
 }
 
 /// What a command says when it looks through that simulator.
-fn said(home: &Path, args: &[&str], code: i32) -> String {
+fn run_command(home: &Path, args: &[&str], code: i32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(folder, home);

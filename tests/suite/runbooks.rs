@@ -1,33 +1,33 @@
 //! Runbooks: refused before the first step, stopped by the first guard, interrupted anywhere, rehearsed without a write, and those
 //! that come with the program.
 
-mod books;
-mod guarded;
-mod interrupted;
+mod guards;
+mod interruptions;
 mod jobs;
-mod partial;
-mod refused;
-mod walked;
-mod whole;
+mod partial_fabrics;
+mod refusals;
+mod shipped_runbooks;
+mod step_order;
+mod whole_run;
 
 use std::path::Path;
 use std::process::Output;
 
-use fabdeck::runbook::{Book, Fault, Known, read};
+use fabdeck::runbook::{ReaderOptions, Runbook, RunbookFault, read};
 use serde_json::Value;
 
-use crate::changing::processes::Lab;
+use crate::changes::processes::ServedLab;
 
 fn time(text: &str) -> Result<std::time::Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse().map_err(|_| "no time".to_owned())?;
     Ok(std::time::Duration::from_secs(seconds))
 }
 
-fn known() -> Known {
-    Known { time, window: time, findings: &["transition", "cycle"] }
+fn known() -> ReaderOptions {
+    ReaderOptions { time, window: time, findings: &["transition", "cycle"] }
 }
 
-fn read_book(text: &str) -> Result<Book, Vec<Fault>> {
+fn read_book(text: &str) -> Result<Runbook, Vec<RunbookFault>> {
     read(text, &Default::default(), known()).map_err(|(faults, unset)| {
         assert!(unset.is_empty(), "{unset:?}");
         faults
@@ -44,13 +44,13 @@ fn put(folder: &Path, name: &str, text: &str) {
 }
 
 /// Runs a book, which has to end with this code; its report.
-fn runs(lab: &Lab, args: &[&str], code: i32) -> (Value, String) {
+fn runs(lab: &ServedLab, args: &[&str], code: i32) -> (Value, String) {
     let args = [&["--json", "--no-times", "run"], args].concat();
     let ended = lab.run(&args);
-    told(lab, &args, &ended, code)
+    parse_result(lab, &args, &ended, code)
 }
 
-fn told(lab: &Lab, args: &[&str], ended: &Output, code: i32) -> (Value, String) {
+fn parse_result(lab: &ServedLab, args: &[&str], ended: &Output, code: i32) -> (Value, String) {
     let err = String::from_utf8_lossy(&ended.stderr).into_owned();
     let out = String::from_utf8_lossy(&ended.stdout);
     assert_eq!(ended.status.code(), Some(code), "{args:?}: {out}{err}{}", lab.logs());

@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Observation, SubnetManager};
 use fabdeck_fabric::{Fabric, Lid, NodeId, PortNum, Tables};
 use fabdeck_files::{ibnetdiscover, lfts, subnet_lst};
 use fabdeck_live::LiveOptions;
-use fabdeck_mad::access::{SourceError, Unwatched, Wanted};
+use fabdeck_mad::access::{NoObserver, ReadOptions, SourceError};
 use tempfile::TempDir;
 
 fn fabric(name: &str) -> Fabric {
-    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+    generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
 }
 
 fn look(path: &Path) -> Result<Observation, SourceError> {
     fabdeck_live::open(path.to_str().unwrap(), &LiveOptions::default())
-        .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
+        .and_then(|mut source| source.observe(ReadOptions::default(), &mut NoObserver))
 }
 
 fn refused(path: &Path) -> String {
@@ -35,7 +35,7 @@ fn incident() -> (TempDir, Fabric) {
 fn with_tables(folder: &TempDir, fabric: &Fabric, port: u8) {
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        let lft = tables.entry(id).lft.get_or_insert_default();
+        let lft = tables.node_mut(id).lft.get_or_insert_default();
         for lid in 1..=u32::from(fabric.top_lid().unwrap().value()) {
             lft.set(Lid::new(lid).unwrap(), Some(PortNum(port)));
         }
@@ -59,7 +59,7 @@ fn a_folder_is_one_fabric_whatever_its_files_are_called() {
     assert_eq!(seen.names.by_guid.len(), 1);
     let notes: Vec<&str> = seen.notes.iter().map(|note| note.code).collect();
     assert_eq!(notes, ["FN-501"], "the stranger is left out, and that is said: {:?}", seen.notes);
-    assert!(!seen.partial());
+    assert!(!seen.is_partial());
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn counters_can_be_looked_at_by_themselves_and_tables_cannot() {
     fs::write(&file, counters).unwrap();
     let seen = look(&file).unwrap();
     assert_eq!(seen.counters.len(), 1);
-    assert!(seen.partial() && seen.notes.has("FN-503"));
+    assert!(seen.is_partial() && seen.notes.has("FN-503"));
     with_tables(&folder, &fabric("kary,k=2,n=2"), 1);
     let error = refused(folder.path());
     assert!(error.contains("FD-5006") && error.contains("tables here but no topology"), "{error}");

@@ -34,7 +34,7 @@ fn facts(file: &TableFile) -> BTreeSet<String> {
     let mut facts = BTreeSet::new();
     for section in &file.sections {
         let (node, tables) = (section.node, &section.tables);
-        let routed = tables.lft.iter().flat_map(|lft| lft.routed());
+        let routed = tables.lft.iter().flat_map(|lft| lft.routed_lids());
         facts.extend(routed.map(|(lid, port)| format!("{node}: {lid} by {port}")));
         let groups = tables.mft.iter().flat_map(|mft| &mft.groups);
         facts.extend(groups.map(|(group, ports)| format!("{node}: group {group:#x} by {ports:?}")));
@@ -65,7 +65,7 @@ fn cut_tables(name: &str, reader: Reader, whole_at: impl Fn(&str) -> bool) {
     let bytes = fixture(name);
     let read = |bytes: &[u8]| {
         let file = reader(Input::new(name, bytes)).ok()?;
-        Some((facts(&file), file.notes.partial()))
+        Some((facts(&file), file.notes.is_partial()))
     };
     cut_everywhere(&bytes, read, whole_at);
 }
@@ -97,7 +97,7 @@ fn a_cut_list_says_so() {
     let bytes = fixture("roots.guids");
     let read = |bytes: &[u8]| {
         let file = guids::read(Input::new("g", bytes)).ok()?;
-        Some((file.guids.iter().map(|guid| guid.to_string()).collect(), file.notes.partial()))
+        Some((file.guids.iter().map(|guid| guid.to_string()).collect(), file.notes.is_partial()))
     };
     // A list has no end of its own, and what follows a GUID says nothing.
     let whole = |text: &str| {
@@ -110,7 +110,7 @@ fn a_cut_list_says_so() {
     let read = |bytes: &[u8]| {
         let file = guid2lid::read(Input::new("g", bytes)).ok()?;
         let facts = file.lids.iter().map(|(guid, lids)| format!("{guid} {lids:?}")).collect();
-        Some((facts, file.notes.partial()))
+        Some((facts, file.notes.is_partial()))
     };
     cut_everywhere(&bytes, read, |text| {
         text.ends_with('\n') || text.lines().last().is_some_and(|l| l.len() == 32)
@@ -122,7 +122,7 @@ fn a_cut_list_says_so() {
         let PolicyLevels::ByPath(table) = &file.levels else { panic!("{:?}", file.levels) };
         let rows = table.sources.iter().flat_map(|(source, row)| row.iter().map(move |path| (source, path)));
         let facts = rows.map(|(source, (lid, level))| format!("{source} {lid} {level:?}")).collect();
-        Some((facts, file.notes.partial()))
+        Some((facts, file.notes.is_partial()))
     };
     cut_everywhere(&bytes, read, |text| {
         let last = text.lines().last().unwrap_or_default();
@@ -134,7 +134,7 @@ fn a_cut_list_says_so() {
     let read = |bytes: &[u8]| {
         let file = name_map::read(Input::new("n", bytes)).ok()?;
         let facts = file.names.by_guid.iter().map(|(guid, name)| format!("{guid} {name}")).collect();
-        Some((facts, file.notes.partial()))
+        Some((facts, file.notes.is_partial()))
     };
     let whole = |text: &str| {
         let last = text.lines().last().unwrap_or_default().trim();
@@ -170,7 +170,7 @@ fn a_cut_list_of_cables_says_so() {
     let bytes = fixture("opensm-subnet.lst");
     let read = |bytes: &[u8]| {
         let file = subnet_lst::read(Input::new("lst", bytes)).ok()?;
-        Some((cables(&file), file.notes.partial()))
+        Some((cables(&file), file.notes.is_partial()))
     };
     // After each pair of lines a smaller subnet is described in full, and before the first twin a subnet whose cables
     // stand once; a speed at the end may be whole.
@@ -366,7 +366,7 @@ impl Seeds {
         let mut tables = Tables::default();
         let top = fabric.top_lid().unwrap().value();
         for (id, node) in fabric.nodes() {
-            let held = tables.entry(id);
+            let held = tables.node_mut(id);
             if node.is_switch() {
                 let lft = held.lft.get_or_insert_default();
                 for to in 1..=u32::from(top) {
@@ -470,7 +470,7 @@ fn entries_that_opensm_must_not_load_are_left_out_with_a_note() {
     let seeds = Seeds { switches: 2, hosts: 1, names: vec!["n".to_owned()], numbers: vec![1; 8] };
     let fabric = seeds.fabric(0);
     let mut tables = Tables::default();
-    let lft = tables.entry(NodeId(0)).lft.get_or_insert_default();
+    let lft = tables.node_mut(NodeId(0)).lft.get_or_insert_default();
     lft.set(lid(1), Some(PortNum(0)));
     lft.set(lid(2), Some(PortNum(PORTS + 1)));
     lft.set(lid(0xBFFF), Some(PortNum(1)));
@@ -480,5 +480,5 @@ fn entries_that_opensm_must_not_load_are_left_out_with_a_note() {
     assert_eq!((note.code, note.count, note.partial), ("FN-309", 3, true));
     let file = lfts::read(Input::new("l", &out)).unwrap();
     assert_eq!(file.sections.len(), 1, "a switch without a table must not get an empty one");
-    assert_eq!(file.sections[0].tables.lft.as_ref().unwrap().routed().count(), 1);
+    assert_eq!(file.sections[0].tables.lft.as_ref().unwrap().routed_lids().count(), 1);
 }

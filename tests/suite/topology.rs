@@ -195,7 +195,7 @@ fn what_ibsim_cannot_play_is_noted() {
     let written = ibsim::write(&file.fabric).unwrap();
     let codes: Vec<&str> = written.notes.iter().map(|note| note.code).collect();
     assert_eq!(codes, ["FN-232", "FN-237"]);
-    assert!(written.notes.partial() && !written.text.contains("gone"));
+    assert!(written.notes.is_partial() && !written.text.contains("gone"));
     for error in [ibsim::write(&Fabric::default()), ibnetdiscover::write(&Fabric::default(), None)] {
         assert_eq!(error.unwrap_err().code, "FD-2120");
     }
@@ -417,7 +417,7 @@ fn add_node(b: &mut FabricBuilder, plan: &Plan, at: usize, node: &PlannedNode, f
     let is_switch = *kind == NodeKind::Switch;
     let (lid, lmc) = plan.lids[at];
     if !heard && !for_ibsim {
-        let key = b.add_node(NodeFacts::unheard(*kind, guid, name.clone())).unwrap();
+        let key = b.add_node(NodeFacts::known_from_peer(*kind, guid, name.clone())).unwrap();
         if let (true, Some(lid)) = (is_switch, Lid::new(lid)) {
             b.port(key, PortNum(0)).lid = Some(lid);
         }
@@ -516,7 +516,7 @@ fn a_list_of_links_says_what_it_makes_up() {
     for code in ["FN-328", "FN-329", "FN-330"] {
         assert!(notes.has(code), "{code}");
     }
-    assert!(notes.partial());
+    assert!(notes.is_partial());
 }
 
 #[test]

@@ -2,15 +2,15 @@
 
 use jiff::Timestamp;
 
-use crate::journal::Told;
+use crate::journal::ChangeState;
 
 /// The changes of a fabric, oldest first.
-pub type History = Vec<Told>;
+pub type ChangeHistory = Vec<ChangeState>;
 
 /// Joins the changes of several state folders. Within a folder the numbers give the order, since the wall clock may
 /// have been set back. Across folders the wall clock decides.
-pub fn in_order_of_writing(folders: Vec<Vec<Told>>) -> History {
-    let mut timed: Vec<(Timestamp, Told)> = Vec::new();
+pub fn merge_histories(folders: Vec<Vec<ChangeState>>) -> ChangeHistory {
+    let mut timed: Vec<(Timestamp, ChangeState)> = Vec::new();
     for mut folder in folders {
         folder.sort_by_key(|told| told.begun.number);
         let mut latest = Timestamp::MIN;
@@ -26,23 +26,23 @@ pub fn in_order_of_writing(folders: Vec<Vec<Told>>) -> History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Begun;
+    use crate::journal::BeginRecord;
 
     #[test]
     fn numbers_order_a_folder_and_times_order_folders() {
         let told = |number: u64, time: &str| {
-            Told::begun(Begun {
+            ChangeState::new(BeginRecord {
                 id: format!("{time}/{number}"),
                 number,
                 time: format!("2026-11-22T{time}:00Z"),
-                ..Begun::default()
+                ..BeginRecord::default()
             })
         };
         // The clock was set back by three hours between changes 1 and 2.
         let own = vec![told(2, "07:00"), told(1, "10:00"), told(3, "12:00")];
         let other = vec![told(1, "09:00"), told(2, "11:00")];
         let ids: Vec<String> =
-            in_order_of_writing(vec![own, other]).into_iter().map(|told| told.begun.id).collect();
+            merge_histories(vec![own, other]).into_iter().map(|told| told.begun.id).collect();
         assert_eq!(ids, ["09:00/1", "10:00/1", "07:00/2", "11:00/2", "12:00/3"]);
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::journal::Phase;
+use crate::journal::ChangePhase;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum AttestationVerdict {
     /// Every entry that no newer change wrote holds what the change wrote.
     Stands,
     NoLongerStands,
@@ -16,7 +16,7 @@ pub enum Verdict {
     Superseded,
 }
 
-impl Verdict {
+impl AttestationVerdict {
     pub fn title(self) -> &'static str {
         match self {
             Self::Stands => "stands",
@@ -27,7 +27,7 @@ impl Verdict {
     }
 
     /// The text for a column that says whether a change stands.
-    pub fn cell(self) -> &'static str {
+    pub fn column_text(self) -> &'static str {
         match self {
             Self::Stands => "yes",
             Self::NoLongerStands => "no",
@@ -40,7 +40,7 @@ impl Verdict {
 /// one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attestation {
-    pub verdict: Verdict,
+    pub verdict: AttestationVerdict,
     /// Number of entries that the change wrote last, so that they have to hold what it wrote.
     pub entries: u64,
     /// Of these, the number that hold something else, or whose device is missing.
@@ -91,6 +91,6 @@ pub struct DeviceReport {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherChange {
     pub id: String,
-    pub state: Phase,
+    pub state: ChangePhase,
     pub entries: u64,
 }

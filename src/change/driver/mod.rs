@@ -1,11 +1,13 @@
 //! Drivers: how the writes of a change get to a fabric.
 
-mod direct;
+mod direct_driver;
 mod opensm;
-mod reopened;
-mod road;
+mod reconnecting;
+mod transport;
 
-pub use direct::Direct;
-pub use opensm::{Checked, Opensm, OpensmSite, Refusal};
-pub use reopened::Reopened;
-pub use road::{AlteredWrites, Driver, Halt, Heed, NOT_THROUGH_OPENSM, not_back, verify};
+pub use direct_driver::DirectDriver;
+pub use opensm::{OpensmCheck, OpensmDriver, OpensmRefusal, OpensmSite};
+pub use reconnecting::Reconnecting;
+pub use transport::{
+    AlteredWrites, Driver, Halt, NOT_VIA_OPENSM, ProgressCheck, find_unrestored, verify_writes,
+};

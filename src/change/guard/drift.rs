@@ -7,55 +7,55 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::keeper::Keeper;
-use super::outlook::switched;
+use super::guard_run::GuardRun;
+use super::rollback_outlook::switched_ports;
 use crate::clock::Stopwatch;
-use crate::manager::{manager_in_charge, other_writer_words};
+use crate::manager_text::{manager_in_charge, other_writer_words};
 use crate::read_queue::ReadQueue;
-use crate::writes::Step;
-use fabdeck_mad::access::{Device, Slot, Unwatched, Wanted, WriteError};
+use crate::writes::WriteStep;
+use fabdeck_mad::access::{DeviceAttribute, DeviceId, NoObserver, ReadOptions, WriteError};
 
 /// How long the guard reads before it serves requests again.
-const SLICE: Duration = Duration::from_millis(200);
+const SLICE_TIME: Duration = Duration::from_millis(200);
 /// Smallest rest of the window for reading: a device without an answer takes three seconds.
-pub(super) const AHEAD: Duration = Duration::from_secs(4);
+pub(super) const DEADLINE_MARGIN: Duration = Duration::from_secs(4);
 /// How long the guard reads again before a confirmation, which waits for it.
-const BEFORE_CONFIRMED: Duration = Duration::from_secs(2);
+const CONFIRM_CHECK_TIME: Duration = Duration::from_secs(2);
 
 /// The result of the last reading.
 #[derive(Default)]
-pub(super) struct Seen {
-    over: BTreeSet<Slot>,
-    silent: BTreeSet<Device>,
+pub(super) struct DriftState {
+    over: BTreeSet<DeviceAttribute>,
+    silent: BTreeSet<DeviceId>,
     pub words: Option<String>,
     /// Parts that could not be read.
     pub trouble: Option<String>,
-    round: Option<Round>,
+    round: Option<DriftRound>,
 }
 
 /// A reading that is under way.
-struct Round {
+struct DriftRound {
     queue: ReadQueue,
-    over: BTreeSet<Slot>,
+    over: BTreeSet<DeviceAttribute>,
     aimed: bool,
 }
 
-impl Seen {
-    pub fn is_looking(&self) -> bool {
+impl DriftState {
+    pub fn is_checking(&self) -> bool {
         self.round.is_some()
     }
 
     /// Starts a reading from the beginning.
-    pub fn begin(&mut self, steps: &[Step]) {
+    pub fn begin_round(&mut self, steps: &[WriteStep]) {
         let queue = ReadQueue::new(steps.iter().map(|step| step.slot.at), &self.silent);
         // A part that cannot be read now keeps its last known state.
-        self.round = Some(Round { queue, over: self.over.clone(), aimed: false });
+        self.round = Some(DriftRound { queue, over: self.over.clone(), aimed: false });
     }
 }
 
-impl Round {
-    fn take(&mut self, step: &Step, held: Result<Vec<u8>, WriteError>) {
-        self.queue.take(step.slot.at, &held);
+impl DriftRound {
+    fn record_part(&mut self, step: &WriteStep, held: Result<Vec<u8>, WriteError>) {
+        self.queue.record_answer(step.slot.at, &held);
         if let Ok(held) = held {
             match held == step.new {
                 true => self.over.remove(&step.slot),
@@ -65,64 +65,67 @@ impl Round {
     }
 }
 
-impl Keeper<'_> {
+impl GuardRun<'_> {
     /// Reads on for one slice of time, unless the deadline is too near.
-    pub(super) fn look_after(&mut self, steps: &[Step], seen: &mut Seen, left: Duration) {
+    pub(super) fn check_drift(&mut self, steps: &[WriteStep], seen: &mut DriftState, left: Duration) {
         let since = Stopwatch::start(self.clock);
-        while since.elapsed() < SLICE
-            && left.saturating_sub(since.elapsed()) >= AHEAD
-            && self.look_on(steps, seen)
+        while since.elapsed() < SLICE_TIME
+            && left.saturating_sub(since.elapsed()) >= DEADLINE_MARGIN
+            && self.check_slice(steps, seen)
         {}
     }
 
     /// Reads once more before a confirmation: what differs is logged, and so is what could not be read in time.
-    pub(super) fn look_before(&mut self, steps: &[Step], seen: &mut Seen) {
-        seen.begin(steps);
+    pub(super) fn check_before_confirm(&mut self, steps: &[WriteStep], seen: &mut DriftState) {
+        seen.begin_round(steps);
         let since = Stopwatch::start(self.clock);
-        while since.elapsed() < BEFORE_CONFIRMED && self.look_on(steps, seen) {}
+        while since.elapsed() < CONFIRM_CHECK_TIME && self.check_slice(steps, seen) {}
         let Some(round) = seen.round.take() else { return };
-        self.tell(round.over, seen, |_| "there was no time to see who might have".to_owned());
-        if round.queue.left() == 0 {
+        self.record_drift(round.over, seen, |_| "there was no time to see who might have".to_owned());
+        if round.queue.remaining() == 0 {
             return;
         }
-        let words =
-            format!("{} of {} writes were not read once more: time was up", round.queue.left(), steps.len());
+        let words = format!(
+            "{} of {} writes were not read once more: time was up",
+            round.queue.remaining(),
+            steps.len()
+        );
         let user = self.user();
         self.audit("trouble", &user, &words);
         seen.trouble = Some(seen.trouble.iter().cloned().chain([words]).collect::<Vec<_>>().join("; "));
     }
 
     /// Reads one slice. Whether more is left.
-    fn look_on(&mut self, steps: &[Step], seen: &mut Seen) -> bool {
+    fn check_slice(&mut self, steps: &[WriteStep], seen: &mut DriftState) -> bool {
         let Some(mut round) = seen.round.take() else { return false };
-        if round.queue.has_lost_port() && !round.aimed {
-            self.aim(steps);
+        if round.queue.has_lost_local_port() && !round.aimed {
+            self.find_routes(steps);
             round.aimed = true;
             seen.round = Some(round);
             return true;
         }
-        let slice = round.queue.slice();
+        let slice = round.queue.next_slice();
         if slice.is_empty() {
-            self.hear(round.queue.silent().clone(), seen);
-            self.tell(round.over, seen, |keeper| keeper.who_might(steps));
+            self.record_silence(round.queue.silent_devices().clone(), seen);
+            self.record_drift(round.over, seen, |keeper| keeper.possible_writer(steps));
             return false;
         }
-        let slots: Vec<Slot> = slice.iter().map(|at| steps[*at].slot).collect();
+        let slots: Vec<DeviceAttribute> = slice.iter().map(|at| steps[*at].slot).collect();
         for (at, held) in slice.iter().zip(self.driver.surveyor().read(&slots)) {
-            round.take(&steps[*at], held);
+            round.record_part(&steps[*at], held);
         }
-        self.hear(&seen.silent | round.queue.silent(), seen);
+        self.record_silence(&seen.silent | round.queue.silent_devices(), seen);
         seen.round = Some(round);
         true
     }
 
     /// Writes to the audit trail which devices have stopped or resumed answering.
-    fn hear(&mut self, silent: BTreeSet<Device>, seen: &mut Seen) {
+    fn record_silence(&mut self, silent: BTreeSet<DeviceId>, seen: &mut DriftState) {
         if silent == seen.silent {
             return;
         }
         seen.trouble = silent.first().map(|first| {
-            let first = self.plan.named(&first.key());
+            let first = self.plan.node_name(&first.plan_key());
             match silent.len() {
                 1 => format!("{first} does not answer: what it holds now is not known"),
                 count => {
@@ -140,7 +143,12 @@ impl Keeper<'_> {
     }
 
     /// Writes to the audit trail which parts were overwritten or restored by others.
-    fn tell(&mut self, over: BTreeSet<Slot>, seen: &mut Seen, who: impl FnOnce(&mut Self) -> String) {
+    fn record_drift(
+        &mut self,
+        over: BTreeSet<DeviceAttribute>,
+        seen: &mut DriftState,
+        who: impl FnOnce(&mut Self) -> String,
+    ) {
         if over == seen.over {
             return;
         }
@@ -157,9 +165,9 @@ impl Keeper<'_> {
     }
 
     /// Names the subnet manager in charge of the fabric, which may write tables at any time.
-    fn who_might(&mut self, steps: &[Step]) -> String {
-        let looked = self.driver.surveyor().look(Wanted::default(), &mut Unwatched);
-        self.driver.surveyor().keep_off(&switched(steps));
+    fn possible_writer(&mut self, steps: &[WriteStep]) -> String {
+        let looked = self.driver.surveyor().read_fabric(ReadOptions::default(), &mut NoObserver);
+        self.driver.surveyor().avoid_ports(&switched_ports(steps));
         match looked {
             Ok(look) => other_writer_words(manager_in_charge(&look).as_deref()),
             Err(error) => format!("who is in charge cannot be seen: {error}"),

@@ -1,34 +1,39 @@
 //! The guard of a change: it applies the change, watches the deadline, and rolls back without a confirmation.
 
-mod ask;
-mod door;
+mod access_rights;
 mod drift;
-mod keeper;
+mod guard_client;
+mod guard_process;
+mod guard_run;
+mod guard_socket;
 mod notices;
-mod outlook;
-mod phases;
-mod process;
-mod reach;
-mod refusals;
-mod registering;
-mod request;
-mod rights;
-mod second;
+mod phase_notices;
+mod protocol;
+mod refusal_log;
+mod registration;
+mod rollback_outlook;
+mod rollback_retry;
 mod socket_folder;
-mod taken_over;
-mod trail;
+mod standby;
+mod takeover;
+mod trail_writer;
 mod window;
 
-pub use ask::{Answer, Ask, Description, Order, Status, decided};
-pub use door::{AccessPolicy, Door, DoorError, call, call_within, describe, is_listening};
-pub use keeper::{ALL_LEFT, Errand, Guard};
-pub use outlook::{Outlook, Wrong, switched, unreached, wrong};
-pub use process::{GuardMode, GuardProcess, StartGuard, take_keeping};
-pub use reach::OUT_OF_REACH;
-pub use refusals::Refusals;
-pub use registering::{host_name, stands_against};
-pub use request::{RequestError, request, request_status};
-pub use rights::{Caller, Grantee, Rights};
-pub use second::{GuardReplaced, wait_beside};
-pub use socket_folder::{socket_in, sockets};
+pub use access_rights::{Caller, Grantee, Rights};
+pub use guard_client::{RequestError, request_status, send_with_restart};
+pub use guard_process::{GuardProcess, GuardRole, StartGuard, take_guard_lock};
+pub use guard_run::{EVERYTHING_LEFT, Guard, GuardMode};
+pub use guard_socket::{
+    AccessPolicy, GuardSocket, GuardSocketError, is_listening, request_description, send_request,
+    send_request_within,
+};
+pub use protocol::{
+    ChangeDescription, ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest, already_decided,
+};
+pub use refusal_log::RefusalLog;
+pub use registration::{host_name, registration_conflict};
+pub use rollback_outlook::{RollbackOutlook, RoutingDefects, find_defects, first_unreached, switched_ports};
+pub use rollback_retry::UNREACHABLE_TIMEOUT;
+pub use socket_folder::{list_sockets, socket_path};
+pub use standby::{GuardTakeover, wait_as_standby};
 pub use window::{deadline_now, window_left};

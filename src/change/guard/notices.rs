@@ -3,131 +3,131 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::keeper::Keeper;
+use super::guard_run::GuardRun;
 use crate::driver::Halt;
-use crate::journal::{Left, Record};
-use crate::migration::Follows;
+use crate::journal::{JournalRecord, RollbackRemainder};
+use crate::migration::FollowMode;
 use fabdeck_fabric::Lid;
-use fabdeck_mad::Repath;
+use fabdeck_mad::PathNotice;
 use fabdeck_mad::access::WriteError;
 
 /// Timeout for the answers of agents. Requests to the guard wait as long.
-pub(super) const ANSWERS: Duration = Duration::from_secs(5);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The names of the hosts whose agents answered, and of those whose agents did not.
-pub(super) type Answers = (Vec<String>, Vec<String>);
+pub(super) type HostAnswers = (Vec<String>, Vec<String>);
 /// Number of hosts that a line of the trail lists.
-const NAMED: usize = 8;
+const MAX_NAMES: usize = 8;
 
-impl Keeper<'_> {
+impl GuardRun<'_> {
     /// Sends hosts the notices to move flows. Hosts without an answer are logged, and do not stop the change.
-    pub(super) fn tell_hosts(&mut self) -> Result<(), Halt> {
-        let flows = self.told.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
+    pub(super) fn notify_hosts(&mut self) -> Result<(), Halt> {
+        let flows = self.state.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
         if flows == 0 {
             return Ok(());
         }
         let (time, user) = (self.time(), self.user());
-        let record = Record::Notifying { time, back: false };
+        let record = JournalRecord::Notifying { time, back: false };
         self.record(record, "notifying", &user, &format!("{flows} flows are to move"))?;
-        let told = self.say_to_hosts(false).map_err(|error| {
+        let told = self.send_migration_notices(false).map_err(|error| {
             // A port that failed may have sent the notices first.
             self.unheard = !matches!(error, WriteError::Gone(_));
             Halt::Write(error)
         })?;
-        let (record, words) = self.answers(told);
+        let (record, words) = self.answers_record(told);
         Ok(self.record(record, "notified", &user, &words)?)
     }
 
     /// Sends the notices to move flows back, if any may have moved. Returns the hosts whose flows may not be back. A
     /// journal that fails does not stop the notices.
-    pub(super) fn call_hosts_back(&mut self) -> Vec<Left> {
+    pub(super) fn recall_hosts(&mut self) -> Vec<RollbackRemainder> {
         // In five phases, hosts return to base LIDs only after the old tables are back.
-        if !self.told.hosts.may_have_moved() || self.told.begun.phases.is_some() {
+        if !self.state.hosts.may_have_moved() || self.state.begun.phases.is_some() {
             return Vec::new();
         }
         let (time, user) = (self.time(), self.user());
-        self.keep_or_say(
-            Record::Notifying { time, back: true },
+        self.record_or_log(
+            JournalRecord::Notifying { time, back: true },
             "notifying",
             &user,
             "flows are to move back",
         );
-        match self.say_to_hosts(true) {
+        match self.send_migration_notices(true) {
             Ok(told) => {
-                let left = if self.unheard { Vec::new() } else { not_back(told.1.iter()) };
-                let (record, words) = self.answers(told);
-                self.keep_or_say(record, "notified", &user, &words);
+                let left = if self.unheard { Vec::new() } else { hosts_not_back(told.1.iter()) };
+                let (record, words) = self.answers_record(told);
+                self.record_or_log(record, "notified", &user, &words);
                 left
             }
             Err(_) if self.unheard => Vec::new(),
             Err(error) => {
                 let why = format!("they were not told to move their flows back: {error}");
-                vec![Left { what: "hosts".to_owned(), why }]
+                vec![RollbackRemainder { what: "hosts".to_owned(), why }]
             }
         }
     }
 
-    pub(super) fn keep_or_say(&mut self, record: Record, what: &str, user: &str, detail: &str) {
+    pub(super) fn record_or_log(&mut self, record: JournalRecord, what: &str, user: &str, detail: &str) {
         if let Err(error) = self.record(record.clone(), what, user, detail) {
-            self.told.take(&record);
-            (self.say)(&error.to_string());
+            self.state.apply(&record);
+            (self.log)(&error.to_string());
         }
     }
 
     /// Sends the notices of the migrations.
-    fn say_to_hosts(&mut self, undo: bool) -> Result<Answers, WriteError> {
-        let number = self.round();
-        let begun = &self.told.begun;
-        let mut notices: Vec<Repath> =
+    fn send_migration_notices(&mut self, undo: bool) -> Result<HostAnswers, WriteError> {
+        let number = self.next_round();
+        let begun = &self.state.begun;
+        let mut notices: Vec<PathNotice> =
             begun.migrations.iter().flat_map(|migration| migration.notices(number, undo)).collect();
         if undo {
             notices.reverse();
         }
         let flows = begun.migrations.iter().flat_map(|migration| &migration.flows);
-        let agents = flows.filter(|flow| flow.follows == Follows::Agent).map(|flow| &flow.host);
+        let agents = flows.filter(|flow| flow.follows == FollowMode::Agent).map(|flow| &flow.host);
         let agents =
             agents.filter_map(|host| Some((Lid::new(host.lid.into())?, host.name.clone()))).collect();
-        self.notified(&notices, agents)
+        self.send_notices(&notices, agents)
     }
 
     /// The number of the notices that go out now. The journal has the record of the previous round, so every round has
     /// its own number, whichever guard sends it.
-    pub(super) fn round(&self) -> u32 {
-        Repath::number_of(self.told.begun.notice_number(), self.told.rounds)
+    pub(super) fn next_round(&self) -> u32 {
+        PathNotice::notice_number(self.state.begun.notice_number(), self.state.rounds)
     }
 
     /// Sends notices, and waits for the answers of these hosts.
-    pub(super) fn notified(
+    pub(super) fn send_notices(
         &mut self,
-        notices: &[Repath],
+        notices: &[PathNotice],
         hosts: BTreeMap<Lid, String>,
-    ) -> Result<Answers, WriteError> {
+    ) -> Result<HostAnswers, WriteError> {
         let whom: Vec<Lid> = hosts.keys().copied().collect();
-        let answered = self.driver.notify(notices, &whom, ANSWERS)?;
+        let answered = self.driver.notify(notices, &whom, ANSWER_TIMEOUT)?;
         let (heard, silent): (Vec<_>, Vec<_>) =
             hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
         let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
         Ok((names(heard), names(silent)))
     }
 
-    pub(super) fn answers(&self, (answered, silent): Answers) -> (Record, String) {
+    pub(super) fn answers_record(&self, (answered, silent): HostAnswers) -> (JournalRecord, String) {
         let words = match silent.len() {
             0 => format!("{} agents answered", answered.len()),
-            some => format!("{} agents answered, {some} did not: {}", answered.len(), names_of(&silent)),
+            some => format!("{} agents answered, {some} did not: {}", answered.len(), list_names(&silent)),
         };
-        (Record::Notified { time: self.time(), answered, silent }, words)
+        (JournalRecord::Notified { time: self.time(), answered, silent }, words)
     }
 }
 
 /// The names of the first hosts.
-pub(super) fn names_of(hosts: &[String]) -> String {
-    let named = hosts.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = if hosts.len() > NAMED { ", ..." } else { "" };
+pub(super) fn list_names(hosts: &[String]) -> String {
+    let named = hosts.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if hosts.len() > MAX_NAMES { ", ..." } else { "" };
     format!("{named}{more}")
 }
 
 /// Hosts whose flows may still be where the change moved them.
-pub(super) fn not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<Left> {
-    let left = |host: &String| Left {
+pub(super) fn hosts_not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<RollbackRemainder> {
+    let left = |host: &String| RollbackRemainder {
         what: format!("host {host}"),
         why: "its agent did not say that its flows went back".to_owned(),
     };

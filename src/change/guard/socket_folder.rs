@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use crate::system::{FileKind, System};
 
 /// Largest number of entries that are read from a folder.
-const SOCKETS_MOST: usize = 4096;
+const MAX_SOCKETS: usize = 4096;
 
 /// The path of a change's socket.
-pub fn socket_in(folder: &Path, id: &str) -> PathBuf {
+pub fn socket_path(folder: &Path, id: &str) -> PathBuf {
     folder.join(format!("{id}.sock"))
 }
 
 /// Creates the folder for a guard's socket. A folder in which other users could replace the socket is an error.
-pub fn make(system: &dyn System, folder: &Path) -> io::Result<()> {
+pub fn make_folder(system: &dyn System, folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         system.make_folders(parent)?;
     }
@@ -37,10 +37,10 @@ pub fn make(system: &dyn System, folder: &Path) -> io::Result<()> {
 }
 
 /// The ids and sockets of the changes in a folder. Only sockets of the folder's owner count.
-pub fn sockets(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+pub fn list_sockets(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let owner = fs::symlink_metadata(folder)?.uid();
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)?.take(SOCKETS_MOST) {
+    for entry in fs::read_dir(folder)?.take(MAX_SOCKETS) {
         let path = entry?.path();
         let name =
             path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".sock"));

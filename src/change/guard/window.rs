@@ -9,10 +9,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::{BootTime, Clocks};
-use crate::journal::Told;
+use crate::journal::ChangeState;
 
 /// The rest of the window of an applied change; zero if it is over.
-pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
+pub fn window_left(told: &ChangeState, clock: &dyn Clocks) -> Duration {
     let here = clock.boot_time();
     if let Some(left) = told.ends.as_ref().and_then(|ends| here.until(ends)) {
         return left;
@@ -31,7 +31,7 @@ pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
 }
 
 /// The deadline by the wall clock as it is now: the recorded one, unless the clock was set since.
-pub fn deadline_now(told: &Told, clock: &dyn Clocks) -> Option<String> {
+pub fn deadline_now(told: &ChangeState, clock: &dyn Clocks) -> Option<String> {
     /// The clocks are read one after the other, and one of them may be slewed.
     const AGREE: SignedDuration = SignedDuration::from_secs(2);
     let recorded = told.deadline.clone()?;
@@ -51,12 +51,12 @@ fn by_wall_clock(at: &BootTime, clock: &dyn Clocks) -> Timestamp {
 
 /// Detects that the wall clock was set.
 #[derive(Debug)]
-pub(super) struct StepWatch {
+pub(super) struct ClockStepWatch {
     /// The wall clock minus the time since boot, in milliseconds.
     offset_ms: i64,
 }
 
-impl StepWatch {
+impl ClockStepWatch {
     /// Smaller differences come from slewing.
     const LEAST_MS: i64 = 2000;
 
@@ -79,11 +79,11 @@ impl StepWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Begun, Record};
+    use crate::journal::{BeginRecord, JournalRecord};
 
-    struct Set(&'static str, &'static str, u64);
+    struct FixedClocks(&'static str, &'static str, u64);
 
-    impl Clocks for Set {
+    impl Clocks for FixedClocks {
         fn now(&self) -> Timestamp {
             self.0.parse().unwrap()
         }
@@ -93,22 +93,23 @@ mod tests {
         }
     }
 
-    fn told(ends: Option<BootTime>) -> Told {
-        let mut told = Told::begun(Begun { time: "2026-11-25T11:59:00Z".into(), ..Begun::default() });
+    fn change_state(ends: Option<BootTime>) -> ChangeState {
+        let mut told =
+            ChangeState::new(BeginRecord { time: "2026-11-25T11:59:00Z".into(), ..BeginRecord::default() });
         let (time, deadline) = ("2026-11-25T12:00:00Z".into(), "2026-11-25T12:10:00Z".into());
-        told.take(&Record::Applied { time, deadline, ends });
+        told.apply(&JournalRecord::Applied { time, deadline, ends });
         told
     }
 
     #[test]
     fn within_one_run_the_wall_clock_counts_for_nothing() {
-        let told = told(Some(BootTime { boot: "a".into(), ms: 700_000 }));
+        let told = change_state(Some(BootTime { boot: "a".into(), ms: 700_000 }));
         for wall in ["2026-11-25T02:00:00Z", "2026-11-25T12:01:40Z", "2026-11-25T22:00:00Z"] {
-            let clock = Set(wall, "a", 200_000);
+            let clock = FixedClocks(wall, "a", 200_000);
             assert_eq!(window_left(&told, &clock), Duration::from_secs(500), "{wall}");
         }
-        assert_eq!(window_left(&told, &Set("2026-11-25T02:00:00Z", "a", 700_001)), Duration::ZERO);
-        let shown = |wall, ms| deadline_now(&told, &Set(wall, "a", ms)).unwrap();
+        assert_eq!(window_left(&told, &FixedClocks("2026-11-25T02:00:00Z", "a", 700_001)), Duration::ZERO);
+        let shown = |wall, ms| deadline_now(&told, &FixedClocks(wall, "a", ms)).unwrap();
         assert_eq!(shown("2026-11-25T12:01:40Z", 200_000), "2026-11-25T12:10:00Z");
         assert_eq!(shown("2026-11-25T02:01:40Z", 200_000), "2026-11-25T02:10:00Z");
     }
@@ -116,8 +117,8 @@ mod tests {
     #[test]
     fn after_a_restart_the_wall_clock_counts_and_adds_nothing() {
         for ends in [None, Some(BootTime { boot: "a".into(), ms: 700_000 })] {
-            let told = told(ends);
-            let left = |wall| window_left(&told, &Set(wall, "b", 10)).as_secs();
+            let told = change_state(ends);
+            let left = |wall| window_left(&told, &FixedClocks(wall, "b", 10)).as_secs();
             assert_eq!(left("2026-11-25T12:04:00Z"), 360);
             assert_eq!(left("2026-11-25T12:00:00Z"), 600);
             assert_eq!(left("2026-11-25T12:10:01Z"), 0);
@@ -130,23 +131,23 @@ mod tests {
     /// The clock was set back before the reboot, and the last record has that time: it does not lengthen the window.
     #[test]
     fn a_record_of_a_clock_that_was_set_back_adds_nothing() {
-        let mut told = told(Some(BootTime { boot: "a".into(), ms: 700_000 }));
-        told.take(&Record::Extended {
+        let mut told = change_state(Some(BootTime { boot: "a".into(), ms: 700_000 }));
+        told.apply(&JournalRecord::Extended {
             time: "2026-11-25T02:00:30Z".into(),
             user: "root".into(),
             deadline: "2026-11-25T12:10:00Z".into(),
             ends: Some(BootTime { boot: "a".into(), ms: 700_000 }),
         });
-        assert_eq!(window_left(&told, &Set("2026-11-25T02:01:00Z", "b", 10)), Duration::ZERO);
-        assert_eq!(window_left(&told, &Set("2026-11-25T12:04:00Z", "b", 10)).as_secs(), 360);
+        assert_eq!(window_left(&told, &FixedClocks("2026-11-25T02:01:00Z", "b", 10)), Duration::ZERO);
+        assert_eq!(window_left(&told, &FixedClocks("2026-11-25T12:04:00Z", "b", 10)).as_secs(), 360);
     }
 
     #[test]
-    fn a_step_of_the_wall_clock_is_told_once() {
-        let mut watch = StepWatch::new(&Set("2026-11-25T12:00:00Z", "a", 0));
-        assert_eq!(watch.step(&Set("2026-11-25T12:00:10Z", "a", 10_000)), None);
+    fn a_step_of_the_wall_clock_is_reported_once() {
+        let mut watch = ClockStepWatch::new(&FixedClocks("2026-11-25T12:00:00Z", "a", 0));
+        assert_eq!(watch.step(&FixedClocks("2026-11-25T12:00:10Z", "a", 10_000)), None);
         let back = Some(SignedDuration::from_hours(-10));
-        assert_eq!(watch.step(&Set("2026-11-25T02:00:20Z", "a", 20_000)), back);
-        assert_eq!(watch.step(&Set("2026-11-25T02:00:30Z", "a", 30_000)), None);
+        assert_eq!(watch.step(&FixedClocks("2026-11-25T02:00:20Z", "a", 20_000)), back);
+        assert_eq!(watch.step(&FixedClocks("2026-11-25T02:00:30Z", "a", 30_000)), None);
     }
 }

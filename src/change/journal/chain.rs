@@ -13,10 +13,10 @@ const CHAIN: usize = 16;
 
 /// The state of a hash chain: the hash over every line so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Link([u8; CHAIN / 2]);
+pub struct ChainHash([u8; CHAIN / 2]);
 
-impl Link {
-    fn after(self, json: &[u8]) -> Self {
+impl ChainHash {
+    fn extend(self, json: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
         hasher.update(json);
@@ -26,15 +26,15 @@ impl Link {
     }
 }
 
-impl std::fmt::Display for Link {
+impl std::fmt::Display for ChainHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
 /// The next line of a chain, and the state of the chain after it.
-pub fn line(before: Link, json: &str) -> (String, Link) {
-    let link = before.after(json.as_bytes());
+pub fn chain_line(before: ChainHash, json: &str) -> (String, ChainHash) {
+    let link = before.extend(json.as_bytes());
     let rest = format!("{link} {json}");
     let mut line = String::with_capacity(CRC + rest.len() + 2);
     // Writing to a string cannot fail.
@@ -44,10 +44,10 @@ pub fn line(before: Link, json: &str) -> (String, Link) {
 
 /// The valid part of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Chained<'t> {
+pub struct ChainedLines<'t> {
     /// The JSON of each line, with the offset of the line.
     pub lines: Vec<(u64, &'t str)>,
-    pub link: Link,
+    pub link: ChainHash,
     /// Length up to the end of the last record, with its newline if it has one.
     pub length: u64,
     /// Whether the last record is valid and lacks its newline. The next line then begins with one.
@@ -64,7 +64,7 @@ pub struct ChainError {
     pub what: &'static str,
 }
 
-impl<'t> Chained<'t> {
+impl<'t> ChainedLines<'t> {
     /// Reads lines up to the end. What a crash leaves at the end of a file (an incomplete line, or zeros) is torn; a
     /// complete line that is invalid is damage. No checksum covers the newline: a valid last record counts without it,
     /// and with other bytes in its place.
@@ -74,13 +74,13 @@ impl<'t> Chained<'t> {
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let offset = read.length;
             let wrong = |what| ChainError { offset, what };
-            let (json, link) = checked(&rest[..end], read.link).map_err(wrong)?;
+            let (json, link) = check_line(&rest[..end], read.link).map_err(wrong)?;
             read.lines.push((offset, json));
             read.link = link;
             read.length += end as u64 + 1;
             rest = &rest[end + 1..];
         }
-        if let Some((json, link)) = unended(rest, read.link) {
+        if let Some((json, link)) = parse_unended(rest, read.link) {
             let end = json.as_ptr() as usize + json.len() - rest.as_ptr() as usize;
             read.lines.push((read.length, json));
             read.link = link;
@@ -94,10 +94,10 @@ impl<'t> Chained<'t> {
 }
 
 /// The offset and the state of the chain after each valid line, up to the first invalid one.
-pub fn chain_places(bytes: &[u8]) -> Vec<(u64, String)> {
-    let (mut places, mut link, mut length) = (Vec::new(), Link::default(), 0_u64);
+pub fn chain_positions(bytes: &[u8]) -> Vec<(u64, String)> {
+    let (mut places, mut link, mut length) = (Vec::new(), ChainHash::default(), 0_u64);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Ok((_, next)) = checked(line.strip_suffix(b"\n").unwrap_or(line), link) else { break };
+        let Ok((_, next)) = check_line(line.strip_suffix(b"\n").unwrap_or(line), link) else { break };
         link = next;
         length += line.len() as u64;
         places.push((length, link.to_string()));
@@ -107,18 +107,18 @@ pub fn chain_places(bytes: &[u8]) -> Vec<(u64, String)> {
 
 /// The record at the beginning of these bytes, which contain no newline. The checksum is updated byte by byte, so one
 /// pass is enough.
-fn unended(bytes: &[u8], before: Link) -> Option<(&str, Link)> {
+fn parse_unended(bytes: &[u8], before: ChainHash) -> Option<(&str, ChainHash)> {
     let wanted = std::str::from_utf8(bytes.get(..CRC)?).ok()?;
     let wanted = u32::from_str_radix(wanted, 16).ok()?;
     let mut hasher = crc32fast::Hasher::new();
     (CRC + 1..bytes.len()).find_map(|at| {
         hasher.update(&bytes[at..=at]);
         let fits = hasher.clone().finalize() == wanted;
-        fits.then(|| checked(&bytes[..=at], before).ok()).flatten()
+        fits.then(|| check_line(&bytes[..=at], before).ok()).flatten()
     })
 }
 
-fn checked(line: &[u8], before: Link) -> Result<(&str, Link), &'static str> {
+fn check_line(line: &[u8], before: ChainHash) -> Result<(&str, ChainHash), &'static str> {
     let text = std::str::from_utf8(line).map_err(|_| "the line is no text")?;
     let split =
         |at: usize, text: &'_ str| text.is_char_boundary(at) && text.as_bytes().get(at) == Some(&b' ');
@@ -133,7 +133,7 @@ fn checked(line: &[u8], before: Link) -> Result<(&str, Link), &'static str> {
         return Err("the line has no place in the chain");
     }
     let (told, json) = (&rest[..CHAIN], &rest[CHAIN + 1..]);
-    let link = before.after(json.as_bytes());
+    let link = before.extend(json.as_bytes());
     if link.to_string() != told {
         return Err("the line does not follow the one before it");
     }
@@ -145,10 +145,10 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        let mut link = Link::default();
+        let mut link = ChainHash::default();
         let mut text = String::new();
         for word in ["{\"a\":1}", "{\"b\":2}", "{\"c\":\"\u{fc}\"}"] {
-            let (line, next) = line(link, word);
+            let (line, next) = chain_line(link, word);
             text += &line;
             link = next;
         }
@@ -160,7 +160,7 @@ mod tests {
         let text = text();
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
         for cut in 0..=text.len() {
-            let read = Chained::read(&text.as_bytes()[..cut]).unwrap();
+            let read = ChainedLines::read(&text.as_bytes()[..cut]).unwrap();
             // A line that lacks only its newline is valid.
             let whole = ends.iter().filter(|end| **end - 1 <= cut).count();
             assert_eq!(read.lines.len(), whole, "{cut}");
@@ -170,16 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_is_told_with_its_line_or_loses_no_record() {
+    fn a_flipped_bit_is_reported_with_its_line_or_loses_no_record() {
         let text = text();
         let starts: Vec<u64> =
-            Chained::read(text.as_bytes()).unwrap().lines.iter().map(|(at, _)| *at).collect();
+            ChainedLines::read(text.as_bytes()).unwrap().lines.iter().map(|(at, _)| *at).collect();
         for at in 0..text.len() {
             for bit in 0..8 {
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] ^= 1 << bit;
                 let line = starts.iter().rposition(|start| *start <= at as u64).unwrap();
-                match Chained::read(&bytes) {
+                match ChainedLines::read(&bytes) {
                     Err(error) => assert_eq!(error.offset, starts[line], "{at} {bit}"),
                     // The last line lost its newline.
                     Ok(read) => {
@@ -195,23 +195,23 @@ mod tests {
     #[test]
     fn a_record_that_holds_is_read_whatever_is_in_the_place_of_its_newline() {
         let text = text();
-        let whole = Chained::read(text.as_bytes()).unwrap();
+        let whole = ChainedLines::read(text.as_bytes()).unwrap();
         for behind in [&b""[..], b"\0", &[0; 4096], b"K1f3a90c2 7b1e", b" ", b"}"] {
             let mut bytes = text.trim_end().as_bytes().to_vec();
             bytes.extend_from_slice(behind);
-            let read = Chained::read(&bytes).unwrap();
+            let read = ChainedLines::read(&bytes).unwrap();
             assert_eq!((&read.lines, read.link), (&whole.lines, whole.link));
             assert_eq!((read.length, read.torn), (text.len() as u64 - 1, behind.len() as u64));
         }
     }
 
     #[test]
-    fn lines_that_were_taken_out_or_changed_places_are_told() {
+    fn removed_and_swapped_lines_are_reported() {
         let text = text();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         for wrong in [vec![1, 2], vec![0, 2], vec![1, 0, 2], vec![0, 0, 1, 2]] {
             let text: String = wrong.iter().map(|at| lines[*at]).collect();
-            let error = Chained::read(text.as_bytes()).unwrap_err();
+            let error = ChainedLines::read(text.as_bytes()).unwrap_err();
             assert!(error.what.contains("does not follow"), "{wrong:?}: {error}");
         }
     }

@@ -36,7 +36,7 @@ impl FileDisk {
     }
 
     /// Takes a file that is open for appending, and truncates it to its first `length` bytes, which are valid.
-    pub(crate) fn over(file: Box<dyn OpenFile>, length: u64) -> io::Result<Self> {
+    pub(crate) fn resume(file: Box<dyn OpenFile>, length: u64) -> io::Result<Self> {
         if file.status()?.length != length {
             file.set_length(length)?;
             file.sync()?;

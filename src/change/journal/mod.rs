@@ -2,10 +2,13 @@
 
 mod chain;
 mod disk;
+mod journal_file;
 mod record;
-mod written;
 
-pub use chain::{ChainError, Chained, chain_places, line};
+pub use chain::{ChainError, ChainedLines, chain_line, chain_positions};
 pub use disk::{Disk, FileDisk, MemoryDisk};
-pub use record::{Begun, Ended, Hosts, Left, Phase, Record, Told, have_most_in_common};
-pub use written::{Journal, JournalError, Read};
+pub use journal_file::{Journal, JournalContent, JournalError};
+pub use record::{
+    BeginRecord, ChangePhase, ChangeState, EndRecord, HostNotification, JournalRecord, RollbackRemainder,
+    have_most_in_common,
+};

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::BootTime;
 use crate::driver::{AlteredWrites, OpensmSite};
-use crate::lanes::bytes;
 use crate::migration::Migration;
-use crate::phases::{PlanPhases, Unanswered};
+use crate::plan_lanes::from_hex;
+use crate::plan_phases::{PlanPhases, SilentHostAction};
 use crate::trail_mark::TrailMark;
-use crate::writes::Write;
+use crate::writes::PlanWrite;
 
 /// Everything that a rollback needs, by any process and at any later time.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Begun {
+pub struct BeginRecord {
     /// The id of the change, which confirming it takes.
     pub id: String,
     /// The host that began the change, and the boot id of that host. Both are empty in journals of older versions.
@@ -58,8 +58,8 @@ pub struct Begun {
     /// Hosts that leave the base LIDs while their tables change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<PlanPhases>,
-    #[serde(default, skip_serializing_if = "Unanswered::is_stop")]
-    pub unanswered: Unanswered,
+    #[serde(default, skip_serializing_if = "SilentHostAction::is_stop")]
+    pub unanswered: SilentHostAction,
     /// The end of the audit trail at the begin of the change, so that a later truncation is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trail: Option<TrailMark>,
@@ -67,10 +67,10 @@ pub struct Begun {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marks_writing: bool,
     /// The writes, in the order in which they are applied.
-    pub writes: Vec<Write>,
+    pub writes: Vec<PlanWrite>,
 }
 
-impl Begun {
+impl BeginRecord {
     /// The number by which hosts recognize repeated notices of this change. State folders number their changes
     /// independently, so the number is the FNV-1a hash of the random id.
     pub fn notice_number(&self) -> u32 {
@@ -98,7 +98,7 @@ pub fn have_most_in_common(first: &BTreeSet<String>, second: &BTreeSet<String>) 
 
 /// A part that was not rolled back, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Left {
+pub struct RollbackRemainder {
     pub what: String,
     pub why: String,
 }
@@ -106,8 +106,8 @@ pub struct Left {
 /// One line of a journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-pub enum Record {
-    Begun(Box<Begun>),
+pub enum JournalRecord {
+    Begun(Box<BeginRecord>),
     /// Written before the first write: from here on parts of the change may be in the fabric.
     Writing {
         time: String,
@@ -184,7 +184,7 @@ pub enum Record {
     /// The change was rolled back, except for the parts in `left`.
     Returned {
         time: String,
-        left: Vec<Left>,
+        left: Vec<RollbackRemainder>,
     },
     /// The rest of an incomplete rollback is tried again; `anyway`: even where that loses paths.
     Again {
@@ -200,7 +200,7 @@ pub enum Record {
     },
 }
 
-impl Record {
+impl JournalRecord {
     /// When the record was written; `None` for records without a time.
     pub fn time(&self) -> Option<&str> {
         match self {
@@ -227,7 +227,7 @@ impl Record {
 /// The phase of a change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase {
+pub enum ChangePhase {
     /// The writes are going out.
     Applying,
     /// All writes are in the fabric; the change waits to be confirmed.
@@ -241,7 +241,7 @@ pub enum Phase {
     Refused,
 }
 
-impl Phase {
+impl ChangePhase {
     /// Whether the change still has writes to do, or waits to be confirmed.
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Applying | Self::Applied | Self::RollingBack)
@@ -262,38 +262,38 @@ impl Phase {
 
 /// Which notices the hosts of a change may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Hosts {
+pub enum HostNotification {
     #[default]
-    Untold,
+    NotNotified,
     /// Notices to move flows were sent, or may have been.
-    Told,
+    Notified,
     /// Notices to move flows back may have been sent.
-    CallingBack,
+    Recalling,
     /// Notices to move back were sent, and some hosts with an agent did not answer.
-    PartlyBack,
+    PartlyRecalled,
     /// Notices to move back were sent, and all hosts with an agent answered.
-    CalledBack,
+    Recalled,
 }
 
-impl Hosts {
+impl HostNotification {
     /// Whether hosts may have flows to move back.
     pub fn may_have_moved(self) -> bool {
-        matches!(self, Self::Told | Self::CallingBack | Self::PartlyBack)
+        matches!(self, Self::Notified | Self::Recalling | Self::PartlyRecalled)
     }
 }
 
 /// The end of a change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Ended {
+pub struct EndRecord {
     pub time: String,
-    pub left: Vec<Left>,
+    pub left: Vec<RollbackRemainder>,
 }
 
 /// The state of a change, which the records of its journal yield.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
-    pub begun: Begun,
-    pub phase: Phase,
+pub struct ChangeState {
+    pub begun: BeginRecord,
+    pub phase: ChangePhase,
     pub written: u64,
     /// Whether the journal has a `writing` record: parts of the change may be in the fabric.
     pub writing: bool,
@@ -313,7 +313,7 @@ pub struct Told {
     pub why: Option<String>,
     /// Whether the user who asked for the rollback accepts lost paths.
     pub asked: bool,
-    pub hosts: Hosts,
+    pub hosts: HostNotification,
     /// Whether the journal has the answers to the last notices.
     pub heard: bool,
     /// Number of rounds of notices.
@@ -330,16 +330,16 @@ pub struct Told {
     pub going_on: bool,
     /// Of a change in five phases: whether all hosts left or are no longer waited for, so that writes may begin.
     pub way_is_free: bool,
-    pub ended: Option<Ended>,
+    pub ended: Option<EndRecord>,
 }
 
-impl Told {
+impl ChangeState {
     /// The state of a change of which nothing is written yet.
-    pub fn begun(begun: Begun) -> Self {
+    pub fn new(begun: BeginRecord) -> Self {
         Self {
             host: begun.host.clone(),
             begun,
-            phase: Phase::Applying,
+            phase: ChangePhase::Applying,
             written: 0,
             writing: false,
             altered: AlteredWrites::new(),
@@ -349,7 +349,7 @@ impl Told {
             latest_time: None,
             why: None,
             asked: false,
-            hosts: Hosts::Untold,
+            hosts: HostNotification::NotNotified,
             heard: false,
             rounds: 0,
             silent: Vec::new(),
@@ -363,10 +363,10 @@ impl Told {
     }
 
     /// Replays records. `None` if the first one does not begin a change.
-    pub fn of(records: &[Record]) -> Option<Self> {
-        let (Record::Begun(begun), rest) = records.split_first()? else { return None };
-        let mut told = Self::begun((**begun).clone());
-        rest.iter().for_each(|record| told.take(record));
+    pub fn from_records(records: &[JournalRecord]) -> Option<Self> {
+        let (JournalRecord::Begun(begun), rest) = records.split_first()? else { return None };
+        let mut told = Self::new((**begun).clone());
+        rest.iter().for_each(|record| told.apply(record));
         Some(told)
     }
 
@@ -378,59 +378,59 @@ impl Told {
         }
     }
 
-    pub fn take(&mut self, record: &Record) {
+    pub fn apply(&mut self, record: &JournalRecord) {
         if let Some(time) = record.time() {
             self.note_time(time);
         }
         match record {
-            Record::Begun(_) => {}
-            Record::Writing { .. } => self.writing = true,
-            Record::Written { count } => self.written = *count,
-            Record::Altered { write, holds, .. } => {
-                let holds = usize::try_from(*write).ok().zip(bytes(holds));
+            JournalRecord::Begun(_) => {}
+            JournalRecord::Writing { .. } => self.writing = true,
+            JournalRecord::Written { count } => self.written = *count,
+            JournalRecord::Altered { write, holds, .. } => {
+                let holds = usize::try_from(*write).ok().zip(from_hex(holds));
                 self.altered.extend(holds);
             }
-            Record::Registered { epoch, host, .. } => {
+            JournalRecord::Registered { epoch, host, .. } => {
                 self.epoch = *epoch;
                 self.host.clone_from(host);
             }
-            Record::Notifying { back, .. } => {
-                self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
+            JournalRecord::Notifying { back, .. } => {
+                self.hosts = if *back { HostNotification::Recalling } else { HostNotification::Notified };
                 self.silent.clear();
                 self.heard = false;
                 self.rounds += 1;
             }
-            Record::Notified { answered, silent, .. } => self.take_answers(answered, silent),
-            Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
-            Record::OpensmNamed { process, .. } => {
+            JournalRecord::Notified { answered, silent, .. } => self.take_answers(answered, silent),
+            JournalRecord::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
+            JournalRecord::OpensmNamed { process, .. } => {
                 self.begun.opensm.iter_mut().for_each(|site| site.name_process(process));
             }
-            Record::Applied { deadline, ends, .. } => {
+            JournalRecord::Applied { deadline, ends, .. } => {
                 self.ends.clone_from(ends);
                 self.written = self.begun.writes.len() as u64;
-                (self.phase, self.deadline) = (Phase::Applied, Some(deadline.clone()));
+                (self.phase, self.deadline) = (ChangePhase::Applied, Some(deadline.clone()));
             }
-            Record::Extended { deadline, ends, .. } => {
+            JournalRecord::Extended { deadline, ends, .. } => {
                 (self.deadline, self.ends) = (Some(deadline.clone()), ends.clone());
             }
-            Record::Confirmed { time, .. } => self.end(Phase::Confirmed, time, &[]),
-            Record::Returning { why, asked, .. } => {
-                (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why.clone()), *asked);
+            JournalRecord::Confirmed { time, .. } => self.set_end(ChangePhase::Confirmed, time, &[]),
+            JournalRecord::Returning { why, asked, .. } => {
+                (self.phase, self.why, self.asked) = (ChangePhase::RollingBack, Some(why.clone()), *asked);
             }
-            Record::Returned { time, left } => {
-                let phase = if left.is_empty() { Phase::RolledBack } else { Phase::Incomplete };
-                self.end(phase, time, left);
+            JournalRecord::Returned { time, left } => {
+                let phase = if left.is_empty() { ChangePhase::RolledBack } else { ChangePhase::Incomplete };
+                self.set_end(phase, time, left);
             }
-            Record::Again { user, anyway, .. } => {
+            JournalRecord::Again { user, anyway, .. } => {
                 let why = format!("asked for again by {user}");
-                (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why), *anyway);
+                (self.phase, self.why, self.asked) = (ChangePhase::RollingBack, Some(why), *anyway);
                 let all = self.begun.writes.len() as u64;
-                self.written = if self.may_be_written() { all } else { 0 };
+                self.written = if self.has_possible_writes() { all } else { 0 };
                 self.ended = None;
             }
-            Record::Refused { time, why } => {
+            JournalRecord::Refused { time, why } => {
                 self.why = Some(why.clone());
-                self.end(Phase::Refused, time, &[]);
+                self.set_end(ChangePhase::Refused, time, &[]);
             }
         }
     }
@@ -439,9 +439,10 @@ impl Told {
     fn take_answers(&mut self, answered: &[String], silent: &[String]) {
         self.silent = silent.to_vec();
         self.heard = true;
-        if self.hosts == Hosts::CallingBack {
+        if self.hosts == HostNotification::Recalling {
             self.away.retain(|host| !answered.contains(host));
-            self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
+            self.hosts =
+                if silent.is_empty() { HostNotification::Recalled } else { HostNotification::PartlyRecalled };
         } else {
             self.away.extend(answered.iter().cloned());
             self.silent_there = silent.to_vec();
@@ -451,37 +452,37 @@ impl Told {
     }
 
     /// Whether parts of the change may be in the fabric, by the journal. Its records are durable before a Set goes out.
-    pub fn may_be_written(&self) -> bool {
+    pub fn has_possible_writes(&self) -> bool {
         let way_is_free = self.begun.phases.is_none() || self.way_is_free;
         self.written > 0 || (way_is_free && (self.writing || !self.begun.marks_writing))
     }
 
     /// The present phase (1 to 5) of an update in five phases. `None` for other changes, and during a rollback.
-    pub fn phase_of_five(&self) -> Option<u8> {
+    pub fn current_phase(&self) -> Option<u8> {
         self.begun.phases.as_ref()?;
         let left = self.heard && (self.silent.is_empty() || self.going_on || self.written > 0);
         match (self.phase, self.hosts) {
-            (Phase::Applying, Hosts::Untold) => Some(1),
-            (Phase::Applying, Hosts::Told) => Some(if left { 3 } else { 2 }),
-            (Phase::Applying, _) => Some(4),
-            (Phase::Applied | Phase::Confirmed, _) => Some(5),
+            (ChangePhase::Applying, HostNotification::NotNotified) => Some(1),
+            (ChangePhase::Applying, HostNotification::Notified) => Some(if left { 3 } else { 2 }),
+            (ChangePhase::Applying, _) => Some(4),
+            (ChangePhase::Applied | ChangePhase::Confirmed, _) => Some(5),
             _ => None,
         }
     }
 
     /// Whether the change waits, with nothing written, for hosts that did not answer.
-    pub fn waits(&self) -> bool {
-        let asked = self.begun.phases.is_some() && self.begun.unanswered == Unanswered::Wait;
+    pub fn is_waiting(&self) -> bool {
+        let asked = self.begun.phases.is_some() && self.begun.unanswered == SilentHostAction::Wait;
         asked
-            && self.phase == Phase::Applying
-            && self.hosts == Hosts::Told
+            && self.phase == ChangePhase::Applying
+            && self.hosts == HostNotification::Notified
             && !self.silent.is_empty()
             && !self.going_on
     }
 
-    fn end(&mut self, phase: Phase, time: &str, left: &[Left]) {
+    fn set_end(&mut self, phase: ChangePhase, time: &str, left: &[RollbackRemainder]) {
         self.phase = phase;
-        self.ended = Some(Ended { time: time.to_owned(), left: left.to_vec() });
+        self.ended = Some(EndRecord { time: time.to_owned(), left: left.to_vec() });
     }
 }
 
@@ -489,8 +490,11 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn fabric(switches: std::ops::Range<u64>) -> Begun {
-        Begun { switches: switches.map(|guid| format!("0x{guid:016x}")).collect(), ..Begun::default() }
+    fn fabric(switches: std::ops::Range<u64>) -> BeginRecord {
+        BeginRecord {
+            switches: switches.map(|guid| format!("0x{guid:016x}")).collect(),
+            ..BeginRecord::default()
+        }
     }
 
     #[test]
@@ -516,7 +520,7 @@ mod tests {
             assert_eq!(lab.meets(&here), other.start < 10, "{other:?}");
         }
         assert!(!fabric(0..0).is_of_fabric_of(&fabric(0..0)));
-        let simulated = Begun { simulator: Some("a.sock".to_owned()), ..lab.clone() };
+        let simulated = BeginRecord { simulator: Some("a.sock".to_owned()), ..lab.clone() };
         assert!(!lab.is_of_fabric_of(&simulated) && !lab.meets(&simulated));
     }
 }

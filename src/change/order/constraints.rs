@@ -12,24 +12,24 @@
 //! Only two kinds of switches need this. A mixture of old and new entries can lead the first kind into a loop. For the
 //! second kind, the next changed switch has no path by its old entries. For all others, any order is safe.
 
-use super::ground::Ground;
-use super::tree::{Fate, HERE, NOWHERE, Tree};
+use super::destination_tree::{AT_DESTINATION, DestinationTree, Fate, NO_NEXT};
+use super::order_context::OrderContext;
 use fabdeck_routing::Destination;
 
 /// No switch.
-const NONE: u32 = u32::MAX;
+const NO_SWITCH: u32 = u32::MAX;
 
 /// The weight of a pair in scope, compared to a pair out of scope.
-const SCOPE: u64 = 1024;
+const SCOPE_WEIGHT: u64 = 1024;
 
 /// The switch that comes first, the switch that comes after it, and the weight of the constraint.
 pub(super) type Constraint = (u32, u32, u64);
 
 /// The old and the new paths to a destination, and the switches that lead to each switch by either.
 #[derive(Debug, Default)]
-pub(super) struct Both {
-    pub(super) old: Tree,
-    pub(super) new: Tree,
+pub(super) struct TreePair {
+    pub(super) old: DestinationTree,
+    pub(super) new: DestinationTree,
     first: Vec<u32>,
     before: Vec<u32>,
     tangled: Vec<bool>,
@@ -39,55 +39,55 @@ pub(super) struct Both {
     through: [Vec<u64>; 2],
 }
 
-impl Both {
+impl TreePair {
     pub(super) fn read(
         &mut self,
-        ground: &Ground<'_>,
+        ground: &OrderContext<'_>,
         at: (u32, &Destination),
         entries: [impl Fn(usize) -> u8; 2],
     ) {
         let [old, new] = entries;
-        self.old.read(ground, at, old);
-        self.new.read(ground, at, new);
+        self.old.read_entries(ground, at, old);
+        self.new.read_entries(ground, at, new);
     }
 
-    pub(super) fn changes(&self, switch: u32) -> bool {
+    pub(super) fn is_changed(&self, switch: u32) -> bool {
         self.old.next[switch as usize] != self.new.next[switch as usize]
     }
 
     /// Whether all joined switches reach the destination by both, and no mixture of entries has a loop. If not, the two
     /// trees are linked afterwards.
-    pub(super) fn calm(&mut self, ground: &Ground<'_>, root: u32) -> bool {
-        let joined = ground.joined(root);
+    pub(super) fn is_order_free(&mut self, ground: &OrderContext<'_>, root: u32) -> bool {
+        let joined = ground.joined_count(root);
         let whole = self.old.order.len() == joined && self.new.order.len() == joined;
-        if whole && (self.old.nears(&self.new) || self.new.nears(&self.old)) {
+        if whole && (self.old.is_nearing(&self.new) || self.new.is_nearing(&self.old)) {
             return true;
         }
-        self.link();
-        self.untangle();
+        self.link_predecessors();
+        self.mark_tangled();
         whole && !self.tangled.contains(&true)
     }
 
     /// The next switches of a switch, by the old and the new entry.
-    fn ways(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+    fn next_hops(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
         let (old, new) = (self.old.next[at], self.new.next[at]);
-        let both = [old, if new == old { NOWHERE } else { new }];
-        both.into_iter().filter(|next| *next < HERE).map(|next| next as usize)
+        let both = [old, if new == old { NO_NEXT } else { new }];
+        both.into_iter().filter(|next| *next < AT_DESTINATION).map(|next| next as usize)
     }
 
     /// The switches whose old or new entry leads to a switch.
-    pub(super) fn behind(&self, switch: u32) -> &[u32] {
+    pub(super) fn predecessors(&self, switch: u32) -> &[u32] {
         let at = switch as usize;
         &self.before[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
     /// Collects, for each switch, the switches that lead to it.
-    pub(super) fn link(&mut self) {
+    pub(super) fn link_predecessors(&mut self) {
         let count = self.old.next.len();
         let mut first = std::mem::take(&mut self.first);
         first.clear();
         first.resize(count + 1, 0);
-        (0..count).flat_map(|at| self.ways(at)).for_each(|next| first[next + 1] += 1);
+        (0..count).flat_map(|at| self.next_hops(at)).for_each(|next| first[next + 1] += 1);
         for at in 0..count {
             first[at + 1] += first[at];
         }
@@ -97,7 +97,7 @@ impl Both {
         let mut place = std::mem::take(&mut self.left);
         place.clone_from(&first);
         for at in 0..count {
-            for next in self.ways(at) {
+            for next in self.next_hops(at) {
                 before[place[next] as usize] = at as u32;
                 place[next] += 1;
             }
@@ -106,13 +106,13 @@ impl Both {
     }
 
     /// Marks the switches that may be part of a loop: those that remain after peeling from both ends.
-    fn untangle(&mut self) {
+    fn mark_tangled(&mut self) {
         let count = self.old.next.len();
         self.tangled.clear();
         self.tangled.resize(count, true);
         let mut left: Vec<u32> = std::mem::take(&mut self.left);
         left.clear();
-        left.extend((0..count).map(|at| self.ways(at).count() as u32));
+        left.extend((0..count).map(|at| self.next_hops(at).count() as u32));
         self.front.extend((0..count as u32).filter(|at| left[*at as usize] == 0));
         while let Some(switch) = self.front.pop() {
             self.tangled[switch as usize] = false;
@@ -127,13 +127,13 @@ impl Both {
         left.clear();
         left.resize(count, 0);
         for at in (0..count).filter(|at| self.tangled[*at]) {
-            self.ways(at).for_each(|next| left[next] += 1);
+            self.next_hops(at).for_each(|next| left[next] += 1);
         }
         self.front
             .extend((0..count as u32).filter(|at| self.tangled[*at as usize] && left[*at as usize] == 0));
         while let Some(switch) = self.front.pop() {
             self.tangled[switch as usize] = false;
-            for next in self.ways(switch as usize).filter(|next| self.tangled[*next]) {
+            for next in self.next_hops(switch as usize).filter(|next| self.tangled[*next]) {
                 left[next] -= 1;
                 if left[next] == 0 {
                     self.front.push(next as u32);
@@ -146,28 +146,28 @@ impl Both {
     /// The constraints of a destination for which the order matters.
     pub(super) fn constraints(
         &mut self,
-        ground: &Ground<'_>,
+        ground: &OrderContext<'_>,
         (root, end): (u32, &Destination),
         told: &mut Vec<Constraint>,
     ) {
-        let counts = ground.counts(end);
+        let counts = ground.is_in_scope(end);
         let [mut there, mut back] = std::mem::take(&mut self.through);
-        let own = |switch| if counts { ground.senders(switch, root) } else { 0 };
-        self.old.gather(own, &mut there);
-        self.new.gather(own, &mut back);
-        let weight = |switch: u32| 1 + SCOPE * (there[switch as usize] + back[switch as usize]);
+        let own = |switch| if counts { ground.sender_count(switch, root) } else { 0 };
+        self.old.sum_through(own, &mut there);
+        self.new.sum_through(own, &mut back);
+        let weight = |switch: u32| 1 + SCOPE_WEIGHT * (there[switch as usize] + back[switch as usize]);
         let mut ancestor = std::mem::take(&mut self.ancestor);
         ancestor.clear();
-        ancestor.resize(self.old.next.len(), NONE);
+        ancestor.resize(self.old.next.len(), NO_SWITCH);
         let tangled = |switch: u32| self.tangled[switch as usize];
-        for (switch, above) in self.changed_above(&self.new, &mut ancestor) {
+        for (switch, above) in self.changed_ancestors(&self.new, &mut ancestor) {
             let rounds = tangled(switch) && tangled(above);
             if rounds || self.old.fate[above as usize] != Fate::Arrives {
                 told.push((above, switch, weight(switch)));
             }
         }
-        ancestor.fill(NONE);
-        for (switch, above) in self.changed_above(&self.old, &mut ancestor) {
+        ancestor.fill(NO_SWITCH);
+        for (switch, above) in self.changed_ancestors(&self.old, &mut ancestor) {
             // A switch whose new entries lose the destination is written after the switches that lead to it and keep
             // theirs.
             let keeps = self.new.fate[switch as usize] == Fate::Arrives;
@@ -179,16 +179,16 @@ impl Both {
     }
 
     /// Each switch that changes, with the next switch on its path in a tree that changes too.
-    fn changed_above(&self, tree: &Tree, ancestor: &mut [u32]) -> Vec<(u32, u32)> {
+    fn changed_ancestors(&self, tree: &DestinationTree, ancestor: &mut [u32]) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
         for switch in &tree.order {
             let next = tree.next[*switch as usize];
-            if next == HERE {
+            if next == AT_DESTINATION {
                 continue;
             }
-            let above = if self.changes(next) { next } else { ancestor[next as usize] };
+            let above = if self.is_changed(next) { next } else { ancestor[next as usize] };
             ancestor[*switch as usize] = above;
-            if above != NONE && self.changes(*switch) {
+            if above != NO_SWITCH && self.is_changed(*switch) {
                 found.push((*switch, above));
             }
         }

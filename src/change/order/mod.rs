@@ -1,13 +1,13 @@
 //! Orders the writes of a plan: the blocks one after another, and the switches within each block. The aim is few pairs
 //! without a path while some switches have their new entries and others do not. Reports the worst state.
 
-mod block;
+mod block_order;
 mod constraints;
-mod ground;
-mod passing;
+mod destination_tree;
+mod order_context;
+mod packet_fates;
 mod sequence;
-mod told;
-mod tree;
+mod transient_loss;
 
-pub use sequence::{Ordered, in_order};
-pub use told::OnTheWay;
+pub use sequence::{OrderedWrites, order_writes};
+pub use transient_loss::TransientLoss;

@@ -4,37 +4,37 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::block::{By, Desk, Loss, Turn, Wanted};
-use super::ground::Ground;
-use super::told::OnTheWay;
-use crate::writes::Write;
+use super::block_order::{BlockOrder, BlockOrderer, BlockTask, Loss, OrderCriterion};
+use super::order_context::OrderContext;
+use super::transient_loss::TransientLoss;
+use crate::writes::PlanWrite;
 use fabdeck_fabric::{BLOCK_LIDS, Routes};
-use fabdeck_mad::access::Part;
+use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::Problem;
 
 /// The writes in their order.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ordered {
-    pub writes: Vec<Write>,
-    pub way: OnTheWay,
+pub struct OrderedWrites {
+    pub writes: Vec<PlanWrite>,
+    pub way: TransientLoss,
     /// For each block by its number, the rank of each switch's write; a block without writes has no row.
     ranks: Vec<Vec<u32>>,
 }
 
 /// The rank of a switch that is not written.
-const NEVER: u32 = u32::MAX;
+const NOT_WRITTEN: u32 = u32::MAX;
 
-impl Ordered {
+impl OrderedWrites {
     /// The index of the write of a block to a switch, in the order of all writes.
     pub fn rank(&self, block: u16, switch: u32) -> Option<u32> {
         let ranks = self.ranks.get(usize::from(block))?;
-        ranks.get(switch as usize).copied().filter(|rank| *rank != NEVER)
+        ranks.get(switch as usize).copied().filter(|rank| *rank != NOT_WRITTEN)
     }
 }
 
 /// The worst state of a sequence of writes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Worst {
+struct WorstState {
     state: Loss,
     looping: i64,
     interrupted: i64,
@@ -44,13 +44,13 @@ struct Worst {
     open: bool,
 }
 
-impl Worst {
-    fn begin(before: Loss) -> Self {
+impl WorstState {
+    fn from_initial(before: Loss) -> Self {
         Self { state: before, looping: before.looping, open: true, ..Self::default() }
     }
 
     /// Takes the loss after a number of writes.
-    fn see(&mut self, after: usize, state: Loss) {
+    fn observe(&mut self, after: usize, state: Loss) {
         self.looping = self.looping.max(state.looping);
         self.interrupted = self.interrupted.max(state.interrupted);
         if state.broken > self.state.broken {
@@ -61,7 +61,7 @@ impl Worst {
         }
     }
 
-    fn end(mut self, writes: usize) -> Self {
+    fn finish(mut self, writes: usize) -> Self {
         if self.open {
             self.lasting = (writes + 1).saturating_sub(self.after);
         }
@@ -71,42 +71,44 @@ impl Worst {
 
 /// Orders the writes that lead from old routes to new ones. Writes other than LFT blocks stay before the rest.
 /// `switches`: whether the paths of switches count too. `name`: the name of a switch.
-pub fn in_order(
+pub fn order_writes(
     problem: &Problem<'_>,
     (old, new): (&Routes, &Routes),
     switches: bool,
-    writes: Vec<Write>,
+    writes: Vec<PlanWrite>,
     name: &dyn Fn(u32) -> String,
-) -> Ordered {
-    let ground = Ground::new(problem, switches);
-    let (wanted, places) = wanted(problem, &writes);
-    let mut turns: Vec<Turn> =
-        wanted.par_iter().map_init(Desk::default, |desk, one| desk.turn(&ground, [old, new], one)).collect();
+) -> OrderedWrites {
+    let ground = OrderContext::new(problem, switches);
+    let (wanted, places) = block_tasks(problem, &writes);
+    let mut turns: Vec<BlockOrder> = wanted
+        .par_iter()
+        .map_init(BlockOrderer::default, |desk, one| desk.order_block(&ground, [old, new], one))
+        .collect();
     let before = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.before));
     let count = writes.len();
-    let plain = by_switch(&wanted, &places, &turns, before, count);
-    turns.sort_by_cached_key(when);
+    let plain = worst_by_switch(&wanted, &places, &turns, before, count);
+    turns.sort_by_cached_key(sort_key);
     let first = count - places.values().map(Vec::len).sum::<usize>();
-    let blocks = by_block(&turns, before, first, count);
-    let key = |worst: &Worst| (worst.state.broken, worst.interrupted);
+    let blocks = worst_by_block(&turns, before, first, count);
+    let key = |worst: &WorstState| (worst.state.broken, worst.interrupted);
     let switch_by_switch = key(&plain) < key(&blocks);
     let (order, worst) = match switch_by_switch {
         true => ((0..count).collect(), plain),
-        false => (in_turn(&turns, &places, count), blocks),
+        false => (write_order(&turns, &places, count), blocks),
     };
     let by = match turns.iter().map(|turn| turn.by).max() {
         _ if switch_by_switch => "switches",
-        None | Some(By::Any) => "any",
-        Some(By::Distance) => "distance",
-        Some(By::Fewest) => "fewest",
+        None | Some(OrderCriterion::Any) => "any",
+        Some(OrderCriterion::Distance) => "distance",
+        Some(OrderCriterion::Fewest) => "fewest",
     };
     let after = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.after()));
     let at = worst.after.checked_sub(1).and_then(|last| writes.get(order[last]));
     let fabric = problem.fabric;
     let called =
-        |write: &Write| write.node(fabric).map_or_else(|| write.at.guid().to_owned(), |id| name(id.0));
-    let way = OnTheWay {
-        pairs: ground.pairs(),
+        |write: &PlanWrite| write.node(fabric).map_or_else(|| write.at.guid().to_owned(), |id| name(id.0));
+    let way = TransientLoss {
+        pairs: ground.pair_count(),
         writes: count as u64,
         before: before.broken as u64,
         after: after.broken as u64,
@@ -115,26 +117,28 @@ pub fn in_order(
         worst_interrupted: worst.interrupted as u64,
         worst_after: worst.after as u64,
         worst_at: at.map(|write| match write.part {
-            Part::Block(block) => format!("block {block} of {}", called(write)),
+            AttributePart::Block(block) => format!("block {block} of {}", called(write)),
             part => format!("{part} of {}", called(write)),
         }),
         lasting: worst.lasting as u64,
         ordered: by.to_owned(),
     };
-    let ranks = ranks(&wanted, &places, &order, ground.switch_count());
-    let mut writes: Vec<Option<Write>> = writes.into_iter().map(Some).collect();
+    let ranks = write_ranks(&wanted, &places, &order, ground.switch_count());
+    let mut writes: Vec<Option<PlanWrite>> = writes.into_iter().map(Some).collect();
     let writes = order.iter().filter_map(|at| writes[*at].take()).collect();
-    Ordered { writes, way, ranks }
+    OrderedWrites { writes, way, ranks }
 }
 
 /// The blocks that are written or have destinations, and the indices of each block's writes.
-fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16, Vec<usize>>) {
-    let mut blocks: BTreeMap<u16, Wanted> = BTreeMap::new();
+fn block_tasks(problem: &Problem<'_>, writes: &[PlanWrite]) -> (Vec<BlockTask>, BTreeMap<u16, Vec<usize>>) {
+    let mut blocks: BTreeMap<u16, BlockTask> = BTreeMap::new();
     let mut places: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-    let empty = |number| Wanted { number, switches: Vec::new(), ends: Vec::new() };
+    let empty = |number| BlockTask { number, switches: Vec::new(), ends: Vec::new() };
     let mut written: BTreeMap<u16, Vec<(u32, usize)>> = BTreeMap::new();
     for (at, write) in writes.iter().enumerate() {
-        let (Part::Block(number), Some(id)) = (write.part, write.switch(problem.fabric)) else { continue };
+        let (AttributePart::Block(number), Some(id)) = (write.part, write.switch(problem.fabric)) else {
+            continue;
+        };
         written.entry(number).or_default().push((id.0, at));
     }
     for (number, mut written) in written {
@@ -144,7 +148,7 @@ fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16
         places.insert(number, written.into_iter().map(|(_, at)| at).collect());
     }
     for root in problem.switches() {
-        for end in problem.behind(root) {
+        for end in problem.destinations_behind(root) {
             let number = end.lid.value() / BLOCK_LIDS;
             blocks.entry(number).or_insert_with(|| empty(number)).ends.push((root, *end));
         }
@@ -155,7 +159,7 @@ fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16
 
 /// The sort key of blocks. First those that gain paths, the smallest temporary loss first; then neutral ones; last
 /// those that lose paths, the largest temporary loss first.
-fn when(turn: &Turn) -> (u8, i64, i64, u16) {
+fn sort_key(turn: &BlockOrder) -> (u8, i64, i64, u16) {
     let (before, after, peak) = (turn.before.broken, turn.after().broken, turn.peak());
     match after - before {
         brings if brings < 0 => (0, peak - before, brings, turn.number),
@@ -165,26 +169,26 @@ fn when(turn: &Turn) -> (u8, i64, i64, u16) {
 }
 
 /// The worst state in the order block by block.
-fn by_block(turns: &[Turn], before: Loss, first: usize, count: usize) -> Worst {
-    let (mut worst, mut now, mut done) = (Worst::begin(before), before, first);
+fn worst_by_block(turns: &[BlockOrder], before: Loss, first: usize, count: usize) -> WorstState {
+    let (mut worst, mut now, mut done) = (WorstState::from_initial(before), before, first);
     for turn in turns {
         for (at, loss) in &turn.states {
-            worst.see(done + at, now.minus(turn.before).plus(*loss));
+            worst.observe(done + at, now.minus(turn.before).plus(*loss));
         }
         now = now.minus(turn.before).plus(turn.after());
         done += turn.order.len();
     }
-    worst.end(count)
+    worst.finish(count)
 }
 
 /// The worst state in the original order: every block of a switch, switch after switch.
-fn by_switch(
-    wanted: &[Wanted],
+fn worst_by_switch(
+    wanted: &[BlockTask],
     places: &BTreeMap<u16, Vec<usize>>,
-    turns: &[Turn],
+    turns: &[BlockOrder],
     before: Loss,
     count: usize,
-) -> Worst {
+) -> WorstState {
     let mut changes = Vec::new();
     for (block, turn) in wanted.iter().zip(turns) {
         let Some(places) = places.get(&block.number) else { continue };
@@ -195,16 +199,16 @@ fn by_switch(
         }
     }
     changes.sort_unstable_by_key(|(at, _)| *at);
-    let (mut worst, mut now) = (Worst::begin(before), before);
+    let (mut worst, mut now) = (WorstState::from_initial(before), before);
     for (at, change) in changes {
         now = now.plus(change);
-        worst.see(at + 1, now);
+        worst.observe(at + 1, now);
     }
-    worst.end(count)
+    worst.finish(count)
 }
 
 /// The order block by block, with writes other than blocks first.
-fn in_turn(turns: &[Turn], places: &BTreeMap<u16, Vec<usize>>, count: usize) -> Vec<usize> {
+fn write_order(turns: &[BlockOrder], places: &BTreeMap<u16, Vec<usize>>, count: usize) -> Vec<usize> {
     let mut blocks = vec![false; count];
     places.values().flatten().for_each(|at| blocks[*at] = true);
     let mut order: Vec<usize> = (0..count).filter(|at| !blocks[*at]).collect();
@@ -215,8 +219,8 @@ fn in_turn(turns: &[Turn], places: &BTreeMap<u16, Vec<usize>>, count: usize) -> 
     order
 }
 
-fn ranks(
-    wanted: &[Wanted],
+fn write_ranks(
+    wanted: &[BlockTask],
     places: &BTreeMap<u16, Vec<usize>>,
     order: &[usize],
     switches: usize,
@@ -227,7 +231,7 @@ fn ranks(
     let mut ranks = vec![Vec::new(); last];
     for block in wanted {
         let Some(places) = places.get(&block.number) else { continue };
-        let mut of = vec![NEVER; switches];
+        let mut of = vec![NOT_WRITTEN; switches];
         let both = block.switches.iter().zip(places);
         both.for_each(|(switch, at)| of[*switch as usize] = rank[*at]);
         ranks[usize::from(block.number)] = of;

@@ -15,10 +15,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
 use super::process::{LockHolder, stat_field};
-use super::traits::{OpenDoor, System};
+use super::traits::{ListeningSocket, System};
 use crate::clock::{BootTime, Clocks, SystemClocks};
-use crate::guard::{AccessPolicy, Answer, Ask, Door, DoorError, Order, call_within, is_listening};
-use crate::hang::Progress;
+use crate::guard::{
+    AccessPolicy, GuardAnswer, GuardRequest, GuardSocket, GuardSocketError, QueuedRequest, is_listening,
+    send_request_within,
+};
+use crate::hang_watch::ThreadProgress;
 
 /// The operating system and the process that this code runs in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,7 +77,7 @@ impl System for LocalSystem {
         .map(|file| Box::new(LocalFile(file)) as Box<dyn OpenFile>)
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    fn list_folder(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
     }
 
@@ -116,11 +119,11 @@ impl System for LocalSystem {
         stat_field(pid, 0).is_some_and(|state| state == "T" || state == "t")
     }
 
-    fn progress(&self, pid: u32) -> Option<Progress> {
-        Progress::read(pid)
+    fn progress(&self, pid: u32) -> Option<ThreadProgress> {
+        ThreadProgress::read(pid)
     }
 
-    fn tell_log(&self, socket: &Path, line: &str) -> io::Result<()> {
+    fn write_system_log(&self, socket: &Path, line: &str) -> io::Result<()> {
         let log = UnixDatagram::unbound()?;
         // A log that accepts nothing must not block the guard.
         log.set_nonblocking(true)?;
@@ -145,17 +148,22 @@ impl System for LocalSystem {
         is_listening(socket)
     }
 
-    fn ask(&self, socket: &Path, ask: &Ask, timeout: Duration) -> Result<Answer, DoorError> {
-        call_within(socket, ask, timeout)
-    }
-
-    fn open_door(
+    fn ask_guard(
         &self,
         socket: &Path,
-        orders: Sender<Order>,
+        ask: &GuardRequest,
+        timeout: Duration,
+    ) -> Result<GuardAnswer, GuardSocketError> {
+        send_request_within(socket, ask, timeout)
+    }
+
+    fn open_guard_socket(
+        &self,
+        socket: &Path,
+        orders: Sender<QueuedRequest>,
         policy: AccessPolicy,
-    ) -> io::Result<Box<dyn OpenDoor>> {
-        Ok(Box::new(Door::open(socket, orders, policy)?))
+    ) -> io::Result<Box<dyn ListeningSocket>> {
+        Ok(Box::new(GuardSocket::open(socket, orders, policy)?))
     }
 }
 
@@ -217,6 +225,6 @@ impl OpenFile for LocalFile {
     }
 
     fn lock_holder(&self) -> io::Result<LockHolder> {
-        LockHolder::of(&self.0)
+        LockHolder::read_holder(&self.0)
     }
 }

@@ -9,4 +9,4 @@ mod traits;
 pub use file::{FileKind, FileStatus, OpenFile, OpenMode};
 pub use local::LocalSystem;
 pub use process::LockHolder;
-pub use traits::{OpenDoor, System};
+pub use traits::{ListeningSocket, System};

@@ -5,7 +5,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use crate::users;
+use crate::user_names;
 
 /// The process that holds a lock, from `/proc/locks`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct LockHolder {
 impl LockHolder {
     /// The holder of a lock that could not be taken. A process in another PID namespace or on another machine is
     /// unknown.
-    pub(super) fn of(file: &File) -> io::Result<Self> {
+    pub(super) fn read_holder(file: &File) -> io::Result<Self> {
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
         let Some(pid) = pid_of_lock(&locks, &file.metadata()?) else { return Ok(Self::default()) };
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -47,7 +47,7 @@ impl std::fmt::Display for LockHolder {
         };
         write!(f, "process {pid}")?;
         match (&self.program, self.uid) {
-            (Some(program), Some(uid)) => write!(f, " ({program}, {})", users::name_of(uid)),
+            (Some(program), Some(uid)) => write!(f, " ({program}, {})", user_names::user_label(uid)),
             _ => f.write_str(" (ended; a child of it keeps the lock)"),
         }
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::file::{FileStatus, OpenFile, OpenMode};
 use crate::clock::Clocks;
-use crate::guard::{AccessPolicy, Answer, Ask, DoorError, Order, Status};
-use crate::hang::Progress;
+use crate::guard::{AccessPolicy, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
+use crate::hang_watch::ThreadProgress;
 
 /// One machine, as one process of one user sees it.
 pub trait System: Clocks + Send + Sync + fmt::Debug {
@@ -29,7 +29,7 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>>;
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
+    fn list_folder(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
     /// Creates a folder with this mode, whatever the umask is.
     fn make_folder(&self, folder: &Path, mode: u32) -> io::Result<()>;
@@ -57,12 +57,12 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
     fn is_stopped(&self, pid: u32) -> bool;
 
     /// The progress of the thread that keeps a change. `None`: the thread does not exist, or this system cannot tell.
-    fn progress(&self, _pid: u32) -> Option<Progress> {
+    fn progress(&self, _pid: u32) -> Option<ThreadProgress> {
         None
     }
 
     /// Writes a line to the system log; an error where there is none.
-    fn tell_log(&self, _socket: &Path, _line: &str) -> io::Result<()> {
+    fn write_system_log(&self, _socket: &Path, _line: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -74,20 +74,25 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
     fn is_listening(&self, socket: &Path) -> bool;
 
     /// Sends a request to the guard behind a socket.
-    fn ask(&self, socket: &Path, ask: &Ask, timeout: Duration) -> Result<Answer, DoorError>;
-
-    /// Opens a guard's socket.
-    fn open_door(
+    fn ask_guard(
         &self,
         socket: &Path,
-        orders: Sender<Order>,
+        ask: &GuardRequest,
+        timeout: Duration,
+    ) -> Result<GuardAnswer, GuardSocketError>;
+
+    /// Opens a guard's socket.
+    fn open_guard_socket(
+        &self,
+        socket: &Path,
+        orders: Sender<QueuedRequest>,
         policy: AccessPolicy,
-    ) -> io::Result<Box<dyn OpenDoor>>;
+    ) -> io::Result<Box<dyn ListeningSocket>>;
 }
 
 /// The socket of a guard. It ends with the process.
-pub trait OpenDoor {
+pub trait ListeningSocket {
     /// Closes the socket at the end of a change. Callers get their answers, and users who cannot read the journal learn
     /// how the change ended.
-    fn close(&self, orders: Receiver<Order>, status: &Status);
+    fn close(&self, orders: Receiver<QueuedRequest>, status: &ChangeStatus);
 }

@@ -4,21 +4,21 @@ use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether any thread panicked.
-static SEEN: AtomicBool = AtomicBool::new(false);
+static OCCURRED: AtomicBool = AtomicBool::new(false);
 
-pub fn was_seen() -> bool {
-    SEEN.load(Ordering::SeqCst)
+pub fn has_occurred() -> bool {
+    OCCURRED.load(Ordering::SeqCst)
 }
 
 /// The panic hook: prints where it happened, what happened, and what to report.
 pub fn report(info: &PanicHookInfo<'_>) {
-    SEEN.store(true, Ordering::SeqCst);
+    OCCURRED.store(true, Ordering::SeqCst);
     let place = info.location().map_or_else(|| "a place not known".to_owned(), ToString::to_string);
     let what = info.payload_as_str().unwrap_or("no message");
     tracing::error!(place, what, "bug");
     // Text that is written to the alternate screen is lost when the session leaves it.
     super::console::restore();
-    super::console::last_words(message(&place, what));
+    super::console::write_after_exit(message(&place, what));
 }
 
 fn message(place: &str, what: &str) -> String {

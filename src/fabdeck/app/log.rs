@@ -17,7 +17,7 @@ const SUFFIX: &str = "log";
 const LEVEL: &str = "FABDECK_LOG";
 
 /// Opens the log and returns a sentence that names its folder, or says why there is no log.
-pub fn open() -> String {
+pub fn open_log() -> String {
     let folders = directories::ProjectDirs::from("", "", "fabdeck");
     let Some(folder) = folders.as_ref().and_then(|folders| folders.state_dir()) else {
         return "no log is written: there is no home folder for it".to_owned();

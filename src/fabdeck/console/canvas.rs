@@ -5,15 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::signs::Signs;
+use super::symbols::Symbols;
 use super::theme::{Role, Theme};
-use crate::session::paired;
+use crate::session::wrap_pairs;
 use fabdeck_fabric::observe::is_printable;
 
 pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
     pub theme: &'b Theme,
-    pub signs: Signs,
+    pub signs: Symbols,
 }
 
 /// Number of columns of a text in a terminal. A control character is drawn as a blank.
@@ -22,8 +22,8 @@ pub fn width(text: &str) -> u16 {
 }
 
 /// Cuts a text to its room; `more` marks the cut.
-pub fn fit(text: &str, room: u16, more: &str) -> String {
-    let clean = shown(text);
+pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
+    let clean = replace_controls(text);
     if width(&clean) <= room {
         return clean;
     }
@@ -45,8 +45,8 @@ pub fn fit(text: &str, room: u16, more: &str) -> String {
 }
 
 /// Cuts a name in its middle, because both ends of a name distinguish it.
-pub fn shorten(name: &str, room: u16, more: &str) -> String {
-    let clean = shown(name);
+pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
+    let clean = replace_controls(name);
     if width(&clean) <= room {
         return clean;
     }
@@ -68,7 +68,7 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
 }
 
 /// Replaces control characters, which a terminal would obey.
-fn shown(text: &str) -> String {
+fn replace_controls(text: &str) -> String {
     text.chars().map(|sign| if is_printable(sign) { sign } else { ' ' }).collect()
 }
 
@@ -78,29 +78,29 @@ impl Canvas<'_> {
     }
 
     /// Writes into a row of an area from a column on, and returns the column behind the text.
-    pub fn text(&mut self, area: Rect, x: u16, y: u16, text: &str, role: Role) -> u16 {
+    pub fn draw_text(&mut self, area: Rect, x: u16, y: u16, text: &str, role: Role) -> u16 {
         let style = self.style(role);
-        self.styled(area, x, y, text, style)
+        self.draw_styled(area, x, y, text, style)
     }
 
-    pub fn styled(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
+    pub fn draw_styled(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
         let area = area.intersection(self.buffer.area);
         if x >= area.width || y >= area.height || text.is_empty() {
             return x;
         }
-        let text = fit(text, area.width - x, self.signs.more);
+        let text = truncate_text(text, area.width - x, self.signs.more);
         self.buffer.set_string(area.x + x, area.y + y, &text, style);
         x + width(&text)
     }
 
     /// Writes a name, cut in its middle if it does not fit.
-    pub fn name(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
-        let name = shorten(name, area.width.saturating_sub(x), self.signs.more);
-        self.text(area, x, y, &name, role)
+    pub fn draw_name(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
+        let name = shorten_name(name, area.width.saturating_sub(x), self.signs.more);
+        self.draw_text(area, x, y, &name, role)
     }
 
     /// Writes into a heading which rows of a scrolled list are visible, and that there are more.
-    pub fn extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
+    pub fn draw_extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
         if rows <= height {
             return;
         }
@@ -110,19 +110,25 @@ impl Canvas<'_> {
         let said = format!("{}-{last} of {rows} {above}{below}", top + 1);
         let short = format!("{above}{below}");
         let room = heading.width.saturating_sub(from + 1);
-        self.right(heading, from + 1, 0, if width(&said) <= room { &said } else { &short }, Role::Key);
+        self.draw_right_aligned(
+            heading,
+            from + 1,
+            0,
+            if width(&said) <= room { &said } else { &short },
+            Role::Key,
+        );
     }
 
     /// Writes at the right edge of a row, unless that would reach left of `from`.
-    pub fn right(&mut self, area: Rect, from: u16, y: u16, text: &str, role: Role) {
+    pub fn draw_right_aligned(&mut self, area: Rect, from: u16, y: u16, text: &str, role: Role) {
         let x = area.width.saturating_sub(width(text));
         if x >= from {
-            self.text(area, x, y, text, role);
+            self.draw_text(area, x, y, text, role);
         }
     }
 
     /// Applies a style to a whole row.
-    pub fn wash(&mut self, area: Rect, y: u16, role: Role) {
+    pub fn fill_row(&mut self, area: Rect, y: u16, role: Role) {
         let area = area.intersection(self.buffer.area);
         if y < area.height {
             let row = Rect::new(area.x, area.y + y, area.width, 1);
@@ -141,13 +147,13 @@ impl Canvas<'_> {
     }
 
     /// Writes a label and a text in each row; a long text continues in the next row. Returns the number of rows.
-    pub fn pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
-        let (label, rows) = paired(pairs, area.width.into());
+    pub fn draw_pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
+        let (label, rows) = wrap_pairs(pairs, area.width.into());
         let label = u16::try_from(label).unwrap_or(u16::MAX);
         let mut y = 0;
         for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {
-            self.text(area, 0, y, name, Role::Label);
-            self.text(area, label + 2, y, &line, Role::Text);
+            self.draw_text(area, 0, y, name, Role::Label);
+            self.draw_text(area, label + 2, y, &line, Role::Text);
             y += 1;
         }
         y
@@ -160,21 +166,24 @@ mod tests {
 
     #[test]
     fn names_lose_their_middle() {
-        assert_eq!(shorten("leaf", 4, "~"), "leaf");
-        assert_eq!(shorten("rack12-row3-leaf03", 13, "…"), "rack12…leaf03");
-        assert_eq!(shorten("node07 mlx5_0[1]", 10, "…"), "node07…[1]");
-        assert_eq!(shorten("rack12-row3-leaf03", 14, ".."), "rack12..leaf03");
-        assert_eq!(shorten("叶子叶子叶", 6, "~"), "叶~叶");
-        assert_eq!((shorten("leaf", 1, "~").as_str(), shorten("leaf", 0, "~").as_str()), ("", ""));
-        assert_eq!(shorten("leaf", 2, "~"), "l~");
-        assert_eq!(shorten("a\u{1b}b", 9, "~"), "a b");
+        assert_eq!(shorten_name("leaf", 4, "~"), "leaf");
+        assert_eq!(shorten_name("rack12-row3-leaf03", 13, "…"), "rack12…leaf03");
+        assert_eq!(shorten_name("node07 mlx5_0[1]", 10, "…"), "node07…[1]");
+        assert_eq!(shorten_name("rack12-row3-leaf03", 14, ".."), "rack12..leaf03");
+        assert_eq!(shorten_name("叶子叶子叶", 6, "~"), "叶~叶");
+        assert_eq!((shorten_name("leaf", 1, "~").as_str(), shorten_name("leaf", 0, "~").as_str()), ("", ""));
+        assert_eq!(shorten_name("leaf", 2, "~"), "l~");
+        assert_eq!(shorten_name("a\u{1b}b", 9, "~"), "a b");
     }
 
     #[test]
     fn text_is_cut_by_what_is_seen() {
-        assert_eq!(fit("leaf", 4, "~"), "leaf");
-        assert_eq!(fit("leaves", 4, "~"), "lea~");
-        assert_eq!(fit("叶子叶", 5, "~"), "叶子~");
-        assert_eq!((fit("ab", 0, "~").as_str(), fit("a\u{1b}b", 9, "~").as_str()), ("", "a b"));
+        assert_eq!(truncate_text("leaf", 4, "~"), "leaf");
+        assert_eq!(truncate_text("leaves", 4, "~"), "lea~");
+        assert_eq!(truncate_text("叶子叶", 5, "~"), "叶子~");
+        assert_eq!(
+            (truncate_text("ab", 0, "~").as_str(), truncate_text("a\u{1b}b", 9, "~").as_str()),
+            ("", "a b")
+        );
     }
 }

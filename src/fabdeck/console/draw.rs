@@ -3,61 +3,61 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::area::area;
+use super::buffer_area::buffer_area;
 use super::canvas::Canvas;
-use super::signs::Signs;
+use super::symbols::Symbols;
 use super::theme::{Role, Theme};
 use super::{
     details, dialogue, footer, header, help, hotspots, jobs, lanes, list, log, map, paths, timeline, tour,
     whatif,
 };
-use crate::session::interactive::{Layer, Loading, ScreenId, State};
+use crate::session::interactive::{LoadState, Overlay, ScreenId, SessionState};
 
 /// Theme and characters of the console; the state says what is drawn.
 #[derive(Clone, Debug)]
 pub struct Appearance {
     pub theme: Theme,
-    pub signs: Signs,
+    pub signs: Symbols,
 }
 
 /// Draws the whole screen into an empty buffer.
-pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
+pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) {
     let mut canvas = Canvas { buffer, theme: &appearance.theme, signs: appearance.signs };
     canvas.buffer.set_style(canvas.buffer.area, canvas.theme.blank());
     header::draw(&mut canvas, state);
     match &state.layer {
-        Some(Layer::Help(search)) => help::draw(&mut canvas, state, search),
-        Some(Layer::Details(scroll)) => details::page(&mut canvas, state, *scroll),
-        Some(Layer::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
-        Some(Layer::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
-        Some(Layer::Dialogue(asked)) => dialogue::draw(&mut canvas, state, asked),
-        None => body(&mut canvas, state),
+        Some(Overlay::Help(search)) => help::draw(&mut canvas, state, search),
+        Some(Overlay::Details(scroll)) => details::draw_page(&mut canvas, state, *scroll),
+        Some(Overlay::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
+        Some(Overlay::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
+        Some(Overlay::Dialogue(asked)) => dialogue::draw(&mut canvas, state, asked),
+        None => draw_body(&mut canvas, state),
     }
     footer::draw(&mut canvas, state);
 }
 
-fn body(canvas: &mut Canvas<'_>, state: &State) {
+fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
-    let at = area(areas.body);
+    let at = buffer_area(areas.body);
     if state.known.look.is_none() {
-        return nothing_yet(canvas, at, state);
+        return draw_empty_body(canvas, at, state);
     }
     let above = state.current().rows_above(&state.known).min(at.height);
     let head = Rect { height: above, ..at };
     let rest = Rect { y: at.y + above, height: at.height - above, ..at };
     match state.screen {
-        ScreenId::Whatif if state.screens.whatif.page.is_some() => whatif::page(canvas, at, state),
+        ScreenId::Whatif if state.screens.whatif.page.is_some() => whatif::draw_page(canvas, at, state),
         ScreenId::Whatif => {
-            whatif::head(canvas, head, state);
+            whatif::draw_head(canvas, head, state);
             list::draw(canvas, rest, state);
         }
         ScreenId::Paths => {
-            paths::head(canvas, head, state);
+            paths::draw_head(canvas, head, state);
             list::draw(canvas, rest, state);
         }
         ScreenId::Fabric => {
-            if let Some(missing) = state.known.missing().filter(|_| above > 0) {
-                canvas.name(head, 0, 0, missing, Role::Warning);
+            if let Some(missing) = state.known.missing_note().filter(|_| above > 0) {
+                canvas.draw_name(head, 0, 0, missing, Role::Warning);
             }
             match state.screens.fabric.shows_map() {
                 true => map::draw(canvas, rest, state),
@@ -65,44 +65,50 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
             }
         }
         ScreenId::Hotspots => {
-            hotspots::head(canvas, head, state);
+            hotspots::draw_head(canvas, head, state);
             list::draw(canvas, rest, state);
-            return hotspots::beside(canvas, area(areas.details), state);
+            return hotspots::draw_port_detail(canvas, buffer_area(areas.details), state);
         }
         ScreenId::Timeline => {
             let text = state.current().rows_below(&state.known, state.size).min(rest.height);
             let (list, text) =
                 (rest.height - text, Rect { y: rest.y + rest.height - text, height: text, ..rest });
-            timeline::head(canvas, head, state);
+            timeline::draw_head(canvas, head, state);
             list::draw(canvas, Rect { height: list, ..rest }, state);
-            timeline::below(canvas, text, state);
+            timeline::draw_event_text(canvas, text, state);
         }
         ScreenId::Lanes => {
-            lanes::head(canvas, head, state);
+            lanes::draw_head(canvas, head, state);
             list::draw(canvas, rest, state);
         }
         ScreenId::Jobs => {
-            jobs::head(canvas, head, state);
-            jobs::body(canvas, rest, state);
+            jobs::draw_head(canvas, head, state);
+            jobs::draw_body(canvas, rest, state);
         }
         ScreenId::Links | ScreenId::Changes => list::draw(canvas, rest, state),
     }
-    details::draw(canvas, area(areas.details), state);
+    details::draw(canvas, buffer_area(areas.details), state);
 }
 
 /// Draws the first frame before anything is read, or after the reading failed.
-fn nothing_yet(canvas: &mut Canvas<'_>, at: Rect, state: &State) {
+fn draw_empty_body(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
     match &state.loading {
-        Loading::Failed(error) => {
-            canvas.text(at, 2, 1, "The source could not be read", Role::Danger);
-            let lines = crate::session::wrap(error, at.width.saturating_sub(4).min(90).into());
+        LoadState::Failed(error) => {
+            canvas.draw_text(at, 2, 1, "The source could not be read", Role::Danger);
+            let lines = crate::session::wrap_text(error, at.width.saturating_sub(4).min(90).into());
             for (y, line) in (3..at.height).zip(lines) {
-                canvas.text(at, 2, y, &line, Role::Text);
+                canvas.draw_text(at, 2, y, &line, Role::Text);
             }
         }
         _ => {
-            canvas.text(at, 2, 1, &format!("Reading {}", state.source), Role::Text);
-            canvas.text(at, 2, 2, "Every screen works as soon as there is something to show.", Role::Dim);
+            canvas.draw_text(at, 2, 1, &format!("Reading {}", state.source), Role::Text);
+            canvas.draw_text(
+                at,
+                2,
+                2,
+                "Every screen works as soon as there is something to show.",
+                Role::Dim,
+            );
         }
     }
 }

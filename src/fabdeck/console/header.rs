@@ -1,44 +1,46 @@
 //! Draws the two lines at the top: the source, and the position in the screens.
 
-use super::area::area;
-use super::canvas::{Canvas, shorten, width};
+use super::buffer_area::buffer_area;
+use super::canvas::{Canvas, shorten_name, width};
 use super::theme::Role;
-use crate::session::counted;
-use crate::session::interactive::{Loading, SCREENS, State, Writing, action, header_word, replay_word};
+use crate::session::count_words;
+use crate::session::interactive::{
+    LoadState, SCREENS, SessionState, WriteAccess, action, header_word, replay_word,
+};
 
-pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
+pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
-    let at = area(areas.header);
+    let at = buffer_area(areas.header);
     let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
-    let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(state)), role);
+    let mut x = canvas.draw_text(at, 0, 0, &format!(" {} ", source_kind(state)), role);
     if let Some(word) = replay_word(&state.known) {
-        x = canvas.text(at, x + 1, 0, &word, Role::Warning) + 1;
+        x = canvas.draw_text(at, x + 1, 0, &word, Role::Warning) + 1;
     }
     if let Some(word) = canvas.theme.word.clone() {
-        x = canvas.text(at, x, 0, &format!(" {word} "), role);
+        x = canvas.draw_text(at, x, 0, &format!(" {word} "), role);
     }
     // `umad` alone lets the machine choose the adapter; the snapshot says which one it is.
-    let source = state.look().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
+    let source = state.snapshot().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
     let room = at.width.saturating_sub(x + 1);
-    let (facts, all) = chosen(facts(state, canvas.signs.marked), room, width(&source));
+    let (facts, all) = choose_facts(facts(state, canvas.signs.marked), room, width(&source));
     // A long source is cut in favour of the facts about it.
-    let room = room.saturating_sub(taken(&facts)).max(LEAST);
-    x = canvas.text(at, x + 1, 0, &shorten(&source, room, canvas.signs.more), Role::Header);
+    let room = room.saturating_sub(facts_width(&facts)).max(SOURCE_MIN_WIDTH);
+    x = canvas.draw_text(at, x + 1, 0, &shorten_name(&source, room, canvas.signs.more), Role::Header);
     for fact in facts {
-        x = canvas.text(at, x + 2, 0, &fact.text, fact.role);
+        x = canvas.draw_text(at, x + 2, 0, &fact.text, fact.role);
     }
     if all {
-        canvas.name(at, x + 2, 0, &manager(state), Role::Dim);
+        canvas.draw_name(at, x + 2, 0, &manager_text(state), Role::Dim);
     }
-    crumbs(canvas, state);
+    draw_crumbs(canvas, state);
 }
 
 /// Least room of the source beside the facts that always stay, and beside all facts.
-const LEAST: u16 = 4;
-const FAIR: u16 = 12;
+const SOURCE_MIN_WIDTH: u16 = 4;
+const SOURCE_FAIR_WIDTH: u16 = 12;
 
 /// A fact about the source.
-struct Fact {
+struct HeaderFact {
     text: String,
     role: Role,
     /// Facts with a higher number disappear first on a narrow screen; 0 stays.
@@ -47,16 +49,16 @@ struct Fact {
 
 /// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
 /// trouble does.
-fn facts(state: &State, marked: &str) -> Vec<Fact> {
-    let fact = |text: String, role: Role, goes: u8| Fact { text, role, goes };
-    let mut facts = vec![fact(size(state), Role::Text, 3)];
+fn facts(state: &SessionState, marked: &str) -> Vec<HeaderFact> {
+    let fact = |text: String, role: Role, goes: u8| HeaderFact { text, role, goes };
+    let mut facts = vec![fact(size_text(state), Role::Text, 3)];
     let marks = state.known.marks.len();
     if marks > 0 {
         facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
     }
-    if state.look().is_some_and(|look| look.observation.notes.grave().next().is_some()) {
+    if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
         facts.push(fact("not one fabric".to_owned(), Role::Danger, 0));
-    } else if state.look().is_some_and(|look| look.observation.partial()) {
+    } else if state.snapshot().is_some_and(|look| look.observation.is_partial()) {
         facts.push(fact("partial".to_owned(), Role::Warning, 1));
     }
     let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
@@ -65,11 +67,13 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     }
     // The pending change stands before what follows from it.
     if let Some((word, severity)) = state.known.changes.header_word() {
-        facts.push(fact(word, Role::of(severity), 0));
+        facts.push(fact(word, Role::from_severity(severity), 0));
     }
     facts.push(match state.writing {
-        Writing::Never(_) | Writing::NotAsked => fact("read-only".to_owned(), Role::Good, 0),
-        Writing::Asked | Writing::Simulated | Writing::Own => fact("writable".to_owned(), Role::Warning, 0),
+        WriteAccess::Never(_) | WriteAccess::NotAsked => fact("read-only".to_owned(), Role::Good, 0),
+        WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
+            fact("writable".to_owned(), Role::Warning, 0)
+        }
     });
     if let Some(word) = header_word(&state.known.watch) {
         let watch = &state.known.watch;
@@ -78,21 +82,21 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     }
     let key = action("log").and_then(|log| log.first_key(&state.keymap));
     if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
-        let warnings = counted(state.messages.unread(), "warning", "warnings");
+        let warnings = count_words(state.messages.unread(), "warning", "warnings");
         facts.push(fact(format!("{warnings}: {key}"), Role::Warning, 2));
     }
     facts
 }
 
-fn taken(facts: &[Fact]) -> u16 {
+fn facts_width(facts: &[HeaderFact]) -> u16 {
     facts.iter().map(|fact| width(&fact.text) + 2).sum()
 }
 
 /// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
-fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
+fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
     for going in (1..=3).rev() {
-        if taken(&facts) + source.min(FAIR) > room {
+        if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
             facts.retain(|fact| fact.goes != going);
         }
     }
@@ -101,9 +105,9 @@ fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
 }
 
 /// Kind of the source, in one word.
-fn kind(state: &State) -> &'static str {
+fn source_kind(state: &SessionState) -> &'static str {
     match state.source.split(':').next() {
-        _ if replay_word(&state.known).is_some() => match going_back(state) {
+        _ if replay_word(&state.known).is_some() => match is_in_past(state) {
             true => "PAUSED",
             false => "REPLAY",
         },
@@ -114,27 +118,27 @@ fn kind(state: &State) -> &'static str {
 }
 
 /// Whether the screen shows the past of a live watch.
-fn going_back(state: &State) -> bool {
+fn is_in_past(state: &SessionState) -> bool {
     state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
 }
 
-fn size(state: &State) -> String {
+fn size_text(state: &SessionState) -> String {
     match (&state.known.look, &state.loading) {
         (Some(look), _) => {
             let fabric = look.fabric();
             let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
             format!(
                 "{}, {}",
-                counted(fabric.switch_count(), "switch", "switches"),
-                counted(hosts, "host", "hosts")
+                count_words(fabric.switch_count(), "switch", "switches"),
+                count_words(hosts, "host", "hosts")
             )
         }
-        (None, Loading::Failed(_)) => "not read".to_owned(),
+        (None, LoadState::Failed(_)) => "not read".to_owned(),
         (None, _) => "reading".to_owned(),
     }
 }
 
-fn manager(state: &State) -> String {
+fn manager_text(state: &SessionState) -> String {
     let manager = state.known.look.as_ref().and_then(|look| {
         let manager = look.observation.subnet_manager.as_ref()?;
         let fabric = look.fabric();
@@ -150,14 +154,14 @@ fn manager(state: &State) -> String {
 }
 
 /// Width of the innermost crumb that is worth more than titles of other screens.
-const INNERMOST: u16 = 16;
+const INNERMOST_CRUMB_WIDTH: u16 = 16;
 
-fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
-    let at = area(state.areas().crumbs);
+fn draw_crumbs(canvas: &mut Canvas<'_>, state: &SessionState) {
+    let at = buffer_area(state.areas().crumbs);
     let mut x = 0;
     // If the titles and the innermost crumb do not fit, all screens but the open one are shown as numbers.
     let crumbs = state.current().crumbs(&state.known);
-    let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST));
+    let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST_CRUMB_WIDTH));
     let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum::<u16>() + innermost;
     for screen in SCREENS {
         let open = screen.id == state.screen;
@@ -166,7 +170,7 @@ fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
             true => format!("{} {}", screen.number, screen.title),
             false => screen.number.to_string(),
         };
-        x = canvas.text(at, x, 0, &text, role) + 2;
+        x = canvas.draw_text(at, x, 0, &text, role) + 2;
     }
     if !crumbs.is_empty() {
         let sign = format!(" {} ", canvas.signs.crumb);
@@ -177,7 +181,7 @@ fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
             true => crumbs.last().cloned().unwrap_or_default(),
             false => text,
         };
-        canvas.name(at, x, 0, &shown, Role::Crumb);
+        canvas.draw_name(at, x, 0, &shown, Role::Crumb);
     }
 }
 
@@ -187,11 +191,11 @@ mod tests {
 
     #[test]
     fn what_matters_least_goes_first() {
-        let fact = |text: &str, goes| Fact { text: text.to_owned(), role: Role::Text, goes };
+        let fact = |text: &str, goes| HeaderFact { text: text.to_owned(), role: Role::Text, goes };
         let facts =
             || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
         let left = |room| {
-            let (facts, all) = chosen(facts(), room, 20);
+            let (facts, all) = choose_facts(facts(), room, 20);
             (facts.into_iter().map(|fact| fact.text).collect::<Vec<_>>().join(" "), all)
         };
         assert_eq!(left(56), ("9 switches 1 marked read-only 1 warning".to_owned(), true));

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::State;
+use crate::session::interactive::SessionState;
 use fabdeck_fabric::NodeId;
 
 /// Character and role of a level; an unknown level has a character of its own.
-pub fn step(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
+pub fn level_symbol(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
     const ROLES: [Role; 4] = [Role::Heat0, Role::Heat1, Role::Heat2, Role::Heat3];
     match canvas.signs.levels.get(usize::from(level)) {
         Some(sign) => (sign, ROLES[usize::from(level) / 2]),
@@ -18,7 +18,7 @@ pub fn step(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
 }
 
 /// Draws one character for each level, from a column of a row on. `role` overrides the colour of a level.
-pub fn strip(
+pub fn draw_strip(
     canvas: &mut Canvas<'_>,
     area: Rect,
     (x, y): (u16, u16),
@@ -26,17 +26,21 @@ pub fn strip(
     role: impl Fn(u8) -> Option<Role>,
 ) {
     for (x, level) in (x..area.width).zip(levels) {
-        let (sign, heat) = step(canvas, level);
-        canvas.text(area, x, y, sign, role(level).unwrap_or(heat));
+        let (sign, heat) = level_symbol(canvas, level);
+        canvas.draw_text(area, x, y, sign, role(level).unwrap_or(heat));
     }
 }
 
 /// Levels that a cell of a list holds as digits.
-pub fn of_digits(text: &str) -> impl Iterator<Item = u8> {
+pub fn parse_levels(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|digit| if digit.is_ascii_digit() { digit - b'0' } else { u8::MAX })
 }
 
 /// Level of the busiest link of a switch on the map, during a watch.
-pub fn of_switch(canvas: &Canvas<'_>, state: &State, switch: NodeId) -> Option<(&'static str, Role)> {
-    state.known.watch.load_of(switch).map(|level| step(canvas, level))
+pub fn switch_load_symbol(
+    canvas: &Canvas<'_>,
+    state: &SessionState,
+    switch: NodeId,
+) -> Option<(&'static str, Role)> {
+    state.known.watch.switch_load(switch).map(|level| level_symbol(canvas, level))
 }

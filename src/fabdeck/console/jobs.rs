@@ -12,40 +12,51 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
 use super::{heat, list};
-use crate::session::interactive::{JobView, Severity, State, channel_steps, jobs_head};
+use crate::session::interactive::{JobView, SessionState, Severity, channel_steps, jobs_head};
 
 /// Column of the strips, behind their labels.
-const STRIP: u16 = 10;
+const STRIP_COLUMN: u16 = 10;
 
-pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let mut y = 0;
     for (severity, words) in jobs_head(state) {
-        let role = if severity == Severity::Said { Role::Text } else { Role::Warning };
-        canvas.text(area, 1, y, &words, role);
+        let role = if severity == Severity::Info { Role::Text } else { Role::Warning };
+        canvas.draw_text(area, 1, y, &words, role);
         y += 1;
     }
     let Some(weighed) = &state.known.jobs.weighed else { return };
-    let room = usize::from(area.width.saturating_sub(STRIP + 1));
+    let room = usize::from(area.width.saturating_sub(STRIP_COLUMN + 1));
     for (label, steps) in ["in force", "sar"].into_iter().zip(channel_steps(weighed, room)) {
         let Some(steps) = steps.filter(|_| y < area.height) else { continue };
-        canvas.text(area, 1, y, label, Role::Label);
-        heat::strip(canvas, Rect { height: y + 1, ..area }, (STRIP, y), steps.into_iter(), |_| None);
+        canvas.draw_text(area, 1, y, label, Role::Label);
+        heat::draw_strip(
+            canvas,
+            Rect { height: y + 1, ..area },
+            (STRIP_COLUMN, y),
+            steps.into_iter(),
+            |_| None,
+        );
         y += 1;
     }
 }
 
-pub fn body(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_body(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = &state.screens.jobs;
     match screen.histograms().filter(|_| screen.view == JobView::Histogram) {
-        Some((job, histograms)) => histogram(canvas, area, job, histograms),
+        Some((job, histograms)) => draw_histogram(canvas, area, job, histograms),
         None => list::draw(canvas, area, state),
     }
 }
 
 /// Draws how many channels carry how many paths, for each set of routes in its own half.
-fn histogram(canvas: &mut Canvas<'_>, area: Rect, job: &str, histograms: [Option<BTreeMap<u64, usize>>; 2]) {
+fn draw_histogram(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    job: &str,
+    histograms: [Option<BTreeMap<u64, usize>>; 2],
+) {
     let title = format!("Job {job}: channels by how many of its paths they carry");
-    canvas.text(area, 1, 0, &title, Role::Heading);
+    canvas.draw_text(area, 1, 0, &title, Role::Heading);
     let most = histograms.iter().flatten().filter_map(|own| own.keys().last()).max().copied().unwrap_or(0);
     let rows = u64::from(area.height.saturating_sub(2)).max(1);
     let step = most.div_ceil(rows).max(1);
@@ -57,25 +68,37 @@ fn histogram(canvas: &mut Canvas<'_>, area: Rect, job: &str, histograms: [Option
     let longest = all.max().unwrap_or(0).max(1);
     let label = width(&format!("{most}-{most}")).max(width("paths") - 1);
     let half = area.width.saturating_sub(label + 2) / 2;
-    canvas.right(Rect { width: (label + 1).min(area.width), ..area }, 0, 1, "paths", Role::Label);
+    canvas.draw_right_aligned(
+        Rect { width: (label + 1).min(area.width), ..area },
+        0,
+        1,
+        "paths",
+        Role::Label,
+    );
     for (side, (own, name)) in (0..).zip(histograms.iter().zip(["in force", "sar"])) {
         let Some(own) = own else { continue };
         let x = label + 3 + side * half;
-        canvas.text(area, x, 1, name, Role::Label);
+        canvas.draw_text(area, x, 1, name, Role::Label);
         for row in 0..bars {
             let y = 2 + row as u16;
             let channels = count(own, row);
             let room = usize::from(half.saturating_sub(9));
             let long = (channels * room).div_ceil(longest).min(room);
             let number = if channels == 0 { canvas.signs.untold.to_owned() } else { channels.to_string() };
-            canvas.right(Rect { width: (x + 5).min(area.width), ..area }, 0, y, &number, Role::Text);
-            canvas.text(area, x + 6, y, &canvas.signs.bar[0].repeat(long), Role::Heat1);
+            canvas.draw_right_aligned(
+                Rect { width: (x + 5).min(area.width), ..area },
+                0,
+                y,
+                &number,
+                Role::Text,
+            );
+            canvas.draw_text(area, x + 6, y, &canvas.signs.bar[0].repeat(long), Role::Heat1);
         }
     }
     for row in 0..bars {
         let (from, to) = (row * step + 1, (row + 1) * step);
         let words = if step == 1 { to.to_string() } else { format!("{from}-{to}") };
-        canvas.right(
+        canvas.draw_right_aligned(
             Rect { width: (label + 1).min(area.width), ..area },
             0,
             2 + row as u16,

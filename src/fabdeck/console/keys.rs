@@ -2,36 +2,38 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::session::interactive::{Happening, Key, Press, Size};
+use crate::session::interactive::{Key, KeyName, SessionInput, Size};
 
 /// Returns `None` for events that no session uses: releases of keys, the mouse, the focus.
-pub fn happening(event: Event) -> Option<Happening> {
+pub fn translate_event(event: Event) -> Option<SessionInput> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => self::key(key).map(Happening::Key),
-        Event::Paste(text) => Some(Happening::Paste(text)),
-        Event::Resize(width, height) => Some(Happening::Resized(Size { width, height })),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            self::translate_key(key).map(SessionInput::Key)
+        }
+        Event::Paste(text) => Some(SessionInput::Paste(text)),
+        Event::Resize(width, height) => Some(SessionInput::Resized(Size { width, height })),
         _ => None,
     }
 }
 
-fn key(event: KeyEvent) -> Option<Key> {
+fn translate_key(event: KeyEvent) -> Option<Key> {
     let press = match event.code {
-        KeyCode::Char(sign) => Press::Char(sign),
-        KeyCode::Enter => Press::Enter,
-        KeyCode::Esc => Press::Esc,
-        KeyCode::Tab => Press::Tab,
-        KeyCode::BackTab => Press::BackTab,
-        KeyCode::Backspace => Press::Backspace,
-        KeyCode::Delete => Press::Delete,
-        KeyCode::Up => Press::Up,
-        KeyCode::Down => Press::Down,
-        KeyCode::Left => Press::Left,
-        KeyCode::Right => Press::Right,
-        KeyCode::Home => Press::Home,
-        KeyCode::End => Press::End,
-        KeyCode::PageUp => Press::PageUp,
-        KeyCode::PageDown => Press::PageDown,
-        KeyCode::F(number) => Press::Function(number),
+        KeyCode::Char(sign) => KeyName::Char(sign),
+        KeyCode::Enter => KeyName::Enter,
+        KeyCode::Esc => KeyName::Esc,
+        KeyCode::Tab => KeyName::Tab,
+        KeyCode::BackTab => KeyName::BackTab,
+        KeyCode::Backspace => KeyName::Backspace,
+        KeyCode::Delete => KeyName::Delete,
+        KeyCode::Up => KeyName::Up,
+        KeyCode::Down => KeyName::Down,
+        KeyCode::Left => KeyName::Left,
+        KeyCode::Right => KeyName::Right,
+        KeyCode::Home => KeyName::Home,
+        KeyCode::End => KeyName::End,
+        KeyCode::PageUp => KeyName::PageUp,
+        KeyCode::PageDown => KeyName::PageDown,
+        KeyCode::F(number) => KeyName::Function(number),
         _ => return None,
     };
     let held = |modifier| event.modifiers.contains(modifier);

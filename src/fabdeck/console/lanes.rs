@@ -4,14 +4,14 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{Severity, State, lanes_head};
+use crate::session::interactive::{SessionState, Severity, lanes_head};
 
-pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     for (y, (severity, words)) in (0..area.height).zip(lanes_head(&state.known)) {
         let role = match severity {
-            Severity::Said => Role::Good,
+            Severity::Info => Role::Good,
             Severity::Warning | Severity::Error => Role::Warning,
         };
-        canvas.text(area, 1, y, &words, role);
+        canvas.draw_text(area, 1, y, &words, role);
     }
 }

@@ -7,42 +7,42 @@ use rustc_hash::FxHashSet;
 use super::canvas::{Canvas, width};
 use super::heat;
 use super::theme::Role;
-use crate::session::Look;
-use crate::session::interactive::{State, Tier, per_line};
-use fabdeck_fabric::{NodeId, Resolved};
+use crate::session::Snapshot;
+use crate::session::interactive::{SessionState, SwitchRank, switches_per_line};
+use fabdeck_fabric::{ElementId, NodeId};
 
 /// Number of free rows from which a heading and two rows of names are worth showing.
-const NAMES_FROM: usize = 4;
+const NAMES_MIN_ROWS: usize = 4;
 /// Largest width of a name.
-const NAME: u16 = 30;
+const NAME_MAX_WIDTH: u16 = 30;
 
-pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(look) = &state.known.look else { return };
     let here = match state.current().current(&state.known) {
-        Some(Resolved::Node(id)) => Some(id),
+        Some(ElementId::Node(id)) => Some(id),
         _ => None,
     };
-    let found = Found::of(state);
-    let under = match here.and_then(|id| state.known.element(Resolved::Node(id))) {
-        None => found.none().unwrap_or_default(),
+    let found = FilterMatches::from_state(state);
+    let under = match here.and_then(|id| state.known.element(ElementId::Node(id))) {
+        None => found.empty_text().unwrap_or_default(),
         Some(under) => under,
     };
     let (area, below) = match area.height {
         0..=3 => (area, Rect { height: 0, ..area }),
         height => {
-            let lines = if fits_beside(canvas, area.width, &under) { 1 } else { 2 };
+            let lines = if has_room_beside(canvas, area.width, &under) { 1 } else { 2 };
             let split = height - lines;
             (Rect { height: split, ..area }, Rect { y: area.y + split, height: lines, ..area })
         }
     };
-    legend(canvas, below, &under, state);
-    let per_row = per_line(area.width);
+    draw_legend(canvas, below, &under, state);
+    let per_row = switches_per_line(area.width);
     let first = first_row(state, per_row, area.height.into());
     let (mut row, mut before) = (0usize, 0usize);
     for tier in &state.known.tiers {
         let put = |canvas: &mut Canvas<'_>, row: usize, x: u16, text: &str, role: Role| {
             let Some(y) = row.checked_sub(first).and_then(|y| u16::try_from(y).ok()) else { return };
-            canvas.text(area, x, y, text, role);
+            canvas.draw_text(area, x, y, text, role);
         };
         put(canvas, row, 0, &format!("{} ({})", tier.name, tier.switches.len()), Role::Label);
         row += 1;
@@ -52,8 +52,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 continue;
             }
             for (at, id) in switches.iter().enumerate() {
-                let (sign, role) = sign(canvas, state, look, *id);
-                let role = if found.has(before + line * per_row + at) { role } else { Role::Dim };
+                let (sign, role) = switch_symbol(canvas, state, look, *id);
+                let role = if found.contains(before + line * per_row + at) { role } else { Role::Dim };
                 let x = 2 + 2 * at as u16;
                 match here == Some(*id) {
                     // Brackets mark the cursor on terminals without colours.
@@ -67,9 +67,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     let free = usize::from(area.height).saturating_sub(row + 1);
     let tier = here.and_then(|id| state.known.tiers.iter().find(|tier| tier.switches.contains(&id)));
-    if let (Some(tier), Some(here)) = (tier.filter(|_| free >= NAMES_FROM), here) {
+    if let (Some(tier), Some(here)) = (tier.filter(|_| free >= NAMES_MIN_ROWS), here) {
         let free = free as u16;
-        names(
+        draw_names(
             canvas,
             Rect { y: area.y + area.height - free, height: free, ..area },
             state,
@@ -80,33 +80,33 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 }
 
 /// Switches that pass the filter, by their position on the map; `None` without a filter.
-struct Found {
+struct FilterMatches {
     rows: Option<FxHashSet<usize>>,
     filter: String,
     of: usize,
 }
 
-impl Found {
-    fn of(state: &State) -> Self {
+impl FilterMatches {
+    fn from_state(state: &SessionState) -> Self {
         let table = state.current().table();
         let narrowed = !table.filter.is_empty() && table.problem.is_none();
         let rows = narrowed.then(|| table.selection.rows.iter().copied().collect());
         Self { rows, filter: table.filter.clone(), of: table.selection.of }
     }
 
-    fn has(&self, place: usize) -> bool {
+    fn contains(&self, place: usize) -> bool {
         self.rows.as_ref().is_none_or(|rows| rows.contains(&place))
     }
 
     /// Message for a filter that no switch passes.
-    fn none(&self) -> Option<String> {
+    fn empty_text(&self) -> Option<String> {
         let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
         none.then(|| format!("none of {} switches fits '{}'; Esc shows all", self.of, self.filter))
     }
 }
 
 /// First visible row. The rank of the cursor is visible even if not all ranks fit.
-fn first_row(state: &State, per_row: usize, height: usize) -> usize {
+fn first_row(state: &SessionState, per_row: usize, height: usize) -> usize {
     let at = state.current().table().row().unwrap_or(0);
     let (mut above, mut before) = (0, 0);
     for tier in &state.known.tiers {
@@ -122,7 +122,13 @@ fn first_row(state: &State, per_row: usize, height: usize) -> usize {
 }
 
 /// Draws the names of a rank's switches in the order of the map, with their trouble.
-fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Tier, &Found), here: NodeId) {
+fn draw_names(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    (tier, found): (&SwitchRank, &FilterMatches),
+    here: NodeId,
+) {
     let Some(look) = &state.known.look else { return };
     let tiers = state.known.tiers.iter().take_while(|other| !std::ptr::eq(*other, tier));
     let before: usize = tiers.map(|tier| tier.switches.len()).sum();
@@ -132,33 +138,33 @@ fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Ti
     };
     let widest = tier.switches.iter().map(|id| width(look.name(*id))).max().unwrap_or(0);
     let ailing = tier.switches.iter().any(|id| !state.known.ailing.node(*id).is_empty());
-    let column = (widest + if ailing { 2 + WORST } else { 0 }).min(NAME) + 3;
+    let column = (widest + if ailing { 2 + TROUBLE_WIDTH } else { 0 }).min(NAME_MAX_WIDTH) + 3;
     let columns = usize::from(area.width / column).max(1);
     let rows = usize::from(area.height.saturating_sub(1));
     let at = tier.switches.iter().position(|id| *id == here).unwrap_or(0) / columns;
     let all = tier.switches.len().div_ceil(columns);
     let top = (at + 1).saturating_sub(rows).min(all.saturating_sub(rows));
-    let x = canvas.text(area, 0, 0, &format!("{} by name", tier.name), Role::Label);
-    canvas.extent(Rect { height: 1, ..area }, x, top, rows, all);
+    let x = canvas.draw_text(area, 0, 0, &format!("{} by name", tier.name), Role::Label);
+    canvas.draw_extent(Rect { height: 1, ..area }, x, top, rows, all);
     for (y, (line, switches)) in (1..area.height).zip(tier.switches.chunks(columns).enumerate().skip(top)) {
         for (at, id) in switches.iter().enumerate() {
             let cell = Rect { x: area.x + at as u16 * column, width: column - 1, ..area };
-            let role = match found.has(before + line * columns + at) {
+            let role = match found.contains(before + line * columns + at) {
                 _ if *id == here => Role::Cursor,
                 true => Role::Text,
                 false => Role::Dim,
             };
-            canvas.text(cell, 0, y, if *id == here { canvas.signs.cursor } else { "" }, role);
-            canvas.name(cell, 2, y, &text(*id), role);
+            canvas.draw_text(cell, 0, y, if *id == here { canvas.signs.cursor } else { "" }, role);
+            canvas.draw_name(cell, 2, y, &text(*id), role);
         }
     }
 }
 
 /// Width of the longest word for the trouble of a switch.
-const WORST: u16 = "a link is degraded".len() as u16;
+const TROUBLE_WIDTH: u16 = "a link is degraded".len() as u16;
 
 /// Meanings of the characters, in long and in short words.
-const WORDS: [[&str; 4]; 2] = [
+const LEGEND_WORDS: [[&str; 4]; 2] = [
     ["well", "a link below its speed", "a link down or marked", "marked"],
     ["well", "degraded", "down/marked", "marked"],
 ];
@@ -168,41 +174,49 @@ fn legend_width(canvas: &Canvas<'_>, words: [&str; 4]) -> u16 {
 }
 
 /// Whether the legend fits into one row, at least in short words.
-fn fits_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
-    width(under) + 3 + legend_width(canvas, WORDS[1]) <= room
+fn has_room_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
+    width(under) + 3 + legend_width(canvas, LEGEND_WORDS[1]) <= room
 }
 
 /// Draws what is under the cursor, and the meaning of the characters wherever the screen is wide enough.
-fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &State) {
-    let mut x = canvas.name(at, 0, 0, under, Role::Text);
+fn draw_legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &SessionState) {
+    let mut x = canvas.draw_name(at, 0, 0, under, Role::Text);
     x = if x == 0 { 0 } else { x + 3 };
     let y = at.height.saturating_sub(1);
     if y > 0 {
         x = 0;
     }
     let room = at.width.saturating_sub(x);
-    let words = WORDS.into_iter().find(|words| legend_width(canvas, *words) <= room).unwrap_or(WORDS[1]);
+    let words = LEGEND_WORDS
+        .into_iter()
+        .find(|words| legend_width(canvas, *words) <= room)
+        .unwrap_or(LEGEND_WORDS[1]);
     let roles = [Role::Good, Role::LinkDegraded, Role::LinkDown, Role::Marked];
     let (mut signs, mut words, mut roles) = (canvas.signs.map, words, roles);
     if state.known.watch.reading.is_some() {
         (signs[0], words[0], roles[0]) = (canvas.signs.scale, "load", Role::Heat1);
     }
     for ((sign, words), role) in signs.into_iter().zip(words).zip(roles) {
-        x = canvas.text(at, x, y, sign, role);
-        x = canvas.text(at, x + 1, y, words, Role::Dim) + 1;
+        x = canvas.draw_text(at, x, y, sign, role);
+        x = canvas.draw_text(at, x + 1, y, words, Role::Dim) + 1;
     }
 }
 
-fn sign(canvas: &Canvas<'_>, state: &State, look: &Look, id: NodeId) -> (&'static str, Role) {
+fn switch_symbol(
+    canvas: &Canvas<'_>,
+    state: &SessionState,
+    look: &Snapshot,
+    id: NodeId,
+) -> (&'static str, Role) {
     let fabric = look.fabric();
     let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
     let [well, degraded, down, marked] = canvas.signs.map;
     match () {
-        () if state.known.failed(Resolved::Node(id)) => (marked, Role::Marked),
-        () if links().any(|link| look.is_down(link) || state.known.failed(Resolved::Link(link))) => {
+        () if state.known.is_failed(ElementId::Node(id)) => (marked, Role::Marked),
+        () if links().any(|link| look.is_down(link) || state.known.is_failed(ElementId::Link(link))) => {
             (down, Role::LinkDown)
         }
-        () if links().any(|link| look.degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
-        () => heat::of_switch(canvas, state, id).unwrap_or((well, Role::Good)),
+        () if links().any(|link| look.is_degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
+        () => heat::switch_load_symbol(canvas, state, id).unwrap_or((well, Role::Good)),
     }
 }

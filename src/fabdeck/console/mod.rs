@@ -1,8 +1,8 @@
 //! The console's drawing: draws the state of a session and turns terminal events into keys. It decides nothing.
 
-mod area;
+mod buffer_area;
 mod canvas;
-mod depth;
+mod color_depth;
 mod details;
 mod dialogue;
 mod draw;
@@ -20,16 +20,16 @@ mod map;
 mod paths;
 mod progress;
 mod prompt;
-mod signs;
+mod symbols;
 mod theme;
 mod theme_file;
 mod timeline;
 mod tour;
 mod whatif;
 
-pub use depth::Depth;
+pub use color_depth::ColorDepth;
 pub use draw::{Appearance, draw};
-pub use keys::happening;
-pub use signs::Signs;
+pub use keys::translate_event;
+pub use symbols::Symbols;
 pub use theme::{BUILT_IN, Role, Theme, theme_names};
 pub use theme_file::ThemeError;

@@ -4,50 +4,51 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{BEING_READ, State};
+use crate::session::interactive::{SessionState, TABLES_BEING_READ};
 use fabdeck_fabric::LinkId;
 
-pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let paths = &state.screens.paths;
     if let Some(link) = paths.users {
-        return users(canvas, area, state, link);
+        return draw_users(canvas, area, state, link);
     }
     let end = |text: &Option<String>| text.clone().unwrap_or_else(|| "not chosen".to_owned());
-    canvas.text(area, 0, 0, "from", Role::Label);
-    canvas.name(area, 10, 0, &end(&paths.from), Role::Text);
-    canvas.text(area, 0, 1, "to", Role::Label);
-    canvas.name(area, 10, 1, &end(&paths.to), Role::Text);
-    canvas.text(area, 0, 2, "under", Role::Label);
-    canvas.text(area, 10, 2, &format!("{}; Tab follows others", paths.under_title()), Role::Text);
-    canvas.text(area, 0, 3, "path", Role::Label);
+    canvas.draw_text(area, 0, 0, "from", Role::Label);
+    canvas.draw_name(area, 10, 0, &end(&paths.from), Role::Text);
+    canvas.draw_text(area, 0, 1, "to", Role::Label);
+    canvas.draw_name(area, 10, 1, &end(&paths.to), Role::Text);
+    canvas.draw_text(area, 0, 2, "under", Role::Label);
+    canvas.draw_text(area, 10, 2, &format!("{}; Tab follows others", paths.tables_title()), Role::Text);
+    canvas.draw_text(area, 0, 3, "path", Role::Label);
     let (text, role) = match (&paths.trace, &paths.problem, &state.known.look) {
-        (_, Some(problem), _) if problem == BEING_READ => (problem.clone(), Role::Text),
+        (_, Some(problem), _) if problem == TABLES_BEING_READ => (problem.clone(), Role::Text),
         (_, Some(problem), _) => (problem.clone(), Role::Danger),
-        (Some(trace), _, Some(look)) if trace.found() => match paths.struck(&state.known) {
+        (Some(trace), _, Some(look)) if trace.has_arrived() => match paths.first_failed_element(&state.known)
+        {
             Some(struck) => (format!("lost with these marks: {struck} is on the way"), Role::Danger),
             None => (trace.verdict(look), Role::Good),
         },
         (Some(trace), _, Some(look)) => (trace.verdict(look), Role::Danger),
         _ => ("Enter asks where it begins and ends".to_owned(), Role::Dim),
     };
-    canvas.text(area, 10, 3, &text, role);
+    canvas.draw_text(area, 10, 3, &text, role);
 }
 
 /// Draws a cable and the number of paths over it.
-fn users(canvas: &mut Canvas<'_>, area: Rect, state: &State, link: LinkId) {
+fn draw_users(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, link: LinkId) {
     let known = &state.known;
-    canvas.text(area, 0, 0, "cable", Role::Label);
+    canvas.draw_text(area, 0, 0, "cable", Role::Label);
     let Some(look) = &known.look else { return };
     let (a, b) = (look.fabric().link(link).a, look.fabric().link(link).b);
-    canvas.name(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
-    canvas.text(area, 0, 1, "paths", Role::Label);
+    canvas.draw_name(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
+    canvas.draw_text(area, 0, 1, "paths", Role::Label);
     let text = match known.paths.as_ref().and_then(|paths| paths.load_of(link)) {
         Some([there, back]) => format!("{there} one way, {back} the other, under the tables in force"),
         None => "all and only those of its host".to_owned(),
     };
-    canvas.text(area, 10, 1, &text, Role::Text);
-    canvas.text(area, 0, 2, "users", Role::Label);
-    canvas.text(
+    canvas.draw_text(area, 10, 1, &text, Role::Text);
+    canvas.draw_text(area, 0, 2, "users", Role::Label);
+    canvas.draw_text(
         area,
         10,
         2,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use ratatui::style::{Color, Style};
 
-use super::depth::Depth;
-use super::theme_file::{Resolved, ThemeError, resolve};
+use super::color_depth::ColorDepth;
+use super::theme_file::{ThemeError, ThemeStyles, resolve};
 
 /// Each line is a role: its variant, and its word in theme files.
 macro_rules! roles {
@@ -52,9 +52,9 @@ roles! {
 
 impl Role {
     /// Role of messages of this severity.
-    pub fn of(severity: Severity) -> Self {
+    pub fn from_severity(severity: Severity) -> Self {
         match severity {
-            Severity::Said => Self::Text,
+            Severity::Info => Self::Text,
             Severity::Warning => Self::Warning,
             Severity::Error => Self::Danger,
         }
@@ -88,17 +88,17 @@ pub struct Theme {
 
 impl Theme {
     /// Returns a theme of the program, as far as the terminal can show it.
-    pub fn built_in(name: &str, depth: Depth) -> Result<Self, ThemeError> {
-        Self::with(name, &BTreeMap::new(), depth)
+    pub fn built_in(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
+        Self::load(name, &BTreeMap::new(), depth)
     }
 
     /// Returns a theme by name; `own` holds the texts of the operator's themes, which come before the built-in ones.
-    pub fn with(name: &str, own: &BTreeMap<String, String>, depth: Depth) -> Result<Self, ThemeError> {
+    pub fn load(name: &str, own: &BTreeMap<String, String>, depth: ColorDepth) -> Result<Self, ThemeError> {
         let text = |name: &str| -> Option<&str> {
             let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
             own.get(name).map(String::as_str).or_else(built_in)
         };
-        let Resolved { styles, ground, word } = resolve(name, &text)?;
+        let ThemeStyles { styles, ground, word } = resolve(name, &text)?;
         let ground = ground.and_then(|ground| depth.color(ground));
         let style = |role: &Role| depth.style_on(styles.get(role).copied().unwrap_or_default(), ground);
         Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
@@ -120,14 +120,16 @@ mod tests {
 
     #[test]
     fn who_asks_for_no_theme_is_told_of_all() {
-        let refused = Theme::built_in("purple", Depth::True).unwrap_err().to_string();
+        let refused = Theme::built_in("purple", ColorDepth::True).unwrap_err().to_string();
         assert!(BUILT_IN.iter().all(|(name, _)| refused.contains(name)), "{refused}");
     }
 
     #[test]
     fn every_theme_has_every_role() {
         for (name, text) in BUILT_IN {
-            for depth in [Depth::Mono, Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+            for depth in
+                [ColorDepth::Mono, ColorDepth::Sixteen, ColorDepth::TwoHundredFiftySix, ColorDepth::True]
+            {
                 Theme::built_in(name, depth).unwrap_or_else(|e| panic!("{name}: {e}"));
             }
             assert!(text.starts_with('#'), "{name} begins with a comment that says what it is for");
@@ -138,9 +140,9 @@ mod tests {
     /// none.
     #[test]
     fn every_role_of_every_theme_can_be_read() {
-        use super::super::depth::contrast;
+        use super::super::color_depth::contrast;
         for (name, _) in BUILT_IN {
-            for depth in [Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+            for depth in [ColorDepth::Sixteen, ColorDepth::TwoHundredFiftySix, ColorDepth::True] {
                 let theme = Theme::built_in(name, depth).unwrap();
                 for role in Role::ALL {
                     let style = theme.style(*role);
@@ -173,7 +175,7 @@ mod tests {
     #[test]
     fn states_differ_without_colours() {
         for (name, _) in BUILT_IN {
-            let theme = Theme::built_in(name, Depth::Mono).unwrap();
+            let theme = Theme::built_in(name, ColorDepth::Mono).unwrap();
             for role in
                 [Role::Cursor, Role::Danger, Role::Marked, Role::LinkDown, Role::ScreenOpen, Role::Header]
             {

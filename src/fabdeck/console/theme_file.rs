@@ -20,12 +20,12 @@ pub enum ThemeError {
     )]
     Color { theme: String, color: String },
     #[error("FD-7305: theme {0} inherits from itself")]
-    Circle(String),
+    Cycle(String),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ThemeFile {
     inherits: Option<String>,
     /// Background of the whole screen; `terminal` keeps that of the terminal.
     ground: Option<String>,
@@ -33,19 +33,19 @@ struct File {
     #[serde(default)]
     palette: BTreeMap<String, String>,
     #[serde(default)]
-    roles: BTreeMap<String, Look>,
+    roles: BTreeMap<String, RoleStyle>,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
-enum Look {
+enum RoleStyle {
     Foreground(String),
-    Full(Full),
+    Full(StyleAttributes),
 }
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Full {
+struct StyleAttributes {
     fg: Option<String>,
     bg: Option<String>,
     bold: bool,
@@ -56,7 +56,7 @@ struct Full {
 
 /// A theme merged with those that it inherits.
 #[derive(Debug)]
-pub struct Resolved {
+pub struct ThemeStyles {
     pub styles: BTreeMap<Role, Style>,
     pub ground: Option<Color>,
     /// Word in the header, so that no information depends on a colour alone.
@@ -65,17 +65,17 @@ pub struct Resolved {
 
 /// Merges a theme with those that it inherits; the theme itself has precedence. `text` returns the text of a theme by
 /// name.
-pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result<Resolved, ThemeError> {
-    let mut chain: Vec<(String, File)> = Vec::new();
+pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result<ThemeStyles, ThemeError> {
+    let mut chain: Vec<(String, ThemeFile)> = Vec::new();
     let mut next = Some(name.to_owned());
     while let Some(name) = next.take() {
         if chain.iter().any(|(seen, _)| *seen == name) {
-            return Err(ThemeError::Circle(name));
+            return Err(ThemeError::Cycle(name));
         }
         let text = text(&name).ok_or_else(|| ThemeError::Unknown(name.clone()))?;
         let malformed =
             |error: toml::de::Error| ThemeError::Malformed { theme: name.clone(), what: error.to_string() };
-        let file: File = toml::from_str(text).map_err(malformed)?;
+        let file: ThemeFile = toml::from_str(text).map_err(malformed)?;
         next.clone_from(&file.inherits);
         chain.push((name, file));
     }
@@ -88,31 +88,33 @@ pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result
             roles.insert(*role, (theme, look));
         }
     }
-    let style = |(role, (theme, look)): (Role, (&String, &Look))| Ok((role, style(look, theme, &palette)?));
+    let style = |(role, (theme, look)): (Role, (&String, &RoleStyle))| {
+        Ok((role, parse_style(look, theme, &palette)?))
+    };
     let word = chain.iter().find_map(|(_, file)| file.word.clone());
     let ground = chain.iter().find_map(|(theme, file)| Some((theme, file.ground.as_deref()?)));
     let ground = match ground {
         None | Some((_, TERMINAL)) => None,
-        Some((theme, name)) => Some(color(name, theme, &palette)?),
+        Some((theme, name)) => Some(parse_color(name, theme, &palette)?),
     };
-    Ok(Resolved { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, ground, word })
+    Ok(ThemeStyles { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, ground, word })
 }
 
 /// The background of the terminal.
 const TERMINAL: &str = "terminal";
 
-fn color(name: &str, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Color, ThemeError> {
+fn parse_color(name: &str, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Color, ThemeError> {
     let color = palette.get(name).copied().unwrap_or(name);
     color.parse().map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
 }
 
-fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Style, ThemeError> {
+fn parse_style(look: &RoleStyle, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Style, ThemeError> {
     let full = match look {
-        Look::Foreground(fg) => Full { fg: Some(fg.clone()), ..Full::default() },
-        Look::Full(full) => full.clone(),
+        RoleStyle::Foreground(fg) => StyleAttributes { fg: Some(fg.clone()), ..StyleAttributes::default() },
+        RoleStyle::Full(full) => full.clone(),
     };
     let read = |name: &Option<String>| -> Result<Option<Color>, ThemeError> {
-        name.as_ref().map(|name| color(name, theme, palette)).transpose()
+        name.as_ref().map(|name| parse_color(name, theme, palette)).transpose()
     };
     let modifiers = [
         (full.bold, Modifier::BOLD),
@@ -133,7 +135,7 @@ fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Sty
 mod tests {
     use super::*;
 
-    fn of(text: &'static str) -> Result<Resolved, ThemeError> {
+    fn of(text: &'static str) -> Result<ThemeStyles, ThemeError> {
         resolve("x", &|name| match name {
             "x" => Some(text),
             "base" => Some("[palette]\nfire = '#ff0000'\n[roles]\ndanger = 'fire'\ntext = 'white'"),
@@ -156,7 +158,7 @@ mod tests {
         assert_eq!((ground("inherits = 'base'"), ground("ground = 'terminal'")), (None, None));
         let word = of("inherits = 'base'\nword = 'TEST'").unwrap().word;
         assert_eq!(word.as_deref(), Some("TEST"));
-        assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Circle(_))));
+        assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Cycle(_))));
         assert!(matches!(of("inherits = 'nothing'"), Err(ThemeError::Unknown(_))));
         assert!(matches!(of("[roles]\nxyz = 'red'"), Err(ThemeError::Role { .. })));
         assert!(matches!(of("[roles]\ntext = 'reddish'"), Err(ThemeError::Color { .. })));

@@ -14,24 +14,25 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::session::interactive::{
-    EventKind, Playback, State, TimeMark, bar, clock_words, held_words, here_words, standing_words,
+    EventKind, Playback, SessionState, TimeMark, clock_words, moment_words, position_words, recording_words,
+    time_bar,
 };
-use crate::session::wrap;
+use crate::session::wrap_text;
 
-pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(playback) = &state.known.playback else { return };
     if area.height == 0 {
         return;
     }
-    let x = canvas.text(area, 1, 0, &clock_words(playback), Role::Header);
-    let role = if playback.plays() { Role::Good } else { Role::Text };
-    canvas.text(area, x + 2, 0, &standing_words(playback), role);
+    let x = canvas.draw_text(area, 1, 0, &clock_words(playback), Role::Header);
+    let role = if playback.is_playing() { Role::Good } else { Role::Text };
+    canvas.draw_text(area, x + 2, 0, &position_words(playback), role);
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    let (columns, pointer) = bar(playback, inner.width.into());
+    let (columns, pointer) = time_bar(playback, inner.width.into());
     for (x, (mark, kind)) in (0..inner.width).zip(columns) {
         if let Some(kind) = kind {
-            let (sign, role) = event(canvas, kind);
-            canvas.text(inner, x, 1, sign, role);
+            let (sign, role) = event_symbol(canvas, kind);
+            canvas.draw_text(inner, x, 1, sign, role);
         }
         let signs = canvas.signs.time;
         let (sign, role) = match mark {
@@ -39,30 +40,30 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             TimeMark::Gap => (signs[1], Role::Dim),
             TimeMark::Damaged => (signs[2], Role::Danger),
         };
-        canvas.text(inner, x, 2, sign, role);
+        canvas.draw_text(inner, x, 2, sign, role);
     }
-    ends(canvas, inner, playback, u16::try_from(pointer).unwrap_or(0));
-    let (words, trouble) = here_words(&state.known);
-    canvas.text(inner, 0, 4, &words, if trouble { Role::Warning } else { Role::Text });
-    canvas.text(inner, 0, 5, &held_words(playback), Role::Dim);
+    draw_ends(canvas, inner, playback, u16::try_from(pointer).unwrap_or(0));
+    let (words, trouble) = moment_words(&state.known);
+    canvas.draw_text(inner, 0, 4, &words, if trouble { Role::Warning } else { Role::Text });
+    canvas.draw_text(inner, 0, 5, &recording_words(playback), Role::Dim);
 }
 
 /// Draws the whole text of the event under the cursor, which the list may cut.
-pub fn below(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(row) = state.screens.timeline.event() else { return };
-    let lines = wrap(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
+    let lines = wrap_text(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
     let more = lines.len() > usize::from(area.height);
     for (y, line) in (0..area.height).zip(&lines) {
-        canvas.text(area, 1, y, line, Role::Text);
+        canvas.draw_text(area, 1, y, line, Role::Text);
     }
     if more && area.height > 0 {
         let words = format!("{} d shows all", canvas.signs.more);
-        canvas.right(area, width(&words) + 1, area.height - 1, &words, Role::Dim);
+        canvas.draw_right_aligned(area, width(&words) + 1, area.height - 1, &words, Role::Dim);
     }
 }
 
 /// Character of an event; each kind has its own.
-fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
+fn event_symbol(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
     match kind {
         EventKind::Trouble => ("!", Role::Danger),
         EventKind::Damage => (canvas.signs.time[2], Role::Danger),
@@ -79,18 +80,18 @@ fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
 }
 
 /// Draws the times at both ends and the pointer between them.
-fn ends(canvas: &mut Canvas<'_>, area: Rect, playback: &Playback, pointer: u16) {
+fn draw_ends(canvas: &mut Canvas<'_>, area: Rect, playback: &Playback, pointer: u16) {
     let timeline = playback.timeline();
     let (Some(first), Some(last)) = (timeline.times.first(), timeline.times.last()) else { return };
-    let (first, last) = (timeline.clock(*first), timeline.clock(*last));
+    let (first, last) = (timeline.clock_text(*first), timeline.clock_text(*last));
     // A time moves aside for the pointer.
     let (wide, behind) = (width(&first), width(&last));
     let x = if pointer < wide { pointer + 2 } else { 0 };
-    canvas.text(area, x, 3, &first, Role::Dim);
+    canvas.draw_text(area, x, 3, &first, Role::Dim);
     let end = area.width.saturating_sub(behind);
     let end = if pointer >= end { pointer.saturating_sub(behind + 1) } else { end };
     if end > x + wide + 1 {
-        canvas.text(area, end, 3, &last, Role::Dim);
+        canvas.draw_text(area, end, 3, &last, Role::Dim);
     }
-    canvas.text(area, pointer, 3, canvas.signs.time[3], Role::Cursor);
+    canvas.draw_text(area, pointer, 3, canvas.signs.time[3], Role::Cursor);
 }

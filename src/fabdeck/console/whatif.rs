@@ -4,11 +4,11 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
-use crate::session::{NO_TABLES, counted, digits_in_groups, paired};
+use crate::session::interactive::{LoadState, SessionState, TABLES_BEING_READ, engine_lines};
+use crate::session::{NO_TABLES, count_words, digits_in_groups, wrap_pairs};
 
 /// Draws the marks, what they cost, and what the proposals are compared with.
-pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let known = &state.known;
     let marks = match known.marks.len() {
         0 => "nothing yet: f marks what the cursor is on, :random 3 draws links".to_owned(),
@@ -23,9 +23,9 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     match &known.cost {
         Some(cost) => {
             pairs.push(("lost", cost.lost_words()));
-            pairs.push(("for good", cost.for_good_words()));
+            pairs.push(("for good", cost.cut_off_words()));
             let expected = &cost.expected;
-            let links = counted(expected.faults, "random link", "random links");
+            let links = count_words(expected.faults, "random link", "random links");
             pairs.push((
                 "compare",
                 format!(
@@ -37,7 +37,9 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 ),
             ));
         }
-        None if matches!(state.loading, Loading::Under(_)) => pairs.push(("lost", BEING_READ.to_owned())),
+        None if matches!(state.loading, LoadState::Under(_)) => {
+            pairs.push(("lost", TABLES_BEING_READ.to_owned()))
+        }
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", format!("not known: {NO_TABLES}")));
         }
@@ -47,7 +49,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         }),
     }
     for (y, (label, text)) in (0..4).zip(&pairs) {
-        canvas.text(area, 0, y, label, Role::Label);
+        canvas.draw_text(area, 0, y, label, Role::Label);
         let danger = matches!(*label, "lost" | "for good")
             && known.cost.as_ref().is_some_and(|cost| cost.lost_pairs() > 0);
         let role = match (*label, danger) {
@@ -56,20 +58,20 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             _ => Role::Text,
         };
         match *label {
-            "marked" => canvas.name(area, 10, y, text, role),
-            _ => canvas.text(area, 10, y, text, role),
+            "marked" => canvas.draw_name(area, 10, y, text, role),
+            _ => canvas.draw_text(area, 10, y, text, role),
         };
     }
 }
 
 /// Draws the page of an engine: its certificate, and the writes that lead to its tables.
-pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+pub fn draw_page(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let whatif = &state.screens.whatif;
     let Some(engine) = whatif.page else { return };
-    let x = canvas.text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
+    let x = canvas.draw_text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
     let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     let lines = engine_lines(&state.known, engine);
-    let rows = paired(&lines, area.width.into()).1.len();
-    canvas.extent(area, x, whatif.top, below.height.into(), rows);
-    canvas.pairs(below, &lines, whatif.top);
+    let rows = wrap_pairs(&lines, area.width.into()).1.len();
+    canvas.draw_extent(area, x, whatif.top, below.height.into(), rows);
+    canvas.draw_pairs(below, &lines, whatif.top);
 }

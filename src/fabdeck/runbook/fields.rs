@@ -8,35 +8,35 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::guard::Guard;
-use super::read::Known;
-use fabdeck_fabric::{meant, resembling};
+use super::guard::StepGuard;
+use super::reader::ReaderOptions;
+use fabdeck_fabric::{similar_words, suggest};
 
 /// A mistake in a runbook, with its line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Fault {
+pub struct RunbookFault {
     pub line: usize,
     pub what: String,
 }
 
 /// Text, variables and faults that all readers of a runbook share.
-pub(super) struct Reader<'t> {
+pub(super) struct FieldReader<'t> {
     pub text: &'t str,
-    pub known: Known,
+    pub known: ReaderOptions,
     pub vars: BTreeMap<String, String>,
-    faults: RefCell<Vec<Fault>>,
+    faults: RefCell<Vec<RunbookFault>>,
 }
 
-impl<'t> Reader<'t> {
-    pub fn new(text: &'t str, known: Known) -> Self {
+impl<'t> FieldReader<'t> {
+    pub fn new(text: &'t str, known: ReaderOptions) -> Self {
         Self { text, known, vars: BTreeMap::new(), faults: RefCell::default() }
     }
 
-    pub fn fault(&self, line: usize, what: impl Into<String>) {
-        self.faults.borrow_mut().push(Fault { line, what: what.into() });
+    pub fn report_fault(&self, line: usize, what: impl Into<String>) {
+        self.faults.borrow_mut().push(RunbookFault { line, what: what.into() });
     }
 
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<RunbookFault> {
         self.faults.borrow().clone()
     }
 
@@ -49,21 +49,21 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns a text with its variables replaced.
-    pub fn filled(&self, line: usize, text: &str) -> String {
+    pub fn substitute_vars(&self, line: usize, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("${") {
             filled.push_str(&rest[..at]);
             let after = &rest[at + 2..];
             let Some(end) = after.find('}') else {
-                self.fault(line, format!("FD-9207: '{text}' opens '${{' and does not close it"));
+                self.report_fault(line, format!("FD-9207: '{text}' opens '${{' and does not close it"));
                 return filled;
             };
             let name = &after[..end];
             match self.vars.get(name) {
                 Some(value) => filled.push_str(value),
                 None => {
-                    let meant = meant(&resembling(name, self.vars.keys().map(String::as_str)));
-                    self.fault(line, format!("FD-9207: no variable is called '{name}'{meant}"));
+                    let meant = suggest(&similar_words(name, self.vars.keys().map(String::as_str)));
+                    self.report_fault(line, format!("FD-9207: no variable is called '{name}'{meant}"));
                 }
             }
             rest = &after[end + 1..];
@@ -73,11 +73,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses guards, one from each text.
-    pub fn guards(&self, texts: &[(usize, String)]) -> Vec<Guard> {
-        let read = |(line, text): &(usize, String)| match Guard::parse(*line, text) {
+    pub fn guards(&self, texts: &[(usize, String)]) -> Vec<StepGuard> {
+        let read = |(line, text): &(usize, String)| match StepGuard::parse(*line, text) {
             Ok(guard) => Some(guard),
             Err(what) => {
-                self.fault(*line, what);
+                self.report_fault(*line, what);
                 None
             }
         };
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
 
 /// A table whose keys are read one by one.
 pub(super) struct Fields<'r, 't> {
-    pub reader: &'r Reader<'t>,
+    pub reader: &'r FieldReader<'t>,
     pub table: &'r DeTable<'t>,
     pub line: usize,
     /// How messages name the table.
@@ -96,7 +96,12 @@ pub(super) struct Fields<'r, 't> {
 }
 
 impl<'r, 't> Fields<'r, 't> {
-    pub fn new(reader: &'r Reader<'t>, table: &'r DeTable<'t>, line: usize, what: impl Into<String>) -> Self {
+    pub fn new(
+        reader: &'r FieldReader<'t>,
+        table: &'r DeTable<'t>,
+        line: usize,
+        what: impl Into<String>,
+    ) -> Self {
         Self { reader, table, line, what: what.into(), taken: BTreeSet::new() }
     }
 
@@ -106,14 +111,14 @@ impl<'r, 't> Fields<'r, 't> {
         found.map(|(_, value)| value)
     }
 
-    fn wrong(&self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+    fn report_wrong_value(&self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let line = self.reader.line_of(value);
         let found = value.get_ref().type_str();
-        self.reader.fault(line, format!("FD-9204: '{key}' of {} is {wanted}, not {found}", self.what));
+        self.reader.report_fault(line, format!("FD-9204: '{key}' of {} is {wanted}, not {found}", self.what));
     }
 
-    fn missing(&self, key: &str) {
-        self.reader.fault(self.line, format!("FD-9205: {} has no '{key}'", self.what));
+    fn report_missing(&self, key: &str) {
+        self.reader.report_fault(self.line, format!("FD-9205: {} has no '{key}'", self.what));
     }
 
     pub fn text(&mut self, key: &'static str) -> Option<(usize, String)> {
@@ -124,30 +129,30 @@ impl<'r, 't> Fields<'r, 't> {
     fn text_of(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<(usize, String)> {
         let line = self.reader.line_of(value);
         match value.get_ref().as_str() {
-            Some(text) => Some((line, self.reader.filled(line, text))),
+            Some(text) => Some((line, self.reader.substitute_vars(line, text))),
             None => {
-                self.wrong(value, key, "a text");
+                self.report_wrong_value(value, key, "a text");
                 None
             }
         }
     }
 
     /// Returns a text without replacing its variables.
-    pub fn raw(&mut self, key: &'static str) -> (usize, String) {
+    pub fn raw_text(&mut self, key: &'static str) -> (usize, String) {
         let Some(value) = self.take(key) else { return (self.line, String::new()) };
         let line = self.reader.line_of(value);
         match value.get_ref().as_str() {
             Some(text) => (line, text.to_owned()),
             None => {
-                self.wrong(value, key, "a text");
+                self.report_wrong_value(value, key, "a text");
                 (line, String::new())
             }
         }
     }
 
-    pub fn needed(&mut self, key: &'static str) -> (usize, String) {
+    pub fn required_text(&mut self, key: &'static str) -> (usize, String) {
         if self.take(key).is_none() {
-            self.missing(key);
+            self.report_missing(key);
         }
         self.text(key).unwrap_or((self.line, String::new()))
     }
@@ -163,7 +168,7 @@ impl<'r, 't> Fields<'r, 't> {
             None => match value.get_ref().as_str() {
                 Some(_) => self.text_of(value, key).into_iter().collect(),
                 None => {
-                    self.wrong(value, key, "a text or a list of texts");
+                    self.report_wrong_value(value, key, "a text or a list of texts");
                     Vec::new()
                 }
             },
@@ -178,13 +183,13 @@ impl<'r, 't> Fields<'r, 't> {
         let Some(value) = self.take(key) else { return false };
         let line = self.reader.line_of(value);
         // A variable is written as a text.
-        let text = value.get_ref().as_str().map(|text| self.reader.filled(line, text));
+        let text = value.get_ref().as_str().map(|text| self.reader.substitute_vars(line, text));
         match (value.get_ref().as_bool(), text.as_deref()) {
             (Some(flag), _) => flag,
             (None, Some("true")) => true,
             (None, Some("false")) => false,
             _ => {
-                self.wrong(value, key, "true or false");
+                self.report_wrong_value(value, key, "true or false");
                 false
             }
         }
@@ -196,9 +201,9 @@ impl<'r, 't> Fields<'r, 't> {
         let line = self.reader.line_of(value);
         let read = match value.get_ref() {
             DeValue::Integer(number) => number.as_str().parse().ok(),
-            DeValue::String(text) => self.reader.filled(line, text).parse().ok(),
+            DeValue::String(text) => self.reader.substitute_vars(line, text).parse().ok(),
             _ => {
-                self.wrong(value, key, "a whole number");
+                self.report_wrong_value(value, key, "a whole number");
                 return usual;
             }
         };
@@ -208,7 +213,7 @@ impl<'r, 't> Fields<'r, 't> {
                 let (least, most) = (fits.start(), fits.end());
                 let what =
                     format!("FD-9206: '{key}' of {} is no whole number from {least} to {most}", self.what);
-                self.reader.fault(line, what);
+                self.reader.report_fault(line, what);
                 usual
             }
         }
@@ -231,42 +236,42 @@ impl<'r, 't> Fields<'r, 't> {
             Ok(time) => Some(time),
             Err(why) => {
                 let what = format!("FD-9206: '{key}' of {}: '{text}' is no time: {why}", self.what);
-                self.reader.fault(line, what);
+                self.reader.report_fault(line, what);
                 None
             }
         }
     }
 
-    pub fn guards(&mut self) -> Vec<Guard> {
+    pub fn guards(&mut self) -> Vec<StepGuard> {
         let texts = self.texts("guards");
         self.reader.guards(&texts)
     }
 
     /// Reads the table under a key.
-    pub fn below(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<Fields<'r, 't>> {
+    pub fn subtable(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<Fields<'r, 't>> {
         let line = self.reader.line_of(value);
         match value.get_ref().as_table() {
             Some(table) => Some(Fields::new(self.reader, table, line, what)),
             None => {
                 let found = value.get_ref().type_str();
-                self.reader.fault(line, format!("FD-9204: {what} is a table, not {found}"));
+                self.reader.report_fault(line, format!("FD-9204: {what} is a table, not {found}"));
                 None
             }
         }
     }
 
     /// Reports each key that no reader took, because it was meant to have an effect.
-    pub fn end(self) {
+    pub fn refuse_unknown_keys(self) {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
             if !self.taken.contains(name) {
                 let known = || self.taken.iter().copied();
-                let meant = meant(&resembling(name, known()));
+                let meant = suggest(&similar_words(name, known()));
                 let known = known().collect::<Vec<_>>().join(", ");
                 let line = self.reader.line_of(key);
                 let what =
                     format!("FD-9203: '{name}' is no key of {}{meant}; the keys are: {known}", self.what);
-                self.reader.fault(line, what);
+                self.reader.report_fault(line, what);
             }
         }
     }

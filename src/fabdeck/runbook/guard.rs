@@ -1,10 +1,10 @@
 //! Parses and judges guards: `lost_pairs <= 0`, `edge_forwarding_index.max <= 400`, `deadlock_free`, `not drifted`,
 //! `after.hotspots < before.hotspots`.
 
-use super::values::{Found, Values};
+use super::values::{StepValue, Values};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sign {
+pub enum Comparator {
     Equal,
     Unequal,
     Less,
@@ -14,17 +14,17 @@ pub enum Sign {
 }
 
 /// A longer sign stands before its own prefix.
-const SIGNS: &[(&str, Sign)] = &[
-    ("!=", Sign::Unequal),
-    ("<=", Sign::LessOrEqual),
-    (">=", Sign::GreaterOrEqual),
-    ("==", Sign::Equal),
-    ("=", Sign::Equal),
-    ("<", Sign::Less),
-    (">", Sign::Greater),
+const COMPARATORS: &[(&str, Comparator)] = &[
+    ("!=", Comparator::Unequal),
+    ("<=", Comparator::LessOrEqual),
+    (">=", Comparator::GreaterOrEqual),
+    ("==", Comparator::Equal),
+    ("=", Comparator::Equal),
+    ("<", Comparator::Less),
+    (">", Comparator::Greater),
 ];
 
-impl Sign {
+impl Comparator {
     pub fn holds(self, left: f64, right: f64) -> bool {
         match self {
             Self::Equal => left == right,
@@ -40,14 +40,14 @@ impl Sign {
 /// A sign and a number: `<= 4`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
-    pub sign: Sign,
+    pub sign: Comparator,
     pub number: f64,
 }
 
 impl Bound {
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let (written, sign) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
+        let (written, sign) = COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign))?;
         let number = text[written.len()..].trim().parse().ok().filter(|number: &f64| number.is_finite())?;
         Some(Self { sign: *sign, number })
     }
@@ -58,7 +58,7 @@ impl Bound {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Right {
+enum Operand {
     Number(f64),
     Flag(bool),
     /// Another value times a factor: `0.9 * before.hotspots`.
@@ -66,25 +66,25 @@ enum Right {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Claim {
+enum GuardCondition {
     Is(String),
     IsNot(String),
-    Compare(String, Sign, Right),
+    Compare(String, Comparator, Operand),
 }
 
 /// A condition over values of steps.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Guard {
+pub struct StepGuard {
     pub line: usize,
     /// The guard as written in the runbook.
     pub text: String,
-    claim: Claim,
+    claim: GuardCondition,
 }
 
 /// Result of a guard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum GuardVerdict {
     Holds,
     Fails,
     /// A value of the guard is unknown, so the guard does not hold.
@@ -95,7 +95,7 @@ pub enum Verdict {
     NotRehearsed,
 }
 
-impl Verdict {
+impl GuardVerdict {
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -107,12 +107,12 @@ impl Verdict {
     }
 
     /// Whether this verdict ends the run.
-    pub fn stops(self) -> bool {
+    pub fn is_stopping(self) -> bool {
         matches!(self, Self::Fails | Self::Unknown)
     }
 }
 
-impl Guard {
+impl StepGuard {
     pub fn parse(line: usize, text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
@@ -120,28 +120,28 @@ impl Guard {
             )
         };
         let trimmed = text.trim();
-        let at = SIGNS.iter().filter_map(|(sign, _)| trimmed.find(sign)).min();
+        let at = COMPARATORS.iter().filter_map(|(sign, _)| trimmed.find(sign)).min();
         let claim = match at {
             None => match trimmed.strip_prefix("not ") {
-                Some(name) => Claim::IsNot(name_of(name).ok_or_else(wrong)?),
-                None => Claim::Is(name_of(trimmed).ok_or_else(wrong)?),
+                Some(name) => GuardCondition::IsNot(parse_name(name).ok_or_else(wrong)?),
+                None => GuardCondition::Is(parse_name(trimmed).ok_or_else(wrong)?),
             },
             Some(at) => {
                 let rest = &trimmed[at..];
                 let (written, sign) =
-                    SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)).ok_or_else(wrong)?;
+                    COMPARATORS.iter().find(|(sign, _)| rest.starts_with(sign)).ok_or_else(wrong)?;
                 let right = rest[written.len()..].trim();
                 let right = match (right, right.parse::<f64>()) {
-                    ("true" | "yes", _) => Right::Flag(true),
-                    ("false" | "no", _) => Right::Flag(false),
-                    (_, Ok(number)) if number.is_finite() => Right::Number(number),
-                    _ => so_much_of(right).ok_or_else(wrong)?,
+                    ("true" | "yes", _) => Operand::Flag(true),
+                    ("false" | "no", _) => Operand::Flag(false),
+                    (_, Ok(number)) if number.is_finite() => Operand::Number(number),
+                    _ => parse_operand(right).ok_or_else(wrong)?,
                 };
-                let ordered = !matches!(sign, Sign::Equal | Sign::Unequal);
-                if ordered && matches!(right, Right::Flag(_)) {
+                let ordered = !matches!(sign, Comparator::Equal | Comparator::Unequal);
+                if ordered && matches!(right, Operand::Flag(_)) {
                     return Err(wrong());
                 }
-                Claim::Compare(name_of(&trimmed[..at]).ok_or_else(wrong)?, *sign, right)
+                GuardCondition::Compare(parse_name(&trimmed[..at]).ok_or_else(wrong)?, *sign, right)
             }
         };
         Ok(Self { line, text: trimmed.to_owned(), claim })
@@ -150,38 +150,40 @@ impl Guard {
     /// Names of the values in the guard.
     pub fn names(&self) -> Vec<&str> {
         match &self.claim {
-            Claim::Is(name) | Claim::IsNot(name) => vec![name],
-            Claim::Compare(left, _, Right::Name(_, right)) => vec![left, right],
-            Claim::Compare(left, ..) => vec![left],
+            GuardCondition::Is(name) | GuardCondition::IsNot(name) => vec![name],
+            GuardCondition::Compare(left, _, Operand::Name(_, right)) => vec![left, right],
+            GuardCondition::Compare(left, ..) => vec![left],
         }
     }
 
-    pub fn judge(&self, values: &Values) -> Verdict {
-        let found: Option<Vec<Found>> = self.names().into_iter().map(|name| values.get(name)).collect();
-        let Some(found) = found else { return Verdict::NotYet };
-        if found.contains(&Found::Unrehearsed) {
-            return Verdict::NotRehearsed;
+    pub fn judge(&self, values: &Values) -> GuardVerdict {
+        let found: Option<Vec<StepValue>> = self.names().into_iter().map(|name| values.get(name)).collect();
+        let Some(found) = found else { return GuardVerdict::NotYet };
+        if found.contains(&StepValue::Unrehearsed) {
+            return GuardVerdict::NotRehearsed;
         }
-        if found.contains(&Found::Unknown) {
-            return Verdict::Unknown;
+        if found.contains(&StepValue::Unknown) {
+            return GuardVerdict::Unknown;
         }
         let holds = match (&self.claim, found.as_slice()) {
-            (Claim::Is(_), [found]) => is_true(*found),
-            (Claim::IsNot(_), [found]) => !is_true(*found),
-            (Claim::Compare(_, sign, Right::Number(right)), [left]) => sign.holds(as_number(*left), *right),
-            (Claim::Compare(_, sign, Right::Flag(right)), [left]) => {
+            (GuardCondition::Is(_), [found]) => is_true(*found),
+            (GuardCondition::IsNot(_), [found]) => !is_true(*found),
+            (GuardCondition::Compare(_, sign, Operand::Number(right)), [left]) => {
+                sign.holds(as_number(*left), *right)
+            }
+            (GuardCondition::Compare(_, sign, Operand::Flag(right)), [left]) => {
                 sign.holds(as_number(*left), f64::from(u8::from(*right)))
             }
-            (Claim::Compare(_, sign, Right::Name(share, _)), [left, right]) => {
+            (GuardCondition::Compare(_, sign, Operand::Name(share, _)), [left, right]) => {
                 sign.holds(as_number(*left), share * as_number(*right))
             }
             _ => false,
         };
-        if holds { Verdict::Holds } else { Verdict::Fails }
+        if holds { GuardVerdict::Holds } else { GuardVerdict::Fails }
     }
 
     /// Describes the values of the guard, as far as they are known.
-    pub fn found(&self, values: &Values) -> String {
+    pub fn found_text(&self, values: &Values) -> String {
         let each = self.names().into_iter().map(|name| match values.get(name) {
             Some(found) => format!("{name} is {found}"),
             None => format!("{name} is not given yet"),
@@ -190,29 +192,31 @@ impl Guard {
     }
 }
 
-fn so_much_of(text: &str) -> Option<Right> {
-    let Some((share, name)) = text.split_once('*') else { return Some(Right::Name(1.0, name_of(text)?)) };
+fn parse_operand(text: &str) -> Option<Operand> {
+    let Some((share, name)) = text.split_once('*') else {
+        return Some(Operand::Name(1.0, parse_name(text)?));
+    };
     let share = share.trim().parse().ok().filter(|share: &f64| share.is_finite())?;
-    Some(Right::Name(share, name_of(name)?))
+    Some(Operand::Name(share, parse_name(name)?))
 }
 
-fn name_of(text: &str) -> Option<String> {
+fn parse_name(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = text.starts_with(|sign: char| sign.is_ascii_alphabetic());
     let fits = text.chars().all(|sign| sign.is_ascii_alphanumeric() || "_.-".contains(sign));
     (begins && fits).then(|| text.to_owned())
 }
 
-fn is_true(found: Found) -> bool {
+fn is_true(found: StepValue) -> bool {
     as_number(found) != 0.0
 }
 
 /// An unknown value was handled before, so the number is never used.
-fn as_number(found: Found) -> f64 {
+fn as_number(found: StepValue) -> f64 {
     match found {
-        Found::Number(number) => number,
-        Found::Flag(flag) => f64::from(u8::from(flag)),
-        Found::Unknown | Found::Unrehearsed => f64::NAN,
+        StepValue::Number(number) => number,
+        StepValue::Flag(flag) => f64::from(u8::from(flag)),
+        StepValue::Unknown | StepValue::Unrehearsed => f64::NAN,
     }
 }
 
@@ -224,38 +228,38 @@ mod tests {
     fn guards_are_judged_by_what_was_found() {
         let mut values = Values::default();
         for (name, found) in [
-            ("lost_pairs", Found::count(0)),
-            ("edge_forwarding_index.max", Found::Number(12.5)),
-            ("deadlock_free", Found::Flag(true)),
-            ("before.hotspots", Found::count(2)),
-            ("after.hotspots", Found::count(1)),
-            ("unsaid", Found::Unknown),
-            ("later", Found::Unrehearsed),
+            ("lost_pairs", StepValue::count(0)),
+            ("edge_forwarding_index.max", StepValue::Number(12.5)),
+            ("deadlock_free", StepValue::Flag(true)),
+            ("before.hotspots", StepValue::count(2)),
+            ("after.hotspots", StepValue::count(1)),
+            ("unsaid", StepValue::Unknown),
+            ("later", StepValue::Unrehearsed),
         ] {
             values.set(name, found);
         }
         for (text, verdict) in [
-            ("lost_pairs <= 0", Verdict::Holds),
-            ("lost_pairs=0", Verdict::Holds),
-            ("lost_pairs > 0", Verdict::Fails),
-            ("edge_forwarding_index.max <= 12.5", Verdict::Holds),
-            ("edge_forwarding_index.max < 12.5", Verdict::Fails),
-            ("deadlock_free", Verdict::Holds),
-            ("not deadlock_free", Verdict::Fails),
-            ("deadlock_free == true", Verdict::Holds),
-            ("deadlock_free != yes", Verdict::Fails),
-            ("after.hotspots < before.hotspots", Verdict::Holds),
-            ("before.hotspots <= after.hotspots", Verdict::Fails),
-            ("after.hotspots <= 0.5 * before.hotspots", Verdict::Holds),
-            ("after.hotspots <= 0.49*before.hotspots", Verdict::Fails),
-            ("lost_pairs <= 2 * unsaid", Verdict::Unknown),
-            ("unsaid", Verdict::Unknown),
-            ("not unsaid", Verdict::Unknown),
-            ("unsaid <= 3", Verdict::Unknown),
-            ("later <= 3", Verdict::NotRehearsed),
-            ("other <= 3", Verdict::NotYet),
+            ("lost_pairs <= 0", GuardVerdict::Holds),
+            ("lost_pairs=0", GuardVerdict::Holds),
+            ("lost_pairs > 0", GuardVerdict::Fails),
+            ("edge_forwarding_index.max <= 12.5", GuardVerdict::Holds),
+            ("edge_forwarding_index.max < 12.5", GuardVerdict::Fails),
+            ("deadlock_free", GuardVerdict::Holds),
+            ("not deadlock_free", GuardVerdict::Fails),
+            ("deadlock_free == true", GuardVerdict::Holds),
+            ("deadlock_free != yes", GuardVerdict::Fails),
+            ("after.hotspots < before.hotspots", GuardVerdict::Holds),
+            ("before.hotspots <= after.hotspots", GuardVerdict::Fails),
+            ("after.hotspots <= 0.5 * before.hotspots", GuardVerdict::Holds),
+            ("after.hotspots <= 0.49*before.hotspots", GuardVerdict::Fails),
+            ("lost_pairs <= 2 * unsaid", GuardVerdict::Unknown),
+            ("unsaid", GuardVerdict::Unknown),
+            ("not unsaid", GuardVerdict::Unknown),
+            ("unsaid <= 3", GuardVerdict::Unknown),
+            ("later <= 3", GuardVerdict::NotRehearsed),
+            ("other <= 3", GuardVerdict::NotYet),
         ] {
-            assert_eq!(Guard::parse(1, text).unwrap().judge(&values), verdict, "{text}");
+            assert_eq!(StepGuard::parse(1, text).unwrap().judge(&values), verdict, "{text}");
         }
         for wrong in [
             "",
@@ -271,7 +275,7 @@ mod tests {
             "not",
         ] {
             let named = wrong == "not";
-            assert_eq!(Guard::parse(1, wrong).is_ok(), named, "{wrong}");
+            assert_eq!(StepGuard::parse(1, wrong).is_ok(), named, "{wrong}");
         }
     }
 }

@@ -1,23 +1,28 @@
 //! The interpreter of runbooks: reads a runbook, checks it, and runs its steps with the guards between them and the
 //! steps on failure. The caller supplies the executor of the steps.
 
-mod book;
-mod course;
+mod execute;
 mod fields;
-pub mod given;
 mod guard;
-mod read;
+mod reader;
 mod report;
-mod rows;
-mod shapes;
+mod row_condition;
+mod step_kinds;
+mod steps;
+mod validation;
+pub mod value_names;
 mod values;
-mod walk;
 
-pub use book::{Apply, Book, Expected, JobsOf, Program, Propose, Route, Step, Task, Wait};
-pub use fields::Fault;
-pub use guard::{Bound, Guard, Verdict};
-pub use read::{Known, read};
-pub use report::{GuardReport, Report, RunState, StepReport, StepState};
-pub use rows::{Aggregate, Claim, RowsAre, RowsFound, TABLES};
-pub use values::{Found, Values};
-pub use walk::{Crew, Did, Mark, Seen, TakenBack, Trouble, walk};
+pub use execute::{
+    PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner, run_steps,
+};
+pub use fields::RunbookFault;
+pub use guard::{Bound, GuardVerdict, StepGuard};
+pub use reader::{ReaderOptions, read};
+pub use report::{GuardReport, RunReport, RunState, StepReport, StepState};
+pub use row_condition::{Aggregate, RowClaim, RowCondition, RowResult, TABLES};
+pub use steps::{
+    ApplyTask, ExpectTask, JobsTask, ProgramTask, ProposeTask, RouteTask, Runbook, RunbookStep, StepTask,
+    WaitTask,
+};
+pub use values::{StepValue, Values};

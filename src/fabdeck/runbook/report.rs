@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::book::{Book, Step};
-use super::guard::Verdict;
-use super::values::Found;
-use super::walk::TakenBack;
+use super::execute::PendingRollback;
+use super::guard::GuardVerdict;
+use super::steps::{Runbook, RunbookStep};
+use super::values::StepValue;
 
 /// State of a step after the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -51,7 +51,7 @@ pub enum RunState {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GuardReport {
     pub guard: String,
-    pub verdict: Verdict,
+    pub verdict: GuardVerdict,
     pub found: String,
 }
 
@@ -71,14 +71,14 @@ pub struct StepReport {
     pub seconds: Option<f64>,
     /// Whether a node did not answer a reading of this step.
     pub partial: bool,
-    pub values: BTreeMap<String, Found>,
+    pub values: BTreeMap<String, StepValue>,
     pub guards: Vec<GuardReport>,
     /// The change that the step applied or decided.
     pub change: Option<String>,
 }
 
 impl StepReport {
-    pub fn not_run(number: usize, step: &Step) -> Self {
+    pub fn not_run(number: usize, step: &RunbookStep) -> Self {
         Self {
             number,
             kind: step.task.kind(),
@@ -99,7 +99,7 @@ impl StepReport {
 
 /// Report of a whole run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct RunReport {
     pub name: String,
     pub dry_run: bool,
     pub vars: BTreeMap<String, String>,
@@ -110,12 +110,12 @@ pub struct Report {
     pub steps: Vec<StepReport>,
     pub on_failure: Vec<StepReport>,
     /// The change that was applied, not confirmed, and rolled back at the end.
-    pub taken_back: Option<TakenBack>,
+    pub taken_back: Option<PendingRollback>,
 }
 
-impl Report {
-    pub fn of(book: &Book, dry_run: bool) -> Self {
-        let list = |steps: &[Step]| {
+impl RunReport {
+    pub fn of(book: &Runbook, dry_run: bool) -> Self {
+        let list = |steps: &[RunbookStep]| {
             steps.iter().enumerate().map(|(at, step)| StepReport::not_run(at + 1, step)).collect()
         };
         Self {

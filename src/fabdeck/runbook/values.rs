@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One value of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Found {
+pub enum StepValue {
     Number(f64),
     Flag(bool),
     /// The step looked for the value, and it is unknown.
@@ -14,7 +14,7 @@ pub enum Found {
     Unrehearsed,
 }
 
-impl Found {
+impl StepValue {
     /// A count as a value; counts of a fabric are far below the limit of exact numbers.
     pub fn count(count: u64) -> Self {
         Self::Number(count as f64)
@@ -25,7 +25,7 @@ impl Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for StepValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) if number.fract() == 0.0 => write!(f, "{number:.0}"),
@@ -37,7 +37,7 @@ impl fmt::Display for Found {
     }
 }
 
-impl serde::Serialize for Found {
+impl serde::Serialize for StepValue {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Number(number) if number.fract() == 0.0 && *number >= 0.0 && *number < 9e15 => {
@@ -52,19 +52,19 @@ impl serde::Serialize for Found {
 
 /// All values so far; a later value replaces an earlier one of the same name.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Values(BTreeMap<String, Found>);
+pub struct Values(BTreeMap<String, StepValue>);
 
 impl Values {
-    pub fn get(&self, name: &str) -> Option<Found> {
+    pub fn get(&self, name: &str) -> Option<StepValue> {
         self.0.get(name).copied()
     }
 
-    pub fn set(&mut self, name: impl Into<String>, found: Found) {
+    pub fn set(&mut self, name: impl Into<String>, found: StepValue) {
         self.0.insert(name.into(), found);
     }
 
     /// Stores the values of a step under their names, and also behind the step's id if it has one.
-    pub fn take(&mut self, given: &[(String, Found)], id: Option<&str>) {
+    pub fn store(&mut self, given: &[(String, StepValue)], id: Option<&str>) {
         for (name, found) in given {
             if let Some(id) = id {
                 self.set(format!("{id}.{name}"), *found);

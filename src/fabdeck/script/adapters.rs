@@ -2,18 +2,18 @@
 
 /// An adapter with its ports.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Adapter {
+pub struct AdapterRow {
     pub name: String,
     /// `0x` and 16 hexadecimal digits.
     pub node_guid: Option<String>,
     /// Number of ports.
     pub ports: usize,
-    pub port_list: Vec<AdapterPort>,
+    pub port_list: Vec<AdapterPortRow>,
 }
 
 /// A port of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct AdapterPort {
+pub struct AdapterPortRow {
     pub number: u8,
     pub guid: Option<String>,
     pub lid: Option<u16>,
@@ -28,9 +28,9 @@ pub struct AdapterPort {
 }
 
 /// First message of a console without `--source`: it shows the simulator, and how to name another source.
-pub fn welcome(adapters: &[Adapter]) -> String {
-    let is_fabric = |port: &&AdapterPort| port.link_layer == "InfiniBand";
-    let ports: Vec<&AdapterPort> =
+pub fn welcome_text(adapters: &[AdapterRow]) -> String {
+    let is_fabric = |port: &&AdapterPortRow| port.link_layer == "InfiniBand";
+    let ports: Vec<&AdapterPortRow> =
         adapters.iter().flat_map(|adapter| &adapter.port_list).filter(is_fabric).collect();
     // An active port is the best suggestion.
     let best = ports.iter().find(|port| port.state == Some("Active")).or(ports.first());
@@ -58,8 +58,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_an_adapter_is_told_how_to_use_it() {
-        let port = |number: u8, state, link_layer: &str| AdapterPort {
+    fn the_welcome_text_explains_how_to_use_an_adapter() {
+        let port = |number: u8, state, link_layer: &str| AdapterPortRow {
             number,
             guid: None,
             lid: None,
@@ -70,15 +70,20 @@ mod tests {
             link_layer: link_layer.to_owned(),
             source: format!("umad:mlx5_0:{number}"),
         };
-        let words = |port_list: Vec<AdapterPort>| {
-            welcome(&[Adapter { name: "mlx5_0".into(), node_guid: None, ports: port_list.len(), port_list }])
+        let words = |port_list: Vec<AdapterPortRow>| {
+            welcome_text(&[AdapterRow {
+                name: "mlx5_0".into(),
+                node_guid: None,
+                ports: port_list.len(),
+                port_list,
+            }])
         };
         let several = words(vec![port(1, Some("Down"), "InfiniBand"), port(2, Some("Active"), "InfiniBand")]);
         assert!(several.contains("umad:mlx5_0:2 (Active) and 1 more"), "{several}");
         assert!(several.contains("--source umad:mlx5_0:2 looks"), "{several}");
         let down = words(vec![port(1, Some("Down"), "InfiniBand")]);
         assert!(down.contains("umad:mlx5_0:1 (Down): fabdeck"), "{down}");
-        for none in [words(vec![port(1, Some("Active"), "Ethernet")]), welcome(&[])] {
+        for none in [words(vec![port(1, Some("Active"), "Ethernet")]), welcome_text(&[])] {
             assert!(none.contains("built-in simulator") && !none.contains("umad"), "{none}");
         }
     }

@@ -8,17 +8,17 @@ use serde::Serialize;
 use super::args::AgentArgs;
 use super::context::Context;
 use super::{Exit, Failure};
-use fabdeck_live::agent::{Agent, AgentError, FAREWELL, Options, Told};
+use fabdeck_live::agent::{Agent, AgentError, AgentEvent, AgentOptions, SHUTDOWN_TIMEOUT};
 use fabdeck_mad::access::{AgentToken, Clock, MadPort};
 
 /// Defaults of the options.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(30);
-const RATE: u32 = 20;
+const MAX_NOTICES_PER_SECOND: u32 = 20;
 
 pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure> {
     context.refuse_filter("agent")?;
     let source = context.named_source()?.to_owned();
-    let (port, m_key) = context.outside.port(&source, &context.reach())?;
+    let (port, m_key) = context.outside.port(&source, &context.source_options())?;
     if port.is_virtual() && args.time.is_none() {
         return Err(Failure::usage(
             "FD-7972: in this simulator time passes as fast as it is asked for, and nobody else is in it; say how much of it \
@@ -28,52 +28,52 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     let asked = context.globals.state_dir.clone().or_else(|| context.config.state_dir.clone());
     // The migrations of a simulated host end with this process, so they are not stored.
     let state = asked.or_else(|| context.outside.user_state()).filter(|_| !port.is_virtual());
-    let options = Options {
+    let options = AgentOptions {
         hook: args.hook.clone(),
         hook_timeout: args.hook_timeout.unwrap_or(HOOK_TIMEOUT),
-        rate: args.rate.unwrap_or(RATE),
+        rate: args.rate.unwrap_or(MAX_NOTICES_PER_SECOND),
         dry_run: args.dry_run,
         state,
         m_key,
         time: args.time,
     };
-    let name = port.local().name.clone();
-    let mut agent = Agent::new(port, AgentToken::grant(), options).map_err(failed)?;
+    let name = port.local_port().name.clone();
+    let mut agent = Agent::new(port, AgentToken::grant(), options).map_err(agent_failure)?;
     if !context.output.json {
-        context.output.say(&format!("agent at {name}; Ctrl-C ends it"));
+        context.output.print_message(&format!("agent at {name}; Ctrl-C ends it"));
     }
     let stop = context.outside.stop();
-    stop.heed_within(FAREWELL);
-    let wish = stop.heed();
+    stop.listen_within(SHUTDOWN_TIMEOUT);
+    let wish = stop.listen();
     let mut unwritten = None;
     let ran = agent.run(wish, &mut |told| {
-        if let Err(error) = print(context, &told) {
+        if let Err(error) = print_event(context, &told) {
             // Without a reader of its output the agent ends, and serves no further notice.
-            stop.ask();
+            stop.request();
             unwritten = Some(error);
         }
     });
-    ran.map_err(failed)?;
+    ran.map_err(agent_failure)?;
     unwritten.map_or(Ok(Exit::Done), |error| Err(error.into()))
 }
 
 #[derive(Serialize)]
-struct Line<'t> {
+struct AgentEventLine<'t> {
     schema: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(flatten)]
-    told: &'t Told,
+    told: &'t AgentEvent,
 }
 
 /// Prints an event as a line at once, because the reader waits for it.
-fn print(context: &mut Context<'_, '_>, told: &Told) -> std::io::Result<()> {
+fn print_event(context: &mut Context<'_, '_>, told: &AgentEvent) -> std::io::Result<()> {
     let now = Zoned::now();
     let times = !context.globals.no_times;
     let output = &mut context.output;
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = Line { schema: "fabdeck.agent/1", time, told };
+        let line = AgentEventLine { schema: "fabdeck.agent/1", time, told };
         crate::script::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else if times {
@@ -84,7 +84,7 @@ fn print(context: &mut Context<'_, '_>, told: &Told) -> std::io::Result<()> {
     output.out.flush()
 }
 
-fn failed(error: AgentError) -> Failure {
+fn agent_failure(error: AgentError) -> Failure {
     match error {
         AgentError::NoHook => Failure::usage(error.to_string()),
         AgentError::State(_) => Failure::new(Exit::Failed, error.to_string()),

@@ -7,14 +7,12 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::asking::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
-use super::changing::{
-    ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs,
-};
-use super::hearing::HearArgs;
+use super::argument_values::{bytes, duration, long_duration, moment, retries, seconds, threads};
+use super::changes::{ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::job_thread::RecordJobsArgs;
 use super::jobs::{JobRowArgs, JobsArgs};
-use super::running::RunArgs;
-use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
+use super::route_args::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
+use super::run_command::RunArgs;
 use crate::console::theme_names;
 use crate::session;
 
@@ -22,15 +20,15 @@ use crate::session;
 #[command(name = "fabdeck", version, about = "A terminal console for InfiniBand fabric operations")]
 pub struct Cli {
     #[command(flatten)]
-    pub globals: Globals,
+    pub globals: GlobalArgs,
     #[command(subcommand)]
-    pub action: Option<Action>,
+    pub action: Option<CliCommand>,
 }
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Globals {
+pub struct GlobalArgs {
     /// What to look at: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
@@ -109,14 +107,14 @@ pub enum Color {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Action {
+pub enum CliCommand {
     Sources {
         /// Print the entry that opts the fabric of --source in to being written to
         #[arg(long)]
         identity: bool,
     },
     #[command(subcommand)]
-    Show(Show),
+    Show(ShowAction),
     Trace(TraceArgs),
     Check(CheckArgs),
     Hotspots(HotspotArgs),
@@ -153,7 +151,7 @@ pub enum Action {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Show {
+pub enum ShowAction {
     Fabric,
     Switches(RowArgs),
     Hosts(RowArgs),
@@ -276,13 +274,13 @@ pub struct HotspotArgs {
 #[command(args_conflicts_with_subcommands = true)]
 pub struct LanesArgs {
     #[command(flatten)]
-    pub shown: LanesShown,
+    pub shown: LanesShowArgs,
     #[command(subcommand)]
     pub action: Option<LanesAction>,
 }
 
 #[derive(Debug, Args)]
-pub struct LanesShown {
+pub struct LanesShowArgs {
     /// What is known of the service levels of the paths in force (usually what path records say, where they are not too many)
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
@@ -314,7 +312,7 @@ pub struct ProposeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub count: u32,
     #[command(flatten)]
-    pub shown: LanesShown,
+    pub shown: LanesShowArgs,
 }
 
 #[derive(Debug, Args)]
@@ -393,7 +391,7 @@ pub struct RecordArgs {
     #[arg(long)]
     pub notes: bool,
     #[command(flatten)]
-    pub hear: HearArgs,
+    pub hear: RecordJobsArgs,
 }
 
 /// How a host handles notices.
@@ -430,7 +428,7 @@ pub enum CaptureAction {
         #[command(flatten)]
         stretch: StretchArgs,
         #[command(flatten)]
-        made: MadeArgs,
+        made: OutputFileArgs,
     },
     Export {
         /// A capture that `record` wrote; `-` is stdin
@@ -441,7 +439,7 @@ pub enum CaptureAction {
         #[arg(long)]
         rates: bool,
         #[command(flatten)]
-        made: MadeArgs,
+        made: OutputFileArgs,
     },
     Anonymize {
         /// A capture that `record` wrote; `-` is stdin
@@ -451,7 +449,7 @@ pub enum CaptureAction {
         #[arg(long)]
         keep_notes: bool,
         #[command(flatten)]
-        made: MadeArgs,
+        made: OutputFileArgs,
     },
     Note {
         /// A capture that was ended
@@ -475,7 +473,7 @@ pub struct StretchArgs {
 
 /// The output file of a capture made from another one.
 #[derive(Debug, Clone, Args)]
-pub struct MadeArgs {
+pub struct OutputFileArgs {
     /// Where to write it, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -542,10 +540,10 @@ pub struct TrafficArgs {
 pub fn command_line() -> clap::Command {
     let after = "Without a command the console opens, on the fabric of --source or on sim:demo; where nobody sits before a terminal, that fabric is shown in numbers.";
     let themes = format!("Colours of the console: {}, or one of your own", theme_names());
-    dress(Cli::command(), "").mut_arg("theme", |arg| arg.help(themes)).after_help(after)
+    add_help(Cli::command(), "").mut_arg("theme", |arg| arg.help(themes)).after_help(after)
 }
 
-fn dress(command: clap::Command, path: &str) -> clap::Command {
+fn add_help(command: clap::Command, path: &str) -> clap::Command {
     let mut dressed = command;
     if let Some(known) = session::command(path) {
         dressed = dressed.about(known.summary).long_about(format!("{}\n\n{}", known.summary, known.details));
@@ -556,7 +554,7 @@ fn dress(command: clap::Command, path: &str) -> clap::Command {
     let names: Vec<String> = dressed.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
         let below = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
-        dressed = dressed.mut_subcommand(name, |sub| dress(sub, &below));
+        dressed = dressed.mut_subcommand(name, |sub| add_help(sub, &below));
     }
     dressed
 }
@@ -567,7 +565,7 @@ mod tests {
     use crate::session::COMMANDS;
 
     /// Commands that only the command line or only the table has; both lists have to be empty.
-    fn undressed() -> (Vec<String>, Vec<String>) {
+    fn mismatched_commands() -> (Vec<String>, Vec<String>) {
         let mut found = Vec::new();
         let mut open: Vec<(String, clap::Command)> = vec![(String::new(), Cli::command())];
         while let Some((path, command)) = open.pop() {
@@ -586,7 +584,7 @@ mod tests {
 
     #[test]
     fn the_command_table_and_the_command_line_have_the_same_commands() {
-        assert_eq!(undressed(), (Vec::new(), Vec::new()));
+        assert_eq!(mismatched_commands(), (Vec::new(), Vec::new()));
         command_line().debug_assert();
     }
 }

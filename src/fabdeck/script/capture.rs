@@ -6,24 +6,25 @@ use serde_json::json;
 
 use super::args::CaptureAction;
 use super::context::Context;
-use super::json::{Head, Object};
+use super::json::{Object, ObjectHead};
 use super::table::write_pairs;
-use super::{Exit, Failure, export, rewritten};
-use crate::session::{counted, digits_in_groups};
+use super::{Exit, Failure, capture_rewrite, export};
+use crate::session::count_words;
+use crate::session::digits_in_groups;
 use fabdeck_fabric::NodeKind;
-use fabdeck_files::capture::{Info, examine};
+use fabdeck_files::capture::{CaptureInfo, examine};
 
 pub fn run(context: &mut Context<'_, '_>, action: &CaptureAction) -> Result<Exit, Failure> {
     match action {
         CaptureAction::Info { file } => info(context, file),
-        CaptureAction::Cut { file, stretch, made } => rewritten::cut(context, file, stretch, made),
+        CaptureAction::Cut { file, stretch, made } => capture_rewrite::cut(context, file, stretch, made),
         CaptureAction::Export { file, stretch, rates, made } => {
             export::run(context, file, stretch, *rates, made)
         }
         CaptureAction::Anonymize { file, keep_notes, made } => {
-            rewritten::anonymize(context, file, *keep_notes, made)
+            capture_rewrite::anonymize(context, file, *keep_notes, made)
         }
-        CaptureAction::Note { file, text } => rewritten::note(context, file, text),
+        CaptureAction::Note { file, text } => capture_rewrite::note(context, file, text),
     }
 }
 
@@ -37,18 +38,18 @@ fn info(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         let page = (context.output.paint, context.output.page);
         write_pairs(context.output.out, page, &lines(&name, &info))?;
     }
-    let look = context.look_of(&name, info.last)?;
+    let look = context.snapshot_of(&name, info.last)?;
     Ok(context.conclude(&look))
 }
 
-fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<(), Failure> {
+fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> Result<(), Failure> {
     let last = &info.last;
-    let head = Head {
+    let head = ObjectHead {
         schema: "capture-info",
         source: Some(name),
         time: last.time.as_deref(),
         assumed: None,
-        partial: last.partial(),
+        partial: last.is_partial(),
         notes: &last.notes,
     };
     let damage = info.damage.iter();
@@ -80,9 +81,9 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<
     Ok(object.end()?)
 }
 
-fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
+fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     let fabric = &info.last.fabric;
-    let count = |kind, one, many| counted(fabric.count(kind), one, many);
+    let count = |kind, one, many| count_words(fabric.count(kind), one, many);
     let unknown = || "nothing".to_owned();
     let size = format!(
         "{} bytes, {} unpacked, in {} records",
@@ -99,7 +100,7 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
                 "{}, {}, {} at the end",
                 count(NodeKind::Switch, "switch", "switches"),
                 count(NodeKind::ChannelAdapter, "host", "hosts"),
-                counted(fabric.links().len(), "cable", "cables")
+                count_words(fabric.links().len(), "cable", "cables")
             ),
         ),
         ("from", info.from.clone().unwrap_or_else(unknown)),
@@ -116,7 +117,7 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
         ("size", size),
     ];
     if info.noted > 0 {
-        pairs.push(("noted", counted(info.noted, "note of operators", "notes of operators")));
+        pairs.push(("noted", count_words(info.noted, "note of operators", "notes of operators")));
         pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
     }
     if info.noted > info.first_noted.len() {
@@ -124,10 +125,10 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
         pairs.push(("", format!("and {more} more, on the timeline of the console")));
     }
     if info.job_lists + info.job_silences > 0 {
-        let lists = counted(info.job_lists, "list", "lists");
+        let lists = count_words(info.job_lists, "list", "lists");
         let silences = match info.job_silences {
             0 => String::new(),
-            times => format!("; {} nobody said any more which run", counted(times, "time", "times")),
+            times => format!("; {} nobody said any more which run", count_words(times, "time", "times")),
         };
         pairs.push(("jobs", format!("{lists}{silences}")));
     }
@@ -135,11 +136,11 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
         info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));
     pairs.extend(gaps);
     if info.set_back > 0 {
-        pairs.push(("clock", format!("set back {}", counted(info.set_back, "time", "times"))));
+        pairs.push(("clock", format!("set back {}", count_words(info.set_back, "time", "times"))));
     }
     pairs.extend(info.damage.iter().map(|damage| ("damage", damage.to_string())));
     if info.lost > 0 {
-        pairs.push(("lost", format!("{} cannot be shown", counted(info.lost, "sweep", "sweeps"))));
+        pairs.push(("lost", format!("{} cannot be shown", count_words(info.lost, "sweep", "sweeps"))));
     }
     let end = if info.ended { "as it should be" } else { "missing: cut short, or still being recorded" };
     pairs.push(("end", end.to_owned()));

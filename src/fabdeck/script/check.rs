@@ -1,16 +1,18 @@
 //! `check`.
 
-use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines, undecided_finding};
+use crate::session::{
+    CertificateReport, LoadOptions, Snapshot, check_in_force, compute_loads, report_lines, undecided_finding,
+};
 use fabdeck_fabric::{Faults, Tables};
-use fabdeck_mad::access::Wanted;
-use fabdeck_routing::NoPulse;
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::NoProgress;
 
 use super::args::CheckArgs;
-use super::asking::LaneChoice;
 use super::context::Context;
-use super::levels::InForce;
+use super::lanes_in_force::LanesInForce;
+use super::route_args::LaneChoice;
 use super::table::write_pairs;
-use super::{Exit, Failure, jobs, levels};
+use super::{Exit, Failure, jobs, lanes_in_force};
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;
@@ -20,9 +22,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
             "FD-7902: path records are about the tables in force, so '--tables FILE' goes with --lanes one or unknown",
         ));
     }
-    let mut source = context.open(context.named_source()?)?;
-    let mut look =
-        context.look_through(source.as_mut(), Wanted { tables: own, adaptive: true, ..Wanted::default() })?;
+    let mut source = context.open_source(context.named_source()?)?;
+    let mut look = context.read_snapshot_through(
+        source.as_mut(),
+        ReadOptions { tables: own, adaptive: true, ..ReadOptions::default() },
+    )?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
@@ -52,20 +56,28 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     }
     // Path records tell the levels of tables in force; a file says by itself what it knows.
     let in_force = match own || args.lanes.is_some() {
-        true => levels::in_force(context, source.as_mut(), &mut look, (args.lanes, args.switches))?,
-        false => InForce::unasked(None),
+        true => lanes_in_force::read_lanes_in_force(
+            context,
+            source.as_mut(),
+            &mut look,
+            (args.lanes, args.switches),
+        )?,
+        false => LanesInForce::of_choice(None),
     };
-    let jobs =
-        args.jobs.as_ref().map(|file| jobs::read(context, &mut look, file, args.missing)).transpose()?;
+    let jobs = args
+        .jobs
+        .as_ref()
+        .map(|file| jobs::read_job_map(context, &mut look, file, args.missing))
+        .transpose()?;
     let (tables, faults) = (&look.observation.tables, Faults::default());
-    let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoPulse)?;
-    let wanted = LoadsWanted { patterns: args.loads, jobs: jobs.as_ref() };
+    let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoProgress)?;
+    let wanted = LoadOptions { patterns: args.loads, jobs: jobs.as_ref() };
     let (patterns, jobs) = match (args.loads, wanted.jobs) {
         (false, None) => (None, None),
-        _ => loads(&look, &look.observation.tables, wanted),
+        _ => compute_loads(&look, &look.observation.tables, wanted),
     };
-    let report = Report { loads: patterns, jobs, ..report };
-    let mut findings = report.faults();
+    let report = CertificateReport { loads: patterns, jobs, ..report };
+    let mut findings = report.defect_words();
     // Under `--strict` an undecided verdict ends with 2, and a finding says why.
     findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
     write(context, &look, &report, &findings)?;
@@ -79,7 +91,7 @@ fn merge(held: &mut Tables, read: Tables) {
     held.nodes.values_mut().for_each(|node| (node.lft, node.mft) = (None, None));
     held.nodes.values_mut().for_each(|node| node.unread.clear());
     for (id, node) in read.nodes {
-        let here = held.entry(id);
+        let here = held.node_mut(id);
         (here.lft, here.mft, here.unread) = (node.lft, node.mft, node.unread);
         if !node.sl2vl.is_empty() {
             here.sl2vl = node.sl2vl;
@@ -89,8 +101,8 @@ fn merge(held: &mut Tables, read: Tables) {
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
-    report: &Report,
+    look: &Snapshot,
+    report: &CertificateReport,
     findings: &[String],
 ) -> Result<(), Failure> {
     if context.output.json {
@@ -111,11 +123,11 @@ pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
 }
 
 /// What the following lines depend on: tables that are assumed, and parts of the fabric that are unknown.
-pub fn premises(look: &Look) -> Vec<(&'static str, String)> {
+pub fn premises(look: &Snapshot) -> Vec<(&'static str, String)> {
     let assumed = look
         .assumed
         .map(|engine| ("assumed", format!("the tables are those of {engine}; the source has none")));
-    let partial = look.observation.partial().then(|| {
+    let partial = look.observation.is_partial().then(|| {
         (
             "partial",
             "not all of the fabric could be read: what follows is about what could (-v, notes)".to_owned(),

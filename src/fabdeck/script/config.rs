@@ -12,18 +12,18 @@ use clap::ValueEnum;
 use self::jobs::{JOBS_HINT, jobs, line_of_rule};
 use self::rights::{RIGHTS_HINT, rights};
 use super::args::Color;
+use super::argument_values::duration;
 use super::theme_choice::ThemeChoice;
-use super::values::duration;
 use super::{Exit, Failure};
 use crate::session::interactive::JobSettings;
 use fabdeck_change::Rights;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::{Guid, HostRules};
-use fabdeck_mad::access::Identity;
+use fabdeck_mad::access::FabricIdentity;
 
 /// Values of the configuration file.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Config {
+pub struct ConfigFile {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
     pub color: Option<Color>,
@@ -45,7 +45,7 @@ pub struct Config {
     /// Keys of the console by the ids of actions.
     pub keys: BTreeMap<String, Vec<String>>,
     /// Fabrics that may be written to.
-    pub fabrics: Vec<Identity>,
+    pub fabrics: Vec<FabricIdentity>,
     /// Thresholds of the verdicts of `hotspots`.
     pub hotspots: Thresholds,
     /// Period within which sweeps read every table again; zero means never.
@@ -63,14 +63,14 @@ pub struct Config {
 const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, system-log, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
-impl Config {
+impl ConfigFile {
     /// Reads the file. A file named by `--config` has to exist; the default file need not.
     pub fn load(asked: Option<&Path>, usual: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = asked.or(usual) else { return Ok(Self::default()) };
         match std::fs::read_to_string(file) {
             Ok(text) => Self::parse(&text, file),
             Err(error) if is_absent(&error) && asked.is_none() => Ok(Self::default()),
-            Err(error) => Err(bad(
+            Err(error) => Err(config_failure(
                 file,
                 None,
                 &format!("FD-7101: cannot be read: {error}"),
@@ -82,23 +82,23 @@ impl Config {
     fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map(|span| line_of(text, span.start));
-            bad(file, line, &format!("FD-7102: {}", error.message()), "it has to be TOML")
+            config_failure(file, line, &format!("FD-7102: {}", error.message()), "it has to be TOML")
         })?;
         let mut config = Self::default();
         for (key, value) in &table {
             let line = line_of_key(text, key);
             let said = config.set(key, value, text);
-            said.map_err(|wrong| bad(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
+            said.map_err(|wrong| config_failure(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
         }
         Ok(config)
     }
 
     /// Sets a key; `text` is the whole file, for errors inside of a table.
-    fn set(&mut self, key: &str, value: &toml::Value, text: &str) -> Result<(), Wrong> {
-        let hinted = |hint: &'static str| move |what: String| Wrong::new(what, hint);
+    fn set(&mut self, key: &str, value: &toml::Value, text: &str) -> Result<(), ConfigError> {
+        let hinted = |hint: &'static str| move |what: String| ConfigError::new(what, hint);
         match key {
             "fabric" => {
-                self.fabrics = fabrics(value).map_err(|(what, hint)| Wrong::new(what, hint))?;
+                self.fabrics = fabrics(value).map_err(|(what, hint)| ConfigError::new(what, hint))?;
             }
             "keys" => self.keys = keys(value).map_err(hinted(KEYS_HINT))?,
             "hotspots" => self.hotspots = thresholds(value).map_err(hinted(HOTSPOT_HINT))?,
@@ -106,7 +106,7 @@ impl Config {
             "jobs" => {
                 (self.jobs, self.host_rules) = jobs(value).map_err(|wrong| {
                     let line = wrong.rule.and_then(|rule| line_of_rule(text, rule));
-                    Wrong { line, ..Wrong::new(wrong.what, JOBS_HINT) }
+                    ConfigError { line, ..ConfigError::new(wrong.what, JOBS_HINT) }
                 })?;
             }
             "rights" => self.rights = rights(value).map_err(hinted(RIGHTS_HINT))?,
@@ -114,20 +114,20 @@ impl Config {
             "supposed-lanes" => self.supposed_lanes = Some(supposed_lanes(value)?),
             "ascii" => {
                 let what = "FD-7109: 'ascii' is neither true nor false";
-                self.ascii = value.as_bool().ok_or_else(|| Wrong::new(what, "write ascii = true"))?;
+                self.ascii = value.as_bool().ok_or_else(|| ConfigError::new(what, "write ascii = true"))?;
             }
             _ => {
                 let what = || format!("FD-7103: '{key}' is no text");
                 let word = value.as_str();
-                let word = word.ok_or_else(|| Wrong::new(what(), "put its value in double quotes"))?;
-                self.set_word(key, word)?;
+                let word = word.ok_or_else(|| ConfigError::new(what(), "put its value in double quotes"))?;
+                self.set_text(key, word)?;
             }
         }
         Ok(())
     }
 
     /// Sets a key whose value is a text.
-    fn set_word(&mut self, key: &str, word: &str) -> Result<(), Wrong> {
+    fn set_text(&mut self, key: &str, word: &str) -> Result<(), ConfigError> {
         match key {
             "source" => self.source = Some(word.to_owned()),
             "node-name-map" => self.node_name_map = Some(word.into()),
@@ -139,11 +139,11 @@ impl Config {
             "color" => {
                 let what = || format!("FD-7104: '{word}' is no colour mode");
                 let color = Color::from_str(word, false);
-                self.color = Some(color.map_err(|_| Wrong::new(what(), "auto, always or never"))?);
+                self.color = Some(color.map_err(|_| ConfigError::new(what(), "auto, always or never"))?);
             }
             _ => {
                 let what = format!("FD-7105: '{key}' is no key of the configuration");
-                return Err(Wrong::new(what, &format!("the keys are: {KEYS}")));
+                return Err(ConfigError::new(what, &format!("the keys are: {KEYS}")));
             }
         }
         Ok(())
@@ -151,28 +151,28 @@ impl Config {
 }
 
 /// A mistake in a key, and what to write instead.
-struct Wrong {
+struct ConfigError {
     /// Line of the mistake, if it is not that of the key.
     line: Option<usize>,
     what: String,
     hint: String,
 }
 
-impl Wrong {
+impl ConfigError {
     fn new(what: impl Into<String>, hint: &str) -> Self {
         Self { line: None, what: what.into(), hint: hint.to_owned() }
     }
 }
 
-fn supposed_lanes(value: &toml::Value) -> Result<u8, Wrong> {
+fn supposed_lanes(value: &toml::Value) -> Result<u8, ConfigError> {
     let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
     lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
         let what = "FD-7115: 'supposed-lanes' is no whole number from 1 to 15";
-        Wrong::new(what, "write supposed-lanes = 4")
+        ConfigError::new(what, "write supposed-lanes = 4")
     })
 }
 
-impl Config {
+impl ConfigFile {
     /// Chooses the theme of a source; a theme named by `--theme` has precedence.
     pub fn theme_choice(&self, asked: Option<&str>) -> ThemeChoice {
         let (tied, usual) = (self.themes.clone(), self.theme.clone());
@@ -215,7 +215,7 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
 
 const WATCH_HINT: &str = "under [watch] stand interval = \"5s\" and drift_period = \"5m\", of which \"0s\" turns either off, and past_mib = 64";
 
-fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
+fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
     let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
     for (key, value) in table {
         let wanted = match key.as_str() {
@@ -238,10 +238,10 @@ fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
 
 /// Reads the memory for the recording of a watch.
 fn past_mib(value: &toml::Value) -> Result<u64, String> {
-    const MOST: i64 = 4096;
-    let number = value.as_integer().filter(|number| (0..=MOST).contains(number));
+    const MAX_MIB: i64 = 4096;
+    let number = value.as_integer().filter(|number| (0..=MAX_MIB).contains(number));
     let number = number.and_then(|number| u64::try_from(number).ok());
-    number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MOST}"))
+    number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MAX_MIB}"))
 }
 
 const KEYS_HINT: &str =
@@ -267,7 +267,7 @@ fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
 }
 
 /// Reads entries as `sources --identity` prints them.
-fn fabrics(value: &toml::Value) -> Result<Vec<Identity>, (String, &'static str)> {
+fn fabrics(value: &toml::Value) -> Result<Vec<FabricIdentity>, (String, &'static str)> {
     const HINT: &str = "'fabdeck sources --identity' prints such an entry";
     let entries = value
         .as_array()
@@ -280,8 +280,8 @@ fn fabrics(value: &toml::Value) -> Result<Vec<Identity>, (String, &'static str)>
     entries.iter().enumerate().map(entry).collect()
 }
 
-fn identity(table: &toml::Table) -> Result<Identity, String> {
-    let mut identity = Identity::default();
+fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
+    let mut identity = FabricIdentity::default();
     for (key, value) in table {
         let text = || value.as_str().ok_or_else(|| format!("'{key}' is no text"));
         match key.as_str() {
@@ -321,7 +321,7 @@ fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-fn bad(file: &Path, line: Option<usize>, what: &str, hint: &str) -> Failure {
+fn config_failure(file: &Path, line: Option<usize>, what: &str, hint: &str) -> Failure {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     Failure::new(Exit::BadInput, format!("{}{line}: {what}; {hint}", file.display()))
 }
@@ -340,8 +340,8 @@ fn line_of_key(text: &str, key: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    pub(super) fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(text, Path::new("c.toml")).map_err(|failure| {
+    pub(super) fn parse(text: &str) -> Result<ConfigFile, String> {
+        ConfigFile::parse(text, Path::new("c.toml")).map_err(|failure| {
             assert_eq!(failure.exit, Exit::BadInput);
             failure.message.unwrap()
         })
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn how_often_counters_and_within_which_time_tables_are_read_are_times() {
-        let both = |config: Config| (config.watch, config.drift_period);
+        let both = |config: ConfigFile| (config.watch, config.drift_period);
         assert_eq!(both(parse("[watch]\n").unwrap()), (None, None));
         for key in ["interval", "drift_period"] {
             let watch = |text: &str| parse(&format!("[watch]\n{key} = {text}\n")).map(both);
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn only_a_file_that_was_asked_for_has_to_exist() {
         let absent = Path::new("/nonexistent/config.toml");
-        assert_eq!(Config::load(None, Some(absent)), Ok(Config::default()));
-        assert_eq!(Config::load(Some(absent), None).unwrap_err().exit, Exit::BadInput);
+        assert_eq!(ConfigFile::load(None, Some(absent)), Ok(ConfigFile::default()));
+        assert_eq!(ConfigFile::load(Some(absent), None).unwrap_err().exit, Exit::BadInput);
     }
 }

@@ -1,34 +1,34 @@
 //! What every command has at hand: flags, configuration, access to the system, and both output streams.
 
-use crate::session::{Look, assume};
+use crate::session::{Snapshot, assume};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Lid, NameMap};
-use fabdeck_live::Right;
-use fabdeck_mad::access::{LanesRead, LevelsRead, LevelsWanted, Source, Wanted};
-use fabdeck_routing::Pulse;
+use fabdeck_live::WriteRight;
+use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
+use fabdeck_routing::RouteProgress;
 
-use super::args::Globals;
-use super::changing::Given;
-use super::config::Config;
-use super::json::{Head, Object};
-use super::open::{Outside, Reach};
+use super::args::GlobalArgs;
+use super::changes::ChangeOptions;
+use super::config::ConfigFile;
+use super::json::{Object, ObjectHead};
 use super::output::Output;
-use super::progress::{Heeding, Meter, engine_under_way};
-use super::reading::lines;
+use super::progress::{ProgressMeter, StopPulse, run_with_progress};
+use super::read_statistics::lines;
+use super::system_access::{SourceOptions, SystemAccess};
 use super::whatif::engine_named;
-use super::{Exit, Failure, Stop};
+use super::{Exit, Failure, StopFlag};
 
 pub struct Context<'a, 'o> {
-    pub globals: &'a Globals,
-    pub config: Config,
-    pub outside: &'a dyn Outside,
+    pub globals: &'a GlobalArgs,
+    pub config: ConfigFile,
+    pub outside: &'a dyn SystemAccess,
     pub output: Output<'o>,
     /// Whether stderr shows the progress of long readings.
     pub progress: bool,
     /// Whether the user can answer a question on the terminal.
     pub asks: bool,
     /// Ends a reading or an engine under way; set by commands with a cleanup.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopFlag>,
     /// Whether a node did not answer a reading that this command uses.
     pub partial: bool,
 }
@@ -50,13 +50,13 @@ impl Context<'_, '_> {
     }
 
     /// Reads the named source once.
-    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
-        let source = self.open(self.named_source()?)?;
-        self.look_at(source, wanted)
+    pub fn read_snapshot(&mut self, wanted: ReadOptions) -> Result<Snapshot, Failure> {
+        let source = self.open_source(self.named_source()?)?;
+        self.read_snapshot_from(source, wanted)
     }
 
     /// Applies `--assume` to a snapshot that may lack tables.
-    pub fn assume(&self, look: &mut Look) -> Result<(), Failure> {
+    pub fn assume(&self, look: &mut Snapshot) -> Result<(), Failure> {
         match &self.globals.assume {
             Some(id) => Ok(assume(look, engine_named(id)?)?),
             None => Ok(()),
@@ -64,11 +64,11 @@ impl Context<'_, '_> {
     }
 
     /// Options of live sources, from the flags or the configuration.
-    pub fn reach(&self) -> Reach {
+    pub fn source_options(&self) -> SourceOptions {
         let globals = self.globals;
         let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
         let drift_period = self.config.drift_period;
-        Reach {
+        SourceOptions {
             timeout: globals.timeout,
             retries: globals.retries,
             mkey_file,
@@ -79,11 +79,15 @@ impl Context<'_, '_> {
     }
 
     /// Options of work on changes.
-    pub fn given(&self) -> Given {
+    pub fn change_options(&self) -> ChangeOptions {
         let (globals, config) = (self.globals, &self.config);
-        Given {
-            reach: self.reach(),
-            right: Right { asked: globals.allow_write, opted_in: config.fabrics.clone(), ..Right::default() },
+        ChangeOptions {
+            reach: self.source_options(),
+            right: WriteRight {
+                asked: globals.allow_write,
+                opted_in: config.fabrics.clone(),
+                ..WriteRight::default()
+            },
             node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
             host_rules: config.host_rules.clone(),
             state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
@@ -96,42 +100,54 @@ impl Context<'_, '_> {
     }
 
     /// Opens a source with the options of live sources.
-    pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
-        Ok(self.outside.open(source, &self.reach())?)
+    pub fn open_source(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
+        Ok(self.outside.open(source, &self.source_options())?)
     }
 
-    pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
-        self.look_through(source.as_mut(), wanted)
+    pub fn read_snapshot_from(
+        &mut self,
+        mut source: Box<dyn Source>,
+        wanted: ReadOptions,
+    ) -> Result<Snapshot, Failure> {
+        self.read_snapshot_through(source.as_mut(), wanted)
     }
 
     /// Reads a snapshot from a source that is used again afterwards.
-    pub fn look_through(&mut self, source: &mut dyn Source, wanted: Wanted) -> Result<Look, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+    pub fn read_snapshot_through(
+        &mut self,
+        source: &mut dyn Source,
+        wanted: ReadOptions,
+    ) -> Result<Snapshot, Failure> {
+        let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
         let observation = observation?;
-        self.output.warn(&observation.notes);
-        self.look_of(source.describe(), observation)
+        self.output.print_warnings(&observation.notes);
+        self.snapshot_of(source.describe(), observation)
     }
 
     /// Adds the table entries of these LIDs to a snapshot without tables.
-    pub fn read_toward(
+    pub fn read_tables_toward(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Look,
+        look: &mut Snapshot,
         lids: &[Lid],
     ) -> Result<(), Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
-        let read = source.read_toward(&mut look.observation, lids, &mut meter);
+        let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
+        let read = source.read_routes_to(&mut look.observation, lids, &mut meter);
         meter.clear();
         Ok(read?)
     }
 
     /// Runs an engine, with a line of progress if stderr shows progress.
-    pub fn watched<T: Send>(&mut self, engine: &str, work: impl FnOnce(&dyn Pulse) -> T + Send) -> T {
+    pub fn run_with_progress<T: Send>(
+        &mut self,
+        engine: &str,
+        work: impl FnOnce(&dyn RouteProgress) -> T + Send,
+    ) -> T {
         match self.progress && !self.output.json {
-            true => engine_under_way(self.output.err, (engine, self.stop.as_ref()), work),
-            false => work(&Heeding(self.stop.as_ref())),
+            true => run_with_progress(self.output.err, (engine, self.stop.as_ref()), work),
+            false => work(&StopPulse(self.stop.as_ref())),
         }
     }
 
@@ -139,10 +155,10 @@ impl Context<'_, '_> {
     pub fn read_lanes(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Look,
+        look: &mut Snapshot,
         most: Option<u64>,
-    ) -> Result<LanesRead, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+    ) -> Result<LaneReadOutcome, Failure> {
+        let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
         let read = source.read_lanes(&mut look.observation, most, &mut meter);
         meter.clear();
         Ok(read?)
@@ -152,31 +168,31 @@ impl Context<'_, '_> {
     pub fn read_levels(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Look,
-        wanted: LevelsWanted,
-    ) -> Result<LevelsRead, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
+        look: &mut Snapshot,
+        wanted: LevelReadOptions,
+    ) -> Result<LevelReadOutcome, Failure> {
+        let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
         let read = source.read_levels(&mut look.observation, wanted, &mut meter);
         meter.clear();
         Ok(read?)
     }
 
     /// Returns a refusal that a damaged file may have caused, after printing the notes about what was left out.
-    pub fn refuse_with_notes(&mut self, look: &Look, refusal: Failure) -> Failure {
-        self.output.say_notes(&look.observation.notes);
+    pub fn refuse_with_notes(&mut self, look: &Snapshot, refusal: Failure) -> Failure {
+        self.output.print_notes(&look.observation.notes);
         refusal
     }
 
     /// Changes the error about an unknown element if part of the fabric did not answer, because the element may be in
     /// that part. The notes name what is missing, and the exit code says that the source did not answer.
-    pub fn among_answers<T>(
+    pub fn explain_missing<T>(
         &mut self,
-        look: &Look,
+        look: &Snapshot,
         found: Result<T, impl Into<Failure>>,
     ) -> Result<T, Failure> {
         found.map_err(|error| {
             let failure = error.into();
-            if look.observation.reading.is_none() || !look.observation.partial() {
+            if look.observation.reading.is_none() || !look.observation.is_partial() {
                 return failure;
             }
             self.conclude(look);
@@ -189,20 +205,20 @@ impl Context<'_, '_> {
     }
 
     /// A snapshot of an observation, with the operator's names.
-    pub fn look_of(&self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
-        let (own, notes) = self.own_names()?;
+    pub fn snapshot_of(&self, source: &str, mut observation: Observation) -> Result<Snapshot, Failure> {
+        let (own, notes) = self.read_operator_names()?;
         observation.notes.extend(notes);
-        Ok(Look::new(source, observation, &own))
+        Ok(Snapshot::new(source, observation, &own))
     }
 
     /// The operator's names.
-    pub fn operators_names(&mut self) -> Result<NameMap, Failure> {
-        let (names, notes) = self.own_names()?;
-        self.output.say_notes(&notes);
+    pub fn operator_names(&mut self) -> Result<NameMap, Failure> {
+        let (names, notes) = self.read_operator_names()?;
+        self.output.print_notes(&notes);
         Ok(names)
     }
 
-    fn own_names(&self) -> Result<(NameMap, Notes), Failure> {
+    fn read_operator_names(&self) -> Result<(NameMap, Notes), Failure> {
         let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
         let (mut own, notes) = match file {
             None => (NameMap::default(), Notes::new()),
@@ -213,40 +229,41 @@ impl Context<'_, '_> {
     }
 
     /// Begins the JSON object of a command that read a source.
-    pub fn object(&mut self, schema: &str, look: &Look) -> Result<Object<'_>, Failure> {
+    pub fn object(&mut self, schema: &str, look: &Snapshot) -> Result<Object<'_>, Failure> {
         let time = look.observation.time.as_deref().filter(|_| !self.globals.no_times);
-        let head = Head {
+        let head = ObjectHead {
             schema,
             source: Some(&look.source),
             time,
             assumed: look.assumed,
-            partial: look.observation.partial(),
+            partial: look.observation.is_partial(),
             notes: &look.observation.notes,
         };
         Ok(Object::begin(self.output.out, &head)?)
     }
 
     /// Begins the JSON object of a command that read no source.
-    pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
+    pub fn object_without_snapshot(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
         self.partial_object(schema, false)
     }
 
     /// Begins the JSON object of a command without a source whose answer may be partial.
     pub fn partial_object(&mut self, schema: &str, partial: bool) -> Result<Object<'_>, Failure> {
-        let head = Head { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
+        let head =
+            ObjectHead { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
         Ok(Object::begin(self.output.out, &head)?)
     }
 
     /// Prints the notes of a snapshot and returns the exit code that it leads to.
-    pub fn conclude(&mut self, look: &Look) -> Exit {
+    pub fn conclude(&mut self, look: &Snapshot) -> Exit {
         if self.globals.verbose {
-            lines(look).iter().for_each(|line| self.output.say(line));
+            lines(look).iter().for_each(|line| self.output.print_message(line));
         }
-        self.output.say_notes(&look.observation.notes);
-        if look.observation.partial() {
+        self.output.print_notes(&look.observation.notes);
+        if look.observation.is_partial() {
             self.partial = true;
             if !self.output.json {
-                self.output.say("the answer is partial: something did not answer or was cut off");
+                self.output.print_message("the answer is partial: something did not answer or was cut off");
             }
             if self.globals.strict {
                 return Exit::Findings;

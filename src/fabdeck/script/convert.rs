@@ -1,13 +1,13 @@
 //! `convert`.
 
-use fabdeck_mad::access::Wanted;
+use fabdeck_mad::access::ReadOptions;
 use std::path::PathBuf;
 
 use super::args::ConvertArgs;
 use super::context::Context;
-use super::open::{Outside, WriteOptions, Writer};
-use super::{Exit, Failure, plan, target};
-use crate::session::{Look, Summary};
+use super::system_access::{FormatOptions, FormatWriter, SystemAccess};
+use super::{Exit, Failure, output_file, plan};
+use crate::session::{FabricSummary, Snapshot};
 use fabdeck_change::Plan;
 use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
 use fabdeck_mad::access::Source;
@@ -16,11 +16,11 @@ use fabdeck_mad::access::Source;
 const SLURM: &str = "slurm-topology";
 
 /// Finds the writer of a format among those that are allowed here.
-pub fn writer<'o>(
-    outside: &'o dyn Outside,
+pub fn find_writer<'o>(
+    outside: &'o dyn SystemAccess,
     id: &str,
-    will_do: impl Fn(&Writer) -> bool,
-) -> Result<&'o Writer, Failure> {
+    will_do: impl Fn(&FormatWriter) -> bool,
+) -> Result<&'o FormatWriter, Failure> {
     let known = || outside.writers().iter().filter(|writer| will_do(writer));
     known().find(|writer| writer.id == id).ok_or_else(|| {
         let words: Vec<&str> = known().map(|writer| writer.id).collect();
@@ -30,22 +30,22 @@ pub fn writer<'o>(
 
 pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failure> {
     context.refuse_filter("convert")?;
-    let writer = writer(context.outside, &args.to, |_| true)?;
+    let writer = find_writer(context.outside, &args.to, |_| true)?;
     if args.rail.is_some() && writer.id != SLURM {
         return Err(Failure::usage(format!("FD-7607: --rail goes with --to {SLURM} alone")));
     }
-    if context.output.json && target::is_stdout(&args.output) {
+    if context.output.json && output_file::is_stdout(&args.output) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
     refuse_same_file(args)?;
-    target::refuse_unless_forced(&args.output, args.force)?;
-    let (plan, inputs) = plan_among(&args.inputs)?;
-    let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
-    let written = (writer.write)(&look, &WriteOptions { rail: args.rail, raw_cells: args.raw_cells })?;
+    output_file::refuse_unless_forced(&args.output, args.force)?;
+    let (plan, inputs) = split_off_plan(&args.inputs)?;
+    let mut look = read_snapshot(context, writer.id, plan.as_ref(), &inputs)?;
+    let written = (writer.write)(&look, &FormatOptions { rail: args.rail, raw_cells: args.raw_cells })?;
     look.observation.notes.extend(written.notes);
-    target::write(&mut context.output, &args.output, &written.bytes)?;
-    plan.iter().for_each(|plan| plan::warn(context, plan));
-    let summary = Summary::of(&look);
+    output_file::write(&mut context.output, &args.output, &written.bytes)?;
+    plan.iter().for_each(|plan| plan::print_warnings(context, plan));
+    let summary = FabricSummary::from_snapshot(&look);
     if context.output.json {
         let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
         let mut object = context.object("convert", &look)?;
@@ -56,15 +56,19 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
             object.field(key, &number)?;
         }
         object.end()?;
-    } else if !target::is_stdout(&args.output) {
+    } else if !output_file::is_stdout(&args.output) {
         let file = args.output.display();
-        context.output.say(&format!("{file} is written ({}) from {}", writer.id, summary.sentence()));
+        context.output.print_message(&format!(
+            "{file} is written ({}) from {}",
+            writer.id,
+            summary.sentence()
+        ));
     }
     Ok(context.conclude(&look))
 }
 
 /// Separates the plan from the other inputs, by their content.
-fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
+fn split_off_plan(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
     let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| plan::is_plan(path));
     let plan = match plans.as_slice() {
         [] => None,
@@ -78,35 +82,40 @@ fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failur
 }
 
 /// Reads the fabric of the inputs; with a plan, the fabric after that plan.
-fn look(
+fn read_snapshot(
     context: &mut Context<'_, '_>,
     format: &str,
     plan: Option<&Plan>,
     inputs: &[PathBuf],
-) -> Result<Look, Failure> {
+) -> Result<Snapshot, Failure> {
     let lanes = ["sl2vl", "slvl"].contains(&format);
     let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
-    let lanes_asked = lanes || plan.is_some_and(plan::knows_lanes);
-    let wanted = Wanted { tables, lanes: lanes_asked, counters: format == "prometheus", ..Wanted::default() };
-    let Some(plan) = plan else { return context.look_at(open(context, inputs)?, wanted) };
+    let lanes_asked = lanes || plan.is_some_and(plan::plan_has_lanes);
+    let wanted = ReadOptions {
+        tables,
+        lanes: lanes_asked,
+        counters: format == "prometheus",
+        ..ReadOptions::default()
+    };
+    let Some(plan) = plan else { return context.read_snapshot_from(open_inputs(context, inputs)?, wanted) };
     let mut look = match inputs {
         [] if context.source().is_none() => {
             return Err(Failure::usage(
                 "FD-7505: a plan is for a fabric; give the fabric's files as inputs as well, or --source",
             ));
         }
-        [] => context.look(wanted)?,
-        inputs => context.look_at(open(context, inputs)?, wanted)?,
+        [] => context.read_snapshot(wanted)?,
+        inputs => context.read_snapshot_from(open_inputs(context, inputs)?, wanted)?,
     };
-    plan::lead(context, &mut look, plan)?;
+    plan::apply_to_snapshot(context, &mut look, plan)?;
     if lanes {
-        level_is_lane(&mut look, plan.lanes.count);
+        map_levels_to_lanes(&mut look, plan.lanes.count);
     }
     Ok(look)
 }
 
 /// Sets the SL2VL tables that a plan's lanes need: each service level on the lane of its number, the rest on lane 0.
-fn level_is_lane(look: &mut Look, lanes: u8) {
+fn map_levels_to_lanes(look: &mut Snapshot, lanes: u8) {
     let mut row = Sl2Vl::default();
     for number in 0..u32::from(lanes) {
         if let (Some(level), Some(lane)) = (ServiceLevel::new(number), Lane::new(number)) {
@@ -117,7 +126,7 @@ fn level_is_lane(look: &mut Look, lanes: u8) {
     for (id, _) in observation.fabric.switches() {
         let cabled = observation.fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
         let ports: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
-        let held = observation.tables.entry(id);
+        let held = observation.tables.node_mut(id);
         held.sl2vl.clear();
         for from in std::iter::once(PortNum::MANAGEMENT).chain(ports.iter().copied()) {
             held.sl2vl.extend(ports.iter().map(|to| ((from, *to), row)));
@@ -126,12 +135,12 @@ fn level_is_lane(look: &mut Look, lanes: u8) {
 }
 
 /// Opens the inputs. An input that is not a file is opened as `--source` opens it, and has to be the only one.
-fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
+fn open_inputs(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
     let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
-    let no_file = |word: &String| !names_a_path(word);
+    let no_file = |word: &String| !is_path(word);
     match words.as_slice() {
         // A capture has a past; any other single input reports that it has none.
-        [word] if no_file(word) || context.globals.at.is_some() => context.open(word),
+        [word] if no_file(word) || context.globals.at.is_some() => context.open_source(word),
         [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
             "FD-7507: --at is for one capture; several files are one fabric without a past",
         )),
@@ -145,7 +154,7 @@ fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>
 }
 
 /// Whether a source is written like a file or a folder.
-pub fn names_a_path(word: &str) -> bool {
+pub fn is_path(word: &str) -> bool {
     !(word.starts_with("sim:") || word == "umad" || word.starts_with("umad:"))
 }
 

@@ -1,30 +1,32 @@
 //! Writes every port with its peer as comma-separated values.
 
-use crate::session::{Browse, Look};
+use crate::session::{Snapshot, ViewId};
 use fabdeck_fabric::observe::escape_unprintable;
 use fabdeck_files::csv::write_row;
 
 /// Makes a cell that no spreadsheet evaluates and no terminal obeys.
-fn harmless(cell: &str) -> String {
+fn escape_cell(cell: &str) -> String {
     let escaped = escape_unprintable(cell);
     let is_formula = escaped.starts_with(['=', '+', '-', '@']) && escaped.parse::<f64>().is_err();
     if is_formula { format!("'{escaped}") } else { escaped.into_owned() }
 }
 
 /// A title line, then a line for each port with every field of `show ports`; an unknown value is an empty cell.
-pub fn ports(look: &Look, raw: bool) -> Vec<u8> {
+pub fn ports(look: &Snapshot, raw: bool) -> Vec<u8> {
     let mut text = String::new();
-    let Some(listing) = Browse::Ports.listing(look) else { return Vec::new() };
+    let Some(listing) = ViewId::Ports.listing(look) else { return Vec::new() };
     let columns = 0..listing.column_count();
     write_row(&mut text, columns.clone().map(|at| listing.column(at).id.as_ref()));
     for row in 0..listing.row_count() {
         let values: Vec<_> = columns.clone().map(|column| listing.cell(row, column)).collect();
-        let cells: Vec<_> =
-            values.iter().map(|value| if value.is_missing() { "".into() } else { value.shown() }).collect();
+        let cells: Vec<_> = values
+            .iter()
+            .map(|value| if value.is_missing() { "".into() } else { value.display_text() })
+            .collect();
         match raw {
             true => write_row(&mut text, cells.iter().map(AsRef::as_ref)),
             false => {
-                let cells: Vec<String> = cells.iter().map(|cell| harmless(cell)).collect();
+                let cells: Vec<String> = cells.iter().map(|cell| escape_cell(cell)).collect();
                 write_row(&mut text, cells.iter().map(String::as_str));
             }
         }
@@ -34,7 +36,7 @@ pub fn ports(look: &Look, raw: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::escape_cell;
 
     #[test]
     fn no_cell_is_a_formula_or_acts_on_a_terminal() {
@@ -48,7 +50,7 @@ mod tests {
             ("node-1", "node-1"),
             ("a\u{1b}]0;x", "a\\u{1b}]0;x"),
         ] {
-            assert_eq!(harmless(cell), written);
+            assert_eq!(escape_cell(cell), written);
         }
     }
 }

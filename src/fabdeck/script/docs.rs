@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 
-use crate::session::interactive::{ACTIONS, Action, Place, SCREENS};
-use crate::session::{self, Browse, COMMANDS, Column, Danger, HOT_FIELDS};
+use crate::session::interactive::{ACTIONS, Action, KeyScope, SCREENS};
+use crate::session::{self, COMMANDS, Column, Danger, HOT_FIELDS, ViewId};
 
 use super::Exit;
 use super::args::command_line;
 
-const MADE: &str = "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
+const GENERATED_NOTICE: &str =
+    "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
 
 /// Text of `docs/commands.md`.
 pub fn commands_page() -> String {
     let line = command_line();
-    let mut page = format!("# Commands\n\n{MADE}\n");
+    let mut page = format!("# Commands\n\n{GENERATED_NOTICE}\n");
     page.push_str(
         "Data goes to stdout, talk to stderr. `--json` prints one object with `schema`, `source`, `partial` and \
          `notes`; its schemas are in [schemas](schemas). `-` is stdin or stdout. Nothing prompts.\n",
@@ -88,7 +89,7 @@ fn cell(text: &str) -> String {
 
 /// Text of `docs/fields.md`.
 pub fn fields_page() -> String {
-    let mut page = format!("# Fields\n\n{MADE}\n");
+    let mut page = format!("# Fields\n\n{GENERATED_NOTICE}\n");
     page.push_str(
         "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
          `--fields` names others; JSON has all of them, `null` where nobody said.\n\n\
@@ -99,10 +100,10 @@ pub fn fields_page() -> String {
          (`speed<EDR`). `none` stands for what nobody said. `~LETTERS` holds where a text that is shown has these \
          letters in this order, whatever their case and whatever stands between (`~spn` finds spine-2).\n",
     );
-    for view in Browse::ALL {
+    for view in ViewId::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));
         push_fields(&mut page, view.columns().into_iter());
-        if view.open_ended() {
+        if view.has_source_columns() {
             page.push_str(
                 "\nBesides these there is a field for each counter that the source has, under its name.\n",
             );
@@ -125,7 +126,7 @@ fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>)
 
 /// Text of `docs/exit-codes.md`.
 pub fn exit_codes_page() -> String {
-    let mut page = format!("# Exit codes\n\n{MADE}\n| code | name | meaning |\n|---|---|---|\n");
+    let mut page = format!("# Exit codes\n\n{GENERATED_NOTICE}\n| code | name | meaning |\n|---|---|---|\n");
     for exit in Exit::ALL {
         push(&mut page, format_args!("| {} | {} | {} |\n", exit.code(), exit.name(), exit.meaning()));
     }
@@ -139,7 +140,7 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 
 /// Text of `docs/keys.md`.
 pub fn keys_page() -> String {
-    let mut page = format!("# Keys of the console\n\n{MADE}\n");
+    let mut page = format!("# Keys of the console\n\n{GENERATED_NOTICE}\n");
     page.push_str(
         "Every key is an action, and every action has a word: `:` and the word do the same. `[keys]` in the configuration \
          binds other keys, as in `mark = [\"f\", \"x\"]`. Over help, the log, details and the \
@@ -151,7 +152,8 @@ pub fn keys_page() -> String {
     for screen in SCREENS {
         push(&mut page, format_args!("- `{}` {}: {}\n", screen.number, screen.title, screen.about));
     }
-    let places = std::iter::once(Place::Everywhere).chain(SCREENS.iter().map(|screen| Place::On(screen.id)));
+    let places =
+        std::iter::once(KeyScope::Everywhere).chain(SCREENS.iter().map(|screen| KeyScope::On(screen.id)));
     for place in places {
         let actions: Vec<&Action> = ACTIONS.iter().filter(|action| action.place == place).collect();
         if actions.is_empty() {

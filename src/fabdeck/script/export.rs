@@ -4,54 +4,56 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::args::{MadeArgs, StretchArgs};
+use super::args::{OutputFileArgs, StretchArgs};
+use super::capture_rewrite::{
+    damage_notes, refuse_two_outputs, report_damage, resolve_stretch, write_failure,
+};
 use super::context::Context;
-use super::json::{Head, Object};
-use super::rewritten::{damage_notes, refuse_both, say_damage, within, writing};
-use super::target::{is_stdout, make};
+use super::json::{Object, ObjectHead};
+use super::output_file::{is_stdout, write_with};
 use super::{Exit, Failure};
-use crate::session::counted;
+use crate::session::count_words;
 use fabdeck_fabric::counters::{PortRates, rates_of_sweeps};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
 use fabdeck_fabric::{Fabric, NameMap, Names, PortId};
-use fabdeck_files::capture::{FileBytes, Moments, Stretch, survey};
-use fabdeck_files::capture_format::{Damage, Hole, Record, flags};
+use fabdeck_files::capture::{CaptureRange, FileBytes, Moments, survey};
+use fabdeck_files::capture_format::{CaptureRecord, Damage, Hole, flags};
 use fabdeck_files::csv::write_row;
 
 /// Columns before the values of a line.
-const WHO: [&str; 4] = ["time", "guid", "port", "name"];
+const KEY_COLUMNS: [&str; 4] = ["time", "guid", "port", "name"];
 /// Columns of `--rates`, under their names in Prometheus.
-const RATES: [(&str, Figure); 4] = [
+const RATE_COLUMNS: [(&str, RateGetter); 4] = [
     ("transmit_data_bytes_per_second", PortRates::bandwidth),
-    ("receive_data_bytes_per_second", PortRates::intake),
+    ("receive_data_bytes_per_second", PortRates::receive_bandwidth),
     ("transmit_wait_ticks_per_second", PortRates::congestion),
     ("utilization_ratio", PortRates::utilisation),
 ];
 
-type Figure = fn(&PortRates) -> Option<f64>;
+type RateGetter = fn(&PortRates) -> Option<f64>;
 
 pub fn run(
     context: &mut Context<'_, '_>,
     file: &Path,
     stretch: &StretchArgs,
     rates: bool,
-    made: &MadeArgs,
+    made: &OutputFileArgs,
 ) -> Result<Exit, Failure> {
     context.refuse_filter("capture export")?;
     let mut moments = Moments::new(open(file)?);
-    let stretch = within(&moments, stretch)?;
+    let stretch = resolve_stretch(&moments, stretch)?;
     let found = survey(&mut moments, stretch.places());
     let mut damage: Vec<String> = found.holes.iter().map(Hole::to_string).collect();
     damage.extend(found.damage.iter().map(Damage::to_string));
     let readable: Vec<usize> = found.runs.into_iter().flatten().collect();
-    let names = context.operators_names()?;
-    let mut table = Table { names: &names, rates, columns: columns(&mut moments, &stretch), rows: 0 };
-    let failed = |error: io::Error| writing(&made.output, &error);
+    let names = context.operator_names()?;
+    let mut table = CsvTable { names: &names, rates, columns: columns(&mut moments, &stretch), rows: 0 };
+    let failed = |error: io::Error| write_failure(&made.output, &error);
     if is_stdout(&made.output) {
-        refuse_both(context)?;
+        refuse_two_outputs(context)?;
         table.write(&mut moments, &readable, &mut *context.output.out).map_err(failed)?;
     } else {
-        make(&made.output, made.force, |file| {
+        write_with(&made.output, made.force, |file| {
             let mut out = BufWriter::new(file);
             table.write(&mut moments, &readable, &mut out).map_err(failed)?;
             out.flush().map_err(failed)
@@ -61,9 +63,15 @@ pub fn run(
     let (name, output) = (file.display().to_string(), made.output.display().to_string());
     let notes = damage_notes(&name, &damage);
     if context.output.json {
-        let (source, partial) = (Some(name.as_str()), notes.partial());
-        let head =
-            Head { schema: "capture-export", source, time: None, assumed: None, partial, notes: &notes };
+        let (source, partial) = (Some(name.as_str()), notes.is_partial());
+        let head = ObjectHead {
+            schema: "capture-export",
+            source,
+            time: None,
+            assumed: None,
+            partial,
+            notes: &notes,
+        };
         let mut object = Object::begin(context.output.out, &head)?;
         object.field("file", &output)?;
         object.field("sweeps", &readable.len())?;
@@ -71,34 +79,35 @@ pub fn run(
         object.field("rows", &rows)?;
         object.end()?;
     } else {
-        let (lines, sweeps) = (counted(rows, "line", "lines"), counted(readable.len(), "sweep", "sweeps"));
+        let (lines, sweeps) =
+            (count_words(rows, "line", "lines"), count_words(readable.len(), "sweep", "sweeps"));
         let where_to = if output == "-" { "stdout" } else { &output };
-        context.output.say(&format!("{lines} of {sweeps} of {name} written to {where_to}"));
+        context.output.print_message(&format!("{lines} of {sweeps} of {name} written to {where_to}"));
     }
-    Ok(say_damage(context, &notes))
+    Ok(report_damage(context, &notes))
 }
 
-fn open(file: &Path) -> Result<fabdeck_files::capture_format::Reader<FileBytes>, Failure> {
+fn open(file: &Path) -> Result<fabdeck_files::capture_format::CaptureReader<FileBytes>, Failure> {
     Ok(fabdeck_files::capture::open(file)?)
 }
 
 /// Every counter that any port has within the stretch. Records with whole counters name them.
-fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> {
+fn columns(moments: &mut Moments<FileBytes>, stretch: &CaptureRange) -> Vec<Counter> {
     let reader = &mut moments.reader;
     let (first, last) =
         (reader.moments()[*stretch.places().start()], reader.moments()[*stretch.places().end()]);
-    let lead = |slot: usize| reader.slot(slot).lead;
-    let begin = (0..=first).rev().find(|slot| lead(*slot).has(flags::COUNTERS_WHOLE)).unwrap_or(first);
-    let frames: Vec<usize> = (begin..=last).filter(|slot| lead(*slot).has(flags::COUNTERS)).collect();
+    let lead = |slot: usize| reader.frame_slot(slot).lead;
+    let begin = (0..=first).rev().find(|slot| lead(*slot).has_flag(flags::COUNTERS_WHOLE)).unwrap_or(first);
+    let frames: Vec<usize> = (begin..=last).filter(|slot| lead(*slot).has_flag(flags::COUNTERS)).collect();
     let mut stated = BTreeSet::new();
     let mut more = false;
     for slot in frames {
         // Whole records name counters, and so do the differences that lead to the first moment of the stretch.
-        more = reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) || more && slot <= first;
+        more = reader.frame_slot(slot).lead.has_flag(flags::COUNTERS_WHOLE) || more && slot <= first;
         if more {
-            for line in reader.lines(slot, flags::COUNTERS).unwrap_or_default() {
-                if let Record::Counters(counters) = line.record {
-                    stated.extend(counters.stated());
+            for line in reader.read_lines(slot, flags::COUNTERS).unwrap_or_default() {
+                if let CaptureRecord::Counters(counters) = line.record {
+                    stated.extend(counters.stated_counters());
                 }
             }
         }
@@ -106,14 +115,14 @@ fn columns(moments: &mut Moments<FileBytes>, stretch: &Stretch) -> Vec<Counter> 
     stated.into_iter().collect()
 }
 
-struct Table<'n> {
+struct CsvTable<'n> {
     names: &'n NameMap,
     rates: bool,
     columns: Vec<Counter>,
     rows: usize,
 }
 
-impl Table<'_> {
+impl CsvTable<'_> {
     fn write(
         &mut self,
         moments: &mut Moments<FileBytes>,
@@ -122,15 +131,15 @@ impl Table<'_> {
     ) -> io::Result<()> {
         let mut text = String::new();
         let figures: Vec<&str> = match self.rates {
-            true => RATES.iter().map(|(name, _)| *name).collect(),
+            true => RATE_COLUMNS.iter().map(|(name, _)| *name).collect(),
             false => self.columns.iter().map(Counter::name).collect(),
         };
-        write_row(&mut text, WHO.into_iter().chain(figures));
+        write_row(&mut text, KEY_COLUMNS.into_iter().chain(figures));
         let mut before: Option<(usize, Sweep)> = None;
         let mut named: Option<(Fabric, NameMap, Names)> = None;
         for place in places {
             let slot = moments.reader.moments()[*place];
-            moments.reader.show(slot).map_err(|damage| io::Error::other(damage.to_string()))?;
+            moments.reader.show_moment(slot).map_err(|damage| io::Error::other(damage.to_string()))?;
             let reader = &moments.reader;
             let state = reader.state();
             if named
@@ -143,13 +152,14 @@ impl Table<'_> {
                 named = Some((state.fabric.clone(), state.names.clone(), names));
             }
             let Some((fabric, _, names)) = &named else { continue };
-            let (time, sweep) = (reader.clock(reader.slot(slot).lead.time), state.base.sweep());
-            let at = At { time: &time, fabric, names };
+            let (time, sweep) =
+                (reader.clock_text(reader.frame_slot(slot).lead.time), state.base.last_sweep());
+            let at = ExportMoment { time: &time, fabric, names };
             match (self.rates, &before) {
                 (false, _) => sweep.samples.iter().for_each(|sample| self.values(&mut text, &at, sample)),
                 // A rate belongs to one interval. There is none over lost sweeps, over a gap in the recording, or
                 // across two recordings.
-                (true, Some((earlier, before))) if earlier + 1 == *place && moments.follows(*place) => {
+                (true, Some((earlier, before))) if earlier + 1 == *place && moments.is_comparable(*place) => {
                     let rates = rates_of_sweeps(fabric, before, &sweep);
                     rates.ports.iter().for_each(|port| self.figures(&mut text, &at, port));
                 }
@@ -162,41 +172,41 @@ impl Table<'_> {
         out.write_all(text.as_bytes())
     }
 
-    fn values(&mut self, text: &mut String, at: &At<'_>, sample: &CounterSample) {
+    fn values(&mut self, text: &mut String, at: &ExportMoment<'_>, sample: &CounterSample) {
         let who = sample.node.map(|guid| guid.to_string()).unwrap_or_default();
         let port = sample.port.map(|port| port.to_string()).unwrap_or_default();
         let values: Vec<String> =
-            self.columns.iter().map(|counter| shown(sample.values.get(counter))).collect();
+            self.columns.iter().map(|counter| cell_text(sample.values.get(counter))).collect();
         let name = sample.node.and_then(|guid| {
             let by_port = || at.fabric.port_by_guid(guid).map(|port| at.fabric.port(port).node);
             at.fabric.node_by_guid(guid).or_else(by_port)
         });
-        let name = name.map_or("", |node| at.names.of(node));
+        let name = name.map_or("", |node| at.names.name(node));
         let cells = [at.time, &who, &port, name].into_iter().chain(values.iter().map(String::as_str));
         write_row(text, cells);
         self.rows += 1;
     }
 
-    fn figures(&mut self, text: &mut String, at: &At<'_>, rates: &PortRates) {
+    fn figures(&mut self, text: &mut String, at: &ExportMoment<'_>, rates: &PortRates) {
         let port: PortId = rates.port;
         let node = at.fabric.port(port).node;
         let (who, number) =
             (at.fabric.node(node).guid().to_string(), at.fabric.port(port).number.to_string());
-        let figures: Vec<String> = RATES.iter().map(|(_, figure)| shown(figure(rates))).collect();
-        let cells = [at.time, &who, &number, at.names.of(node)];
+        let figures: Vec<String> = RATE_COLUMNS.iter().map(|(_, figure)| cell_text(figure(rates))).collect();
+        let cells = [at.time, &who, &number, at.names.name(node)];
         write_row(text, cells.into_iter().chain(figures.iter().map(String::as_str)));
         self.rows += 1;
     }
 }
 
 /// A moment of the capture, with the fabric and its names at that time.
-struct At<'a> {
+struct ExportMoment<'a> {
     time: &'a str,
     fabric: &'a Fabric,
     names: &'a Names,
 }
 
 /// An unknown value is an empty cell.
-fn shown(value: Option<impl ToString>) -> String {
+fn cell_text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -3,11 +3,11 @@
 use std::io;
 
 use super::Exit;
-use super::open::WriteError;
+use super::system_access::FormatError;
 use crate::session::{QueryError, TraceError};
 use fabdeck_fabric::ElementError;
 use fabdeck_mad::access::SourceError;
-use fabdeck_routing::Refusal;
+use fabdeck_routing::EngineRefusal;
 
 /// An exit code with its message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +61,7 @@ impl From<SourceError> for Failure {
 impl Failure {
     /// Failure of a list that an option names. An unreadable list is bad input, like a damaged one; the source itself
     /// is not missing.
-    pub fn of_list(error: SourceError) -> Self {
+    pub fn from_list_error(error: SourceError) -> Self {
         match error {
             unreachable @ SourceError::Unreachable { .. } => {
                 Self::new(Exit::BadInput, unreachable.to_string())
@@ -94,19 +94,19 @@ impl From<TraceError> for Failure {
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
+impl From<EngineRefusal> for Failure {
+    fn from(refusal: EngineRefusal) -> Self {
         let exit = match &refusal {
-            Refusal::Cancelled => Exit::Interrupted,
-            Refusal::Request { .. } => Exit::Usage,
+            EngineRefusal::Cancelled => Exit::Interrupted,
+            EngineRefusal::Request { .. } => Exit::Usage,
             _ => Exit::Failed,
         };
         Self::new(exit, refusal.to_string())
     }
 }
 
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
         Self::new(Exit::Failed, error.to_string())
     }
 }

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::session::{Look, Summary};
+use crate::session::{FabricSummary, Snapshot};
 
 use super::args::GenerateArgs;
 use super::context::Context;
-use super::convert::writer;
-use super::open::WriteOptions;
-use super::{Exit, Failure, target};
+use super::convert::find_writer;
+use super::system_access::FormatOptions;
+use super::{Exit, Failure, output_file};
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("generate")?;
@@ -17,18 +17,18 @@ pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, F
             "FD-7504: generate looks at no source; leave out --source, or use convert",
         ));
     }
-    let writer = writer(context.outside, &args.format, |writer| writer.topology)?;
+    let writer = find_writer(context.outside, &args.format, |writer| writer.topology)?;
     let to = args.output.as_deref();
-    if context.output.json && to.is_some_and(target::is_stdout) {
+    if context.output.json && to.is_some_and(output_file::is_stdout) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
     let name = args.name.strip_prefix("sim:").unwrap_or(&args.name);
     let observation = context.outside.generate(name)?;
-    let mut look = context.look_of(&format!("sim:{name}"), observation)?;
+    let mut look = context.snapshot_of(&format!("sim:{name}"), observation)?;
     if !context.output.json || to.is_some() {
-        let written = (writer.write)(&look, &WriteOptions::default())?;
+        let written = (writer.write)(&look, &FormatOptions::default())?;
         look.observation.notes.extend(written.notes);
-        target::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
+        output_file::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
     }
     report(context, &look, to, writer.id)?;
     Ok(context.conclude(&look))
@@ -36,11 +36,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, F
 
 fn report(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     to: Option<&Path>,
     format: &str,
 ) -> Result<(), Failure> {
-    let summary = Summary::of(look);
+    let summary = FabricSummary::from_snapshot(look);
     let file = to.map(|path| path.display().to_string());
     if context.output.json {
         let mut object = context.object("generate", look)?;
@@ -51,7 +51,7 @@ fn report(
         }
         object.end()?;
     } else if let Some(file) = file.filter(|file| file != "-") {
-        context.output.say(&format!("{file} is written ({format}): {}", summary.sentence()));
+        context.output.print_message(&format!("{file} is written ({format}): {}", summary.sentence()));
     }
     Ok(())
 }

@@ -11,28 +11,28 @@ use serde_json::{Value, json};
 use super::args::HotspotArgs;
 use super::check::premises;
 use super::context::Context;
-use super::news::news_object;
-use super::progress::Meter;
+use super::fabric_events::fabric_event_object;
+use super::progress::ProgressMeter;
 use super::table::write_pairs;
 use super::{Exit, Failure};
-use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
+use crate::session::{IntervalVerdict, Snapshot, fabric_event_lines, role_word, verdict_lines};
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
-    Contributor, Evidence, Oversubscribed, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_growth,
-    rates_of_sweeps,
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,
+    OversubscribedUplink, Thresholds, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
-use fabdeck_fabric::observe::{CounterGrowth, CounterSample, News, Sweep};
+use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
 use fabdeck_files::capture::TOO_SHORT;
-use fabdeck_mad::access::{Past, Source, SourceError, Wanted};
+use fabdeck_mad::access::{PastSweep, ReadOptions, Source, SourceError};
 
 /// Default interval between two sweeps.
-pub(super) const INTERVAL: Duration = Duration::from_secs(10);
+pub(super) const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     context.refuse_filter("hotspots")?;
     let (look, intervals) = match (&args.before, &args.after, args.seconds) {
-        (Some(before), Some(after), Some(seconds)) => from_files(context, before, after, seconds)?,
-        _ => from_sweeps(context, args)?,
+        (Some(before), Some(after), Some(seconds)) => read_files(context, before, after, seconds)?,
+        _ => read_sweeps(context, args)?,
     };
     if intervals.iter().any(|interval| interval.watched.ports == 0) {
         context.conclude(&look);
@@ -44,28 +44,31 @@ pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Fa
     }
     write(context, &look, &intervals, args.top)?;
     let concluded = context.conclude(&look);
-    Ok(if intervals.iter().any(Interval::findings) { Exit::Findings } else { concluded })
+    Ok(if intervals.iter().any(HotspotInterval::has_findings) { Exit::Findings } else { concluded })
 }
 
 /// Reads sweeps from a live fabric, one more than intervals.
-fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Interval>), Failure> {
-    let interval = args.interval.unwrap_or(INTERVAL);
-    let mut source = context.open(context.named_source()?)?;
+fn read_sweeps(
+    context: &mut Context<'_, '_>,
+    args: &HotspotArgs,
+) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
+    let interval = args.interval.unwrap_or(DEFAULT_INTERVAL);
+    let mut source = context.open_source(context.named_source()?)?;
     // Forwarding tables distinguish contributors from victims.
-    let wanted = Wanted { tables: true, ..Wanted::default() };
-    let mut look = context.look_through(source.as_mut(), wanted)?;
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let mut look = context.read_snapshot_through(source.as_mut(), wanted)?;
     if let Some(growth) =
         look.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
     {
-        let interval = from_growth(context, &look, &growth);
+        let interval = interval_of_growth(context, &look, &growth);
         return Ok((look, vec![interval]));
     }
-    let back = source.go_back(&mut look.observation, interval * args.count);
-    back.map_err(|error| if args.interval.is_none() { unasked(error) } else { error })?;
+    let back = source.rewind(&mut look.observation, interval * args.count);
+    back.map_err(|error| if args.interval.is_none() { explain_default_interval(error) } else { error })?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
     let mut seen = Rc::new(look.clone());
-    let first_began = Moment::of(&look, &first);
+    let first_began = SweepMoment::of(&look, &first);
     let mut from = first_began.clone();
     // Changes between the snapshot and the first sweep are reported with the first interval.
     let mut news = first.news.clone();
@@ -78,17 +81,17 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         let fabric = look.fabric();
         let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
         // A recording has errors from before the first of these sweeps.
-        let past = source.past()?.filter(|past| past.sweep.began < first.began);
+        let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
         let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
         let seconds = (after.began - before.began).as_secs_f64();
-        let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
-        let to = Moment::of(&look, &after);
+        let watched = IntervalVerdict::new(&look, (&rates, seconds), since, &context.config.hotspots);
+        let to = SweepMoment::of(&look, &after);
         let since = match past {
-            Some(Past { time, .. }) => Some(Since::Recorded(time)),
-            None => (!all.is_empty()).then(|| Since::First(first_began.clone())),
+            Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
+            None => (!all.is_empty()).then(|| LinksSince::First(first_began.clone())),
         };
-        let judged = Judged::Sweeps { from, to: to.clone(), since };
-        all.push(Interval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
+        let judged = VerdictBasis::Sweeps { from, to: to.clone(), since };
+        all.push(HotspotInterval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
         (before, from) = (after, to);
     }
     source.end_watch(&mut look.observation);
@@ -96,19 +99,19 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
 }
 
 /// Builds the interval from growth that the source itself states.
-fn from_growth(context: &Context<'_, '_>, look: &Look, growth: &CounterGrowth) -> Interval {
+fn interval_of_growth(context: &Context<'_, '_>, look: &Snapshot, growth: &CounterGrowth) -> HotspotInterval {
     let rates = rates_of_growth(look.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
-    let watched = Watched::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let judged = Judged::Growth { stated: growth.stated };
-    Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
+    let watched = IntervalVerdict::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let judged = VerdictBasis::Growth { stated: growth.stated };
+    HotspotInterval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
 }
 
 /// Explains that the default interval is longer than the capture, because the operator gave none.
-pub(super) fn unasked(error: SourceError) -> SourceError {
+pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
-            let usual = INTERVAL.as_secs();
+            let usual = DEFAULT_INTERVAL.as_secs();
             let what =
                 format!("{what} (the usual {usual} s from sweep to sweep, where no --interval is given)");
             SourceError::Name { code: TOO_SHORT, what, hint }
@@ -120,56 +123,60 @@ pub(super) fn unasked(error: SourceError) -> SourceError {
 pub(super) fn sweep(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Look,
+    look: &mut Snapshot,
     not_before: Duration,
 ) -> Result<Sweep, Failure> {
-    let mut meter = Meter::new(context.output.err, context.progress).heeding(context.stop.as_ref());
+    let mut meter = ProgressMeter::new(context.output.err, context.progress).with_stop(context.stop.as_ref());
     let swept = source.sweep(&mut look.observation, not_before, &mut meter);
     meter.clear();
     let swept = swept?;
     if swept.fabric.is_some() {
-        look.moved();
+        look.update_names();
     }
     Ok(swept)
 }
 
 /// Compares two files with counters, on the fabric of `--source`.
-fn from_files(
+fn read_files(
     context: &mut Context<'_, '_>,
     before: &Path,
     after: &Path,
     seconds: f64,
-) -> Result<(Look, Vec<Interval>), Failure> {
-    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
-    let judged = Judged::Files(before.display().to_string(), after.display().to_string());
-    let before = samples(context, &mut look, before)?;
-    let after = samples(context, &mut look, after)?;
-    let rates = rates(look.fabric(), &before, &after, seconds);
-    let watched = Watched::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let interval = Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() };
+) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
+    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    let judged = VerdictBasis::Files(before.display().to_string(), after.display().to_string());
+    let before = read_samples(context, &mut look, before)?;
+    let after = read_samples(context, &mut look, after)?;
+    let rates = rates_of_samples(look.fabric(), &before, &after, seconds);
+    let watched = IntervalVerdict::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let interval = HotspotInterval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() };
     Ok((look, vec![interval]))
 }
 
-fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<CounterSample>, Failure> {
+fn read_samples(
+    context: &Context<'_, '_>,
+    look: &mut Snapshot,
+    file: &Path,
+) -> Result<Vec<CounterSample>, Failure> {
     let seen = context
         .outside
         .open_files(&[file.to_owned()])?
-        .observe(Wanted::default(), &mut fabdeck_mad::access::Unwatched)?;
+        .observe(ReadOptions::default(), &mut fabdeck_mad::access::NoObserver)?;
     look.observation.notes.extend(seen.notes);
     Ok(seen.counters)
 }
 
 /// Verdict of one interval, with the fabric at its end, because a change of the fabric can change ids.
-struct Interval {
-    look: Rc<Look>,
-    watched: Watched,
-    judged: Judged,
-    news: Vec<News>,
+struct HotspotInterval {
+    look: Rc<Snapshot>,
+    watched: IntervalVerdict,
+    judged: VerdictBasis,
+    news: Vec<FabricEvent>,
 }
 
 /// Time of a sweep.
 #[derive(Clone)]
-enum Moment {
+enum SweepMoment {
     /// Time of the recording's clock, or of this machine's.
     Clock(String),
     /// Seconds of a simulator's own time.
@@ -177,9 +184,9 @@ enum Moment {
     Unknown,
 }
 
-impl Moment {
+impl SweepMoment {
     /// Time of the sweep that was just read.
-    fn of(look: &Look, sweep: &Sweep) -> Self {
+    fn of(look: &Snapshot, sweep: &Sweep) -> Self {
         match (&look.observation.time, &look.observation.reading) {
             (Some(time), _) => Self::Clock(time.clone()),
             (None, Some(reading)) if reading.virtual_time => Self::Simulated(sweep.began.as_secs_f64()),
@@ -207,9 +214,9 @@ impl Moment {
 }
 
 /// The two observations behind a verdict.
-enum Judged {
+enum VerdictBasis {
     /// Two sweeps, and the begin of the time over which links are judged, if that is longer.
-    Sweeps { from: Moment, to: Moment, since: Option<Since> },
+    Sweeps { from: SweepMoment, to: SweepMoment, since: Option<LinksSince> },
     /// Two files.
     Files(String, String),
     /// Growth that the source states, and whether it states the duration too.
@@ -217,14 +224,14 @@ enum Judged {
 }
 
 /// Begin of the time over which links are judged.
-enum Since {
+enum LinksSince {
     /// The first of the requested sweeps.
-    First(Moment),
+    First(SweepMoment),
     /// An earlier sweep of a recording, with its time.
     Recorded(String),
 }
 
-impl Since {
+impl LinksSince {
     fn words(&self) -> String {
         match self {
             Self::First(first) => first
@@ -242,7 +249,7 @@ impl Since {
     }
 }
 
-impl Judged {
+impl VerdictBasis {
     fn line(&self, seconds: f64) -> (&'static str, String) {
         let words = match self {
             Self::Files(before, after) => {
@@ -255,7 +262,7 @@ impl Judged {
                 format!("the growth in PM_DELTA, over {seconds:.0} s, {time}")
             }
             Self::Sweeps { from, to, since } => {
-                let own = if matches!(from, Moment::Simulated(_)) { " of simulated time" } else { "" };
+                let own = if matches!(from, SweepMoment::Simulated(_)) { " of simulated time" } else { "" };
                 let between = match from.words().zip(to.words()) {
                     Some((from, to)) => format!("{from} to {to}{own}, when two sweeps began"),
                     None => format!("one sweep to another, {seconds:.1} s later"),
@@ -273,23 +280,23 @@ impl Judged {
     fn clocks(&self) -> [Option<String>; 3] {
         match self {
             Self::Sweeps { from, to, since } => {
-                [from.clock(), to.clock(), since.as_ref().and_then(Since::clock)]
+                [from.clock(), to.clock(), since.as_ref().and_then(LinksSince::clock)]
             }
             Self::Files(..) | Self::Growth { .. } => [None, None, None],
         }
     }
 }
 
-impl Interval {
-    fn findings(&self) -> bool {
-        self.watched.findings() || self.news.iter().any(News::is_trouble)
+impl HotspotInterval {
+    fn has_findings(&self) -> bool {
+        self.watched.has_findings() || self.news.iter().any(FabricEvent::is_trouble)
     }
 }
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
-    intervals: &[Interval],
+    look: &Snapshot,
+    intervals: &[HotspotInterval],
     most: usize,
 ) -> Result<(), Failure> {
     let thresholds = context.config.hotspots.clone();
@@ -297,18 +304,18 @@ fn write(
         let times = !context.globals.no_times;
         let mut object = context.object("hotspots", look)?;
         object.field("thresholds", &thresholds_object(&thresholds))?;
-        object.list("sweeps", intervals.iter().map(|interval| Row::new(interval, times)))?;
+        object.list("sweeps", intervals.iter().map(|interval| IntervalRow::new(interval, times)))?;
         return Ok(object.end()?);
     }
     let page = (context.output.paint, context.output.page);
     write_pairs(context.output.out, page, &premises(look))?;
-    for (at, Interval { look, watched, judged, news }) in intervals.iter().enumerate() {
+    for (at, HotspotInterval { look, watched, judged, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
         }
         let mut lines = vec![judged.line(watched.seconds)];
-        lines.extend(watched_lines(look, watched, &thresholds, most));
-        lines.extend(news_lines(look, news, most));
+        lines.extend(verdict_lines(look, watched, &thresholds, most));
+        lines.extend(fabric_event_lines(look, news, most));
         write_pairs(context.output.out, page, &lines)?;
     }
     Ok(())
@@ -325,7 +332,7 @@ fn thresholds_object(thresholds: &Thresholds) -> Value {
 
 /// JSON of an interval. `--no-times` leaves its seconds out too.
 #[derive(Serialize)]
-struct Row {
+struct IntervalRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     /// Times of the interval's begin and end, if a clock is known; `time` is that of the end.
@@ -357,11 +364,12 @@ struct Row {
     news: Vec<Value>,
 }
 
-impl Row {
-    fn new(Interval { look, watched, judged, news }: &Interval, times: bool) -> Self {
+impl IntervalRow {
+    fn new(HotspotInterval { look, watched, judged, news }: &HotspotInterval, times: bool) -> Self {
         let verdict = &watched.verdict;
         let alone = verdict.hot_spots.is_empty();
-        let held_up: Vec<Value> = verdict.held_up.iter().map(|held| held_object(look, held, alone)).collect();
+        let held_up: Vec<Value> =
+            verdict.congested_adapters.iter().map(|held| contributor_object(look, held, alone)).collect();
         let with_role = |roles: &[&str]| {
             let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
             held_up.iter().filter(wanted).cloned().collect()
@@ -379,31 +387,35 @@ impl Row {
                 .hot_spots
                 .iter()
                 .map(|hot| {
-                    let object = with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into());
-                    with(object, "adapter_guid", guid_at(look, hot.adapter).into())
+                    let object = with_key(
+                        waiting_object(look, &hot.at),
+                        "adapter",
+                        look.port_name(hot.adapter).into(),
+                    );
+                    with_key(object, "adapter_guid", guid_at(look, hot.adapter).into())
                 })
                 .collect(),
             contributors: with_role(&["contributor", "contributor-or-victim"]),
             victims: with_role(&["victim"]),
             held_up,
-            on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
+            on_the_way: verdict.congested_ports.iter().map(|at| waiting_object(look, at)).collect(),
             oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(look, leaf)).collect(),
-            links_too_narrow: verdict.links_too_narrow() && !verdict.stands_still(),
-            stands_still: verdict.stands_still(),
-            links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
-            untold: names(&verdict.untold),
+            links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
+            stands_still: verdict.is_stalled(),
+            links: watched.troubles.iter().map(|trouble| link_object(look, trouble)).collect(),
+            untold: names(&verdict.unknown_ports),
             cleared: names(&watched.cleared),
-            news: news.iter().map(|news| news_object(look, news)).collect(),
+            news: news.iter().map(|news| fabric_event_object(look, news)).collect(),
         }
     }
 }
 
-fn with(mut object: Value, key: &str, value: Value) -> Value {
+fn with_key(mut object: Value, key: &str, value: Value) -> Value {
     object[key] = value;
     object
 }
 
-fn waiting(look: &Look, at: &Waiting) -> Value {
+fn waiting_object(look: &Snapshot, at: &CongestedPort) -> Value {
     json!({
         "port": look.port_name(at.port),
         "guid": guid_at(look, at.port),
@@ -416,42 +428,44 @@ fn waiting(look: &Look, at: &Waiting) -> Value {
 }
 
 /// GUID of the node of a port.
-fn guid_at(look: &Look, port: PortId) -> String {
+fn guid_at(look: &Snapshot, port: PortId) -> String {
     look.fabric().node(look.fabric().port(port).node).guid().to_string()
 }
 
-fn leaf_object(look: &Look, leaf: &Oversubscribed) -> Value {
-    let object = with(waiting(look, &leaf.at), "leaf", look.name(leaf.leaf).into());
-    let object = with(object, "hosts", leaf.hosts.into());
-    with(with(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
+fn leaf_object(look: &Snapshot, leaf: &OversubscribedUplink) -> Value {
+    let object = with_key(waiting_object(look, &leaf.at), "leaf", look.name(leaf.leaf).into());
+    let object = with_key(object, "hosts", leaf.hosts.into());
+    with_key(with_key(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
 /// `alone`: no adapter is a hot-spot, so there is no contributor.
-fn held_object(look: &Look, held: &Contributor, alone: bool) -> Value {
+fn contributor_object(look: &Snapshot, held: &CongestedAdapter, alone: bool) -> Value {
     let role = match held.role {
-        Role::ContributorOrVictim if alone => "victim",
+        CongestionRole::ContributorOrVictim if alone => "victim",
         role => role_word(role),
     };
-    let object = with(waiting(look, &held.at), "role", role.into());
+    let object = with_key(waiting_object(look, &held.at), "role", role.into());
     let why = match held.role {
-        Role::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
+        CongestionRole::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
             json!({ "others_at_most": others, "arrived": arrived })
         }
-        Role::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
+        CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
             json!({ "elsewhere_at_most": elsewhere, "sent": sent })
         }
-        Role::Victim { most, sent } => json!({ "to_hot_spots_at_most": most, "sent": sent }),
-        Role::ContributorOrVictim | Role::FairShare | Role::Unknown => Value::Null,
+        CongestionRole::Victim { most, sent } => json!({ "to_hot_spots_at_most": most, "sent": sent }),
+        CongestionRole::ContributorOrVictim | CongestionRole::FairShare | CongestionRole::Unknown => {
+            Value::Null
+        }
     };
-    with(object, "bytes_per_second", why)
+    with_key(object, "bytes_per_second", why)
 }
 
-fn link(look: &Look, trouble: &Trouble) -> Value {
+fn link_object(look: &Snapshot, trouble: &LinkProblem) -> Value {
     let ends = look.fabric().link(trouble.link);
     let (why, rate) = match trouble.why {
-        Why::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
-        Why::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
-        Why::Degraded => ("degraded", None),
+        LinkProblemKind::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
+        LinkProblemKind::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
+        LinkProblemKind::Degraded => ("degraded", None),
     };
     json!({
         "a": look.port_name(ends.a),

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::session::Look;
+use crate::session::Snapshot;
 use fabdeck_fabric::observe::is_printable;
-use fabdeck_mad::access::{DEFAULT_PREFIX, Wanted};
+use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
 
 use super::context::Context;
 use super::{Exit, Failure};
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;
-    let look = context.look(Wanted::default())?;
+    let look = context.read_snapshot(ReadOptions::default())?;
     if look.fabric().switch_count() == 0 {
         return Err(Failure::new(
             Exit::Failed,
@@ -40,19 +40,19 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 }
 
 /// The default prefix identifies nothing, because every fabric has it.
-fn prefix(look: &Look) -> Option<String> {
+fn prefix(look: &Snapshot) -> Option<String> {
     let prefix = look.observation.reading.as_ref()?.subnet_prefix?;
     (prefix != DEFAULT_PREFIX).then(|| format!("0x{prefix:016x}"))
 }
 
-fn manager(look: &Look) -> Option<String> {
+fn manager(look: &Snapshot) -> Option<String> {
     look.observation.subnet_manager.as_ref().map(|manager| manager.guid.to_string())
 }
 
 /// The lines for the configuration.
-fn entry(look: &Look) -> String {
+fn entry(look: &Snapshot) -> String {
     let mut head = String::new();
-    if look.observation.partial() {
+    if look.observation.is_partial() {
         head += "# PARTIAL: not everything answered, and what did not is missing below. Look again before this is used.\n";
     }
     let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # as you call it\n";

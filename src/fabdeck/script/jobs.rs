@@ -1,71 +1,76 @@
 //! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
-mod applying;
-mod asked;
+mod apply;
 mod event;
-mod lists;
-mod mark;
-mod unnamed;
+mod job_args;
+mod list_reader;
+mod source_jobs;
 mod watch;
+mod watch_mark;
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::session::{
-    Browse, JobChannelRows, JobRows, JobSeen, JobTotals, Look, WeighedJobs, job_channels, jobs_seen,
-    note_judged_lids,
+    JobChannelRows, JobComparison, JobRows, JobSummary, JobTotals, Snapshot, ViewId, job_channels,
+    note_judged_lids, summarize_jobs,
 };
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{ElementError, Faults, JobMap};
 use fabdeck_files::job_lists::{JobLine, JobList};
-use fabdeck_files::jobs::{Hosts, Placed};
-use fabdeck_mad::access::Wanted;
+use fabdeck_files::jobs::{HostIndex, JobPlacement};
+use fabdeck_mad::access::ReadOptions;
 
 use super::args::RowArgs;
-use super::asking::MissingHosts;
 use super::check::premises;
 use super::context::Context;
-use super::rows::HELP;
+use super::route_args::MissingHosts;
+use super::rows::FIELDS_HELP;
 use super::schemas::{closed, list, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-use asked::JobsAction;
-pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
-use unnamed::{Said, own};
+use job_args::JobsAction;
+pub use job_args::{JobRowArgs, JobSource, JobsArgs, read_list};
+use source_jobs::{JobOrigin, read_source_jobs};
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
 
 /// Reads the jobs of `--jobs` as ports of their hosts. In a list by hand, an unknown host is a mistake. Slurm lists
 /// hosts that no fabric has, but a list without any known host belongs to another fabric.
-pub fn read(
+pub fn read_job_map(
     context: &Context<'_, '_>,
-    look: &mut Look,
+    look: &mut Snapshot,
     file: &Path,
     missing: MissingHosts,
 ) -> Result<JobMap, Failure> {
-    let list = context.outside.jobs(file).map_err(Failure::of_list)?;
-    let placed = Hosts::new(look.fabric(), &look.names).place(&list);
-    if !list.by_slurm() && missing == MissingHosts::Refuse {
-        all_there(look, &list, &placed, file)?;
+    let list = context.outside.jobs(file).map_err(Failure::from_list_error)?;
+    let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(&list);
+    if !list.is_from_slurm() && missing == MissingHosts::Refuse {
+        check_hosts_exist(look, &list, &placed, file)?;
     }
-    if placed.is_elsewhere() {
-        let what = format!("{}: FD-7904: {}", file.display(), placed.elsewhere());
+    if placed.is_on_other_fabric() {
+        let what = format!("{}: FD-7904: {}", file.display(), placed.other_fabric_text());
         return Err(Failure::new(Exit::BadInput, what));
     }
-    let place = Place::file(file.display().to_string());
-    look.observation.notes.extend(placed.idle(&place));
+    let place = NotePlace::file(file.display().to_string());
+    look.observation.notes.extend(placed.idle_note(&place));
     look.observation.notes.extend(placed.notes(&place));
     Ok(placed.jobs)
 }
 
 /// Number of missing hosts that a message names with their lines.
-const MISSING_NAMED: usize = 100;
+const MAX_MISSING_NAMED: usize = 100;
 
 /// Checks that the fabric has each host of a list by hand; the message names all missing ones.
-fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Result<(), Failure> {
+fn check_hosts_exist(
+    look: &Snapshot,
+    list: &JobList,
+    placed: &JobPlacement,
+    file: &Path,
+) -> Result<(), Failure> {
     let mut missing: Vec<&JobLine> = Vec::new();
     for line in &list.lines {
         let absent = placed.unknown.contains(&line.host) || placed.ambiguous.contains_key(&line.host);
@@ -77,13 +82,15 @@ fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Resul
     let why = match missing.as_slice() {
         [one] => format!(
             "{}; mend the line, or leave the host out with --missing skip",
-            absence(look, placed, one)
+            absence_reason(look, placed, one)
         ),
         all => {
-            let each =
-                all.iter().take(MISSING_NAMED).map(|line| format!("{} (line {})", line.host, line.number));
+            let each = all
+                .iter()
+                .take(MAX_MISSING_NAMED)
+                .map(|line| format!("{} (line {})", line.host, line.number));
             let each: Vec<String> = each.collect();
-            let more = match all.len().saturating_sub(MISSING_NAMED) {
+            let more = match all.len().saturating_sub(MAX_MISSING_NAMED) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
@@ -100,19 +107,19 @@ fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Resul
 }
 
 /// Reason why a host of a list is not found in the fabric.
-fn absence(look: &Look, placed: &Placed, line: &JobLine) -> String {
+fn absence_reason(look: &Snapshot, placed: &JobPlacement, line: &JobLine) -> String {
     match placed.ambiguous.get(&line.host) {
         Some(bearers) => format!("'{}' fits several hosts: {}", line.host, bearers.join(", ")),
         None => {
-            let like = look.names.resembling(&line.host).into_iter().map(str::to_owned).collect();
+            let like = look.names.similar_names(&line.host).into_iter().map(str::to_owned).collect();
             ElementError::Unknown { kind: "host", name: line.host.clone(), like }.to_string()
         }
     }
 }
 
 /// Places the jobs of a list on a fabric and adds notes about missing hosts.
-pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
-    let placed = Hosts::new(look.fabric(), &look.names).place(list);
+pub fn place_jobs(look: &mut Snapshot, list: &JobList, place: &NotePlace) -> JobPlacement {
+    let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(list);
     look.observation.notes.extend(placed.notes(place));
     note_judged_lids(look);
     placed
@@ -120,24 +127,24 @@ pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
 
 pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failure> {
     match &args.action {
-        Some(JobsAction::Channels(args)) => channels(context, args),
+        Some(JobsAction::Channels(args)) => show_channels(context, args),
         Some(JobsAction::Watch(args)) => watch::run(context, args),
-        None => tell(context, &args.shown, true),
+        None => report_jobs(context, &args.shown, true),
     }
 }
 
 /// Runs `show jobs`.
-pub fn rows(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
-    tell(context, args, false)
+pub fn show_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    report_jobs(context, args, false)
 }
 
-fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Result<Exit, Failure> {
-    if args.rows.fields.as_deref() == Some(HELP) {
-        context.write_fields(Browse::Jobs)?;
+fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(FIELDS_HELP) {
+        context.write_fields(ViewId::Jobs)?;
         return Ok(Exit::Done);
     }
-    let (look, placed, said) = on_fabric(context, &args.from)?;
-    let (seen, all) = jobs_seen(&look, &placed);
+    let (look, placed, said) = read_jobs(context, &args.from)?;
+    let (seen, all) = summarize_jobs(&look, &placed);
     if totals && !context.output.json {
         let who = said.words.iter().map(|words| ("list", words.clone())).collect();
         let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
@@ -152,52 +159,58 @@ fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Resul
 }
 
 /// Runs `jobs channels`.
-fn channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
-    if args.rows.fields.as_deref() == Some(HELP) {
-        context.write_fields(Browse::JobChannels)?;
+fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(FIELDS_HELP) {
+        context.write_fields(ViewId::JobChannels)?;
         return Ok(Exit::Done);
     }
-    let (look, placed, said) = on_fabric(context, &args.from)?;
-    let (_, all) = jobs_seen(&look, &placed);
-    let weighed = WeighedJobs::new(&look, placed, &Faults::default(), None);
+    let (look, placed, said) = read_jobs(context, &args.from)?;
+    let (_, all) = summarize_jobs(&look, &placed);
+    let weighed = JobComparison::new(&look, placed, &Faults::default(), None);
     let Some(rows) = job_channels(&look, &weighed) else {
         let what = "FD-7821: which channels paths cross is not known: the source has no forwarding tables (--assume ENGINE)";
         return Err(context.refuse_with_notes(&look, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
-    context.write_rows(Browse::JobChannels.id(), &look, &JobChannelRows(&rows), &query, |object| {
+    context.write_rows(ViewId::JobChannels.id(), &look, &JobChannelRows(&rows), &query, |object| {
         said.fields(object, &all)
     })?;
     Ok(context.conclude(&look))
 }
 
 /// Jobs of the named source, otherwise of the fabric's source itself.
-fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
+fn read_jobs(
+    context: &mut Context<'_, '_>,
+    from: &JobSource,
+) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
     if !from.is_named() {
-        return own(context, from);
+        return read_source_jobs(context, from);
     }
-    named(context, from)
+    read_named_jobs(context, from)
 }
 
 /// Jobs of the named source.
-fn named(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
+fn read_named_jobs(
+    context: &mut Context<'_, '_>,
+    from: &JobSource,
+) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
     // The list comes first, because it arrives or fails within a known time.
-    let list = listed(context, from)?;
-    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let list = read_list(context, from)?;
+    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
     context.assume(&mut look)?;
-    let placed = placed(&mut look, &list, &from.place());
-    Ok((look, placed, Said { from: from.place().file, ..Said::default() }))
+    let placed = place_jobs(&mut look, &list, &from.place());
+    Ok((look, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
 }
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
-    (seen, totals): (&[JobSeen], &JobTotals),
+    look: &Snapshot,
+    (seen, totals): (&[JobSummary], &JobTotals),
     rows: &RowArgs,
-    said: &Said,
+    said: &JobOrigin,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| said.fields(object, totals))
+    context.write_rows(ViewId::Jobs.id(), look, &JobRows(seen), &query, |object| said.fields(object, totals))
 }
 
 /// Schema of what JSON has beside the rows.

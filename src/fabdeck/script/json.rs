@@ -10,7 +10,7 @@ use fabdeck_fabric::observe::{Notes, escape_json};
 
 /// The first keys of every object.
 #[derive(Debug)]
-pub struct Head<'a> {
+pub struct ObjectHead<'a> {
     /// NAME of `fabdeck.NAME/1`.
     pub schema: &'a str,
     pub source: Option<&'a str>,
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Object<'_> {
 }
 
 impl<'w> Object<'w> {
-    pub fn begin(out: &'w mut dyn Write, head: &Head<'_>) -> io::Result<Self> {
+    pub fn begin(out: &'w mut dyn Write, head: &ObjectHead<'_>) -> io::Result<Self> {
         let mut object = Self { out, empty: true };
         object.out.write_all(b"{")?;
         object.field("schema", &format!("fabdeck.{}/1", head.schema))?;
@@ -69,7 +69,7 @@ impl<'w> Object<'w> {
     /// Writes a list with one item a line.
     pub fn list<T: Serialize>(&mut self, key: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
         self.key(key)?;
-        let mut lines = Lines::begin(self.out)?;
+        let mut lines = ListWriter::begin(self.out)?;
         for item in items {
             lines.line(|line| write_json(line, &item))?;
         }
@@ -83,7 +83,7 @@ impl<'w> Object<'w> {
         for column in &selection.columns {
             keys.push((*column, serde_json::to_string(&listing.column(*column).id)? + ":"));
         }
-        let mut lines = Lines::begin(self.out)?;
+        let mut lines = ListWriter::begin(self.out)?;
         for row in &selection.rows {
             lines.line(|line| {
                 line.push(b'{');
@@ -113,13 +113,13 @@ impl<'w> Object<'w> {
 }
 
 /// The items of a list; one buffer serves every line.
-struct Lines<'w> {
+struct ListWriter<'w> {
     out: &'w mut dyn Write,
     line: Vec<u8>,
     empty: bool,
 }
 
-impl<'w> Lines<'w> {
+impl<'w> ListWriter<'w> {
     fn begin(out: &'w mut dyn Write) -> io::Result<Self> {
         out.write_all(b"[")?;
         Ok(Self { out, line: Vec::new(), empty: true })

@@ -6,78 +6,82 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::args::{LanesAction, LanesArgs, LanesShown, ProposeArgs};
-use super::changing::Means;
+use super::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
+use super::changes::Env;
 use super::check::{finding_lines, premises};
 use super::context::Context;
-use super::hotspots::{INTERVAL, sweep, unasked};
-use super::levels::{self, InForce};
+use super::hotspots::{DEFAULT_INTERVAL, explain_default_interval, sweep};
+use super::lanes_in_force::{self, LanesInForce};
 use super::schemas::{closed, list, nullable, number, text};
 use super::table::write_pairs;
-use super::{Exit, Failure, changing, plan, target};
+use super::{Exit, Failure, changes, output_file, plan};
 use crate::session::{
-    LaneSpot, LaneState, LaneTable, Look, Made, TableStanding, UnmigratedPlan, Watched, counted, devices,
-    lane_state, migration_lines, migration_plan, moved_by, plan_text, rate_in_millions,
+    IntervalVerdict, LaneSpot, LaneState, LaneTable, MigrationPlanError, PlanOrigin, Snapshot, TableStatus,
+    count_words, device_words, lane_state, migration_lines, migration_plan, moved_flows, plan_text,
+    rate_in_millions,
 };
-use fabdeck_change::{Follows, Plan};
+use fabdeck_change::{FollowMode, Plan};
 use fabdeck_fabric::Lid;
 use fabdeck_fabric::counters::rates_of_sweeps;
 use fabdeck_live::is_live;
-use fabdeck_mad::access::{Source, Wanted};
-use fabdeck_routing::lanes::{Gone, Moved, Moves, propose};
+use fabdeck_mad::access::{ReadOptions, Source};
+use fabdeck_routing::lanes::{FlowMoves, MissingEnd, MovedFlows, propose_moves};
 
-type Agents = Vec<(Lid, Option<bool>)>;
+type AgentStates = Vec<(Lid, Option<bool>)>;
 
 pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Failure> {
     context.refuse_filter("lanes")?;
     match &args.action {
-        None => state(context, &args.shown),
-        Some(LanesAction::Propose(asked)) => proposal(context, asked),
+        None => show_state(context, &args.shown),
+        Some(LanesAction::Propose(asked)) => run_propose(context, asked),
     }
 }
 
 /// Reads a snapshot with lane tables.
-fn looked(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Look), Failure> {
-    let mut source = context.open(context.named_source()?)?;
-    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
-    let look = context.look_through(source.as_mut(), wanted)?;
+fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Snapshot), Failure> {
+    let mut source = context.open_source(context.named_source()?)?;
+    let wanted = ReadOptions { tables: true, lanes: true, ..ReadOptions::default() };
+    let look = context.read_snapshot_through(source.as_mut(), wanted)?;
     Ok((source, look))
 }
 
 /// Reads what is known of the service levels.
-fn levels(
+fn read_levels(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Look,
-    shown: &LanesShown,
-) -> Result<InForce, Failure> {
-    levels::in_force(context, source, look, (shown.lanes_in_force, false))
+    look: &mut Snapshot,
+    shown: &LanesShowArgs,
+) -> Result<LanesInForce, Failure> {
+    lanes_in_force::read_lanes_in_force(context, source, look, (shown.lanes_in_force, false))
 }
 
 /// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
 /// changes, so both have none.
-fn in_force(context: &Context<'_, '_>, look: &Look) -> Result<Vec<Moved>, Failure> {
+fn flows_in_force(context: &Context<'_, '_>, look: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
     let (source, outside) = (context.named_source()?, context.outside);
     if !is_live(source) || outside.is_own_simulator(source) {
         return Ok(Vec::new());
     }
-    let given = context.given();
-    let means = Means { outside, given: &given };
-    Ok(moved_by(look.fabric(), &changing::in_force(means, source, changing::switches(look))?))
+    let given = context.change_options();
+    let means = Env { outside, given: &given };
+    Ok(moved_flows(
+        look.fabric(),
+        &changes::all_migrations_in_force(means, source, changes::switch_guids(look))?,
+    ))
 }
 
 /// Asks whether each host with flows that move or have moved has a subscribed agent.
-fn agents(source: &mut dyn Source, look: &Look, moves: &Moves) -> Result<Agents, Failure> {
-    let lids: Vec<Lid> = moves.hosts(look.fabric()).into_iter().collect();
-    let told = source.agents(&lids)?;
+fn read_agents(source: &mut dyn Source, look: &Snapshot, moves: &FlowMoves) -> Result<AgentStates, Failure> {
+    let lids: Vec<Lid> = moves.affected_hosts(look.fabric()).into_iter().collect();
+    let told = source.find_agents(&lids)?;
     Ok(lids.into_iter().zip(told).collect())
 }
 
-fn state(context: &mut Context<'_, '_>, shown: &LanesShown) -> Result<Exit, Failure> {
-    let (mut source, mut look) = looked(context)?;
-    let sent = levels(context, source.as_mut(), &mut look, shown)?;
-    let moves = Moves::standing(look.fabric(), &in_force(context, &look)?);
-    let agents = agents(source.as_mut(), &look, &moves)?;
+fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Exit, Failure> {
+    let (mut source, mut look) = read_snapshot(context)?;
+    let sent = read_levels(context, source.as_mut(), &mut look, shown)?;
+    let moves = FlowMoves::keep_all(look.fabric(), &flows_in_force(context, &look)?);
+    let agents = read_agents(source.as_mut(), &look, &moves)?;
     let state = lane_state(&look, &moves, &agents, sent.sent());
     if context.output.json {
         let mut object = context.object("lane-state", &look)?;
@@ -92,36 +96,36 @@ fn state(context: &mut Context<'_, '_>, shown: &LanesShown) -> Result<Exit, Fail
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     }
     let concluded = context.conclude(&look);
-    Ok(if wrong(&state) { Exit::Findings } else { concluded })
+    Ok(if has_wrong_tables(&state) { Exit::Findings } else { concluded })
 }
 
 /// Whether tables differ from what slow lanes need, or cannot be judged.
-fn wrong(state: &LaneState) -> bool {
-    state.refused.is_some() || state.differing().next().is_some()
+fn has_wrong_tables(state: &LaneState) -> bool {
+    state.refused.is_some() || state.differing_tables().next().is_some()
 }
 
-fn proposal(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exit, Failure> {
+fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exit, Failure> {
     if let Some(output) = &asked.output {
-        target::refuse_unless_forced(output, asked.force)?;
+        output_file::refuse_unless_forced(output, asked.force)?;
     }
-    let (mut source, mut look) = looked(context)?;
+    let (mut source, mut look) = read_snapshot(context)?;
     let watched = match asked.back {
         true => None,
-        false => Some(watch(context, source.as_mut(), &mut look, asked)?),
+        false => Some(watch_hotspots(context, source.as_mut(), &mut look, asked)?),
     };
-    let sent = levels(context, source.as_mut(), &mut look, &asked.shown)?;
-    let in_force = in_force(context, &look)?;
+    let sent = read_levels(context, source.as_mut(), &mut look, &asked.shown)?;
+    let in_force = flows_in_force(context, &look)?;
     let moves = match &watched {
-        Some(watched) => propose(look.fabric(), &watched.verdict, &watched.told, &in_force),
-        None => Moves::back(look.fabric(), &in_force),
+        Some(watched) => propose_moves(look.fabric(), &watched.verdict, &watched.told, &in_force),
+        None => FlowMoves::return_all(look.fabric(), &in_force),
     };
-    let agents = agents(source.as_mut(), &look, &moves)?;
+    let agents = read_agents(source.as_mut(), &look, &moves)?;
     let state = lane_state(&look, &moves, &agents, sent.sent());
-    let made = match moves.any() || state.wants_tables() {
+    let made = match moves.has_moves() || state.needs_tables() {
         true => {
             let times = !context.globals.no_times;
-            let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(changing::user));
-            Some(migration_plan(&look, &moves, &agents, sent.sent(), Made { created, author }))
+            let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(changes::user));
+            Some(migration_plan(&look, &moves, &agents, sent.sent(), PlanOrigin { created, author }))
         }
         false => None,
     };
@@ -136,40 +140,40 @@ fn proposal(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exit, 
     let file = asked.output.as_deref().filter(|_| plan.is_some());
     if let (Some(file), Some(plan)) = (file, &plan) {
         let text = plan_text(plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-        target::write(&mut context.output, file, text.as_bytes())?;
+        output_file::write(&mut context.output, file, text.as_bytes())?;
     }
-    if file.is_none_or(|file| !target::is_stdout(file)) {
-        tell(context, &look, (&state, plan.as_ref()), (file, asked.shown.top))?;
+    if file.is_none_or(|file| !output_file::is_stdout(file)) {
+        write_report(context, &look, (&state, plan.as_ref()), (file, asked.shown.top))?;
     }
     if let (Some(plan), Some(_)) = (&plan, file) {
-        plan::warn(context, plan);
+        plan::print_warnings(context, plan);
     }
     let concluded = context.conclude(&look);
     let found = match plan {
         Some(plan) => asked.output.is_none() || !plan.findings.is_empty(),
-        None => wrong(&state),
+        None => has_wrong_tables(&state),
     };
     Ok(if found { Exit::Findings } else { concluded })
 }
 
-fn failure(error: UnmigratedPlan) -> Failure {
+fn failure(error: MigrationPlanError) -> Failure {
     let words = error.to_string();
     match error {
-        UnmigratedPlan::Refused(refusal) => refusal.into(),
-        UnmigratedPlan::Unmoved(_) | UnmigratedPlan::Plan(_) => Failure::new(Exit::Failed, words),
+        MigrationPlanError::Refused(refusal) => refusal.into(),
+        MigrationPlanError::Unmoved(_) | MigrationPlanError::Plan(_) => Failure::new(Exit::Failed, words),
     }
 }
 
 /// Verdict of the last interval.
-fn watch(
+fn watch_hotspots(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Look,
+    look: &mut Snapshot,
     asked: &ProposeArgs,
-) -> Result<Watched, Failure> {
-    let interval = asked.interval.unwrap_or(INTERVAL);
-    let back = source.go_back(&mut look.observation, interval * asked.count);
-    back.map_err(|error| if asked.interval.is_none() { unasked(error) } else { error })?;
+) -> Result<IntervalVerdict, Failure> {
+    let interval = asked.interval.unwrap_or(DEFAULT_INTERVAL);
+    let back = source.rewind(&mut look.observation, interval * asked.count);
+    back.map_err(|error| if asked.interval.is_none() { explain_default_interval(error) } else { error })?;
     let mut before = sweep(context, source, look, Duration::ZERO)?;
     let mut moved = before.fabric.is_some();
     let mut judged = None;
@@ -179,7 +183,7 @@ fn watch(
         let rates = rates_of_sweeps(look.fabric(), &before, &after)
             .with_ticks(look.fabric(), &look.observation.ticks);
         let seconds = (after.began - before.began).as_secs_f64();
-        judged = Some(Watched::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots));
+        judged = Some(IntervalVerdict::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots));
         before = after;
     }
     source.end_watch(&mut look.observation);
@@ -193,9 +197,9 @@ fn watch(
     })
 }
 
-fn tell(
+fn write_report(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     (state, plan): (&LaneState, Option<&Plan>),
     (file, most): (Option<&Path>, usize),
 ) -> Result<(), Failure> {
@@ -214,16 +218,16 @@ fn tell(
     lines.extend(state_lines(look, state, most));
     match plan {
         Some(plan) => {
-            let parts = counted(writes, "part", "parts");
+            let parts = count_words(writes, "part", "parts");
             let written = match writes {
                 0 => "nothing: the tables are as slow lanes need them".to_owned(),
-                _ => format!("{parts} of {}", devices(plan.written())),
+                _ => format!("{parts} of {}", device_words(plan.count_targets())),
             };
             if plan.migrations.is_empty() {
                 lines.extend(migration_lines(plan));
             }
             lines.push(("writes", written));
-            lines.push(("transition", plan.transition.word()));
+            lines.push(("transition", plan.transition.short_verdict()));
             lines.extend(finding_lines(&findings));
             lines.extend(file.map(|file| ("plan", file)));
         }
@@ -232,15 +236,15 @@ fn tell(
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
 }
 
-fn follows_word(follows: Follows) -> &'static str {
+fn follows_word(follows: FollowMode) -> &'static str {
     match follows {
-        Follows::Agent => "its agent follows",
-        Follows::Queries => "no agent",
-        Follows::Unknown => "agent not known",
+        FollowMode::Agent => "its agent follows",
+        FollowMode::Queries => "no agent",
+        FollowMode::Unknown => "agent not known",
     }
 }
 
-fn state_lines(look: &Look, state: &LaneState, most: usize) -> Vec<(&'static str, String)> {
+fn state_lines(look: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let more = |lines: &mut Vec<_>, all: usize| {
         if all > most {
@@ -259,26 +263,27 @@ fn state_lines(look: &Look, state: &LaneState, most: usize) -> Vec<(&'static str
     }
     more(&mut lines, state.spots.len());
     for gone in &state.gone {
-        lines.push(("gone", gone_words(gone)));
+        lines.push(("gone", moved_flows_text(gone)));
     }
     if !state.tables.is_empty() {
-        let differing = state.differing().count();
+        let differing = state.differing_tables().count();
         let right = state.tables.len() - differing;
-        let all = counted(state.tables.len(), "table", "tables");
+        let all = count_words(state.tables.len(), "table", "tables");
         lines.push(("on the ways", format!("{all}, {right} as slow lanes need them")));
-        lines.extend(state.differing().take(most).map(|table| ("  differs", table_words(look, table))));
+        lines
+            .extend(state.differing_tables().take(most).map(|table| ("  differs", table_words(look, table))));
         more(&mut lines, differing);
     }
     lines.extend(state.refused.iter().map(|why| ("not known", why.clone())));
     lines
 }
 
-fn gone_words(flows: &Moved) -> String {
-    let count = counted(flows.hosts.len(), "flow", "flows");
+fn moved_flows_text(flows: &MovedFlows) -> String {
+    let count = count_words(flows.hosts.len(), "flow", "flows");
     let hosts: Vec<String> = flows.hosts.iter().map(ToString::to_string).collect();
     let who = match (flows.gone, hosts.len()) {
-        (Some(Gone::Hosts), 1) => "the host",
-        (Some(Gone::Hosts), _) => "these hosts",
+        (Some(MissingEnd::Hosts), 1) => "the host",
+        (Some(MissingEnd::Hosts), _) => "these hosts",
         _ => "the hot-spot",
     };
     let (from, to) = (hosts.join(", "), flows.hot_spot);
@@ -300,25 +305,28 @@ fn spot_words(spot: &LaneSpot) -> String {
     format!("{} (LID {}): {}{levels}{waits}", spot.port.name, spot.port.lid, spot.standing.word())
 }
 
-fn table_words(look: &Look, table: &LaneTable) -> String {
-    let port = look.port_told_apart(table.port);
+fn table_words(look: &Snapshot, table: &LaneTable) -> String {
+    let port = look.unique_port_name(table.port);
     match &table.standing {
-        TableStanding::AsShould => format!("{port} {}: as it should be", table.table),
-        TableStanding::Differs { held, wanted } => {
+        TableStatus::AsShould => format!("{port} {}: as it should be", table.table),
+        TableStatus::Differs { held, wanted } => {
             format!("{port} {}: {held}; should be {wanted}", table.table)
         }
-        TableStanding::Cannot(why) => why.clone(),
+        TableStatus::Cannot(why) => why.clone(),
     }
 }
 
-fn write_state(object: &mut super::json::Object<'_>, look: &Look, state: &LaneState) -> Result<(), Failure> {
+fn write_state(
+    object: &mut super::json::Object<'_>,
+    look: &Snapshot,
+    state: &LaneState,
+) -> Result<(), Failure> {
     object.list("hot_spots", state.spots.iter().map(spot_object))?;
     object.list("tables", state.tables.iter().map(|table| table_object(look, table)))?;
     object.field("refused", &state.refused)?;
     let gone = state.gone.iter().map(|gone| {
-        let hosts: Vec<u16> = gone.hosts.iter().map(|host| host.value()).collect();
-        json!({ "lid": gone.hot_spot.value(), "fast": gone.fast.value(), "slow": gone.slow.value(), "hosts": hosts, "end": gone.gone })
-    });
+    let hosts: Vec<u16> = gone.hosts.iter().map(|host|host.value()).collect();
+        json!({ "lid": gone.hot_spot.value(), "fast": gone.fast.value(), "slow": gone.slow.value(), "hosts": hosts, "end": gone.gone }) });
     object.list("gone", gone)?;
     Ok(())
 }
@@ -327,29 +335,28 @@ fn spot_object(spot: &LaneSpot) -> Value {
     let flow = |flow: &crate::session::LaneFlow| {
         let host = &flow.flow.host;
         json!({
-            "name": host.name, "guid": host.guid, "lid": host.lid,
-            "state": flow.standing.word(), "follows": flow.flow.follows,
+                    "name": host.name, "guid": host.guid, "lid": host.lid,
+                    "state": flow.standing.word(), "follows": flow.flow.follows,
         })
     };
     let level = |(fast, slow): &(u8, u8)| json!({ "fast": fast, "slow": slow });
     json!({
-        "name": spot.port.name, "guid": spot.port.guid, "lid": spot.port.lid,
-        "state": spot.standing.word(),
-        "ticks_per_second": spot.congestion, "time_waited": spot.time_waited,
-        "levels": spot.levels.iter().map(level).collect::<Vec<_>>(),
-        "flows": spot.flows.iter().map(flow).collect::<Vec<_>>(),
+                "name": spot.port.name, "guid": spot.port.guid, "lid": spot.port.lid,
+                "state": spot.standing.word(),
+            "ticks_per_second": spot.congestion, "time_waited": spot.time_waited,
+            "levels": spot.levels.iter().map(level).collect::<Vec<_>>(), "flows": spot.flows.iter().map(flow).collect::<Vec<_>>(),
     })
 }
 
-fn table_object(look: &Look, table: &LaneTable) -> Value {
+fn table_object(look: &Snapshot, table: &LaneTable) -> Value {
     let (state, held, wanted, why) = match &table.standing {
-        TableStanding::AsShould => ("as-should", None, None, None),
-        TableStanding::Differs { held, wanted } => ("differs", Some(held), Some(wanted), None),
-        TableStanding::Cannot(why) => ("cannot", None, None, Some(why)),
+        TableStatus::AsShould => ("as-should", None, None, None),
+        TableStatus::Differs { held, wanted } => ("differs", Some(held), Some(wanted), None),
+        TableStatus::Cannot(why) => ("cannot", None, None, Some(why)),
     };
     json!({
-        "port": look.port_name(table.port), "table": table.table,
-        "state": state, "held": held, "wanted": wanted, "why": why,
+            "port": look.port_name(table.port), "table": table.table,
+                "state": state, "held": held, "wanted": wanted, "why": why,
     })
 }
 

@@ -7,10 +7,10 @@ use super::args::RowArgs;
 use super::context::Context;
 use super::hotspots::sweep;
 use super::{Exit, Failure};
-use crate::session::{Look, fresh_counters, unplaced_counters};
+use crate::session::{Snapshot, fresh_counters, unplaced_counters};
 use fabdeck_fabric::counters::{PortRates, Rates, rates_of_sweeps};
 use fabdeck_files::prometheus::{Gauge, write, write_gauges};
-use fabdeck_mad::access::Wanted;
+use fabdeck_mad::access::ReadOptions;
 
 pub fn run(
     context: &mut Context<'_, '_>,
@@ -25,8 +25,8 @@ pub fn run(
         ));
     }
     let (mut look, rates) = match interval {
-        None => (context.look(Wanted { counters: true, ..Wanted::default() })?, None),
-        Some(interval) => twice(context, interval)?,
+        None => (context.read_snapshot(ReadOptions { counters: true, ..ReadOptions::default() })?, None),
+        Some(interval) => read_two_sweeps(context, interval)?,
     };
     for notes in [unplaced_counters(&look), fresh_counters(&look)] {
         look.observation.notes.extend(notes);
@@ -40,10 +40,13 @@ pub fn run(
 }
 
 /// Reads two sweeps; the counters are those of the second.
-fn twice(context: &mut Context<'_, '_>, interval: Duration) -> Result<(Look, Option<Rates>), Failure> {
-    let mut source = context.open(context.named_source()?)?;
-    let mut look = context.look_through(source.as_mut(), Wanted::default())?;
-    source.go_back(&mut look.observation, interval)?;
+fn read_two_sweeps(
+    context: &mut Context<'_, '_>,
+    interval: Duration,
+) -> Result<(Snapshot, Option<Rates>), Failure> {
+    let mut source = context.open_source(context.named_source()?)?;
+    let mut look = context.read_snapshot_through(source.as_mut(), ReadOptions::default())?;
+    source.rewind(&mut look.observation, interval)?;
     let before = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
     let fabric = look.fabric();
@@ -59,18 +62,18 @@ fn gauges(rates: &Rates) -> Vec<Gauge> {
     };
     vec![
         gauge("transmit_data_bytes_per_second", "bytes sent a second", PortRates::bandwidth),
-        gauge("receive_data_bytes_per_second", "bytes received a second", PortRates::intake),
+        gauge("receive_data_bytes_per_second", "bytes received a second", PortRates::receive_bandwidth),
         gauge("transmit_wait_ticks_per_second", "ticks of waiting a second", PortRates::congestion),
         gauge(
             "transmit_wait_ratio",
             "share of the time in which packets waited and nothing was sent",
-            PortRates::time_waited,
+            PortRates::wait_share,
         ),
         gauge("utilization_ratio", "share of the link's bandwidth that is sent", PortRates::utilisation),
     ]
 }
 
-pub fn rows_have_no_rates() -> Failure {
+pub fn row_rates_failure() -> Failure {
     Failure::usage(
         "FD-7312: rows are raw counters; --interval goes with --format prometheus, and 'hotspots' judges rates",
     )

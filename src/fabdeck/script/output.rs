@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use fabdeck_fabric::observe::{Note, Notes, escape_unprintable};
 use unicode_width::UnicodeWidthStr;
 
-use crate::session::{Listing, Selection, counted, wrap};
+use crate::session::{Listing, Selection, count_words, wrap_text};
 
-use super::fit::Page;
+use super::column_fit::TableLayout;
 use super::paint::Paint;
 use super::table::write_table;
 
@@ -15,11 +15,11 @@ use super::table::write_table;
 const NOTES_SHOWN: usize = 10;
 
 /// Messages are not wrapped at less than this width.
-pub const SHORTEST: usize = 24;
+pub const MIN_COLUMNS: usize = 24;
 
 /// What the process knows of its terminal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Terminal {
+pub struct TerminalInfo {
     pub stdin: bool,
     pub stdout: bool,
     pub stderr: bool,
@@ -40,7 +40,7 @@ pub struct Output<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
     pub paint: Paint,
-    pub page: Page,
+    pub page: TableLayout,
     /// Width of messages on a terminal.
     pub margin: Option<usize>,
     pub json: bool,
@@ -55,46 +55,52 @@ impl std::fmt::Debug for Output<'_> {
 
 impl<'a> Output<'a> {
     /// Prints a message; a write error is ignored.
-    pub fn say(&mut self, line: &str) {
-        const WHO: &str = "fabdeck: ";
+    pub fn print_message(&mut self, line: &str) {
+        const PREFIX: &str = "fabdeck: ";
         let line = escape_unprintable(line);
-        let room = self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(WHO.len()).max(SHORTEST));
-        let lines = if line.width() > room { wrap(&line, room) } else { vec![line.into_owned()] };
-        let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
+        let room =
+            self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(PREFIX.len()).max(MIN_COLUMNS));
+        let lines = if line.width() > room { wrap_text(&line, room) } else { vec![line.into_owned()] };
+        let _ = writeln!(self.err, "{PREFIX}{}", lines.join("\n         "));
     }
 
     /// Prints a line that begins with its own label. It is never wrapped, so that a command in it can be copied.
-    pub fn say_whole(&mut self, line: &str) {
+    pub fn print_unwrapped(&mut self, line: &str) {
         let _ = writeln!(self.err, "fabdeck: {}", escape_unprintable(line));
     }
 
     /// Prints rows as a table. All columns are printed if the fields are named or the output is no terminal.
     /// Otherwise those that fit are printed, with a message about the missing ones.
-    pub fn table(&mut self, listing: &dyn Listing, mut selection: Selection, named: bool) -> io::Result<()> {
+    pub fn write_table(
+        &mut self,
+        listing: &dyn Listing,
+        mut selection: Selection,
+        named: bool,
+    ) -> io::Result<()> {
         let page = self.page;
         let dull = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
         let missed = if named { Vec::new() } else { page.drop_for_room(listing, &mut selection) };
         if dull > 0 {
-            let what = counted(dull, "counter is", "counters are");
-            self.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+            let what = count_words(dull, "counter is", "counters are");
+            self.print_message(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
         }
         if !missed.is_empty() {
             let them = missed.join(", ");
-            self.say(&format!("no room for {them}: a wider terminal, a pipe and --json have them"));
+            self.print_message(&format!("no room for {them}: a wider terminal, a pipe and --json have them"));
         }
         write_table(self.out, self.paint, page, listing, &selection)
     }
 
     /// Prints the warnings that a reader needs before the answer. They are printed with JSON too, whose object has
     /// them among the notes.
-    pub fn warn(&mut self, notes: &Notes) {
-        for note in notes.grave() {
-            self.say(&format!("WARNING: {note}"));
+    pub fn print_warnings(&mut self, notes: &Notes) {
+        for note in notes.grave_notes() {
+            self.print_message(&format!("WARNING: {note}"));
         }
     }
 
     /// Prints the notes that were not printed as warnings; in JSON they are part of the object instead.
-    pub fn say_notes(&mut self, notes: &Notes) {
+    pub fn print_notes(&mut self, notes: &Notes) {
         if self.json {
             return;
         }
@@ -102,11 +108,11 @@ impl<'a> Output<'a> {
         let all = calm().count();
         let shown = if self.verbose { all } else { all.min(NOTES_SHOWN) };
         for note in calm().take(shown) {
-            self.say(&format!("note: {note}"));
+            self.print_message(&format!("note: {note}"));
         }
         if shown < all {
-            let more = counted(all - shown, "more note", "more notes");
-            self.say(&format!("... and {more}; -v shows all"));
+            let more = count_words(all - shown, "more note", "more notes");
+            self.print_message(&format!("... and {more}; -v shows all"));
         }
     }
 
@@ -138,7 +144,15 @@ impl<'a> From<&'a Note> for NoteObject<'a> {
 }
 
 /// Prints notes as a command without `--json` does.
-pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
-    Output { out, err, paint: Paint::default(), page: Page::default(), margin: None, json: false, verbose }
-        .say_notes(notes);
+pub fn print_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
+    Output {
+        out,
+        err,
+        paint: Paint::default(),
+        page: TableLayout::default(),
+        margin: None,
+        json: false,
+        verbose,
+    }
+    .print_notes(notes);
 }

@@ -3,15 +3,15 @@
 use super::context::Context;
 use super::show::write_summary;
 use super::{Exit, Failure};
-use fabdeck_mad::access::Wanted;
+use fabdeck_mad::access::ReadOptions;
 
 /// Source of the console if none is named.
-pub const DEFAULT: &str = "sim:demo";
+pub const DEFAULT_SOURCE: &str = "sim:demo";
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("fabdeck")?;
-    let source = context.open(context.source().unwrap_or(DEFAULT))?;
-    let look = context.look_at(source, Wanted::default())?;
+    let source = context.open_source(context.source().unwrap_or(DEFAULT_SOURCE))?;
+    let look = context.read_snapshot_from(source, ReadOptions::default())?;
     write_summary(context, &look)?;
     Ok(context.conclude(&look))
 }

@@ -4,22 +4,23 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::session::{
-    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, NO_TABLES, Stale, ahead, assume, counted, day_and_time,
-    digits_in_groups, failed, fit, job_figures_words, judge, migration_lines, phase_lines,
+    JobFigures, JobGain, LEVEL_ASSUMED, NO_TABLES, PlanFit, Snapshot, StalePlan, assume, check_plan_fit,
+    count_words, day_and_time, digits_in_groups, excluded_elements, job_figures_words, judge_plan,
+    migration_lines, phase_lines, remaining_difference,
 };
-use fabdeck_change::{Plan, Scope};
-use fabdeck_mad::access::Wanted;
+use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_mad::access::ReadOptions;
 
-use super::asking::{LaneChoice, PlanAction};
 use super::check::finding_lines;
 use super::context::Context;
-use super::levels::{self, InForce};
-use super::route::changes;
+use super::lanes_in_force::{self, LanesInForce};
+use super::route::change_summary;
+use super::route_args::{LaneChoice, PlanAction};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
 /// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
-const PLAN_BYTES_MOST: u64 = 1 << 30;
+const MAX_PLAN_BYTES: u64 = 1 << 30;
 
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
     context.refuse_filter("plan")?;
@@ -40,10 +41,10 @@ pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
     let mut text = String::new();
     let opened = std::fs::File::open(file).map_err(|error| bad(error.to_string()))?;
-    let read = opened.take(PLAN_BYTES_MOST + 1).read_to_string(&mut text);
+    let read = opened.take(MAX_PLAN_BYTES + 1).read_to_string(&mut text);
     read.map_err(|error| bad(error.to_string()))?;
-    if text.len() as u64 > PLAN_BYTES_MOST {
-        return Err(bad(format!("it has more than {} MiB, and no plan is that long", PLAN_BYTES_MOST >> 20)));
+    if text.len() as u64 > MAX_PLAN_BYTES {
+        return Err(bad(format!("it has more than {} MiB, and no plan is that long", MAX_PLAN_BYTES >> 20)));
     }
     let plan = Plan::read(&text);
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
@@ -58,20 +59,24 @@ pub fn is_plan(path: &Path) -> bool {
         return false;
     }
     let mut text = String::new();
-    let read = opened().and_then(|file| file.take(PLAN_BYTES_MOST).read_to_string(&mut text));
+    let read = opened().and_then(|file| file.take(MAX_PLAN_BYTES).read_to_string(&mut text));
     read.is_ok() && text.contains("\"fabdeck.plan/")
 }
 
 /// Whether the plan was made with the switches' lane tables, which then have to be read again.
-pub fn knows_lanes(plan: &Plan) -> bool {
-    plan.fingerprint.knows_lanes()
+pub fn plan_has_lanes(plan: &Plan) -> bool {
+    plan.fingerprint.has_lanes()
 }
 
 /// Changes tables and routes of a snapshot to those after the plan; refuses a stale plan.
-pub fn lead(context: &mut Context<'_, '_>, look: &mut Look, plan: &Plan) -> Result<(), Failure> {
-    assume_as(look, plan)?;
+pub fn apply_to_snapshot(
+    context: &mut Context<'_, '_>,
+    look: &mut Snapshot,
+    plan: &Plan,
+) -> Result<(), Failure> {
+    assume_tables(look, plan)?;
     refuse_stale(context, look, plan)?;
-    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    let after = plan.tables_after(look.fabric(), &look.observation.tables);
     look.routes = Some(plan.routes(look.fabric(), &after));
     look.observation.tables = after;
     Ok(())
@@ -80,7 +85,7 @@ pub fn lead(context: &mut Context<'_, '_>, look: &mut Look, plan: &Plan) -> Resu
 fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
     if context.output.json {
-        let mut object = context.plain_object("plan-show")?;
+        let mut object = context.object_without_snapshot("plan-show")?;
         object.field("plan", &plan)?;
         object.end()?;
         return Ok(Exit::Done);
@@ -121,7 +126,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("unreachable", number(&plan.certificate["unreachable"])),
         ("deadlock free", deadlock.to_owned()),
         ("moved pairs", moved),
-        ("changes", changes(plan)),
+        ("changes", change_summary(plan)),
     ];
     let found = finding_lines(&plan.findings);
     let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
@@ -142,15 +147,15 @@ fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let words = |figures: &JobFigures| job_figures_words(figures);
     let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
     vec![
-        ("for jobs", format!("{} that ran when it was made", counted(count, "job", "jobs"))),
+        ("for jobs", format!("{} that ran when it was made", count_words(count, "job", "jobs"))),
         ("jobs then", now),
         ("  after", words(&then)),
     ]
 }
 
 /// Refuses a plan for another fabric or another state of it.
-fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
-    let fit = fit(look, plan);
+fn refuse_stale(context: &mut Context<'_, '_>, look: &Snapshot, plan: &Plan) -> Result<PlanFit, Failure> {
+    let fit = check_plan_fit(look, plan);
     let Some(stale) = fit.stale() else { return Ok(fit) };
     context.conclude(look);
     let what =
@@ -159,14 +164,18 @@ fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Resu
 }
 
 /// Prints the findings of a plan in one line.
-pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
+pub fn print_warnings(context: &mut Context<'_, '_>, plan: &Plan) {
     if !plan.findings.is_empty() {
-        context.output.say(&format!("warning: the plan of {}: {}", plan.engine, plan.findings.join("; ")));
+        context.output.print_message(&format!(
+            "warning: the plan of {}: {}",
+            plan.engine,
+            plan.findings.join("; ")
+        ));
     }
 }
 
 /// Assumes the same tables as the plan did.
-fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+fn assume_tables(look: &mut Snapshot, plan: &Plan) -> Result<(), Failure> {
     match &plan.assumed {
         Some(id) if !look.observation.tables.has_forwarding() => {
             Ok(assume(look, super::whatif::engine_named(id)?)?)
@@ -177,25 +186,32 @@ fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
 
 fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let lanes = knows_lanes(&plan);
-    let mut source = context.open(context.named_source()?)?;
-    let mut look =
-        context.look_through(source.as_mut(), Wanted { tables: true, lanes, ..Wanted::default() })?;
-    assume_as(&mut look, &plan)?;
+    let lanes = plan_has_lanes(&plan);
+    let mut source = context.open_source(context.named_source()?)?;
+    let mut look = context.read_snapshot_through(
+        source.as_mut(),
+        ReadOptions { tables: true, lanes, ..ReadOptions::default() },
+    )?;
+    assume_tables(&mut look, &plan)?;
     let fit = refuse_stale(context, &look, &plan)?;
     let wider = switches && !plan.scope.switches;
-    let in_force = match wider && fit == Fit::AsMade {
-        true => levels::in_force(context, source.as_mut(), &mut look, (lanes_then(&plan), true))?,
-        false => InForce::unasked(None),
+    let in_force = match wider && fit == PlanFit::AsMade {
+        true => lanes_in_force::read_lanes_in_force(
+            context,
+            source.as_mut(),
+            &mut look,
+            (planned_lane_choice(&plan), true),
+        )?,
+        false => LanesInForce::of_choice(None),
     };
-    let judged = judge(&look, &plan, &fit, (switches, in_force.sent()))?;
-    let failed = failed(&look, &plan);
+    let judged = judge_plan(&look, &plan, &fit, (switches, in_force.sent()))?;
+    let failed = excluded_elements(&look, &plan);
     if context.output.json {
         let mut object = context.object("plan-check", &look)?;
         object.field("stale", &false)?;
-        object.field("applied", &(fit == Fit::Applied))?;
+        object.field("applied", &(fit == PlanFit::Applied))?;
         object.field("failed", &failed)?;
-        object.field("scope", &Scope { switches: switches || plan.scope.switches })?;
+        object.field("scope", &CertificateScope { switches: switches || plan.scope.switches })?;
         object.field("unmet_switches", &judged.unmet)?;
         object.field("transition", &judged.transition)?;
         object.field("cut_off", &judged.cut_off)?;
@@ -211,7 +227,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         }));
         pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
         pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
-        pairs.extend(such_as(judged.unmet.as_deref().unwrap_or_default()));
+        pairs.extend(example_lines(judged.unmet.as_deref().unwrap_or_default()));
         pairs.extend(crate::session::report_lines(&judged.report));
         pairs.extend(judged.transition.lines());
         pairs.extend(finding_lines(&judged.findings));
@@ -222,7 +238,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
 }
 
 /// How the plan knew the lanes of the old paths, so that they are determined in the same way.
-fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
+fn planned_lane_choice(plan: &Plan) -> Option<LaneChoice> {
     match plan.transition.old_lanes.as_str() {
         "one" => Some(LaneChoice::One),
         "path records, sampled" => Some(LaneChoice::Sampled),
@@ -234,7 +250,7 @@ fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
 }
 
 /// The first of some names.
-fn such_as(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
+fn example_lines(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
     names.iter().take(10).map(|name| ("  such as", name.clone()))
 }
 
@@ -245,7 +261,7 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
         _ if plan.lanes.count == 1 => summary,
         None => format!("{summary}; no switch tells what it does with levels"),
         Some(unmet) => {
-            let switches = counted(unmet.len(), "switch does not put", "switches do not put");
+            let switches = count_words(unmet.len(), "switch does not put", "switches do not put");
             format!("{summary}; {switches} each level on the lane of its number")
         }
     }
@@ -253,26 +269,26 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
 
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let lanes = knows_lanes(&plan);
-    let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
-    assume_as(&mut look, &plan)?;
-    let ahead = ahead(&look, &plan);
-    let fit = fit(&look, &plan);
+    let lanes = plan_has_lanes(&plan);
+    let mut look = context.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+    assume_tables(&mut look, &plan)?;
+    let ahead = remaining_difference(&look, &plan);
+    let fit = check_plan_fit(&look, &plan);
     let stale = fit.stale();
     if context.output.json {
         let mut object = context.object("plan-diff", &look)?;
-        object.field("stale", &stale.map(Stale::words))?;
-        object.field("applied", &(fit == Fit::Applied))?;
+        object.field("stale", &stale.map(StalePlan::words))?;
+        object.field("applied", &(fit == PlanFit::Applied))?;
         object.field("drift", &stale.map(|stale| &stale.drift))?;
         object.fields(&ahead)?;
         object.end()?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
-        let switches = counted(ahead.switches.len(), "switch", "switches");
+        let switches = count_words(ahead.switches.len(), "switch", "switches");
         pairs.push(("tables", format!("{switches} to write, for what the plan leads to")));
-        pairs.extend(such_as(&ahead.switches));
+        pairs.extend(example_lines(&ahead.switches));
         pairs.push(("lanes", lanes_line(&plan, ahead.lanes.as_deref())));
-        pairs.extend(such_as(ahead.lanes.as_deref().unwrap_or_default()));
+        pairs.extend(example_lines(ahead.lanes.as_deref().unwrap_or_default()));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);

@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Stop;
-use super::fit::USUAL_WIDTH;
-use fabdeck_mad::access::{Progress, Watch};
-use fabdeck_routing::Pulse;
+use super::StopFlag;
+use super::column_fit::DEFAULT_WIDTH;
+use fabdeck_mad::access::{ReadObserver, ReadProgress};
+use fabdeck_routing::RouteProgress;
 
 /// A faster reading shows no line.
-const QUIET: Duration = Duration::from_millis(400);
-const EVERY: Duration = Duration::from_millis(100);
+const FIRST_DELAY: Duration = Duration::from_millis(400);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Clears the line; a write error is ignored.
-pub fn take_away(err: &mut dyn Write) {
+pub fn clear_line(err: &mut dyn Write) {
     let _ = err.write_all(b"\r\x1b[K").and_then(|()| err.flush());
 }
 
 /// Replaces the line by another one. A wrapped line could not be cleared, so the end of a long line is dropped; its
 /// begin matters most.
-pub fn renew(err: &mut dyn Write, columns: Option<usize>, line: &str) {
+pub fn rewrite_line(err: &mut dyn Write, columns: Option<usize>, line: &str) {
     // Some terminals wrap as soon as the last cell is written.
-    let room = columns.unwrap_or(USUAL_WIDTH).saturating_sub(1);
-    let line = format!("\r\x1b[K{}", fitting(line, room));
+    let room = columns.unwrap_or(DEFAULT_WIDTH).saturating_sub(1);
+    let line = format!("\r\x1b[K{}", fit_line(line, room));
     let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
 }
 
 /// The first parts of a line that fit, or the begin of the first part.
-fn fitting(line: &str, room: usize) -> &str {
+fn fit_line(line: &str, room: usize) -> &str {
     let whole = line.match_indices("; ").map(|(at, _)| &line[..at]).chain([line]);
     let fits = whole.filter(|part| part.width() <= room).last();
     fits.unwrap_or_else(|| {
@@ -40,85 +40,85 @@ fn fitting(line: &str, room: usize) -> &str {
 }
 
 /// The line on stderr.
-pub struct Meter<'w> {
+pub struct ProgressMeter<'w> {
     err: &'w mut dyn Write,
     shown: bool,
     watched: bool,
     next: Instant,
-    stop: Option<Stop>,
+    stop: Option<StopFlag>,
 }
 
-impl<'w> Meter<'w> {
+impl<'w> ProgressMeter<'w> {
     pub fn new(err: &'w mut dyn Write, watched: bool) -> Self {
-        Self { err, shown: false, watched, next: Instant::now() + QUIET, stop: None }
+        Self { err, shown: false, watched, next: Instant::now() + FIRST_DELAY, stop: None }
     }
 
     /// Makes the reading end when the stop flag is set, for commands with a cleanup.
-    pub fn heeding(self, stop: Option<&Stop>) -> Self {
+    pub fn with_stop(self, stop: Option<&StopFlag>) -> Self {
         Self { stop: stop.cloned(), ..self }
     }
 
     /// Clears the line.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            take_away(self.err);
+            clear_line(self.err);
         }
     }
 }
 
-impl Meter<'_> {
-    pub(super) fn say(&mut self, line: impl FnOnce() -> String) {
+impl ProgressMeter<'_> {
+    pub(super) fn show_line(&mut self, line: impl FnOnce() -> String) {
         let now = Instant::now();
         if !self.watched || now < self.next {
             return;
         }
-        self.next = now + EVERY;
+        self.next = now + UPDATE_INTERVAL;
         self.shown = true;
-        renew(self.err, None, &format!("{}, Ctrl-C ends it", line()));
+        rewrite_line(self.err, None, &format!("{}, Ctrl-C ends it", line()));
     }
 }
 
-impl Watch for Meter<'_> {
-    fn progress(&mut self, Progress { phase, done, known }: Progress) {
-        self.say(|| format!("reading {phase}: {done} of {known}"));
+impl ReadObserver for ProgressMeter<'_> {
+    fn report_progress(&mut self, ReadProgress { phase, done, known }: ReadProgress) {
+        self.show_line(|| format!("reading {phase}: {done} of {known}"));
     }
 
-    fn cancelled(&self) -> bool {
-        self.stop.as_ref().is_some_and(Stop::is_asked)
+    fn is_cancelled(&self) -> bool {
+        self.stop.as_ref().is_some_and(StopFlag::is_requested)
     }
 }
 
 /// Reports no progress of an engine, but ends it when the stop flag is set.
-pub struct Heeding<'s>(pub Option<&'s Stop>);
+pub struct StopPulse<'s>(pub Option<&'s StopFlag>);
 
-impl Pulse for Heeding<'_> {
-    fn step(&self, _: usize, _: usize) {}
+impl RouteProgress for StopPulse<'_> {
+    fn report(&self, _: usize, _: usize) {}
 
-    fn cancelled(&self) -> bool {
-        self.0.is_some_and(Stop::is_asked)
+    fn is_cancelled(&self) -> bool {
+        self.0.is_some_and(StopFlag::is_requested)
     }
 }
 
 /// Progress of an engine, reported from any thread. Routing counts separately from the certificate.
 #[derive(Default)]
-struct Share<'s> {
+struct EngineProgress<'s> {
     done: AtomicUsize,
     of: AtomicUsize,
-    stop: Option<&'s Stop>,
+    stop: Option<&'s StopFlag>,
 }
 
-impl Pulse for Share<'_> {
-    fn step(&self, done: usize, of: usize) {
+impl RouteProgress for EngineProgress<'_> {
+    fn report(&self, done: usize, of: usize) {
         self.done.store(done, Ordering::Relaxed);
         self.of.store(of, Ordering::Relaxed);
     }
 
-    fn cancelled(&self) -> bool {
-        self.stop.is_some_and(Stop::is_asked)
+    fn is_cancelled(&self) -> bool {
+        self.stop.is_some_and(StopFlag::is_requested)
     }
 }
 
-impl Share<'_> {
+impl EngineProgress<'_> {
     fn percent(&self) -> usize {
         let (done, of) = (self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed));
         (done.min(of) * 100).checked_div(of).unwrap_or(0)
@@ -126,13 +126,13 @@ impl Share<'_> {
 }
 
 /// Runs work in another thread and shows its progress.
-pub fn engine_under_way<T: Send>(
+pub fn run_with_progress<T: Send>(
     err: &mut dyn Write,
-    (engine, stop): (&str, Option<&Stop>),
-    work: impl FnOnce(&dyn Pulse) -> T + Send,
+    (engine, stop): (&str, Option<&StopFlag>),
+    work: impl FnOnce(&dyn RouteProgress) -> T + Send,
 ) -> T {
-    let (share, watcher) = (Share { stop, ..Share::default() }, std::thread::current());
-    let mut meter = Meter::new(err, true);
+    let (share, watcher) = (EngineProgress { stop, ..EngineProgress::default() }, std::thread::current());
+    let mut meter = ProgressMeter::new(err, true);
     let ended = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let done = work(&share);
@@ -140,8 +140,8 @@ pub fn engine_under_way<T: Send>(
             done
         });
         while !worker.is_finished() {
-            std::thread::park_timeout(EVERY / 4);
-            meter.say(|| format!("{engine}: {} %", share.percent()));
+            std::thread::park_timeout(UPDATE_INTERVAL / 4);
+            meter.show_line(|| format!("{engine}: {} %", share.percent()));
         }
         worker.join()
     });
@@ -156,29 +156,29 @@ mod tests {
     #[test]
     fn a_line_loses_its_last_parts_where_its_terminal_is_narrow() {
         let line = "change 3f2a91bc applied, not confirmed; 9m 58s left, until 14:12:03 UTC; Ctrl-C leaves it waiting";
-        assert_eq!(fitting(line, 120), line);
+        assert_eq!(fit_line(line, 120), line);
         assert_eq!(
-            fitting(line, 79),
+            fit_line(line, 79),
             "change 3f2a91bc applied, not confirmed; 9m 58s left, until 14:12:03 UTC"
         );
-        assert_eq!(fitting(line, 40), "change 3f2a91bc applied, not confirmed");
-        assert_eq!(fitting(line, 9), "change 3f");
-        assert_eq!((fitting("日本語", 5), fitting("日", 1)), ("日本", ""));
+        assert_eq!(fit_line(line, 40), "change 3f2a91bc applied, not confirmed");
+        assert_eq!(fit_line(line, 9), "change 3f");
+        assert_eq!((fit_line("日本語", 5), fit_line("日", 1)), ("日本", ""));
     }
 
     #[test]
     fn an_engine_says_how_far_it_is_once_it_takes_time_and_the_line_goes_away() {
         let mut err = Vec::new();
-        let done = engine_under_way(&mut err, ("nue", None), |pulse| {
-            pulse.step(3, 4);
-            std::thread::sleep(QUIET + 3 * EVERY);
+        let done = run_with_progress(&mut err, ("nue", None), |pulse| {
+            pulse.report(3, 4);
+            std::thread::sleep(FIRST_DELAY + 3 * UPDATE_INTERVAL);
             7
         });
         let said = String::from_utf8(err).unwrap();
         assert!(done == 7 && said.contains("nue: 75 %, Ctrl-C ends it"), "{said:?}");
         assert!(said.ends_with("\r\x1b[K") && !said.contains('\n'), "{said:?}");
         let mut err = Vec::new();
-        assert_eq!(engine_under_way(&mut err, ("nue", None), |_| 7), 7);
+        assert_eq!(run_with_progress(&mut err, ("nue", None), |_| 7), 7);
         assert!(err.is_empty(), "what is quick needs no line");
     }
 }

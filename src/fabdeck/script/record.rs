@@ -8,28 +8,28 @@ use jiff::Zoned;
 
 use super::args::RecordArgs;
 use super::context::Context;
-use super::hearing::{Hearing, hear};
-use super::jotted::{Jotted, listen};
-use super::progress::Meter;
-use super::reel::{Reel, Rolling, Unwritten};
-use super::target::{is_stdout, refuse_taken};
+use super::job_thread::{JobThread, start_job_thread};
+use super::output_file::{is_stdout, refuse_existing};
+use super::progress::ProgressMeter;
+use super::recording_output::{FileWriteError, RecordingOutput, RollingFiles};
+use super::stdin_notes::{StdinNote, start_reading};
 use super::{Exit, Failure};
-use crate::session::{Look, counted, digits_in_groups};
+use crate::session::{Snapshot, count_words, digits_in_groups};
 use fabdeck_fabric::observe::Sweep;
-use fabdeck_files::capture::{Kept, RecordError, Rotation, Series, create};
-use fabdeck_files::capture_format::Header;
-use fabdeck_mad::access::{Progress, Source, SourceError, Wanted, Watch};
+use fabdeck_files::capture::{FileSeries, RecordError, RecordedPart, RotationLimits, create};
+use fabdeck_files::capture_format::CaptureHeader;
+use fabdeck_mad::access::{ReadObserver, ReadOptions, ReadProgress, Source, SourceError};
 
 /// Default interval between two sweeps.
-const INTERVAL: Duration = Duration::from_secs(1);
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 
 pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure> {
     context.refuse_filter("record")?;
     refuse_mixed(context, args)?;
     let name = context.named_source()?.to_owned();
-    let mut source = context.open(&name)?;
-    let wanted = Wanted { tables: true, multicast: true, lanes: true, ..Wanted::default() };
-    let look = context.look_through(source.as_mut(), wanted)?;
+    let mut source = context.open_source(&name)?;
+    let wanted = ReadOptions { tables: true, multicast: true, lanes: true, ..ReadOptions::default() };
+    let look = context.read_snapshot_through(source.as_mut(), wanted)?;
     let Some(reading) = &look.observation.reading else {
         return Err(Failure::usage(format!(
             "FD-7964: {name} is not live, so there is nothing to record; `convert` writes what is known of it"
@@ -38,44 +38,44 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let simulated = reading.virtual_time;
     if simulated {
         refuse_endless(args)?;
-        say_simulated(context);
+        report_simulated_time(context);
     }
-    let interval = args.interval.unwrap_or(INTERVAL);
-    let mut run = Run {
+    let interval = args.interval.unwrap_or(DEFAULT_INTERVAL);
+    let mut run = RecordingRun {
         interval,
         until: args.time,
-        clock: Clock { simulated, start: begins(simulated), first: None },
+        clock: RecordingClock { simulated, start: start_time(simulated), first: None },
         look,
         sweeps: 0,
-        notes: args.notes.then(listen),
+        notes: args.notes.then(start_reading),
         hearing: None,
     };
-    let header = Header {
+    let header = CaptureHeader {
         format: "fabdeck.capture/1".into(),
         fabdeck: env!("CARGO_PKG_VERSION").into(),
         source: name,
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
         utc_offset_s: Zoned::now().offset().seconds(),
     };
-    run.hearing = hear(context, &args.hear)?;
+    run.hearing = start_job_thread(context, &args.hear)?;
     if let Some(hearing) = run.hearing.as_mut().filter(|_| simulated) {
         let stop = context.outside.stop();
-        stop.heed();
-        hearing.wait(|| stop.is_asked());
+        stop.listen();
+        hearing.wait(|| stop.is_requested());
     }
-    let mut reel = reel(context, args, header)?;
+    let mut reel = open_output(context, args, header)?;
     let ended = run.record(context, source.as_mut(), &mut reel);
     let ended = match ended {
-        Err(Stopped::Write(error)) => return Err(unwritten(&error)),
+        Err(RecordingStop::Write(error)) => return Err(unwritten_failure(&error)),
         // The recording gets a proper end whatever happened to the source.
         other => other,
     };
     source.end_watch(&mut run.look.observation);
     let last = run.clock.last(run.interval, run.sweeps);
-    let (kept, files) = reel.end(last).map_err(|error| unwritten(&error))?;
+    let (kept, files) = reel.end(last).map_err(|error| unwritten_failure(&error))?;
     report(context, &run.look, &files, kept)?;
     match ended {
-        Err(Stopped::Source(error)) => Err(error.into()),
+        Err(RecordingStop::Source(error)) => Err(error.into()),
         _ => Ok(context.conclude(&run.look)),
     }
 }
@@ -91,9 +91,9 @@ fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
 }
 
 /// Explains why an hour of recording is ready at once, with times in the future.
-fn say_simulated(context: &mut Context<'_, '_>) {
+fn report_simulated_time(context: &mut Context<'_, '_>) {
     if !context.output.json {
-        context.output.say(
+        context.output.print_message(
             "time in this simulator is simulated: it passes as fast as sweeps can be read, and what is recorded has its \
              times, not those of the clock",
         );
@@ -103,7 +103,7 @@ fn say_simulated(context: &mut Context<'_, '_>) {
 /// Refuses options that exclude each other.
 fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
     let rolls = args.rotate_size.is_some() || args.rotate_every.is_some();
-    let keys = context.reach().mkey_file;
+    let keys = context.source_options().mkey_file;
     let what = match () {
         () if is_stdout(&args.output) && rolls => {
             "FD-7963: stdout is one stream; --rotate-size and --rotate-every are for files"
@@ -117,27 +117,32 @@ fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Fail
         () if args.notes && keys.is_some_and(|file| is_stdout(&file)) => {
             "FD-7965: --notes and '--mkey-file -' both want stdin; write the keys to a file"
         }
-        () if !rolls => return refuse_taken(&args.output),
+        () if !rolls => return refuse_existing(&args.output),
         () => return Ok(()),
     };
     Err(Failure::usage(what))
 }
 
-fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) -> Result<Reel<'o>, Failure> {
-    let rotation = Rotation { size: args.rotate_size, every: args.rotate_every };
+fn open_output<'o>(
+    context: &mut Context<'_, 'o>,
+    args: &RecordArgs,
+    header: CaptureHeader,
+) -> Result<RecordingOutput<'o>, Failure> {
+    let rotation = RotationLimits { size: args.rotate_size, every: args.rotate_every };
     if is_stdout(&args.output) {
-        return Ok(Reel::stream(context.output.take_stdout(), header));
+        return Ok(RecordingOutput::stream(context.output.take_stdout(), header));
     }
-    if rotation == Rotation::default() {
+    if rotation == RotationLimits::default() {
         let failed = |error| Failure::writing(&args.output.display().to_string(), &error);
-        return Ok(Reel::file(create(&args.output).map_err(failed)?, &args.output, header));
+        return Ok(RecordingOutput::file(create(&args.output).map_err(failed)?, &args.output, header));
     }
-    let Some(series) = Series::new(&args.output) else {
+    let Some(series) = FileSeries::new(&args.output) else {
         let file = args.output.display();
         return Err(Failure::usage(format!("FD-7966: '{file}' is no name that numbers could be put into")));
     };
-    let rolling = Rolling { series, rotation, keep: args.keep.map(|keep| keep as usize) };
-    let reel = Reel::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))?;
+    let rolling = RollingFiles { series, rotation, keep: args.keep.map(|keep| keep as usize) };
+    let reel =
+        RecordingOutput::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))?;
     reel.map_err(|rival| {
         let rival = rival.display();
         Failure::new(
@@ -146,24 +151,23 @@ fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) ->
                 "FD-7971: another recording writes {rival}, and both would count and remove the files of that name; name \
                  another with -o"
             ),
-        )
-    })
+        ) })
 }
 
 /// Why a recording ended early.
-enum Stopped {
+enum RecordingStop {
     Source(SourceError),
-    Write(Unwritten),
+    Write(FileWriteError),
 }
 
 /// Time of a sweep: that of the machine, or in a simulator the first sweep's plus the simulated time.
-struct Clock {
+struct RecordingClock {
     simulated: bool,
     start: i64,
     first: Option<Duration>,
 }
 
-impl Clock {
+impl RecordingClock {
     fn time(&mut self, sweep: &Sweep) -> i64 {
         let first = *self.first.get_or_insert(sweep.began);
         let passed = sweep.began.saturating_sub(first).as_millis();
@@ -189,32 +193,32 @@ fn millis() -> i64 {
 
 /// Begin of a recording. A simulated one begins at SOURCE_DATE_EPOCH if that is set, so that it can be reproduced
 /// byte for byte.
-fn begins(simulated: bool) -> i64 {
+fn start_time(simulated: bool) -> i64 {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
     let seconds = seconds.and_then(|seconds| seconds.parse::<i64>().ok());
     seconds.and_then(|seconds| seconds.checked_mul(1000)).unwrap_or_else(millis)
 }
 
-struct Run {
+struct RecordingRun {
     interval: Duration,
     until: Option<Duration>,
-    clock: Clock,
-    look: Look,
+    clock: RecordingClock,
+    look: Snapshot,
     sweeps: u32,
-    notes: Option<Receiver<Jotted>>,
-    hearing: Option<Hearing>,
+    notes: Option<Receiver<StdinNote>>,
+    hearing: Option<JobThread>,
 }
 
-impl Run {
+impl RecordingRun {
     /// Sweeps until the duration is over or the stop flag is set.
     fn record(
         &mut self,
         context: &mut Context<'_, '_>,
         source: &mut dyn Source,
-        reel: &mut Reel<'_>,
-    ) -> Result<(), Stopped> {
+        reel: &mut RecordingOutput<'_>,
+    ) -> Result<(), RecordingStop> {
         let stop = context.outside.stop();
-        let wish = stop.heed();
+        let wish = stop.listen();
         let mut next = Duration::ZERO;
         let told = self
             .look
@@ -223,14 +227,14 @@ impl Run {
             .as_ref()
             .map_or((0, 0), |told| (told.phases.len(), told.silent.len()));
         loop {
-            let meter = Meter::new(context.output.err, context.progress);
-            let mut watch = Recording { meter, wish, kept: reel.kept() };
+            let meter = ProgressMeter::new(context.output.err, context.progress);
+            let mut watch = RecordingWatch { meter, wish, kept: reel.totals() };
             let swept = source.sweep(&mut self.look.observation, next, &mut watch);
             watch.meter.clear();
             let sweep = match swept {
                 Ok(sweep) => sweep,
                 Err(SourceError::Cancelled) => return self.write_notes(context, reel),
-                Err(error) => return Err(Stopped::Source(error)),
+                Err(error) => return Err(RecordingStop::Source(error)),
             };
             // Every sweep would add its phases and unanswered requests to a long recording; the sweep itself says
             // what is missing.
@@ -242,7 +246,7 @@ impl Run {
             if self.sweeps > 0 {
                 self.write_notes(context, reel)?;
             }
-            self.hear(context, time);
+            self.record_jobs(context, time);
             self.write(context, reel, time, &sweep)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
@@ -256,78 +260,84 @@ impl Run {
     fn write(
         &self,
         context: &mut Context<'_, '_>,
-        reel: &mut Reel<'_>,
+        reel: &mut RecordingOutput<'_>,
         time: i64,
         sweep: &Sweep,
-    ) -> Result<(), Stopped> {
-        if let Some(file) = reel.turn(time).map_err(Stopped::Write)? {
-            context.output.say(&format!("{file} begins"));
+    ) -> Result<(), RecordingStop> {
+        if let Some(file) = reel.rotate(time).map_err(RecordingStop::Write)? {
+            context.output.print_message(&format!("{file} begins"));
         }
-        let written = reel.recorder().sweep(time, &self.look.observation, sweep);
-        written.map_err(|error| Stopped::Write(failed(reel, error)))?;
-        match reel.tidy() {
+        let written = reel.recorder().record_sweep(time, &self.look.observation, sweep);
+        written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
+        match reel.remove_oldest() {
             Ok(gone) => gone.iter().for_each(|path| {
-                context.output.say(&format!("{} is removed: --keep", path.display()));
+                context.output.print_message(&format!("{} is removed: --keep", path.display()));
             }),
             // The recording goes on; the message explains the full disk.
-            Err(error) => context.output.say(&format!("FD-7968: an old file cannot be removed: {error}")),
+            Err(error) => {
+                context.output.print_message(&format!("FD-7968: an old file cannot be removed: {error}"))
+            }
         }
         Ok(())
     }
 
     /// Adds the current list of jobs to the snapshot.
-    fn hear(&mut self, context: &mut Context<'_, '_>, time: i64) {
+    fn record_jobs(&mut self, context: &mut Context<'_, '_>, time: i64) {
         let Some(hearing) = &mut self.hearing else { return };
-        let (jobs, said) = hearing.turn(self.clock.simulated.then_some(time));
+        let (jobs, said) = hearing.take_latest(self.clock.simulated.then_some(time));
         self.look.observation.jobs = jobs;
-        said.iter().for_each(|words| context.output.say(words));
+        said.iter().for_each(|words| context.output.print_message(words));
     }
 
     /// Adds the notes that arrived on stdin.
-    fn write_notes(&self, context: &mut Context<'_, '_>, reel: &mut Reel<'_>) -> Result<(), Stopped> {
+    fn write_notes(
+        &self,
+        context: &mut Context<'_, '_>,
+        reel: &mut RecordingOutput<'_>,
+    ) -> Result<(), RecordingStop> {
         for jotted in self.notes.iter().flat_map(Receiver::try_iter) {
             match jotted {
-                Jotted::Note(time, text) => {
-                    let written = reel.recorder().note(time, &text);
-                    written.map_err(|error| Stopped::Write(failed(reel, error)))?;
+                StdinNote::Note(time, text) => {
+                    let written = reel.recorder().record_note(time, &text);
+                    written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
                 }
-                Jotted::TooLong => context
-                    .output
-                    .say("FD-7967: a note takes more than 64 KiB, and was left out; the recording goes on"),
+                StdinNote::TooLong => context.output.print_message(
+                    "FD-7967: a note takes more than 64 KiB, and was left out; the recording goes on",
+                ),
             }
         }
         Ok(())
     }
 }
 
-fn failed(reel: &Reel<'_>, error: RecordError) -> Unwritten {
-    Unwritten { file: reel.files().last().cloned().unwrap_or_default(), error }
+fn write_failure(reel: &RecordingOutput<'_>, error: RecordError) -> FileWriteError {
+    FileWriteError { file: reel.files().last().cloned().unwrap_or_default(), error }
 }
 
 /// Waits for the next sweep, shows the size of the recording, and ends on the stop flag.
-struct Recording<'w> {
-    meter: Meter<'w>,
+struct RecordingWatch<'w> {
+    meter: ProgressMeter<'w>,
     wish: &'w AtomicBool,
-    kept: Kept,
+    kept: RecordedPart,
 }
 
-impl Watch for Recording<'_> {
-    fn progress(&mut self, _: Progress) {
-        let Kept { sweeps, bytes, .. } = self.kept;
-        self.meter.say(|| format!("recorded {sweeps} sweeps, {} kB", bytes / 1000));
+impl ReadObserver for RecordingWatch<'_> {
+    fn report_progress(&mut self, _: ReadProgress) {
+        let RecordedPart { sweeps, bytes, .. } = self.kept;
+        self.meter.show_line(|| format!("recorded {sweeps} sweeps, {} kB", bytes / 1000));
     }
 
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.wish.load(Ordering::SeqCst)
     }
 }
 
-fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
+fn unwritten_failure(FileWriteError { file, error }: &FileWriteError) -> Failure {
     if error.error.kind() == std::io::ErrorKind::BrokenPipe {
         // The reader of the pipe has seen enough.
         return Failure { exit: Exit::Done, message: None };
     }
-    let kept = counted(error.kept.sweeps as usize, "sweep", "sweeps");
+    let kept = count_words(error.kept.sweeps as usize, "sweep", "sweeps");
     Failure::new(
         Exit::Failed,
         format!(
@@ -339,7 +349,12 @@ fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
     )
 }
 
-fn report(context: &mut Context<'_, '_>, look: &Look, files: &[String], kept: Kept) -> Result<(), Failure> {
+fn report(
+    context: &mut Context<'_, '_>,
+    look: &Snapshot,
+    files: &[String],
+    kept: RecordedPart,
+) -> Result<(), Failure> {
     let file = files.last().map_or("", String::as_str);
     if context.output.json {
         let times = !context.globals.no_times;
@@ -354,8 +369,9 @@ fn report(context: &mut Context<'_, '_>, look: &Look, files: &[String], kept: Ke
         }
         return Ok(object.end()?);
     }
-    let (sweeps, bytes) = (counted(kept.sweeps as usize, "sweep", "sweeps"), digits_in_groups(kept.bytes));
-    context.output.say(&match files {
+    let (sweeps, bytes) =
+        (count_words(kept.sweeps as usize, "sweep", "sweeps"), digits_in_groups(kept.bytes));
+    context.output.print_message(&match files {
         [_] if file == "-" => format!("{sweeps} written to stdout, {bytes} bytes"),
         [_] => format!("{sweeps} in {file}, {bytes} bytes; --source {file} shows it"),
         files => {

@@ -1,20 +1,20 @@
 //! `route`: computes and certifies the routes of one engine, and writes a plan for them.
 
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
-    digits_in_groups, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose,
-    report_lines, settled, supposed_words,
+    EngineRow, JobFigures, LidHalf, NO_TABLES, PlanCreationError, PlanOrigin, Proposal, ProposalOptions,
+    Snapshot, assume_lids, digits_in_groups, job_figures_in_force, job_figures_words, make_plan, phase_lines,
+    plan_text, propose, report_lines, settle_proposal, supposed_words,
 };
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
-use fabdeck_mad::access::Wanted;
+use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Engine;
 
-use super::asking::RoutePlanArgs;
 use super::check;
 use super::context::Context;
+use super::route_args::RoutePlanArgs;
 use super::table::write_pairs;
-use super::{Exit, Failure, levels, phased, plan, staged, target, whatif};
+use super::{Exit, Failure, lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
@@ -26,16 +26,16 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         ));
     }
     // The check comes before the engine, which may take minutes.
-    target::refuse_unless_forced(&args.output, args.force)?;
+    output_file::refuse_unless_forced(&args.output, args.force)?;
     let engine = whatif::engine_named(&args.engine)?;
     let half = match (args.phases, args.high_lids) {
-        (true, _) => Some(Half::Base),
-        (_, true) => Some(Half::High),
+        (true, _) => Some(LidHalf::Base),
+        (_, true) => Some(LidHalf::High),
         _ => None,
     };
-    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let (mut look, in_force) =
-        levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
+        lanes_in_force::read_snapshot(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
     let has_tables = look.observation.tables.has_forwarding();
     if !has_tables && half.is_some() {
         return Err(Failure::usage(
@@ -46,93 +46,100 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     if !has_tables {
         assume_lids(&mut look);
     }
-    let faults = whatif::faults(context, &look, &args.fail)?;
-    let request = whatif::request(context, &mut look, &args.route)?;
+    let faults = whatif::read_faults(context, &look, &args.fail)?;
+    let request = whatif::route_request(context, &mut look, &args.route)?;
     let agents = match half {
-        Some(Half::Base) => phased::agents(context, &mut look, &faults)?,
+        Some(LidHalf::Base) => phased_routing::read_agents(context, &mut look, &faults)?,
         _ => Vec::new(),
     };
-    let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+    let asked = ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
     let before = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
-    let Routed { mut plan, proposal, mut row } = match half {
-        None => routed(context, &look, &faults, engine, asked)?,
-        Some(half) => phased::routed(context, (&look, &faults), engine, (half, &agents), (asked, &in_force))?,
+    let RoutedPlan { mut plan, proposal, mut row } = match half {
+        None => route_plan(context, &look, &faults, engine, asked)?,
+        Some(half) => phased_routing::route_in_phases(
+            context,
+            (&look, &faults),
+            engine,
+            (half, &agents),
+            (asked, &in_force),
+        )?,
     };
     if half.is_none() {
-        staged::fill(&mut plan.transition, context.globals, args);
+        staged_commands::add_commands(&mut plan.transition, context.globals, args);
     }
     if !has_tables {
         row = row.without_tables();
     }
     (row.transition_safe, row.transition) = (plan.transition.safe, Some(plan.transition.clone()));
-    let text = text_of(&plan)?;
-    target::refuse_unless_forced(&args.output, args.force)?;
-    target::write(&mut context.output, &args.output, text.as_bytes())?;
+    let text = text_of_plan(&plan)?;
+    output_file::refuse_unless_forced(&args.output, args.force)?;
+    output_file::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
-    plan::warn(context, &plan);
+    plan::print_warnings(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// Result of an engine, as a plan.
-pub struct Routed {
+pub struct RoutedPlan {
     pub plan: Plan,
     pub proposal: Proposal,
     pub row: EngineRow,
 }
 
 /// Runs an engine and compares its routes with the fabric.
-pub fn routed(
+pub fn route_plan(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     faults: &Faults,
     engine: &'static Engine,
-    asked: Asked<'_>,
-) -> Result<Routed, Failure> {
+    asked: ProposalOptions<'_>,
+) -> Result<RoutedPlan, Failure> {
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = context.watched(engine.id, |pulse| {
+    let outcome = context.run_with_progress(engine.id, |pulse| {
         let proposal = propose(look, tables, faults, engine, asked, pulse)?;
-        settled(look, faults, proposal, asked.sent, pulse)
+        settle_proposal(look, faults, proposal, asked.sent, pulse)
     });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
-    let plan = plan_of(look, faults, engine.id, &proposal, asked.sent, made(context)).map_err(unwritten)?;
-    Ok(Routed { plan, proposal, row })
+    let plan = make_plan(look, faults, engine.id, &proposal, asked.sent, provenance(context))
+        .map_err(unwritten_failure)?;
+    Ok(RoutedPlan { plan, proposal, row })
 }
 
 /// Author and time of a plan, unless `--no-times` leaves them out.
-pub fn made(context: &Context<'_, '_>) -> Made {
+pub fn provenance(context: &Context<'_, '_>) -> PlanOrigin {
     let times = !context.globals.no_times;
-    Made {
+    PlanOrigin {
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     }
 }
 
-pub fn text_of(plan: &Plan) -> Result<String, Failure> {
-    plan_text(plan).map_err(unwritten)
+pub fn text_of_plan(plan: &Plan) -> Result<String, Failure> {
+    plan_text(plan).map_err(unwritten_failure)
 }
 
-fn unwritten(error: UnwrittenPlan) -> Failure {
+fn unwritten_failure(error: PlanCreationError) -> Failure {
     Failure::new(exit_of(&error), error.to_string())
 }
 
 /// Exit code for a plan that cannot be written.
-pub fn exit_of(error: &UnwrittenPlan) -> Exit {
-    if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed }
+pub fn exit_of(error: &PlanCreationError) -> Exit {
+    if matches!(error, PlanCreationError::Refused(_)) { Exit::Bug } else { Exit::Failed }
 }
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     args: &RoutePlanArgs,
     (plan, before): (&Plan, Option<&JobFigures>),
     proposal: &Proposal,
     (row, has_tables): (&EngineRow, bool),
 ) -> Result<(), Failure> {
-    if target::is_stdout(&args.output) {
+    if output_file::is_stdout(&args.output) {
         return Ok(());
     }
     let file = args.output.display().to_string();
@@ -153,7 +160,7 @@ fn write(
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
     match has_tables {
         true => {
-            lines.push(("changes", changes(plan)));
+            lines.push(("changes", change_summary(plan)));
             lines.extend(phase_lines(plan));
             lines.extend(plan.transition.lines());
         }
@@ -162,22 +169,22 @@ fn write(
     lines.extend(plan.cut_off.words().map(|words| ("cuts off", words)));
     lines.push(("plan", file));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
-    proposal.remarks.iter().for_each(|remark| context.output.say(remark));
+    proposal.remarks.iter().for_each(|remark| context.output.print_message(remark));
     if !proposal.not_used.is_empty() {
-        context.output.say(&whatif::no_use(&plan.engine, &proposal.not_used));
+        context.output.print_message(&whatif::unused_option_note(&plan.engine, &proposal.not_used));
     }
     Ok(())
 }
 
 /// The writes of a plan, in one sentence.
-pub fn changes(plan: &Plan) -> String {
-    let (blocks, safe) = (plan.writes.len(), plan.transition.word());
+pub fn change_summary(plan: &Plan) -> String {
+    let (blocks, safe) = (plan.writes.len(), plan.transition.short_verdict());
     let lanes = match plan.impact["changed_lanes"].as_u64() {
         Some(0) => "no lane changes".to_owned(),
         Some(some) => format!("{} paths of a switch to a LID change their lane", digits_in_groups(some)),
         None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
         None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
     };
-    let [blocks, switches] = [blocks, plan.written().0].map(digits_in_groups);
+    let [blocks, switches] = [blocks, plan.count_targets().0].map(digits_in_groups);
     format!("{blocks} blocks on {switches} switches; {lanes}; {safe}")
 }

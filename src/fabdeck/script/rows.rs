@@ -1,6 +1,6 @@
 //! Prints a listing with the operator's filters, fields and order.
 
-use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection, counted};
+use crate::session::{Column, Columns, Listing, Query, Selection, Snapshot, ViewId, count_words};
 
 use super::Failure;
 use super::args::RowArgs;
@@ -8,7 +8,7 @@ use super::context::Context;
 use super::json::Object;
 
 /// Value of `--fields` that asks for the list of fields.
-pub const HELP: &str = "help";
+pub const FIELDS_HELP: &str = "help";
 
 impl Context<'_, '_> {
     pub fn query(&self, rows: &RowArgs) -> Query {
@@ -25,7 +25,7 @@ impl Context<'_, '_> {
     pub fn write_rows(
         &mut self,
         schema: &str,
-        look: &Look,
+        look: &Snapshot,
         listing: &dyn Listing,
         query: &Query,
         more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
@@ -39,26 +39,26 @@ impl Context<'_, '_> {
             return Ok(object.end()?);
         }
         if selection.rows.is_empty() {
-            self.output.say(&emptiness(listing, &selection, query));
+            self.output.print_message(&empty_message(listing, &selection, query));
             return Ok(());
         }
         // Fields that the operator named are shown whatever they hold.
-        Ok(self.output.table(listing, selection, query.fields.is_some())?)
+        Ok(self.output.write_table(listing, selection, query.fields.is_some())?)
     }
 
     /// Prints the fields of a view.
-    pub fn write_fields(&mut self, view: Browse) -> Result<(), Failure> {
-        let fields = Fields(view.columns());
+    pub fn write_fields(&mut self, view: ViewId) -> Result<(), Failure> {
+        let fields = FieldList(view.columns());
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = Query::default().select(&fields, columns)?;
         if self.output.json {
-            let mut object = self.plain_object("fields")?;
+            let mut object = self.object_without_snapshot("fields")?;
             object.rows("rows", &fields, &selection)?;
             return Ok(object.end()?);
         }
-        self.output.table(&fields, selection, false)?;
-        if view.open_ended() {
-            self.output.say(
+        self.output.write_table(&fields, selection, false)?;
+        if view.has_source_columns() {
+            self.output.print_message(
                 "besides these there is a field for each counter that the source has, under its own name",
             );
         }
@@ -69,9 +69,9 @@ impl Context<'_, '_> {
 /// Characters that mean something only in a regular expression.
 const PATTERN_SIGNS: &[char] = &['^', '$', '*', '\\', '|', '?', '+'];
 
-fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> String {
+fn empty_message(listing: &dyn Listing, selection: &Selection, query: &Query) -> String {
     if selection.of == 0 {
-        return listing.when_empty().to_owned();
+        return listing.empty_text().to_owned();
     }
     let patterns =
         |filter: &String| filter.split_once('~').is_some_and(|(_, text)| text.contains(PATTERN_SIGNS));
@@ -80,39 +80,39 @@ fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> Str
     } else {
         ""
     };
-    let rows = counted(selection.of, "row", "rows");
+    let rows = count_words(selection.of, "row", "rows");
     format!("none of {rows} is left by what was asked for{hint}")
 }
 
 /// Fields as rows.
-struct Fields(Vec<&'static Column>);
+struct FieldList(Vec<&'static Column>);
 
-mod about {
+mod field_columns {
     //! The columns that describe a field.
-    use crate::session::{Column, Kind};
+    use crate::session::{Column, FieldKind};
     use std::borrow::Cow;
 
-    const fn column(id: &'static str, title: &'static str, kind: Kind) -> Column {
+    const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {
         Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
     }
 
     pub static COLUMNS: &[Column] = &[
-        column("id", "FIELD", Kind::Text),
-        column("title", "TITLE", Kind::Text),
-        column("kind", "KIND", Kind::Text),
-        column("unit", "UNIT", Kind::Text),
-        column("shown", "SHOWN", Kind::Flag),
-        column("about", "MEANING", Kind::Text),
+        column("id", "FIELD", FieldKind::Text),
+        column("title", "TITLE", FieldKind::Text),
+        column("kind", "KIND", FieldKind::Text),
+        column("unit", "UNIT", FieldKind::Text),
+        column("shown", "SHOWN", FieldKind::Flag),
+        column("about", "MEANING", FieldKind::Text),
     ];
 }
 
-impl Listing for Fields {
+impl Listing for FieldList {
     fn column_count(&self) -> usize {
-        about::COLUMNS.len()
+        field_columns::COLUMNS.len()
     }
 
     fn column(&self, at: usize) -> &Column {
-        &about::COLUMNS[at]
+        &field_columns::COLUMNS[at]
     }
 
     fn row_count(&self) -> usize {
@@ -121,7 +121,7 @@ impl Listing for Fields {
 
     fn cell(&self, row: usize, column: usize) -> crate::session::Value<'_> {
         let field = self.0[row];
-        match about::COLUMNS[column].id.as_ref() {
+        match field_columns::COLUMNS[column].id.as_ref() {
             "id" => field.id.as_ref().into(),
             "title" => field.title.as_ref().into(),
             "kind" => field.kind.title().into(),
@@ -131,7 +131,7 @@ impl Listing for Fields {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "there are no fields"
     }
 }

@@ -8,61 +8,61 @@ use std::path::Path;
 
 use clap::FromArgMatches;
 
-use super::args::{Action, CaptureAction, Cli, Color, Globals, command_line};
-use super::changing::Means;
-use super::config::Config;
+use super::args::{CaptureAction, Cli, CliCommand, Color, GlobalArgs, command_line};
+use super::changes::Env;
+use super::column_fit::{DEFAULT_WIDTH, TableLayout};
+use super::config::ConfigFile;
+use super::console_options::ConsoleOptions;
 use super::context::Context;
-use super::fit::{Page, USUAL_WIDTH};
-use super::open::Outside;
-use super::opening::Opening;
-use super::output::{Output, Terminal};
+use super::output::{Output, TerminalInfo};
 use super::paint::Paint;
+use super::system_access::SystemAccess;
 use super::{
-    Exit, Failure, agent, capture, changing, check, convert, generate, hotspots, identity, jobs, lanes,
-    overview, plan, record, route, running, shell, show, simulate, sources, trace, whatif,
+    Exit, Failure, agent, capture, changes, check, convert, generate, hotspots, identity, jobs, lanes,
+    overview, plan, record, route, run_command, shell, show, simulate, sources, trace, whatif,
 };
-use crate::session::Service;
+use crate::session::LinkService;
 
 /// Width of help that goes to a file or a pipe.
-const WIDTH: usize = 100;
+const HELP_WIDTH: usize = 100;
 
 /// Outcome of a command line.
 #[derive(Debug)]
-pub enum Ended {
+pub enum CliResult {
     Exit(Exit),
     /// The console starts, because there is a terminal and no command.
-    Console(Box<Opening>),
+    Console(Box<ConsoleOptions>),
 }
 
 /// Runs one command line, whose first argument is the program's name.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
-    outside: &dyn Outside,
-    terminal: &Terminal,
+    outside: &dyn SystemAccess,
+    terminal: &TerminalInfo,
     out: &mut dyn Write,
     err: &mut dyn Write,
-) -> Ended {
+) -> CliResult {
     let line = command_line();
     // Help for a file or a pipe has the same width everywhere.
-    let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
+    let line = if terminal.stdout { line } else { line.term_width(HELP_WIDTH) };
     let args: Vec<OsString> = args.into_iter().collect();
     let parsed = parse(line, &args);
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(refused) => return Ended::Exit(say_refusal(&refused, &args, terminal, out, err)),
+        Err(refused) => return CliResult::Exit(print_refusal(&refused, &args, terminal, out, err)),
     };
     let output = Output {
         out,
         err,
         paint: Paint::default(),
-        page: Page::of(terminal),
-        margin: terminal.stderr.then(|| terminal.columns.unwrap_or(USUAL_WIDTH)),
+        page: TableLayout::of(terminal),
+        margin: terminal.stderr.then(|| terminal.columns.unwrap_or(DEFAULT_WIDTH)),
         json: cli.globals.json,
         verbose: cli.globals.verbose,
     };
     let mut context = Context {
         globals: &cli.globals,
-        config: Config::default(),
+        config: ConfigFile::default(),
         outside,
         output,
         progress: terminal.stderr,
@@ -71,45 +71,52 @@ pub fn run(
         partial: false,
     };
     if cli.globals.verbose && !terminal.log.is_empty() {
-        context.output.say(&terminal.log);
+        context.output.print_message(&terminal.log);
     }
     let prepared = prepare(&mut context, &cli.globals, terminal);
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
-    let given = context.given();
-    let means = Means { outside, given: &given };
+    let given = context.change_options();
+    let means = Env { outside, given: &given };
     let mut taken_over = Vec::new();
-    if prepared.is_ok() && !matches!(cli.action, Some(Action::Guard(_))) {
-        changing::resume(means, &mut |line| taken_over.push(line.to_owned()));
+    if prepared.is_ok() && !matches!(cli.action, Some(CliCommand::Guard(_))) {
+        changes::resume_abandoned(means, &mut |line| taken_over.push(line.to_owned()));
     }
-    let prepared =
-        match prepared.and_then(|()| if console { Opening::of(&context).map(Some) } else { Ok(None) }) {
-            // The console shows these messages itself, because its screen hides what was printed before.
-            Ok(Some(opening)) => return Ended::Console(Box::new(Opening { told: taken_over, ..opening })),
-            Ok(None) => refuse_events(&cli.globals),
-            Err(failure) => Err(failure),
-        };
-    taken_over.iter().for_each(|line| context.output.say(line));
+    let prepared = match prepared
+        .and_then(|()| if console { ConsoleOptions::of(&context).map(Some) } else { Ok(None) })
+    {
+        // The console shows these messages itself, because its screen hides what was printed before.
+        Ok(Some(opening)) => {
+            return CliResult::Console(Box::new(ConsoleOptions { told: taken_over, ..opening }));
+        }
+        Ok(None) => refuse_events(&cli.globals),
+        Err(failure) => Err(failure),
+    };
+    taken_over.iter().for_each(|line| context.output.print_message(line));
     let ended = prepared.and_then(|()| dispatch(&mut context, cli.action.as_ref()));
     let flushed = context.output.flush().map_err(Failure::from);
-    Ended::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
+    CliResult::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
         Err(Failure { exit, message }) => {
             if let Some(message) = message {
-                context.output.say(&format!("error: {message}"));
+                context.output.print_message(&format!("error: {message}"));
             }
             exit
         }
     })
 }
 
-fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal) -> Result<(), Failure> {
-    globals.threads.map_or(Ok(()), compute_with)?;
+fn prepare(
+    context: &mut Context<'_, '_>,
+    globals: &GlobalArgs,
+    terminal: &TerminalInfo,
+) -> Result<(), Failure> {
+    globals.threads.map_or(Ok(()), set_thread_count)?;
     let usual = context.outside.config_file();
-    context.config = Config::load(globals.config.as_deref(), usual.as_deref())?;
+    context.config = ConfigFile::load(globals.config.as_deref(), usual.as_deref())?;
     let color: Option<Color> = globals.color.or(context.config.color);
     context.output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
-    if let Some(remark) = context.reach().mkey_file.as_deref().and_then(readable_by_others) {
-        context.output.say(&remark);
+    if let Some(remark) = context.source_options().mkey_file.as_deref().and_then(readable_by_others) {
+        context.output.print_message(&remark);
     }
     Ok(())
 }
@@ -127,7 +134,7 @@ fn readable_by_others(file: &Path) -> Option<String> {
 }
 
 /// Sets the size of the thread pool. An existing pool stays, because no answer depends on the size.
-fn compute_with(threads: usize) -> Result<(), Failure> {
+fn set_thread_count(threads: usize) -> Result<(), Failure> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     let refused = built.err().filter(|error| error.source().is_some());
     refused.map_or(Ok(()), |error| {
@@ -136,45 +143,45 @@ fn compute_with(threads: usize) -> Result<(), Failure> {
     })
 }
 
-fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
+fn dispatch(context: &mut Context<'_, '_>, action: Option<&CliCommand>) -> Result<Exit, Failure> {
     refuse_assumption(context.globals, action)?;
-    refuse_past(context.globals, action)?;
+    refuse_time(context.globals, action)?;
     refuse_traps(context.globals, action)?;
     match action {
         None => overview::run(context),
-        Some(Action::Sources { identity: false }) => sources::run(context),
-        Some(Action::Sources { identity: true }) => identity::run(context),
-        Some(Action::Show(show)) => show::run(context, show),
-        Some(Action::Trace(args)) => trace::run(context, args),
-        Some(Action::Check(args)) => check::run(context, args),
-        Some(Action::Hotspots(args)) => hotspots::run(context, args),
-        Some(Action::Lanes(args)) => lanes::run(context, args),
-        Some(Action::Jobs(args)) => jobs::run(context, args),
-        Some(Action::Whatif(args)) => whatif::run(context, args),
-        Some(Action::Route(args)) => route::run(context, args),
-        Some(Action::Plan(action)) => plan::run(context, action),
-        Some(Action::Disable(args)) => changing::service(context, args, Service::Disable),
-        Some(Action::Enable(args)) => changing::service(context, args, Service::Enable),
-        Some(Action::Apply(args)) => changing::apply(context, args),
-        Some(Action::Run(args)) => running::run(context, args),
-        Some(Action::Confirm(args)) => changing::confirm(context, args),
-        Some(Action::Extend(args)) => changing::extend(context, args),
-        Some(Action::Rollback(args)) => changing::roll_back(context, args),
-        Some(Action::Changes(args)) => changing::changes(context, args),
-        Some(Action::Guard(args)) => changing::guard(context, args),
-        Some(Action::Generate(args)) => generate::run(context, args),
-        Some(Action::Convert(args)) => convert::run(context, args),
-        Some(Action::Simulate(args)) => simulate::run(context, args),
-        Some(Action::Record(args)) => record::run(context, args),
-        Some(Action::Agent(args)) => agent::run(context, args),
-        Some(Action::Capture(action)) => capture::run(context, action),
-        Some(Action::Completions { shell }) => shell::completions(context, *shell),
-        Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
+        Some(CliCommand::Sources { identity: false }) => sources::run(context),
+        Some(CliCommand::Sources { identity: true }) => identity::run(context),
+        Some(CliCommand::Show(show)) => show::run(context, show),
+        Some(CliCommand::Trace(args)) => trace::run(context, args),
+        Some(CliCommand::Check(args)) => check::run(context, args),
+        Some(CliCommand::Hotspots(args)) => hotspots::run(context, args),
+        Some(CliCommand::Lanes(args)) => lanes::run(context, args),
+        Some(CliCommand::Jobs(args)) => jobs::run(context, args),
+        Some(CliCommand::Whatif(args)) => whatif::run(context, args),
+        Some(CliCommand::Route(args)) => route::run(context, args),
+        Some(CliCommand::Plan(action)) => plan::run(context, action),
+        Some(CliCommand::Disable(args)) => changes::service(context, args, LinkService::Disable),
+        Some(CliCommand::Enable(args)) => changes::service(context, args, LinkService::Enable),
+        Some(CliCommand::Apply(args)) => changes::apply_with_audit(context, args),
+        Some(CliCommand::Run(args)) => run_command::run(context, args),
+        Some(CliCommand::Confirm(args)) => changes::confirm(context, args),
+        Some(CliCommand::Extend(args)) => changes::extend(context, args),
+        Some(CliCommand::Rollback(args)) => changes::roll_back(context, args),
+        Some(CliCommand::Changes(args)) => changes::changes(context, args),
+        Some(CliCommand::Guard(args)) => changes::guard(context, args),
+        Some(CliCommand::Generate(args)) => generate::run(context, args),
+        Some(CliCommand::Convert(args)) => convert::run(context, args),
+        Some(CliCommand::Simulate(args)) => simulate::run(context, args),
+        Some(CliCommand::Record(args)) => record::run(context, args),
+        Some(CliCommand::Agent(args)) => agent::run(context, args),
+        Some(CliCommand::Capture(action)) => capture::run(context, action),
+        Some(CliCommand::Completions { shell }) => shell::completions(context, *shell),
+        Some(CliCommand::Man { dir }) => shell::man(context, dir.as_deref()),
     }
 }
 
 /// Refuses `--record-events` with a command, which has no events to record.
-fn refuse_events(globals: &Globals) -> Result<(), Failure> {
+fn refuse_events(globals: &GlobalArgs) -> Result<(), Failure> {
     let refused = || {
         Failure::usage(
             "FD-7206: --record-events is for the console: fabdeck on a terminal, without a command",
@@ -184,9 +191,9 @@ fn refuse_events(globals: &Globals) -> Result<(), Failure> {
 }
 
 /// Refuses `--traps` with a command that reads only once.
-fn refuse_traps(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
+fn refuse_traps(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), Failure> {
     match action {
-        None | Some(Action::Hotspots(_) | Action::Record(_)) => Ok(()),
+        None | Some(CliCommand::Hotspots(_) | CliCommand::Record(_)) => Ok(()),
         Some(_) if !globals.traps => Ok(()),
         Some(_) => {
             Err(Failure::usage("FD-7207: --traps is for what watches: the console, hotspots and record"))
@@ -195,33 +202,40 @@ fn refuse_traps(globals: &Globals, action: Option<&Action>) -> Result<(), Failur
 }
 
 /// Refuses `--assume` with a command that follows no forwarding tables, which would otherwise ignore it silently.
-fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
-    use super::args::Show;
+fn refuse_assumption(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), Failure> {
+    use super::args::ShowAction;
     let Some(id) = &globals.assume else { return Ok(()) };
     whatif::engine_named(id)?;
     match action {
-        Some(Action::Show(Show::Tables { .. } | Show::Users { .. } | Show::Links(_) | Show::Jobs(_))) => {
+        Some(CliCommand::Show(
+            ShowAction::Tables { .. } | ShowAction::Users { .. } | ShowAction::Links(_) | ShowAction::Jobs(_),
+        )) => Ok(()),
+        Some(CliCommand::Jobs(args)) if args.action.is_none() => Ok(()),
+        Some(CliCommand::Trace(_) | CliCommand::Check(_) | CliCommand::Whatif(_) | CliCommand::Route(_)) => {
             Ok(())
         }
-        Some(Action::Jobs(args)) if args.action.is_none() => Ok(()),
-        Some(Action::Trace(_) | Action::Check(_) | Action::Whatif(_) | Action::Route(_)) => Ok(()),
-        Some(Action::Simulate(args)) if args.serve.is_none() => Ok(()),
-        Some(Action::Plan(_)) => Err(Failure::usage(
+        Some(CliCommand::Simulate(args)) if args.serve.is_none() => Ok(()),
+        Some(CliCommand::Plan(_)) => Err(Failure::usage(
             "FD-7205: a plan says by itself which tables were assumed when it was made; leave out --assume",
         )),
-        _ => Err(nothing_assumed()),
+        _ => Err(unused_assumption_failure()),
     }
 }
 
 /// Refuses `--at` with a command that reads no capture, which would otherwise ignore it silently.
-fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
+fn refuse_time(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), Failure> {
     let looks = match action {
-        None | Some(Action::Show(_) | Action::Trace(_) | Action::Check(_) | Action::Hotspots(_)) => true,
-        Some(Action::Lanes(_) | Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
-        Some(Action::Jobs(args)) => args.action.is_none(),
-        Some(Action::Simulate(args)) => args.serve.is_none(),
-        Some(Action::Sources { identity }) => *identity,
-        Some(Action::Convert(_) | Action::Capture(CaptureAction::Note { .. })) => true,
+        None
+        | Some(CliCommand::Show(_) | CliCommand::Trace(_) | CliCommand::Check(_) | CliCommand::Hotspots(_)) => {
+            true
+        }
+        Some(CliCommand::Lanes(_) | CliCommand::Whatif(_) | CliCommand::Route(_) | CliCommand::Plan(_)) => {
+            true
+        }
+        Some(CliCommand::Jobs(args)) => args.action.is_none(),
+        Some(CliCommand::Simulate(args)) => args.serve.is_none(),
+        Some(CliCommand::Sources { identity }) => *identity,
+        Some(CliCommand::Convert(_) | CliCommand::Capture(CaptureAction::Note { .. })) => true,
         _ => false,
     };
     if globals.at.is_none() || looks {
@@ -232,7 +246,7 @@ fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure
     ))
 }
 
-pub(super) fn nothing_assumed() -> Failure {
+pub(super) fn unused_assumption_failure() -> Failure {
     Failure::usage(
         "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, jobs, show jobs, show tables, show users and the field efi of show links: \
          nothing else follows forwarding tables",
@@ -277,10 +291,10 @@ fn command_before<'a>(args: &'a [OsString], word: &str) -> Option<&'a str> {
     before.filter(|arg| line.find_subcommand(arg).is_some()).last()
 }
 
-fn say_refusal<'w>(
+fn print_refusal<'w>(
     refused: &clap::Error,
     args: &[OsString],
-    terminal: &Terminal,
+    terminal: &TerminalInfo,
     out: &'w mut (dyn Write + 'w),
     err: &'w mut (dyn Write + 'w),
 ) -> Exit {

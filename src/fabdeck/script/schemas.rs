@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{changing, running};
-use crate::session::{Browse, Column, Ending, Kind, Look, NEWS_WORDS, Summary};
+use super::{changes, run_command};
+use crate::session::{Column, FABRIC_EVENT_WORDS, FabricSummary, FieldKind, Snapshot, TraceOutcome, ViewId};
 
 /// File name (`links.json`) and content of every schema.
 pub fn schemas() -> BTreeMap<String, String> {
@@ -15,15 +15,15 @@ pub fn schemas() -> BTreeMap<String, String> {
         // Formatting this kind of value cannot fail.
         all.insert(format!("{id}.json"), format!("{schema:#}\n"));
     };
-    for view in Browse::ALL {
+    for view in ViewId::ALL {
         let mut properties = match view {
-            Browse::Entries => vec![("switch", text()), ("guid", guid())],
-            Browse::Users => vec![("link", text())],
-            Browse::Jobs | Browse::JobChannels => super::jobs::schema(),
-            Browse::Hops => trace(),
+            ViewId::Entries => vec![("switch", text()), ("guid", guid())],
+            ViewId::Users => vec![("link", text())],
+            ViewId::Jobs | ViewId::JobChannels => super::jobs::schema(),
+            ViewId::Hops => trace(),
             _ => Vec::new(),
         };
-        properties.push(("rows", list(row(&view.columns(), view.open_ended()))));
+        properties.push(("rows", list(row(&view.columns(), view.has_source_columns()))));
         add(view.id(), &format!("fabdeck {} --json", view.command()), true, properties);
     }
     add("fabric", "fabdeck show fabric --json", true, fabric());
@@ -45,9 +45,9 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
     let served = vec![("plan", text()), ("findings", list(text()))];
     add("service", "fabdeck disable and enable --json", true, served);
-    add("change", "fabdeck apply, confirm, extend and rollback --json", false, changing::change());
-    add("changes", "fabdeck changes --json", false, changing::changes_schema());
-    add("run", "fabdeck run RUNBOOK --json", true, running::schema());
+    add("change", "fabdeck apply, confirm, extend and rollback --json", false, changes::change());
+    add("changes", "fabdeck changes --json", false, changes::changes_schema());
+    add("run", "fabdeck run RUNBOOK --json", true, run_command::schema());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     add("identity", "fabdeck sources --identity --json", true, identity());
@@ -130,7 +130,7 @@ pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
 }
 
 /// Schema of an object without unknown keys, of which numeric ones are optional.
-fn grown(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
+fn closed_with_numbers(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     let mut schema = closed(properties);
     if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         known.extend(more.iter().map(|key| ((*key).to_owned(), json!({ "type": "number" }))));
@@ -148,11 +148,11 @@ fn row(columns: &[&Column], open_ended: bool) -> Value {
 
 fn cell(column: &Column) -> Value {
     let mut schema = match column.kind {
-        Kind::Text => nullable(text()),
-        Kind::Number => nullable(number()),
-        Kind::Decimal => nullable(json!({ "type": "number" })),
-        Kind::Flag => nullable(flag()),
-        Kind::Guid => json!({ "type": ["string", "null"], "pattern": "^0x[0-9a-f]{16}$" }),
+        FieldKind::Text => nullable(text()),
+        FieldKind::Number => nullable(number()),
+        FieldKind::Decimal => nullable(json!({ "type": "number" })),
+        FieldKind::Flag => nullable(flag()),
+        FieldKind::Guid => json!({ "type": ["string", "null"], "pattern": "^0x[0-9a-f]{16}$" }),
         kind => {
             let words = kind.words().into_iter().map(Value::from).chain([Value::Null]);
             json!({ "enum": words.collect::<Vec<_>>() })
@@ -200,7 +200,7 @@ fn note() -> Value {
 }
 
 fn numbers() -> Vec<(&'static str, Value)> {
-    let none = Summary::of(&Look::new("", Default::default(), &Default::default()));
+    let none = FabricSummary::from_snapshot(&Snapshot::new("", Default::default(), &Default::default()));
     let kind = |key| match key {
         "degraded_links" | "down_links" | "tables" => nullable(number()),
         _ => number(),
@@ -218,7 +218,7 @@ fn fabric() -> Vec<(&'static str, Value)> {
     silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
     let live = [
         ("virtual_time", flag()),
-        ("reading", list(grown(phase, &["seconds"]))),
+        ("reading", list(closed_with_numbers(phase, &["seconds"]))),
         ("silence", list(closed(silence))),
     ];
     numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
@@ -286,7 +286,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let names = || list(text());
     let numbers = ["others_at_most", "arrived", "elsewhere_at_most", "to_hot_spots_at_most", "sent"];
-    let evidence = grown(vec![], &numbers);
+    let evidence = closed_with_numbers(vec![], &numbers);
     let waiting = |more: &'static str| {
         let mut keys = vec![
             ("port", text()),
@@ -335,7 +335,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     ];
     let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
-    let mut sweep = grown(row, &["seconds"]);
+    let mut sweep = closed_with_numbers(row, &["seconds"]);
     if let Some(known) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
         known.extend(["time", "from", "to", "links_since"].map(|key| (key.to_owned(), text())));
     }
@@ -378,7 +378,7 @@ fn news() -> Value {
         ("port_guid", nullable(guid())),
     ];
     closed(vec![
-        ("what", json!({ "enum": NEWS_WORDS })),
+        ("what", json!({ "enum": FABRIC_EVENT_WORDS })),
         ("trouble", flag()),
         ("text", text()),
         ("ports", list(closed(vec![("port", text()), ("guid", guid())]))),
@@ -609,7 +609,10 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("expected", nullable(closed(expected))),
         ("groups_cut", nullable(closed(groups))),
         ("jobs", nullable(closed(job_figures()))),
-        ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),
+        (
+            "engines",
+            list(closed_with_numbers(engine_row(), &["seconds", "route_seconds", "certificate_seconds"])),
+        ),
     ]
 }
 
@@ -618,7 +621,7 @@ fn trace() -> Vec<(&'static str, Value)> {
         let (port, lid) = (nullable(number()), nullable(number()));
         closed(vec![("node", text()), ("guid", guid()), ("port", port), ("lid", lid)])
     };
-    let reasons = Ending::WORDS.iter().map(|word| Value::from(*word)).chain([Value::Null]);
+    let reasons = TraceOutcome::WORDS.iter().map(|word| Value::from(*word)).chain([Value::Null]);
     vec![
         ("from", end()),
         ("to", end()),

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::args::command_line;
 use super::context::Context;
-use super::{Exit, Failure, target};
+use super::{Exit, Failure, output_file};
 
 const NAME: &str = "fabdeck";
 
@@ -16,7 +16,7 @@ pub fn completions(context: &mut Context<'_, '_>, shell: Shell) -> Result<Exit, 
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command_line(), NAME, &mut script);
     if context.output.json {
-        let mut object = context.plain_object("completions")?;
+        let mut object = context.object_without_snapshot("completions")?;
         object.field("shell", &shell.to_string())?;
         object.field("script", &String::from_utf8_lossy(&script))?;
         object.end()?;
@@ -28,7 +28,7 @@ pub fn completions(context: &mut Context<'_, '_>, shell: Shell) -> Result<Exit, 
 
 /// A man page.
 #[derive(serde::Serialize)]
-struct Page {
+struct ManPage {
     name: String,
     text: String,
 }
@@ -43,23 +43,27 @@ pub fn man(context: &mut Context<'_, '_>, dir: Option<&Path>) -> Result<Exit, Fa
         let failed = |error: io::Error| Failure::writing(&dir.display().to_string(), &error);
         std::fs::create_dir_all(dir).map_err(failed)?;
         for page in &pages {
-            target::write(&mut context.output, &dir.join(format!("{}.1", page.name)), page.text.as_bytes())?;
+            output_file::write(
+                &mut context.output,
+                &dir.join(format!("{}.1", page.name)),
+                page.text.as_bytes(),
+            )?;
         }
     }
     if context.output.json {
-        let mut object = context.plain_object("man")?;
+        let mut object = context.object_without_snapshot("man")?;
         object.field("dir", &dir.map(|dir| dir.display().to_string()))?;
         object.list("pages", pages.iter())?;
         object.end()?;
     } else if let (None, Some(page)) = (dir, pages.first()) {
         context.output.out.write_all(page.text.as_bytes())?;
     } else if let Some(dir) = dir {
-        context.output.say(&format!("{} pages are written to {}", pages.len(), dir.display()));
+        context.output.print_message(&format!("{} pages are written to {}", pages.len(), dir.display()));
     }
     Ok(Exit::Done)
 }
 
-fn pages_below(command: &clap::Command, name: &str, pages: &mut Vec<Page>) -> io::Result<()> {
+fn pages_below(command: &clap::Command, name: &str, pages: &mut Vec<ManPage>) -> io::Result<()> {
     for sub in command.get_subcommands() {
         let name = format!("{name}-{}", sub.get_name());
         // A page shows the whole command line; clap knows that only for the root command.
@@ -70,7 +74,7 @@ fn pages_below(command: &clap::Command, name: &str, pages: &mut Vec<Page>) -> io
     Ok(())
 }
 
-fn page(name: &str, command: &clap::Command) -> io::Result<Page> {
+fn page(name: &str, command: &clap::Command) -> io::Result<ManPage> {
     let man = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();
     man.render_title(&mut text)?;
@@ -85,7 +89,7 @@ fn page(name: &str, command: &clap::Command) -> io::Result<Page> {
         man.render_extra_section(&mut text)?;
     }
     exit_status(&mut text)?;
-    Ok(Page { name: name.to_owned(), text: String::from_utf8_lossy(&text).into_owned() })
+    Ok(ManPage { name: name.to_owned(), text: String::from_utf8_lossy(&text).into_owned() })
 }
 
 fn exit_status(text: &mut Vec<u8>) -> io::Result<()> {

@@ -1,52 +1,52 @@
 //! `show`.
 
 use crate::session::{
-    Browse, Listing, Look, Preview, Summary, digits_in_groups, endpoint, entries, fresh_counters, links,
-    unplaced_counters, user_rows, users,
+    FabricSummary, Listing, Preview, Snapshot, ViewId, digits_in_groups, entries, fresh_counters,
+    link_user_rows, link_users, links, parse_endpoint, unplaced_counters,
 };
 
-use super::args::{CounterFormat, RowArgs, Show};
+use super::args::{CounterFormat, RowArgs, ShowAction};
 use super::context::Context;
 use super::metrics;
-use super::reading::write_reading;
-use super::rows::HELP;
-use super::run::nothing_assumed;
+use super::read_statistics::write_read_statistics;
+use super::rows::FIELDS_HELP;
+use super::run::unused_assumption_failure;
 use super::table::write_pairs;
 use super::{Exit, Failure};
-use fabdeck_fabric::{Element, Resolved};
-use fabdeck_mad::access::Wanted;
-use fabdeck_routing::NoPulse;
+use fabdeck_fabric::{Element, ElementId};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::NoProgress;
 
-pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> {
+pub fn run(context: &mut Context<'_, '_>, show: &ShowAction) -> Result<Exit, Failure> {
     let (view, rows, named) = match show {
-        Show::Fabric => return fabric(context),
-        Show::Tables { switch: Some(switch), rows } => (Browse::Entries, rows, Some(switch)),
-        Show::Tables { switch: None, rows } => (Browse::Tables, rows, None),
-        Show::Switches(rows) => (Browse::Switches, rows, None),
-        Show::Hosts(rows) => (Browse::Hosts, rows, None),
-        Show::Links(rows) => (Browse::Links, rows, None),
-        Show::Ports(rows) => (Browse::Ports, rows, None),
-        Show::Users { link, rows } => (Browse::Users, rows, Some(link)),
-        Show::Counters { format: CounterFormat::Prometheus, interval, rows } => {
+        ShowAction::Fabric => return fabric(context),
+        ShowAction::Tables { switch: Some(switch), rows } => (ViewId::Entries, rows, Some(switch)),
+        ShowAction::Tables { switch: None, rows } => (ViewId::Tables, rows, None),
+        ShowAction::Switches(rows) => (ViewId::Switches, rows, None),
+        ShowAction::Hosts(rows) => (ViewId::Hosts, rows, None),
+        ShowAction::Links(rows) => (ViewId::Links, rows, None),
+        ShowAction::Ports(rows) => (ViewId::Ports, rows, None),
+        ShowAction::Users { link, rows } => (ViewId::Users, rows, Some(link)),
+        ShowAction::Counters { format: CounterFormat::Prometheus, interval, rows } => {
             return metrics::run(context, rows, *interval);
         }
-        Show::Counters { interval: Some(_), .. } => return Err(metrics::rows_have_no_rates()),
-        Show::Counters { rows, .. } => (Browse::Counters, rows, None),
-        Show::Lanes(rows) => (Browse::Lanes, rows, None),
-        Show::Jobs(args) => return super::jobs::rows(context, args),
+        ShowAction::Counters { interval: Some(_), .. } => return Err(metrics::row_rates_failure()),
+        ShowAction::Counters { rows, .. } => (ViewId::Counters, rows, None),
+        ShowAction::Lanes(rows) => (ViewId::Lanes, rows, None),
+        ShowAction::Jobs(args) => return super::jobs::show_jobs(context, args),
     };
-    if rows.fields.as_deref() == Some(HELP) {
+    if rows.fields.as_deref() == Some(FIELDS_HELP) {
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
     let wanted = wanted(view, rows, &context.globals.filter);
-    let mut look = context.look(wanted)?;
+    let mut look = context.read_snapshot(wanted)?;
     if wanted.tables {
         context.assume(&mut look)?;
     } else if context.globals.assume.is_some() {
-        return Err(nothing_assumed());
+        return Err(unused_assumption_failure());
     }
-    if view == Browse::Counters {
+    if view == ViewId::Counters {
         let notes = unplaced_counters(&look);
         look.observation.notes.extend(notes);
     }
@@ -55,63 +55,73 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         look.observation.notes.extend(notes);
     }
     match named {
-        Some(link) if view == Browse::Users => users_of(context, &look, link, rows)?,
+        Some(link) if view == ViewId::Users => users_of(context, &look, link, rows)?,
         Some(switch) => switch_entries(context, &look, switch, rows)?,
-        None => browse(context, &look, view, rows)?,
+        None => show_view(context, &look, view, rows)?,
     }
     Ok(context.conclude(&look))
 }
 
 /// Parts of the fabric that a view needs besides nodes, ports and links.
-fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
+fn wanted(view: ViewId, rows: &RowArgs, filters: &[String]) -> ReadOptions {
     // Multicast tables cost many datagrams for one column. A filter or an order by that column needs them too,
     // because without them every row would seem to have no groups.
-    let links = |word| view == Browse::Links && names(rows, filters, word);
-    Wanted {
-        tables: matches!(view, Browse::Tables | Browse::Entries | Browse::Users) || links("efi"),
-        multicast: view == Browse::Tables && names(rows, filters, "groups"),
-        lanes: view == Browse::Lanes,
-        counters: view == Browse::Counters || links("errors"),
-        ..Wanted::default()
+    let links = |word| view == ViewId::Links && uses_field(rows, filters, word);
+    ReadOptions {
+        tables: matches!(view, ViewId::Tables | ViewId::Entries | ViewId::Users) || links("efi"),
+        multicast: view == ViewId::Tables && uses_field(rows, filters, "groups"),
+        lanes: view == ViewId::Lanes,
+        counters: view == ViewId::Counters || links("errors"),
+        ..ReadOptions::default()
     }
 }
 
 /// Whether the rows show, sort or filter by a field.
-fn names(rows: &RowArgs, filters: &[String], field: &str) -> bool {
+fn uses_field(rows: &RowArgs, filters: &[String], field: &str) -> bool {
     [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
 }
 
 /// Links with the number of paths over each, which needs a walk over all tables.
-fn links_with_paths(look: &Look) -> Result<Box<dyn Listing + '_>, Failure> {
-    Ok(Box::new(links(look, Some(indexed(look)?.paths()))))
+fn links_with_paths(look: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
+    Ok(Box::new(links(look, Some(index_paths(look)?.paths()))))
 }
 
-fn indexed(look: &Look) -> Result<Preview, Failure> {
+fn index_paths(look: &Snapshot) -> Result<Preview, Failure> {
     let failed =
         |refusal| Failure::new(Exit::Failed, format!("FD-7308: the paths cannot be indexed: {refusal}"));
-    Preview::new(look, &look.observation.tables, &NoPulse).map_err(failed)
+    Preview::new(look, &look.observation.tables, &NoProgress).map_err(failed)
 }
 
-fn users_of(context: &mut Context<'_, '_>, look: &Look, link: &str, rows: &RowArgs) -> Result<(), Failure> {
+fn users_of(
+    context: &mut Context<'_, '_>,
+    look: &Snapshot,
+    link: &str,
+    rows: &RowArgs,
+) -> Result<(), Failure> {
     let found = Element::find(look.fabric(), &look.names, link);
-    let id = match context.among_answers(look, found.map_err(|error| Failure::usage(error.to_string())))? {
-        Resolved::Link(id) => Some(id),
-        Resolved::Port(port) => look.fabric().port(port).link,
-        Resolved::Node(_) => None,
+    let id = match context.explain_missing(look, found.map_err(|error| Failure::usage(error.to_string())))? {
+        ElementId::Link(id) => Some(id),
+        ElementId::Port(port) => look.fabric().port(port).link,
+        ElementId::Node(_) => None,
     };
     let Some(id) = id else {
         return Err(Failure::usage(format!("FD-7309: '{link}' is no cable; write link:NAME[PORT]")));
     };
-    let element = Element::of(look.fabric(), &look.names, Resolved::Link(id)).to_string();
+    let element = Element::from_id(look.fabric(), &look.names, ElementId::Link(id)).to_string();
     let query = context.query(rows);
-    let rows = user_rows(look, indexed(look)?.paths(), id);
-    context.write_rows(Browse::Users.id(), look, &users(look, &rows), &query, |object| {
+    let rows = link_user_rows(look, index_paths(look)?.paths(), id);
+    context.write_rows(ViewId::Users.id(), look, &link_users(look, &rows), &query, |object| {
         object.field("link", &element)
     })
 }
 
-fn browse(context: &mut Context<'_, '_>, look: &Look, view: Browse, rows: &RowArgs) -> Result<(), Failure> {
-    let listing = match view == Browse::Links && names(rows, &context.globals.filter, "efi") {
+fn show_view(
+    context: &mut Context<'_, '_>,
+    look: &Snapshot,
+    view: ViewId,
+    rows: &RowArgs,
+) -> Result<(), Failure> {
+    let listing = match view == ViewId::Links && uses_field(rows, &context.globals.filter, "efi") {
         true => Some(links_with_paths(look)?),
         false => view.listing(look),
     };
@@ -122,11 +132,11 @@ fn browse(context: &mut Context<'_, '_>, look: &Look, view: Browse, rows: &RowAr
 
 fn switch_entries(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     switch: &str,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let node = context.among_answers(look, endpoint(look, switch))?.node;
+    let node = context.explain_missing(look, parse_endpoint(look, switch))?.node;
     if !look.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
             "FD-7310: '{switch}' is no switch, so it has no forwarding table"
@@ -134,7 +144,7 @@ fn switch_entries(
     }
     let query = context.query(rows);
     let name = look.name(node);
-    context.write_rows(Browse::Entries.id(), look, &entries(look, node), &query, |object| {
+    context.write_rows(ViewId::Entries.id(), look, &entries(look, node), &query, |object| {
         object.field("switch", &name)?;
         object.field("guid", &look.fabric().node(node).guid().to_string())
     })
@@ -142,21 +152,21 @@ fn switch_entries(
 
 fn fabric(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("show fabric")?;
-    let look = context.look(Wanted::default())?;
+    let look = context.read_snapshot(ReadOptions::default())?;
     write_summary(context, &look)?;
     Ok(context.conclude(&look))
 }
 
 /// JSON of the subnet manager.
 #[derive(serde::Serialize)]
-struct Manager<'a> {
+struct ManagerObject<'a> {
     guid: String,
     state: Option<&'a str>,
 }
 
 /// Prints the numbers of a fabric, as pairs or as an object.
-pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), Failure> {
-    let summary = Summary::of(look);
+pub fn write_summary(context: &mut Context<'_, '_>, look: &Snapshot) -> Result<(), Failure> {
+    let summary = FabricSummary::from_snapshot(look);
     let manager = look.observation.subnet_manager.as_ref();
     if context.output.json {
         let times = !context.globals.no_times;
@@ -164,9 +174,10 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         for (key, number) in summary.numbers() {
             object.field(key, &number)?;
         }
-        let manager = manager.map(|sm| Manager { guid: sm.guid.to_string(), state: sm.state.as_deref() });
+        let manager =
+            manager.map(|sm| ManagerObject { guid: sm.guid.to_string(), state: sm.state.as_deref() });
         object.field("subnet_manager", &manager)?;
-        write_reading(&mut object, look, times)?;
+        write_read_statistics(&mut object, look, times)?;
         return Ok(object.end()?);
     }
     let mut pairs = vec![("source", look.source.clone())];

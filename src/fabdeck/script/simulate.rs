@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::counted;
+use crate::session::count_words;
 use fabdeck_mad::Method;
-use fabdeck_mad::access::Traffic;
+use fabdeck_mad::access::MadTraffic;
 
 use super::args::SimulateArgs;
 use super::context::Context;
-use super::json::{Head, Object};
-use super::open::Served;
+use super::json::{Object, ObjectHead};
+use super::system_access::ServeReport;
 use super::{Exit, Failure, traffic};
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
@@ -19,17 +19,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         return traffic::run(context, args);
     };
     let outside = context.outside;
-    let reach = context.reach();
-    let served = outside.serve(&source, &reach, socket, &mut |line| context.output.say(&line))?;
+    let reach = context.source_options();
+    let served = outside.serve(&source, &reach, socket, &mut |line| context.output.print_message(&line))?;
     report(context, &source, &served)?;
     Ok(Exit::Done)
 }
 
-fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Result<(), Failure> {
-    let Served { clients, dropped, traffic, behind, notes } = served;
-    let datagrams = by_method(traffic);
+fn report(context: &mut Context<'_, '_>, source: &str, served: &ServeReport) -> Result<(), Failure> {
+    let ServeReport { clients, dropped, traffic, behind, notes } = served;
+    let datagrams = count_by_method(traffic);
     if context.output.json {
-        let head = Head {
+        let head = ObjectHead {
             schema: "simulate",
             source: Some(source),
             time: None,
@@ -40,30 +40,32 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
         let mut object = Object::begin(context.output.out, &head)?;
         object.field("clients", clients)?;
         object.field("datagrams", &datagrams)?;
-        object.field("writes", &traffic.writes())?;
+        object.field("writes", &traffic.write_count())?;
         object.field("dropped", dropped)?;
         object.field("ratio_asked", &behind.map(|[asked, _]| asked))?;
         object.field("ratio_held", &behind.map(|[_, held]| held))?;
         object.end()?;
         return Ok(());
     }
-    context.output.say_notes(notes);
+    context.output.print_notes(notes);
     if let Some([asked, held]) = behind {
-        context.output.say(&format!("traffic was moved at 1:{held} over the whole time, not at 1:{asked}"));
+        context
+            .output
+            .print_message(&format!("traffic was moved at 1:{held} over the whole time, not at 1:{asked}"));
     }
     let methods: Vec<String> = datagrams.iter().map(|(method, count)| format!("{method}: {count}")).collect();
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
-    let clients = counted(*clients as usize, "client was", "clients were");
-    let sent = counted(traffic.total() as usize, "datagram", "datagrams");
-    let writes = counted(traffic.writes() as usize, "of which could write", "of which could write");
-    context.output.say(&format!(
+    let clients = count_words(*clients as usize, "client was", "clients were");
+    let sent = count_words(traffic.total_sent() as usize, "datagram", "datagrams");
+    let writes = count_words(traffic.write_count() as usize, "of which could write", "of which could write");
+    context.output.print_message(&format!(
         "{clients} served; they sent {sent}{methods}, {writes}; {dropped} answers were dropped"
     ));
     Ok(())
 }
 
 /// Numbers of datagrams from clients, by the names of methods in the specification.
-fn by_method(traffic: &Traffic) -> BTreeMap<String, u64> {
+fn count_by_method(traffic: &MadTraffic) -> BTreeMap<String, u64> {
     let name = |method: u8| match Method(method) {
         Method::GET => "Get".to_owned(),
         Method::SET => "Set".to_owned(),

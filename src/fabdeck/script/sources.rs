@@ -4,22 +4,22 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::column_fit::TableLayout;
 use super::context::Context;
-use super::fit::Page;
-use super::open::{CatalogueEntry, CatalogueKey};
-use super::output::SHORTEST;
-use super::{Adapter, Exit, Failure, Found};
-use crate::session::wrap;
+use super::output::MIN_COLUMNS;
+use super::system_access::{CatalogueEntry, CatalogueKey};
+use super::{AdapterRow, Exit, Failure, SourceFile};
+use crate::session::wrap_text;
 use fabdeck_fabric::observe::escape_unprintable;
 
 #[derive(serde::Serialize)]
-struct Simulated<'a> {
+struct SimulatedSource<'a> {
     source: String,
     keys: &'a str,
     about: &'a str,
 }
 
-impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
+impl<'a> From<&'a CatalogueEntry> for SimulatedSource<'a> {
     fn from(entry: &'a CatalogueEntry) -> Self {
         let CatalogueEntry { name, keys, about } = entry;
         Self { source: format!("sim:{name}"), keys, about }
@@ -27,14 +27,14 @@ impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
 }
 
 /// Sources of this machine and of the current folder.
-struct Sources {
-    adapters: Vec<Adapter>,
+struct SourceList {
+    adapters: Vec<AdapterRow>,
     /// Why the adapters could not be listed.
     adapters_error: Option<String>,
     catalogue: Vec<CatalogueEntry>,
     common_keys: Vec<CatalogueKey>,
     simulator_keys: Vec<CatalogueKey>,
-    captures: Vec<Found>,
+    captures: Vec<SourceFile>,
 }
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
@@ -44,7 +44,7 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         Ok(adapters) => (adapters, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    let sources = Sources {
+    let sources = SourceList {
         adapters,
         adapters_error,
         catalogue: outside.catalogue(),
@@ -56,10 +56,10 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         write_text(context.output.out, context.output.page, &sources)?;
         return Ok(Exit::Done);
     }
-    let mut object = context.plain_object("sources")?;
+    let mut object = context.object_without_snapshot("sources")?;
     object.list("adapters", sources.adapters.iter())?;
     object.field("adapters_error", &sources.adapters_error)?;
-    object.list("simulators", sources.catalogue.iter().map(Simulated::from))?;
+    object.list("simulators", sources.catalogue.iter().map(SimulatedSource::from))?;
     object.list("common_keys", sources.common_keys.iter())?;
     object.list("simulator_keys", sources.simulator_keys.iter())?;
     object.list("captures", sources.captures.iter())?;
@@ -67,14 +67,14 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write_text(out: &mut dyn Write, page: Page, sources: &Sources) -> io::Result<()> {
-    let Sources { catalogue, captures, .. } = sources;
+fn write_text(out: &mut dyn Write, page: TableLayout, sources: &SourceList) -> io::Result<()> {
+    let SourceList { catalogue, captures, .. } = sources;
     writeln!(out, "Files in this folder")?;
     if captures.is_empty() {
         writeln!(out, "  none of a known format")?;
     }
     let width = captures.iter().map(|found| escape_unprintable(&found.path).width()).max().unwrap_or(0);
-    for Found { path, format, title } in captures {
+    for SourceFile { path, format, title } in captures {
         let path = escape_unprintable(path);
         let gap = " ".repeat(width.saturating_sub(path.width()));
         writeln!(out, "  {path}{gap}  {format}: {title}")?;
@@ -83,23 +83,23 @@ fn write_text(out: &mut dyn Write, page: Page, sources: &Sources) -> io::Result<
     writeln!(out, "\nGenerated fabrics")?;
     let width = catalogue.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     for CatalogueEntry { name, keys, about } in catalogue {
-        write_beside(out, page, &format!("  sim:{name:width$}  "), about)?;
+        write_description(out, page, &format!("  sim:{name:width$}  "), about)?;
         if !keys.is_empty() {
-            write_beside(out, page, &format!("      {:width$}  ", ""), keys)?;
+            write_description(out, page, &format!("      {:width$}  ", ""), keys)?;
         }
     }
     write_keys(out, page, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
     write_keys(out, page, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
 }
 
-fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
+fn write_adapters(out: &mut dyn Write, sources: &SourceList) -> io::Result<()> {
     writeln!(out, "\nAdapters of this machine")?;
     if let Some(error) = &sources.adapters_error {
         writeln!(out, "  cannot be listed: {error}")?;
     } else if sources.adapters.is_empty() {
         writeln!(out, "  none found")?;
     }
-    for Adapter { name, node_guid, port_list, .. } in &sources.adapters {
+    for AdapterRow { name, node_guid, port_list, .. } in &sources.adapters {
         writeln!(out, "  {}  {}", escape_unprintable(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
         for port in port_list {
             let known = |word: Option<&'static str>| word.unwrap_or("state not told");
@@ -117,19 +117,24 @@ fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
     Ok(())
 }
 
-fn write_keys(out: &mut dyn Write, page: Page, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
+fn write_keys(out: &mut dyn Write, page: TableLayout, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
     let width = keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
     writeln!(out, "\n{title}")?;
     for CatalogueKey { name, default, meaning } in keys {
-        write_beside(out, page, &format!("  {name:width$}  "), &format!("{meaning} (default: {default})"))?;
+        write_description(
+            out,
+            page,
+            &format!("  {name:width$}  "),
+            &format!("{meaning} (default: {default})"),
+        )?;
     }
     Ok(())
 }
 
 /// Prints a sentence beside a name, wrapped on a narrow terminal.
-fn write_beside(out: &mut dyn Write, page: Page, name: &str, text: &str) -> io::Result<()> {
-    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(name.width()).max(SHORTEST));
-    let lines = if text.width() > room { wrap(text, room) } else { vec![text.to_owned()] };
+fn write_description(out: &mut dyn Write, page: TableLayout, name: &str, text: &str) -> io::Result<()> {
+    let room = page.prose_width().map_or(usize::MAX, |all| all.saturating_sub(name.width()).max(MIN_COLUMNS));
+    let lines = if text.width() > room { wrap_text(text, room) } else { vec![text.to_owned()] };
     let indent = format!("\n{}", " ".repeat(name.width()));
     writeln!(out, "{name}{}", lines.join(&indent))
 }

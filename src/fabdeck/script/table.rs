@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fit::{PROSE, Page};
+use super::column_fit::{PROSE_FIELD, TableLayout};
 use super::paint::Paint;
-use crate::session::{Column, Listing, Selection, wrap};
+use crate::session::{Column, Listing, Selection, wrap_text};
 use fabdeck_fabric::observe::escape_unprintable;
 
 pub const GAP: &str = "  ";
@@ -15,13 +15,13 @@ pub const GAP: &str = "  ";
 const COMMAND: &str = "fabdeck ";
 
 /// Values are not wrapped at less than this width.
-const SHORTEST: usize = 24;
+const MIN_TEXT_WIDTH: usize = 24;
 
 /// Prints titles and rows.
 pub fn write_table(
     out: &mut dyn Write,
     paint: Paint,
-    page: Page,
+    page: TableLayout,
     listing: &dyn Listing,
     selection: &Selection,
 ) -> io::Result<()> {
@@ -31,7 +31,7 @@ pub fn write_table(
     page.narrow(&columns, &titles, &mut widths);
     let mut line = String::new();
     for ((title, column), width) in titles.iter().zip(&columns).zip(&widths) {
-        let heading = aligned(title, *width, column.kind.right_aligned());
+        let heading = align(title, *width, column.kind.is_right_aligned());
         push(&mut line, &paint.heading(&heading));
     }
     writeln!(out, "{}", line.trim_end())?;
@@ -41,17 +41,17 @@ pub fn write_table(
         for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
             let value = listing.cell(*row, *at);
             let shown = column.in_words(&value);
-            let text = match column.id == PROSE && shown.width() > *width {
+            let text = match column.id == PROSE_FIELD && shown.width() > *width {
                 true => {
                     let before = line_width(&widths, &columns);
-                    let mut lines = wrap(&escape_unprintable(&shown), *width).into_iter();
+                    let mut lines = wrap_text(&escape_unprintable(&shown), *width).into_iter();
                     let first = lines.next().unwrap_or_default();
                     rest = lines.map(|more| " ".repeat(before) + &more).collect();
                     first.into()
                 }
-                false => page.elided(escape_unprintable(&shown), *width),
+                false => page.elide(escape_unprintable(&shown), *width),
             };
-            let text = aligned(&text, *width, column.kind.right_aligned());
+            let text = align(&text, *width, column.kind.is_right_aligned());
             push(&mut line, &paint.cell(&value, &text));
         }
         writeln!(out, "{}", line.trim_end())?;
@@ -75,7 +75,7 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
 
 /// Width of what stands before the sentence of a row.
 fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
-    let before = columns.iter().take_while(|column| column.id != PROSE).zip(widths);
+    let before = columns.iter().take_while(|column| column.id != PROSE_FIELD).zip(widths);
     before.map(|(_, width)| width + GAP.len()).sum()
 }
 
@@ -91,7 +91,7 @@ fn title(column: &Column) -> String {
     if column.unit.is_empty() { title } else { format!("{title} {}", column.unit) }
 }
 
-fn aligned(text: &str, width: usize, right: bool) -> String {
+fn align(text: &str, width: usize, right: bool) -> String {
     let blanks = " ".repeat(width.saturating_sub(text.width()));
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
@@ -99,19 +99,21 @@ fn aligned(text: &str, width: usize, right: bool) -> String {
 /// Prints names and values as two aligned columns; long values wrap on a narrow terminal.
 pub fn write_pairs(
     out: &mut dyn Write,
-    (paint, page): (Paint, Page),
+    (paint, page): (Paint, TableLayout),
     pairs: &[(&str, String)],
 ) -> io::Result<()> {
     let width = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
-    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
+    let room = page
+        .prose_width()
+        .map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(MIN_TEXT_WIDTH));
     for (name, value) in pairs {
         let value = escape_unprintable(value);
         // A command stays on one line, because a line break would break the copied command.
         let wraps = value.width() > room && !value.starts_with(COMMAND);
-        let lines = if wraps { wrap(&value, room) } else { vec![value.into_owned()] };
+        let lines = if wraps { wrap_text(&value, room) } else { vec![value.into_owned()] };
         for (at, line) in lines.iter().enumerate() {
             let name = if at == 0 { *name } else { "" };
-            let written = format!("{}{GAP}{line}", paint.heading(&aligned(name, width, false)));
+            let written = format!("{}{GAP}{line}", paint.heading(&align(name, width, false)));
             writeln!(out, "{written}")?;
         }
     }

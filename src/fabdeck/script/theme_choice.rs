@@ -14,7 +14,7 @@ pub struct ThemeChoice {
 impl ThemeChoice {
     /// Name of the theme; `None` leaves the choice to the terminal. The longest fitting name of a source wins.
     pub fn of(&self, source: &str) -> Option<&str> {
-        let fits = self.tied.iter().filter(|(name, _)| names(name, source));
+        let fits = self.tied.iter().filter(|(name, _)| matches_source(name, source));
         let longest = fits.max_by_key(|(name, _)| name.len()).map(|(_, theme)| theme);
         self.asked.as_ref().or(longest).or(self.usual.as_ref()).map(String::as_str)
     }
@@ -22,7 +22,7 @@ impl ThemeChoice {
 
 /// Whether a name in the configuration fits a source. An adapter is named by `umad:mlx5_0`, `umad:mlx5_0:1` or its
 /// own name, and `mlx5_1` is not `mlx5_10`. Other sources are named by their beginning.
-fn names(name: &str, source: &str) -> bool {
+fn matches_source(name: &str, source: &str) -> bool {
     let Some(device) = source.strip_prefix("umad") else { return source.starts_with(name) };
     let part = |whole: &str, name: &str| {
         whole.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))

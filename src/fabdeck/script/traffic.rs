@@ -3,46 +3,52 @@
 use std::path::Path;
 
 use crate::session::{
-    Course, DeadlockFound, Ended, FlowRate, HostRate, Look, TrafficAsked, TrafficReport, digits_in_groups,
-    flow_between, simulate,
+    DeadlockReport, FlowRate, HostRate, Snapshot, TrafficOptions, TrafficReport, TrafficRoutes,
+    TrafficRunEnd, digits_in_groups, flow_between, simulate,
 };
 use fabdeck_fabric::{Faults, ServiceLevel};
-use fabdeck_mad::access::Wanted;
+use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;
 use fabdeck_simulator::Share;
-use fabdeck_simulator::traffic::{Details, Flow, PATTERNS, Pattern, Settings, Word};
+use fabdeck_simulator::traffic::{
+    Flow, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
+};
 
 use super::args::{SimulateArgs, TrafficArgs};
-use super::asking::FailArgs;
 use super::context::Context;
+use super::route_args::FailArgs;
 use super::table::write_pairs;
-use super::{Exit, Failure, check, levels, whatif};
+use super::{Exit, Failure, check, lanes_in_force, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     let Some(pattern) = args.pattern.as_deref() else {
         return Err(Failure::usage(format!(
-            "FD-7801: give --pattern ({PATTERNS}), which runs traffic, or --serve SOCKET, which runs the fabric for other \
+            "FD-7801: give --pattern ({PATTERN_NAMES}), which runs traffic, or --serve SOCKET, which runs the fabric for other \
              processes"
         )));
     };
     let args = &args.traffic;
-    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let (look, in_force) = match args.engine {
         // The engine's routes have their own lanes, so those in force do not count.
-        Some(_) => levels::look_only(context, wanted)?,
-        None => levels::look(context, wanted, (args.lanes_in_force, false))?,
+        Some(_) => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
+        None => lanes_in_force::read_snapshot(context, wanted, (args.lanes_in_force, false))?,
     };
     let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
-    let faults = whatif::faults(context, &look, &fail)?;
-    let asked = asked(context, &look, pattern, args)?;
+    let faults = whatif::read_faults(context, &look, &fail)?;
+    let asked = read_traffic_args(context, &look, pattern, args)?;
     let course = match &args.engine {
         Some(id) => {
             let (engine, manager) = (whatif::engine_named(id)?, look.manager());
             let request = Request { manager, ..Request::default() }
                 .with_lanes(args.lanes, context.config.supposed_lanes);
-            context.watched(engine.id, |pulse| Course::of_engine(&look, &faults, engine, &request, pulse))?
+            context.run_with_progress(engine.id, |pulse| {
+                TrafficRoutes::from_engine(&look, &faults, engine, &request, pulse)
+            })?
         }
-        None if look.observation.tables.has_forwarding() => Course::in_force(&look, &faults, in_force.sent()),
+        None if look.observation.tables.has_forwarding() => {
+            TrafficRoutes::from_tables(&look, &faults, in_force.sent())
+        }
         None => {
             return Err(Failure::usage(
                 "FD-7803: the source has no forwarding tables for packets to follow; name an engine with --engine, or put \
@@ -54,41 +60,43 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         simulate(&look, &faults, &course, &asked).map_err(|error| Failure::usage(error.to_string()))?;
     write(context, &look, &faults, pattern, &report)?;
     let concluded = context.conclude(&look);
-    Ok(if report.findings() { Exit::Findings } else { concluded })
+    Ok(if report.has_findings() { Exit::Findings } else { concluded })
 }
 
-fn asked(
+fn read_traffic_args(
     context: &Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     pattern: &str,
     args: &TrafficArgs,
-) -> Result<TrafficAsked, Failure> {
-    let share = Share::read(&args.share)
+) -> Result<TrafficOptions, Failure> {
+    let share = Share::parse(&args.share)
         .ok_or_else(|| Failure::usage(format!("FD-7804: '{}' is no share; write one as 5%", args.share)))?;
     let level = args.slow_level.and_then(|level| ServiceLevel::new(level.into()));
-    let details = Details { spots: args.spots, share, level, message: args.message };
-    let pattern = match Word::read(pattern, details) {
-        Some(Word::Pattern(pattern)) => pattern,
-        Some(Word::Flows(file)) => Pattern::Flows(flows(context, look, Path::new(&file))?),
+    let details = PatternOptions { spots: args.spots, share, level, message: args.message };
+    let pattern = match PatternName::parse(pattern, details) {
+        Some(PatternName::Pattern(pattern)) => pattern,
+        Some(PatternName::Flows(file)) => TrafficPattern::Flows(read_flows(context, look, Path::new(&file))?),
         None => {
-            return Err(Failure::usage(format!("FD-7802: '{pattern}' is no pattern; there are {PATTERNS}")));
+            return Err(Failure::usage(format!(
+                "FD-7802: '{pattern}' is no pattern; there are {PATTERN_NAMES}"
+            )));
         }
     };
-    let settings = Settings {
+    let settings = TrafficSettings {
         payload: args.payload,
         host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
         load: args.load,
         seed: args.seed,
-        ..Settings::default()
+        ..TrafficSettings::default()
     };
     let (for_ns, until_steady, rows) = (args.time_ns, args.until_steady, args.top);
-    Ok(TrafficAsked { pattern, settings, for_ns, until_steady, rows })
+    Ok(TrafficOptions { pattern, settings, for_ns, until_steady, rows })
 }
 
 /// Reads the flows of a file. An unknown end is a mistake in the file.
-fn flows(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Flow>, Failure> {
+fn read_flows(context: &Context<'_, '_>, look: &Snapshot, file: &Path) -> Result<Vec<Flow>, Failure> {
     let mut flows = Vec::new();
-    for line in context.outside.flows(file).map_err(Failure::of_list)? {
+    for line in context.outside.flows(file).map_err(Failure::from_list_error)? {
         let flow = flow_between(look, &line.from, &line.to).map_err(|error| {
             let place = format!("{}:{}", file.display(), line.number);
             Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; mend the line"))
@@ -100,7 +108,7 @@ fn flows(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Flow
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     faults: &Faults,
     pattern: &str,
     report: &TrafficReport,
@@ -131,11 +139,11 @@ fn lanes(count: u64) -> String {
 fn simulated(report: &TrafficReport) -> String {
     let micros = report.simulated_ns as f64 / 1000.0;
     let ended = match report.ended {
-        Ended::Time if report.steady => "the rates have settled",
-        Ended::Time => "the rates have not settled",
-        Ended::Steady => "ended when the rates had settled",
-        Ended::Finished => "ended when all had arrived",
-        Ended::Deadlock => "ended in a deadlock",
+        TrafficRunEnd::Time if report.steady => "the rates have settled",
+        TrafficRunEnd::Time => "the rates have not settled",
+        TrafficRunEnd::Steady => "ended when the rates had settled",
+        TrafficRunEnd::Finished => "ended when all had arrived",
+        TrafficRunEnd::Deadlock => "ended in a deadlock",
     };
     let time = |micros: f64| digits_in_groups(format_args!("{micros:.1}"));
     let warm_up = time(report.warm_up_ns as f64 / 1000.0);
@@ -179,21 +187,21 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
             digits_in_groups(report.packets_arrived)
         ),
     ));
-    lines.extend(titled("hosts", "", report.top_hosts.iter().map(host)));
-    lines.extend(titled("  least", "", report.bottom_hosts.iter().map(host)));
-    lines.extend(titled("flows", "", report.top_flows.iter().map(flow)));
-    lines.extend(titled("  least", "", report.bottom_flows.iter().map(flow)));
+    lines.extend(rows_under_title("hosts", "", report.top_hosts.iter().map(host)));
+    lines.extend(rows_under_title("  least", "", report.bottom_hosts.iter().map(host)));
+    lines.extend(rows_under_title("flows", "", report.top_flows.iter().map(flow)));
+    lines.extend(rows_under_title("  least", "", report.bottom_flows.iter().map(flow)));
     let waiting = report.waiting_ports.iter();
     let waiting = waiting.map(|port| {
         format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, digits_in_groups(port.ticks))
     });
-    lines.extend(titled("waiting", "no port waits", waiting));
+    lines.extend(rows_under_title("waiting", "no port waits", waiting));
     lines.extend(deadlock(report.deadlock.as_ref()));
     lines
 }
 
 /// Rows under one title.
-fn titled(
+fn rows_under_title(
     title: &'static str,
     none: &str,
     rows: impl Iterator<Item = String>,
@@ -214,7 +222,7 @@ fn flow(rate: &FlowRate) -> String {
     format!("{} to {}: {:.3} Gb/s on level {}", rate.from, rate.to, rate.gbps, rate.service_level)
 }
 
-fn deadlock(found: Option<&DeadlockFound>) -> Vec<(&'static str, String)> {
+fn deadlock(found: Option<&DeadlockReport>) -> Vec<(&'static str, String)> {
     let Some(found) = found else { return vec![("deadlock", "none".to_owned())] };
     let count = found.circle.len();
     let mut lines = vec![(
@@ -224,6 +232,6 @@ fn deadlock(found: Option<&DeadlockFound>) -> Vec<(&'static str, String)> {
     let held = found.circle.iter();
     let held =
         held.map(|held| format!("{} on lane {}: {} to {}", held.channel, held.lane, held.from, held.to));
-    lines.extend(titled("  circle", "", held));
+    lines.extend(rows_under_title("  circle", "", held));
     lines
 }

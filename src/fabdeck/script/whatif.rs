@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
-    assume_lids, cost, counted, digits_in_groups, drawn_words, group_names, groups_line,
-    job_figures_in_force, mark_random, marks, note_judged_lids, propose, supposed_words,
+    Cost, EngineComparison, EngineRow, JobFigures, JobTable, NO_TABLES, ProposalOptions, Query, Snapshot,
+    adaptive_words, assume_lids, count_words, digits_in_groups, drawn_words, group_names, groups_line,
+    job_figures_in_force, mark_cost, mark_random, note_judged_lids, parse_marks, propose, supposed_words,
 };
-use fabdeck_fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
-use fabdeck_mad::access::Wanted;
-use fabdeck_routing::analysis::{GroupsCut, Lost, groups_cut};
-use fabdeck_routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
+use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum, similar_words, suggest};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
+use fabdeck_routing::{DEGRADED_REMARK, ENGINES, Engine, Request, UPDN_REMARK, find_engine};
 
-use super::asking::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::json::Object;
+use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
 use super::table::write_pairs;
-use super::{Exit, Failure, check, jobs, levels};
+use super::{Exit, Failure, check, jobs, lanes_in_force};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -30,39 +30,40 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         ));
     }
     let engines = engines(&args.engine)?;
-    let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
+    let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
     // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
     // once.
     let (mut look, in_force) = match args.route.lanes_in_force {
-        None => levels::look_only(context, wanted)?,
-        choice => levels::look(context, wanted, (choice, args.route.switches))?,
+        None => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
+        choice => lanes_in_force::read_snapshot(context, wanted, (choice, args.route.switches))?,
     };
-    let faults = faults(context, &look, &args.fail)?;
-    let request = request(context, &mut look, &args.route)?;
+    let faults = read_faults(context, &look, &args.fail)?;
+    let request = route_request(context, &mut look, &args.route)?;
     let tables = look.observation.tables.clone();
     let has_tables = tables.has_forwarding();
     if !has_tables {
         assume_lids(&mut look);
     }
-    let cost = if has_tables { Some(cost(&look, &tables, &faults, args.expect)?) } else { None };
+    let cost = if has_tables { Some(mark_cost(&look, &tables, &faults, args.expect)?) } else { None };
     let jobs = job_figures_in_force(&look, &tables, &faults, &request.jobs);
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
-        let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
-        let outcome =
-            context.watched(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
+        let asked =
+            ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
+        let outcome = context
+            .run_with_progress(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
         let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
         if has_tables { row } else { row.without_tables() }
     });
-    let comparison = Comparison::new(rows.collect());
+    let comparison = EngineComparison::new(rows.collect());
     write(context, &look, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
     let concluded = context.conclude(&look);
-    let faults = comparison.faults();
-    faults.iter().for_each(|fault| context.output.say(fault));
+    let faults = comparison.defect_words();
+    faults.iter().for_each(|fault| context.output.print_message(fault));
     let none = comparison.rows().iter().all(|row| row.refused.is_some());
     if none {
-        context.output.say("no engine that was asked gave routes");
+        context.output.print_message("no engine that was asked gave routes");
     }
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
 }
@@ -89,39 +90,47 @@ fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
 
 /// Finds an engine by its name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
-    engine(id).ok_or_else(|| {
+    find_engine(id).ok_or_else(|| {
         let known = || ENGINES.iter().map(|engine| engine.id);
-        let meant = meant(&resembling(id, known()));
+        let meant = suggest(&similar_words(id, known()));
         let known = known().collect::<Vec<_>>().join(", ");
         Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {known}"))
     })
 }
 
 /// The elements that are marked as failed.
-pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Result<Faults, Failure> {
-    let mut faults = context.among_answers(look, marks(look, &args.fail))?;
+pub fn read_faults(
+    context: &mut Context<'_, '_>,
+    look: &Snapshot,
+    args: &FailArgs,
+) -> Result<Faults, Failure> {
+    let mut faults = context.explain_missing(look, parse_marks(look, &args.fail))?;
     let fabric = look.fabric();
     for marked in faults.iter() {
-        let Resolved::Port(port) = marked else { continue };
+        let ElementId::Port(port) = marked else { continue };
         // Port 0 of a switch needs no cable.
         if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
             let name = look.port_name(port);
-            context.output.say(&format!("port:{name} has no cable, so its failure takes nothing"));
+            context.output.print_message(&format!("port:{name} has no cable, so its failure takes nothing"));
         }
     }
     if let Some(count) = args.fail_random {
         let drawn = mark_random(look, &mut faults, count, args.seed);
         if drawn < count {
-            context.output.say(&drawn_words(drawn, count));
+            context.output.print_message(&drawn_words(drawn, count));
         }
     }
     Ok(faults)
 }
 
 /// Options of the engines.
-pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> Result<Request, Failure> {
+pub fn route_request(
+    context: &Context<'_, '_>,
+    look: &mut Snapshot,
+    args: &RouteArgs,
+) -> Result<Request, Failure> {
     let mut list = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => guids(context, look, file),
+        Some(file) => read_guids(context, look, file),
         None => Ok(Vec::new()),
     };
     let (roots, compute_nodes, io_nodes) =
@@ -134,7 +143,7 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
     let jobs = match &args.jobs {
         Some(file) => {
-            let jobs = jobs::read(context, look, file, args.missing)?;
+            let jobs = jobs::read_job_map(context, look, file, args.missing)?;
             note_judged_lids(look);
             jobs
         }
@@ -147,8 +156,8 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
 
 /// Reads a list of nodes. A node that the fabric does not have is a mistake, because no engine should silently ignore
 /// it.
-fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<Guid>, Failure> {
-    let read = context.outside.guids(file).map_err(Failure::of_list)?;
+fn read_guids(context: &Context<'_, '_>, look: &mut Snapshot, file: &Path) -> Result<Vec<Guid>, Failure> {
+    let read = context.outside.guids(file).map_err(Failure::from_list_error)?;
     let wrong = |line: Option<u64>, what: &str| {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         Failure::new(Exit::BadInput, format!("{}{line}: {what}", file.display()))
@@ -179,19 +188,19 @@ fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     (faults, jobs): (&Faults, Option<&JobFigures>),
     cost: Option<&Cost>,
-    comparison: &Comparison,
+    comparison: &EngineComparison,
 ) -> Result<(), Failure> {
-    let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
+    let groups = group_damage(look.fabric(), &look.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
     if context.output.json {
         return write_json(context, look, &failed, (cost, jobs), groups.as_ref(), comparison);
     }
     let mut lines = check::premises(look);
-    lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
+    lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     match cost {
         Some(cost) => lines.extend(cost_lines(look, &failed, cost)),
         None => lines.push(("lost", no_tables_words())),
@@ -209,12 +218,12 @@ fn write(
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
-    context.output.table(comparison, selection, false)?;
+    context.output.write_table(comparison, selection, false)?;
     let rows = comparison.rows();
     if let Some(table) = JobTable::new(jobs, rows) {
         writeln!(context.output.out)?;
         let selection = Query::default().select(&table, crate::session::Columns::Shown)?;
-        context.output.table(&table, selection, false)?;
+        context.output.write_table(&table, selection, false)?;
     }
     // Engines with the same credit loop are printed together.
     for (at, row) in rows.iter().enumerate() {
@@ -226,11 +235,11 @@ fn write(
     for row in comparison.rows() {
         // Remarks about another engine's routes and about worse routes are always shown.
         let shown = |remark: &&String| {
-            context.output.verbose || remark.starts_with(UPDN_ROUTES) || remark.starts_with(DEGRADED)
+            context.output.verbose || remark.starts_with(UPDN_REMARK) || remark.starts_with(DEGRADED_REMARK)
         };
         let remarks = row.remarks.iter().filter(shown);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
-        said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
+        said.into_iter().for_each(|words| context.output.print_message(&format!("{}: {words}", row.engine)));
     }
     // Options that several engines ignored share a line.
     let mut in_vain: Vec<(&[&str], Vec<&str>)> = Vec::new();
@@ -240,17 +249,19 @@ fn write(
             None => in_vain.push((&row.not_used, vec![row.engine])),
         }
     }
-    in_vain.iter().for_each(|(options, engines)| context.output.say(&no_use(&engines.join(", "), options)));
+    in_vain.iter().for_each(|(options, engines)| {
+        context.output.print_message(&unused_option_note(&engines.join(", "), options))
+    });
     Ok(())
 }
 
 fn write_json(
     context: &mut Context<'_, '_>,
-    look: &Look,
+    look: &Snapshot,
     failed: &[String],
     (cost, jobs): (Option<&Cost>, Option<&JobFigures>),
-    groups: Option<&GroupsCut>,
-    comparison: &Comparison,
+    groups: Option<&GroupDamage>,
+    comparison: &EngineComparison,
 ) -> Result<(), Failure> {
     let mut object = context.object("whatif", look)?;
     object.field("failed", &failed)?;
@@ -265,31 +276,30 @@ fn write_json(
     Ok(object.end()?)
 }
 
-fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Cost) -> io::Result<()> {
+fn write_cost(object: &mut Object<'_>, look: &Snapshot, failed: &[String], cost: &Cost) -> io::Result<()> {
     let Cost { lost, expected, pairs, .. } = cost;
     object.field("pairs", pairs)?;
     object.field("lost_until_reroute", &cost.lost_pairs())?;
-    object.field("at_least", &cost.at_least())?;
+    object.field("at_least", &cost.is_lower_bound())?;
     object.field("without_path_before", &cost.without_path_before)?;
     object.field("unread_tables", &cost.unread_tables)?;
     object.field("adaptive_routing", &cost.adaptive_routing)?;
     object.field("adaptive_unknown", &cost.adaptive_unknown)?;
     object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
-    let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
+    let partly = serde_json::json!({ "count": lost.partial, "first": partly_lost_names(look, lost) });
     object.field("partly_reached", &partly)?;
     object.field("elements", &elements(failed, lost))?;
     object.field("cut_off_pairs", &lost.critical)?;
     object.field("failed_end_pairs", &lost.ended)?;
     object.field("cut_off_without_path", &lost.critical_without_path)?;
     object.field(
-        "expected",
-        &serde_json::json!({
+        "expected", &serde_json::json!({
             "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
             "one_channel": expected.one_channel,
             "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
-        }),
-    )
+}),
+        )
 }
 
 /// Message in place of the costs if there are no tables in force.
@@ -319,18 +329,18 @@ const COST_KEYS: [&str; 15] = [
 ];
 
 /// Lost pairs, and the loss that random links would cause.
-fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
+fn cost_lines(look: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
     let Cost { lost, expected, several_lids, .. } = cost;
     let mut lines = vec![("lost", cost.lost_words())];
-    lines.extend(not_counted(cost).map(|why| ("", why)));
-    lines.push(("for good", cost.for_good_words()));
-    lines.extend(each_alone(failed, lost));
-    lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
+    lines.extend(uncounted_note(cost).map(|why| ("", why)));
+    lines.push(("for good", cost.cut_off_words()));
+    lines.extend(loss_of_each_mark(failed, lost));
+    lines.extend(several_lids.then(|| ("some LIDs", partly_lost_line(look, lost))));
     let usual = format!(
         "{} {} for {}; a single one takes {} to {}",
         digits_in_groups(format_args!("{:.1}", expected.mean)),
         cost.expected_counts(),
-        counted(expected.faults, "random link", "random links"),
+        count_words(expected.faults, "random link", "random links"),
         digits_in_groups(expected.best),
         digits_in_groups(expected.worst)
     );
@@ -339,10 +349,12 @@ fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str,
 }
 
 /// Why more pairs may be lost than are counted, and which had no path before.
-fn not_counted(cost: &Cost) -> Option<String> {
+fn uncounted_note(cost: &Cost) -> Option<String> {
     let unread = match cost.unread_tables {
         0 => None,
-        some => Some(format!("the tables of {} were not read", counted(some as usize, "switch", "switches"))),
+        some => {
+            Some(format!("the tables of {} were not read", count_words(some as usize, "switch", "switches")))
+        }
     };
     let adaptive = cost
         .adaptive_routing
@@ -359,13 +371,13 @@ fn not_counted(cost: &Cost) -> Option<String> {
 }
 
 /// Message about options that engines ignored.
-pub fn no_use(engines: &str, options: &[&str]) -> String {
+pub fn unused_option_note(engines: &str, options: &[&str]) -> String {
     let has = if engines.contains(',') { "have" } else { "has" };
     format!("{engines}: {has} no use for {}", options.join(", "))
 }
 
 /// The loss of each mark alone, if there are several.
-fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
+fn loss_of_each_mark(failed: &[String], lost: &PathLosses) -> Vec<(&'static str, String)> {
     const SHOWN: usize = 4;
     if failed.len() < 2 {
         return Vec::new();
@@ -377,20 +389,20 @@ fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
     most.into_iter().take(SHOWN).map(alone).collect()
 }
 
-fn elements(failed: &[String], lost: &Lost) -> Vec<serde_json::Value> {
+fn elements(failed: &[String], lost: &PathLosses) -> Vec<serde_json::Value> {
     let each = failed.iter().zip(&lost.elements);
     each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
 }
 
-fn partly_named(look: &Look, lost: &Lost) -> Vec<String> {
-    lost.partial_ports.iter().map(|port| look.port_told_apart(*port)).collect()
+fn partly_lost_names(look: &Snapshot, lost: &PathLosses) -> Vec<String> {
+    lost.partial_ports.iter().map(|port| look.unique_port_name(*port)).collect()
 }
 
 /// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
-fn partly_line(look: &Look, lost: &Lost) -> String {
+fn partly_lost_line(look: &Snapshot, lost: &PathLosses) -> String {
     let such_as = match lost.partial {
         0 => String::new(),
-        _ => format!(", such as to {}", partly_named(look, lost).join(", ")),
+        _ => format!(", such as to {}", partly_lost_names(look, lost).join(", ")),
     };
     let [pairs, lids] = [lost.partial, lost.lids].map(digits_in_groups);
     format!("{pairs} pairs keep some LIDs only{such_as}; {lids} paths to a LID are lost")
@@ -411,11 +423,11 @@ fn write_transition<'r>(
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
 }
 
-fn groups_object(groups: &GroupsCut) -> serde_json::Value {
+fn groups_object(groups: &GroupDamage) -> serde_json::Value {
     serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
 }
 
-fn first(failed: &[String]) -> String {
+fn first_elements(failed: &[String]) -> String {
     const SHOWN: usize = 4;
     let more =
         if failed.len() > SHOWN { format!(" and {} more", failed.len() - SHOWN) } else { String::new() };

@@ -1,10 +1,10 @@
 //! Forwarding tables for a source without any, computed by an engine and marked as assumed.
 
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Fabric, Faults, Lft, Tables};
-use fabdeck_routing::{Engine, NoPulse, Problem, Refusal, Request};
+use fabdeck_routing::{Engine, EngineRefusal, NoProgress, Problem, Request};
 
-use super::Look;
+use super::Snapshot;
 
 /// Note: the source has forwarding tables, so none are assumed.
 const NOT_NEEDED: &str = "FN-701";
@@ -15,8 +15,8 @@ const ASSUMED_TABLES: &str = "FN-703";
 
 /// Adds the forwarding tables of an engine, and LIDs where there are none, to a snapshot without forwarding
 /// tables. Existing tables stay.
-pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
-    let place = Place::file(&look.source);
+pub fn assume(look: &mut Snapshot, engine: &Engine) -> Result<(), EngineRefusal> {
+    let place = NotePlace::file(&look.source);
     let observation = &mut look.observation;
     if observation.tables.has_forwarding() {
         observation.notes.add(NOT_NEEDED, place, || {
@@ -33,10 +33,10 @@ pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
     let faults = Faults::new();
     let problem = Problem::new(&observation.fabric, &faults);
     let request = Request { manager, ..Request::default() };
-    let routes = (engine.route)(&problem, &request, &NoPulse)?.routes;
+    let routes = (engine.route)(&problem, &request, &NoProgress)?.routes;
     let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
     for id in switches {
-        observation.tables.entry(id).lft = Some(routes.lft(id.0));
+        observation.tables.node_mut(id).lft = Some(routes.lft(id.0));
     }
     observation.tables.only = None;
     observation.notes.add(ASSUMED_TABLES, place, || {
@@ -48,8 +48,8 @@ pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
 }
 
 /// Adds the LIDs that OpenSM gives to a new fabric to a snapshot without LIDs.
-pub fn assume_lids(look: &mut Look) {
-    let place = Place::file(&look.source);
+pub fn assume_lids(look: &mut Snapshot) {
+    let place = NotePlace::file(&look.source);
     let observation = &mut look.observation;
     if observation.fabric.top_lid().is_none() {
         let manager = observation.subnet_manager.as_ref().map(|manager| manager.guid);
@@ -62,7 +62,7 @@ pub fn assume_lids(look: &mut Look) {
 }
 
 /// Gives each switch an empty forwarding table.
-pub fn assume_empty_tables(look: &mut Look) {
+pub fn assume_empty_tables(look: &mut Snapshot) {
     let observation = &mut look.observation;
     fill_empty(&observation.fabric, &mut observation.tables);
 }
@@ -70,7 +70,7 @@ pub fn assume_empty_tables(look: &mut Look) {
 /// Gives each switch of `tables` an empty forwarding table.
 pub(super) fn fill_empty(fabric: &Fabric, tables: &mut Tables) {
     for (id, _) in fabric.switches() {
-        tables.entry(id).lft = Some(Lft::new());
+        tables.node_mut(id).lft = Some(Lft::new());
     }
     tables.only = None;
 }
@@ -78,19 +78,19 @@ pub(super) fn fill_empty(fabric: &Fabric, tables: &mut Tables) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::observe::Observation;
-    use fabdeck_routing::engine;
+    use fabdeck_routing::find_engine;
 
     #[test]
     fn what_is_there_wins_over_what_is_assumed() {
-        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
-        let mut look = Look::new("x", Observation { fabric, ..Default::default() }, &Default::default());
-        assume(&mut look, engine("minhop").unwrap()).unwrap();
+        let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let mut look = Snapshot::new("x", Observation { fabric, ..Default::default() }, &Default::default());
+        assume(&mut look, find_engine("minhop").unwrap()).unwrap();
         assert_eq!(look.assumed, Some("minhop"));
         assert!(look.observation.tables.has_forwarding() && look.observation.notes.has(ASSUMED_TABLES));
         let before = look.clone();
-        assume(&mut look, engine("nue").unwrap()).unwrap();
+        assume(&mut look, find_engine("nue").unwrap()).unwrap();
         assert_eq!((look.assumed, &look.observation.tables), (Some("minhop"), &before.observation.tables));
         assert!(look.observation.notes.has(NOT_NEEDED));
     }
@@ -101,9 +101,9 @@ mod tests {
         let file =
             fabdeck_files::ibsim::read(fabdeck_files::text::Input::new("net", text.as_bytes())).unwrap();
         let observation = Observation { fabric: file.fabric, ..Default::default() };
-        let mut look = Look::new("net", observation, &Default::default());
+        let mut look = Snapshot::new("net", observation, &Default::default());
         assert_eq!(look.fabric().top_lid(), None);
-        assume(&mut look, engine("minhop").unwrap()).unwrap();
+        assume(&mut look, find_engine("minhop").unwrap()).unwrap();
         assert_eq!(look.fabric().top_lid().map(fabdeck_fabric::Lid::value), Some(3));
         assert!(look.observation.notes.has(ASSUMED_LIDS));
     }

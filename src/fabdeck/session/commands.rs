@@ -30,13 +30,13 @@ impl Danger {
 
 /// The precondition of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Needs {
+pub enum Requirement {
     Nothing,
     /// A fabric: `--source`, or `source =` in the config.
     Fabric,
 }
 
-impl Needs {
+impl Requirement {
     pub fn title(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -54,23 +54,23 @@ pub struct Command {
     pub summary: &'static str,
     /// Further details of the description.
     pub details: &'static str,
-    pub needs: Needs,
+    pub needs: Requirement,
     pub danger: Danger,
     /// Command lines that work as written, except for the names of files.
     pub examples: &'static [&'static str],
 }
 
 const fn command_of(name: &'static str, summary: &'static str, details: &'static str) -> Command {
-    Command { name, summary, details, needs: Needs::Nothing, danger: Danger::None, examples: &[] }
+    Command { name, summary, details, needs: Requirement::Nothing, danger: Danger::None, examples: &[] }
 }
 
 impl Command {
-    const fn looks(mut self) -> Self {
-        self.needs = Needs::Fabric;
+    const fn needs_fabric(mut self) -> Self {
+        self.needs = Requirement::Fabric;
         self
     }
 
-    const fn writes(mut self) -> Self {
+    const fn writes_file(mut self) -> Self {
         self.danger = Danger::WritesFile;
         self
     }
@@ -105,36 +105,36 @@ pub const COMMANDS: &[Command] = &[
          content), and the adapters of this machine with their ports.",
     )
     .examples(&["fabdeck sources", "fabdeck sources --json"]),
-    command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").looks(),
+    command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").needs_fabric(),
     command_of(
         "show fabric",
         "The fabric in numbers",
         "How many switches, hosts, routers, cables and ports there are, and which subnet manager is in charge.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source sim:demo show fabric", "fabdeck --source site.topo show fabric --json"]),
     command_of("show switches", "The switches", "A row for each switch.")
-        .looks()
+        .needs_fabric()
         .examples(&["fabdeck --source sim:demo show switches --sort hosts --top 5"]),
     command_of(
         "show hosts",
         "The hosts and where they are attached",
         "A row for each cabled port of a channel adapter, and one for an adapter without a cable.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source sim:demo show hosts --filter switch=rack1-leaf"]),
     command_of("show links", "The cables", "A row for each cable, those of hosts included.")
-        .looks()
+        .needs_fabric()
         .examples(&["fabdeck --source sim:demo show links --filter 'width<4x,kind=switch-switch'"]),
     command_of("show ports", "The ports and their peers", "A row for each port that the source spoke of.")
-        .looks()
+        .needs_fabric()
         .examples(&["fabdeck --source sim:demo show ports --filter node=rack1-leaf --fields number,state,peer"]),
     command_of(
         "show tables",
         "The forwarding tables",
         "A row for each switch; with a switch named, a row for each LID that its table routes or the fabric owns.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source capture/ show tables", "fabdeck --source capture/ show tables switch:leaf1"]),
     command_of(
         "show users",
@@ -142,7 +142,7 @@ pub const COMMANDS: &[Command] = &[
         "A row for each destination that is reached over the cable under the tables in force, with the number of hosts \
          that send to it that way. A cable to a host carries what its host sends and is sent, and has no rows.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources"]),
     command_of(
         "show counters",
@@ -151,7 +151,7 @@ pub const COMMANDS: &[Command] = &[
          prometheus all counters and the states of links as node_exporter's textfile collector reads them, under the names \
          of the usual exporter; with --interval they are read twice, and rates stand beside them.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&[
         "fabdeck --source capture/ show counters --sort PortXmitWait --top 10",
         "fabdeck --source sim:kary,k=4,n=2 show counters --format prometheus --interval 10s",
@@ -161,14 +161,14 @@ pub const COMMANDS: &[Command] = &[
         "The virtual lanes of each egress port",
         "A row for each egress port whose SL2VL or arbitration table is known.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source capture/ show lanes --filter uniform=no"]),
     command_of(
         "show jobs",
         "The jobs that run, a row for each",
         "As `jobs`, without what is of all of them together.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source umad show jobs --slurm --sort max --top 10"]),
     command_of(
         "trace",
@@ -177,7 +177,7 @@ pub const COMMANDS: &[Command] = &[
          with several cabled ports the first is taken. A loop, a dead end or a switch whose table is not known is \
          named, and the command ends with exit code 2.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&[
         "fabdeck --source sim:demo trace node01 node24",
         "fabdeck --source capture/ trace port:node01/1 13",
@@ -196,7 +196,7 @@ pub const COMMANDS: &[Command] = &[
          counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
          word from the tables.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&[
         "fabdeck --source sim:demo check",
         "fabdeck --source sim:kary,k=4,n=2 check --lanes one",
@@ -214,7 +214,7 @@ pub const COMMANDS: &[Command] = &[
          and takes none. With --before, --after and --seconds two files are compared, of any format with counters. \
          Findings end with exit code 2.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&[
         "fabdeck --source sim:demo hotspots --interval 2s",
         "fabdeck --source sim:kary,k=4,n=2 hotspots --interval 1s --count 3 --json",
@@ -227,7 +227,7 @@ pub const COMMANDS: &[Command] = &[
          the ways there whose SL2VL or arbitration table is not what slow lanes need; such tables end with exit code 2. \
          docs/lanes.md says more.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"]),
     command_of(
         "lanes propose",
@@ -238,8 +238,8 @@ pub const COMMANDS: &[Command] = &[
          are. What cannot be is refused with the port that stands against it. With nothing to move the exit code is 0, with moves and no \
          -o it is 2, and with -o it is 2 where the plan has findings.",
     )
-    .looks()
-    .writes()
+    .needs_fabric()
+    .writes_file()
     .examples(&[
         "fabdeck --source sim:demo lanes propose --interval 5s",
         "fabdeck --source umad lanes propose -o slow.plan",
@@ -255,7 +255,7 @@ pub const COMMANDS: &[Command] = &[
          hosts. Hosts of the list that the fabric does not have are counted and named in a note. A Slurm that does not answer in \
          its time is left (exit code 8). docs/jobs.md says more.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source umad jobs --slurm", "fabdeck --source capture/ jobs --file jobs.txt --json"]),
     command_of(
         "jobs channels",
@@ -264,7 +264,7 @@ pub const COMMANDS: &[Command] = &[
          (its effective edge forwarding index), of how many jobs, and which of them has the most there. Those with the most \
          paths come first. The list of jobs is asked for as by `jobs`.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source umad jobs channels --slurm --top 10"]),
     command_of(
         "jobs watch",
@@ -274,8 +274,8 @@ pub const COMMANDS: &[Command] = &[
          often than --at-most-every. With -o each is written as a plan. Nothing is applied but with --apply: `apply` takes the plan. A line for \
          each list, until it is asked to end; a Slurm that does not answer is told, and the last list stays.",
     )
-    .looks()
-    .writes()
+    .needs_fabric()
+    .writes_file()
     .examples(&["fabdeck --source umad jobs watch --slurm -o plans/"]),
     command_of(
         "whatif",
@@ -286,7 +286,7 @@ pub const COMMANDS: &[Command] = &[
          to get there: switches and blocks to write, pairs whose path changes, and whether old and new \
          paths together have a credit loop. A certificate with findings ends with exit code 2.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&[
         "fabdeck --source sim:kary,k=4,n=2 whatif --fail link:leaf0/5",
         "fabdeck --source capture/ whatif --fail-random 3 --seed 7 --engine minhop",
@@ -298,8 +298,8 @@ pub const COMMANDS: &[Command] = &[
          written: which fabric it is for, every block that would change with its old and new bytes, what was certified, \
          and what it takes. On tables that are assumed it is a plan for simulators. Nothing is sent to any switch. A certificate with findings ends with exit code 2.",
     )
-    .looks()
-    .writes()
+    .needs_fabric()
+    .writes_file()
     .examples(&["fabdeck --source sim:demo route --engine minhop --fail switch:spine-2 -o reroute.plan"]),
     command_of("plan", "Read plans", "What a plan would do, whether it still holds, and what is different from it now."),
     command_of("plan show", "What a plan would do", "Read from the file alone.")
@@ -310,10 +310,10 @@ pub const COMMANDS: &[Command] = &[
         "A plan is for one fabric in one state. A fabric that is another now makes it stale, and the first difference is \
          named (exit code 3); else the tables that it leads to are certified again.",
     )
-    .looks()
+    .needs_fabric()
     .examples(&["fabdeck --source umad plan check capture/reroute.plan"]),
     command_of("plan diff", "Where the fabric differs from a plan", "Switches whose tables are not what the plan leads to.")
-        .looks()
+        .needs_fabric()
         .examples(&["fabdeck --source umad plan diff capture/reroute.plan"]),
     command_of(
         "disable",
@@ -322,12 +322,12 @@ pub const COMMANDS: &[Command] = &[
          that still lead over it are findings (exit code 2). A disabled link is brought back by `enable`, or by rolling the change \
          back.",
     )
-    .looks()
-    .writes()
+    .needs_fabric()
+    .writes_file()
     .examples(&["fabdeck --source umad disable link:leaf0[3] -o out.plan"]),
     command_of("enable", "A plan that brings a link back into service", "The port of a switch that was disabled is enabled by it.")
-        .looks()
-        .writes()
+        .needs_fabric()
+        .writes_file()
         .examples(&["fabdeck --source umad enable port:leaf0[3] -o back.plan"]),
     command_of(
         "apply",
@@ -338,7 +338,7 @@ pub const COMMANDS: &[Command] = &[
          nobody confirms it in time, whatever becomes of this terminal. A fabric that is not simulated has to be opted in: \
          --allow-write, and an entry that `sources --identity` prints. docs/safety.md says what is promised.",
     )
-    .looks()
+    .needs_fabric()
     .writes_fabric()
     .examples(&[
         "fabdeck --source umad --allow-write apply reroute.plan",
@@ -354,7 +354,7 @@ pub const COMMANDS: &[Command] = &[
          failure is done. With --dry-run everything is read and computed, and nothing written. A book that applies nothing needs no leave \
          to write; one that does needs what `apply` needs, and nobody is asked again.",
     )
-    .looks()
+    .needs_fabric()
     .writes_fabric()
     .examples(&[
         "fabdeck --source umad run docs/runbooks/nightly-check.toml",
@@ -394,7 +394,7 @@ pub const COMMANDS: &[Command] = &[
         "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \
          keys. The same name gives the same bytes. With --json and no file, only the numbers are printed.",
     )
-    .writes()
+    .writes_file()
     .examples(&["fabdeck generate demo", "fabdeck generate kary,k=4,n=2 -o tree.net", "fabdeck generate demo --json"]),
     command_of(
         "convert",
@@ -404,7 +404,7 @@ pub const COMMANDS: &[Command] = &[
          leads it to be, and its lanes go to psl (ibdmchk -c), slvl and qos-policy. A plan that is stale for these files \
          is refused (exit code 3).",
     )
-    .writes()
+    .writes_file()
     .examples(&[
         "fabdeck convert site.topo opensm-lfts.dump reroute.plan -o active.lft --to lfts",
         "fabdeck convert site.topo -o site.net --to ibsim",
@@ -421,7 +421,7 @@ pub const COMMANDS: &[Command] = &[
          is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
          hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
     )
-    .looks()
+    .needs_fabric()
     .opens_socket()
     .examples(&[
         "fabdeck --source sim:demo simulate --pattern uniform --for 200us",
@@ -439,8 +439,8 @@ pub const COMMANDS: &[Command] = &[
          goes on in another file again and again, each of them a whole capture; with --notes each line of stdin is a note, in \
          the file with the next sweep; with --slurm or --jobs it holds which jobs ran, which `jobs` and the console show. `-o -` writes to stdout, for a pipe; once nobody reads it any more, it ends.",
     )
-    .looks()
-    .writes()
+    .needs_fabric()
+    .writes_file()
     .examples(&[
         "fabdeck --source sim:demo record -o demo.fdcap --for 1m",
         "fabdeck --source umad record -o night.fdcap --interval 5s --for 8h",
@@ -458,7 +458,7 @@ pub const COMMANDS: &[Command] = &[
          (sim:SOCKET,at=NODE) it moves the flows of that host itself. A line for each event goes to stdout; with --json an \
          object each.",
     )
-    .looks()
+    .needs_fabric()
     .runs_program()
     .examples(&[
         "fabdeck --source sim:demo,at=node05 agent --for 5s",
@@ -479,7 +479,7 @@ pub const COMMANDS: &[Command] = &[
          that was known at the first of them. What cannot be read is left out and told, in the new capture too; so it also \
          makes a whole capture of one that was cut short.",
     )
-    .writes()
+    .writes_file()
     .examples(&["fabdeck capture cut night.fdcap --from 02:10 --to 02:20 -o incident.fdcap"]),
     command_of(
         "capture export",
@@ -488,7 +488,7 @@ pub const COMMANDS: &[Command] = &[
          sent, taken in and waited a second since the sweep before. One moment in another format writes `convert`, with --at: \
          topology, forwarding tables, Prometheus' text.",
     )
-    .writes()
+    .writes_file()
     .examples(&[
         "fabdeck capture export night.fdcap --from -10m -o counters.csv",
         "fabdeck convert night.fdcap --at 02:13:40 --to prometheus -o moment.prom",
@@ -500,7 +500,7 @@ pub const COMMANDS: &[Command] = &[
          of vendors' own counters, the source, words of remarks and notes are left out. Times, LIDs, cabling, tables and counters stay: who knows the \
          fabric may know it again. The same capture gives the same bytes.",
     )
-    .writes()
+    .writes_file()
     .examples(&["fabdeck capture anonymize incident.fdcap -o incident-anonymous.fdcap"]),
     command_of(
         "capture note",
@@ -508,7 +508,7 @@ pub const COMMANDS: &[Command] = &[
         "An operator's words, at the end or at the time of --at. The capture is written anew beside itself and takes its own \
          place once all of it is there. One that has no end may still be written, and is refused.",
     )
-    .writes()
+    .writes_file()
     .examples(&["fabdeck capture note night.fdcap 'cable 3 was pulled' --at 02:13:40"]),
     command_of(
         "completions",
@@ -521,7 +521,7 @@ pub const COMMANDS: &[Command] = &[
         "Print the man page",
         "In troff on stdout; with --dir a page for each command is written there.",
     )
-    .writes()
+    .writes_file()
     .examples(&["fabdeck man | man -l -", "fabdeck man --dir ~/.local/share/man/man1"]),
 ];
 

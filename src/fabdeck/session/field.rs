@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Kind, Look, Value};
+use super::{FieldKind, Snapshot, Value};
 
 /// Fields whose digits are a name and no amount: nobody looks for LID 12,345.
 const DIGITS_THAT_NAME: [&str; 4] = ["lid", "top_lid", "number", "moment"];
@@ -17,7 +17,7 @@ pub struct Column {
     pub title: Cow<'static, str>,
     /// The unit, such as `Mbit/s`; empty for plain counts and words.
     pub unit: &'static str,
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// The meaning of the field, in one line.
     pub about: Cow<'static, str>,
     /// All texts that the field can hold, where these are known; empty otherwise.
@@ -45,7 +45,7 @@ impl Column {
     pub const fn new(
         id: Cow<'static, str>,
         title: Cow<'static, str>,
-        kind: Kind,
+        kind: FieldKind,
         about: Cow<'static, str>,
     ) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Column {
 
     /// A value of it as a table prints it.
     pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
-        if DIGITS_THAT_NAME.contains(&&*self.id) { value.shown() } else { value.in_groups() }
+        if DIGITS_THAT_NAME.contains(&&*self.id) { value.display_text() } else { value.in_groups() }
     }
 }
 
@@ -75,16 +75,16 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Field<R> {
     pub column: Column,
-    pub value: for<'l> fn(&'l Look, R) -> Value<'l>,
+    pub value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
 }
 
 impl<R> Field<R> {
     pub const fn new(
         id: &'static str,
         title: &'static str,
-        kind: Kind,
+        kind: FieldKind,
         about: &'static str,
-        value: for<'l> fn(&'l Look, R) -> Value<'l>,
+        value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
     ) -> Self {
         let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
         Self { column: Column::new(id, title, kind, about), value }
@@ -155,25 +155,25 @@ pub trait Listing {
     /// The value in a row and a column; both must exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
     /// The column that has this alias.
-    fn known_as(&self, _name: &str) -> Option<usize> {
+    fn find_alias(&self, _name: &str) -> Option<usize> {
         None
     }
     /// Whether rows are ambiguous without this column, because two switches of the fabric have one name.
-    fn tells_apart(&self, _column: usize) -> bool {
+    fn is_distinguishing(&self, _column: usize) -> bool {
         false
     }
     /// Whether a table may hide this column when it holds only zeros.
-    fn dull_when_zero(&self, _column: usize) -> bool {
+    fn is_hidden_when_zero(&self, _column: usize) -> bool {
         false
     }
     /// The text to show when there is no row.
-    fn when_empty(&self) -> &str;
+    fn empty_text(&self) -> &str;
 }
 
 /// Rows of one type with their fields.
 #[derive(Debug)]
 pub struct Rows<'l, R: Clone + 'static> {
-    pub look: &'l Look,
+    pub look: &'l Snapshot,
     pub fields: &'static [Field<R>],
     pub rows: Cow<'l, [R]>,
     pub when_empty: &'static str,
@@ -196,11 +196,11 @@ impl<R: Copy + 'static> Listing for Rows<'_, R> {
         (self.fields[column].value)(self.look, self.rows[row])
     }
 
-    fn tells_apart(&self, column: usize) -> bool {
-        self.fields[column].column.tells_apart && self.look.names.has_alike_switches()
+    fn is_distinguishing(&self, column: usize) -> bool {
+        self.fields[column].column.tells_apart && self.look.names.has_duplicate_switches()
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         self.when_empty
     }
 }

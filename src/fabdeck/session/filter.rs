@@ -4,8 +4,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Column, Kind, Listing, Value};
-use fabdeck_fabric::{Guid, meant, resembling};
+use super::{Column, FieldKind, Listing, Value};
+use fabdeck_fabric::{Guid, similar_words, suggest};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
@@ -20,7 +20,7 @@ pub enum FilterError {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sign {
+enum Operator {
     Equal,
     Unequal,
     Less,
@@ -31,15 +31,15 @@ enum Sign {
 }
 
 /// An operator stands before the shorter operators with which it begins.
-const SIGNS: &[(&str, Sign)] = &[
-    ("!=", Sign::Unequal),
-    ("<=", Sign::LessOrEqual),
-    (">=", Sign::GreaterOrEqual),
-    ("==", Sign::Equal),
-    ("=", Sign::Equal),
-    ("<", Sign::Less),
-    (">", Sign::Greater),
-    ("~", Sign::Holds),
+const OPERATORS: &[(&str, Operator)] = &[
+    ("!=", Operator::Unequal),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("==", Operator::Equal),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("~", Operator::Holds),
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +52,7 @@ enum Condition {
     /// Some text of a shown column has these letters in this order, ignoring case.
     Letters(String),
     /// The comparison of the field in this column with the value is true.
-    Compare { column: usize, sign: Sign, value: Value<'static> },
+    Compare { column: usize, sign: Operator, value: Value<'static> },
     /// The text of the field in this column contains this text, ignoring case.
     Within { column: usize, text: String },
 }
@@ -67,10 +67,10 @@ impl Filter {
     /// Reads a filter for the fields of a listing.
     pub fn parse(text: &str, listing: &dyn Listing) -> Result<Self, FilterError> {
         let mut conditions = Vec::new();
-        for part in split(text)? {
+        for part in split_conditions(text)? {
             let part = part.trim();
             if !part.is_empty() {
-                conditions.push(condition(part, listing)?);
+                conditions.push(parse_condition(part, listing)?);
             }
         }
         Ok(Self { conditions })
@@ -83,7 +83,7 @@ impl Filter {
     }
 
     /// Adds the names of the node whose GUID the filter asks for, so that rows with the names match too.
-    pub fn naming(mut self, bearers: &[String]) -> Self {
+    pub fn with_bearer_names(mut self, bearers: &[String]) -> Self {
         for condition in &mut self.conditions {
             if let Condition::Bearer { names, .. } = condition {
                 names.extend(bearers.iter().cloned());
@@ -92,40 +92,42 @@ impl Filter {
         self
     }
 
-    pub fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
-        self.conditions.iter().all(|condition| condition.holds(listing, row))
+    pub fn matches_row(&self, listing: &dyn Listing, row: usize) -> bool {
+        self.conditions.iter().all(|condition| condition.matches_row(listing, row))
     }
 }
 
 impl Condition {
-    fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
+    fn matches_row(&self, listing: &dyn Listing, row: usize) -> bool {
         match self {
             Self::Anywhere(text) => {
-                (0..listing.column_count()).any(|column| within(&listing.cell(row, column), text))
+                (0..listing.column_count()).any(|column| contains_text(&listing.cell(row, column), text))
             }
             Self::Bearer { text, guid, names } => (0..listing.column_count()).any(|column| {
                 let cell = listing.cell(row, column);
-                within(&cell, text) || within(&cell, guid) || names.iter().any(|name| mentions(&cell, name))
+                contains_text(&cell, text)
+                    || contains_text(&cell, guid)
+                    || names.iter().any(|name| has_whole_word(&cell, name))
             }),
             Self::Letters(letters) => (0..listing.column_count()).any(|column| {
                 let about = listing.column(column);
                 let cell = || listing.cell(row, column);
-                about.shown && about.kind == Kind::Text && has_letters(&cell(), letters)
+                about.shown && about.kind == FieldKind::Text && has_letters(&cell(), letters)
             }),
-            Self::Within { column, text } => within(&listing.cell(row, *column), text),
+            Self::Within { column, text } => contains_text(&listing.cell(row, *column), text),
             Self::Compare { column, sign, value } => compare(&listing.cell(row, *column), *sign, value),
         }
     }
 }
 
 /// Whether a value contains a text, which is in lower case.
-fn within(value: &Value<'_>, text: &str) -> bool {
-    !value.is_missing() && holds_text(&value.shown(), text)
+fn contains_text(value: &Value<'_>, text: &str) -> bool {
+    !value.is_missing() && contains_ignoring_case(&value.display_text(), text)
 }
 
 /// Whether a text contains another, ignoring case. ASCII is compared without a copy: a list of 100,000 rows
 /// has a million texts.
-fn holds_text(found: &str, text: &str) -> bool {
+fn contains_ignoring_case(found: &str, text: &str) -> bool {
     if !(found.is_ascii() && text.is_ascii()) {
         return found.to_lowercase().contains(text);
     }
@@ -134,7 +136,7 @@ fn holds_text(found: &str, text: &str) -> bool {
 }
 
 /// Whether a text contains this name as a whole: `node1` is in `node1 mlx5_0[1]`, but not in `node10`.
-fn mentions(value: &Value<'_>, name: &str) -> bool {
+fn has_whole_word(value: &Value<'_>, name: &str) -> bool {
     let Value::Text(text) = value else { return false };
     let part_of_name = |sign: char| sign.is_alphanumeric() || "-_.".contains(sign);
     text.match_indices(name).any(|(at, _)| {
@@ -145,7 +147,7 @@ fn mentions(value: &Value<'_>, name: &str) -> bool {
 
 /// Parses a GUID in the notations of common tools: `0x2c90300001234` with a leading `0x`, or all 16 digits
 /// with or without colons.
-pub fn typed_guid(text: &str) -> Option<Guid> {
+pub fn parse_typed_guid(text: &str) -> Option<Guid> {
     let text = text.trim();
     let plain: String = text.chars().filter(|sign| *sign != ':').collect();
     let long =
@@ -159,33 +161,33 @@ fn has_letters(value: &Value<'_>, letters: &str) -> bool {
     if value.is_missing() {
         return false;
     }
-    let shown = value.shown();
+    let shown = value.display_text();
     let mut found = shown.chars().flat_map(char::to_lowercase);
     letters.chars().all(|letter| found.any(|sign| sign == letter))
 }
 
 /// Compares two values. A missing value is neither above nor below any value, and differs from every other
 /// value.
-fn compare(found: &Value<'_>, sign: Sign, wanted: &Value<'_>) -> bool {
+fn compare(found: &Value<'_>, sign: Operator, wanted: &Value<'_>) -> bool {
     let equal = match (found, wanted) {
         // Natural order is for sorting; equality here needs identical texts.
         (Value::Text(a), Value::Text(b)) => a == b,
-        _ => found.order(wanted) == Ordering::Equal,
+        _ => found.compare(wanted) == Ordering::Equal,
     };
     match sign {
-        Sign::Equal => equal,
-        Sign::Unequal => !equal,
+        Operator::Equal => equal,
+        Operator::Unequal => !equal,
         _ if found.is_missing() || wanted.is_missing() => false,
-        Sign::Less => found.order(wanted) == Ordering::Less,
-        Sign::LessOrEqual => found.order(wanted) != Ordering::Greater,
-        Sign::Greater => found.order(wanted) == Ordering::Greater,
-        Sign::GreaterOrEqual => found.order(wanted) != Ordering::Less,
-        Sign::Holds => false,
+        Operator::Less => found.compare(wanted) == Ordering::Less,
+        Operator::LessOrEqual => found.compare(wanted) != Ordering::Greater,
+        Operator::Greater => found.compare(wanted) == Ordering::Greater,
+        Operator::GreaterOrEqual => found.compare(wanted) != Ordering::Less,
+        Operator::Holds => false,
     }
 }
 
 /// Splits a filter at commas outside quotes.
-fn split(text: &str) -> Result<Vec<&str>, FilterError> {
+fn split_conditions(text: &str) -> Result<Vec<&str>, FilterError> {
     let mut parts = Vec::new();
     let (mut start, mut quoted) = (0, false);
     for (at, sign) in text.char_indices() {
@@ -202,9 +204,9 @@ fn split(text: &str) -> Result<Vec<&str>, FilterError> {
     if quoted { Err(FilterError::OpenQuote(text.to_owned())) } else { Ok(parts) }
 }
 
-fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError> {
+fn parse_condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError> {
     if let Some(letters) = part.strip_prefix('~') {
-        let letters = unquoted(letters.trim()).to_lowercase();
+        let letters = unquote(letters.trim()).to_lowercase();
         return match letters.is_empty() {
             true => Err(FilterError::NoValue(part.to_owned())),
             false => Ok(Condition::Letters(letters)),
@@ -212,10 +214,10 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
     }
     let word = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
     let (id, rest) = part.split_at(word);
-    let sign = SIGNS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
+    let sign = OPERATORS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
     let (Some((written, sign)), false) = (sign, id.is_empty()) else {
-        let text = unquoted(part).to_lowercase();
-        return Ok(match typed_guid(&text) {
+        let text = unquote(part).to_lowercase();
+        return Ok(match parse_typed_guid(&text) {
             Some(guid) => Condition::Bearer { text, guid: guid.to_string(), names: Vec::new() },
             None => Condition::Anywhere(text),
         });
@@ -226,15 +228,16 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
     if text.is_empty() {
         return Err(FilterError::NoValue(part.to_owned()));
     }
-    if *sign == Sign::Holds {
-        return Ok(Condition::Within { column, text: unquoted(text).to_lowercase() });
+    if *sign == Operator::Holds {
+        return Ok(Condition::Within { column, text: unquote(text).to_lowercase() });
     }
     if text.eq_ignore_ascii_case("none") {
         return Ok(Condition::Compare { column, sign: *sign, value: Value::Missing });
     }
-    let text = unquoted(text);
+    let text = unquote(text);
     let value = match (about.words, sign) {
-        ([], _) | (_, Sign::Less | Sign::LessOrEqual | Sign::Greater | Sign::GreaterOrEqual) => {
+        ([], _)
+        | (_, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual) => {
             about.kind.parse(text)
         }
         (words, _) => words.iter().find(|word| word.eq_ignore_ascii_case(text)).map(|word| Value::text(word)),
@@ -247,9 +250,9 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
 pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
     let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
     let exact = ids().position(|known| known.eq_ignore_ascii_case(id));
-    exact.or_else(|| listing.known_as(id)).ok_or_else(|| FilterError::UnknownField {
+    exact.or_else(|| listing.find_alias(id)).ok_or_else(|| FilterError::UnknownField {
         id: id.to_owned(),
-        meant: meant(&resembling(id, ids())),
+        meant: suggest(&similar_words(id, ids())),
         known: ids().collect::<Vec<_>>().join(", "),
     })
 }
@@ -259,14 +262,14 @@ fn bad_value(column: &Column, text: &str) -> FilterError {
     let holds = match column.kind {
         _ if !words.is_empty() => words.join(", "),
         _ if !column.words.is_empty() => column.words.join(", "),
-        Kind::Number => "whole numbers".to_owned(),
-        Kind::Decimal => "numbers".to_owned(),
-        Kind::Flag => "yes or no".to_owned(),
+        FieldKind::Number => "whole numbers".to_owned(),
+        FieldKind::Decimal => "numbers".to_owned(),
+        FieldKind::Flag => "yes or no".to_owned(),
         kind => kind.title().to_owned(),
     };
     FilterError::BadValue { id: column.id.to_string(), text: text.to_owned(), holds }
 }
 
-fn unquoted(text: &str) -> &str {
+fn unquote(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }

@@ -1,7 +1,7 @@
 //! Job figures under the tables in force and under the routes of engines, side by side.
 
 use super::loads::JobFigures;
-use super::{Column, EngineRow, Kind, Listing, Value};
+use super::{Column, EngineRow, FieldKind, Listing, Value};
 
 /// One row for the tables in force, and one for each engine with routes.
 #[derive(Debug)]
@@ -10,18 +10,18 @@ pub struct JobTable {
     columns: Vec<Column>,
 }
 
-const COLUMNS: &[(&str, &str, Kind, &str)] = &[
-    ("tables", "TABLES", Kind::Text, "the tables in force, or those of an engine"),
-    ("max", "BUSIEST", Kind::Number, "paths within jobs over the busiest channel"),
-    ("mean_max", "OF A JOB", Kind::Text, "the same of one job, in the mean"),
-    ("mean_links", "CHANNELS", Kind::Text, "channels between switches that a job uses, in the mean"),
+const COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
+    ("tables", "TABLES", FieldKind::Text, "the tables in force, or those of an engine"),
+    ("max", "BUSIEST", FieldKind::Number, "paths within jobs over the busiest channel"),
+    ("mean_max", "OF A JOB", FieldKind::Text, "the same of one job, in the mean"),
+    ("mean_links", "CHANNELS", FieldKind::Text, "channels between switches that a job uses, in the mean"),
     (
         "lost",
         "LOST",
-        Kind::Number,
+        FieldKind::Number,
         "ordered pairs within jobs that have no path, which no other column tells of",
     ),
-    ("dark_fiber", "DARK %", Kind::Text, "channels between switches that no job uses, in hundred"),
+    ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that no job uses, in hundred"),
 ];
 
 impl JobTable {
@@ -29,7 +29,7 @@ impl JobTable {
     pub fn new(in_force: Option<&JobFigures>, engines: &[EngineRow]) -> Option<Self> {
         let rows = std::iter::once(("in force", in_force?.clone()));
         let engines = engines.iter().filter_map(|row| Some((row.engine, row.jobs.clone()?)));
-        let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| {
+        let column = |(id, title, kind, about): (&'static str, &'static str, FieldKind, &'static str)| {
             Column::new(id.into(), title.into(), kind, about.into())
         };
         Some(Self {
@@ -64,7 +64,7 @@ impl Listing for JobTable {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "no jobs were given"
     }
 }

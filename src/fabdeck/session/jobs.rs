@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
+use super::certificate_text::judged_lid_words;
+use super::job_comparison::max_lids;
 use super::loads::{JobFigures, JobReport, job_rows};
-use super::weighed_jobs::most_lids;
-use super::wording::judged_lid_words;
-use super::{Look, counted, digits_in_groups, lost_words};
+use super::{Snapshot, count_words, digits_in_groups, lost_words};
 use fabdeck_fabric::Faults;
-use fabdeck_fabric::observe::Place;
-use fabdeck_files::jobs::Placed;
+use fabdeck_fabric::observe::NotePlace;
+use fabdeck_files::jobs::JobPlacement;
 use fabdeck_routing::Problem;
 
 /// A job on the fabric. Fields about paths are `None` without forwarding tables.
 #[derive(Clone, PartialEq, Debug)]
-pub struct JobSeen {
+pub struct JobSummary {
     pub job: String,
     pub hosts: usize,
     /// Number of ports of these hosts to which paths lead.
@@ -70,29 +70,29 @@ pub struct MissingHost {
 }
 
 /// Maximum number of missing hosts that are listed; the next constant limits the jobs of each.
-const MISSING: usize = 1000;
-const THEIR_JOBS: usize = 20;
+const MAX_MISSING_HOSTS: usize = 1000;
+const MAX_JOBS_OF_HOST: usize = 20;
 
-fn missing_hosts(placed: &Placed) -> Vec<MissingHost> {
+fn missing_hosts(placed: &JobPlacement) -> Vec<MissingHost> {
     let unknown = placed.unknown.iter().map(|host| (host, Vec::new()));
     let ambiguous = placed.ambiguous.iter().map(|(host, fits)| (host, fits.clone()));
     let told = |(host, fits): (&String, Vec<String>)| MissingHost {
-        jobs: placed.missing_in.get(host).into_iter().flatten().take(THEIR_JOBS).cloned().collect(),
+        jobs: placed.missing_in.get(host).into_iter().flatten().take(MAX_JOBS_OF_HOST).cloned().collect(),
         host: host.clone(),
         fits,
     };
-    unknown.chain(ambiguous).take(MISSING).map(told).collect()
+    unknown.chain(ambiguous).take(MAX_MISSING_HOSTS).map(told).collect()
 }
 
 /// Note: host ports have several LIDs, and job figures use one LID for each pair.
 pub const JUDGED_LIDS: &str = "FN-708";
 
 /// Adds a note about the LID that job figures use, where ports have several.
-pub fn note_judged_lids(look: &mut Look) {
+pub fn note_judged_lids(look: &mut Snapshot) {
     let faults = Faults::new();
-    let most = most_lids(&Problem::new(look.fabric(), &faults));
+    let most = max_lids(&Problem::new(look.fabric(), &faults));
     if most > 1 {
-        let place = Place::file(look.source.clone());
+        let place = NotePlace::file(look.source.clone());
         look.observation.notes.add(JUDGED_LIDS, place, || {
             format!("the LIDs that figures of jobs are of: {}", judged_lid_words(most))
         });
@@ -100,11 +100,11 @@ pub fn note_judged_lids(look: &mut Look) {
 }
 
 /// Jobs under the tables of a snapshot: those with the most paths over a channel first, equal ones by name.
-pub fn jobs_seen(look: &Look, placed: &Placed) -> (Vec<JobSeen>, JobTotals) {
+pub fn summarize_jobs(look: &Snapshot, placed: &JobPlacement) -> (Vec<JobSummary>, JobTotals) {
     let tables = &look.observation.tables;
     let known = tables.has_forwarding();
     let (report, rows) = job_rows(look, tables, &placed.jobs);
-    let seen = rows.into_iter().map(|row| JobSeen {
+    let seen = rows.into_iter().map(|row| JobSummary {
         missing: placed.missing.get(&row.job).copied().unwrap_or(0),
         job: row.job,
         hosts: row.hosts,
@@ -144,13 +144,13 @@ impl JobTotals {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let Self { listed, placed, multi_switch, hosts, not_found, ambiguous, .. } = self;
         let of = if listed == placed { String::new() } else { format!(" of {listed}") };
-        let hosts = counted(*hosts, "host", "hosts");
+        let hosts = count_words(*hosts, "host", "hosts");
         let mut lines =
             vec![("jobs", format!("{placed}{of} on {hosts}, {multi_switch} of them on several switches"))];
         let tenths = |number: f64| digits_in_groups(format_args!("{number:.1}"));
         if not_found + ambiguous > 0 {
-            let not_found = counted(*not_found, "is not in the fabric", "are not in the fabric");
-            let ambiguous = counted(*ambiguous, "fits several there", "fit several there");
+            let not_found = count_words(*not_found, "is not in the fabric", "are not in the fabric");
+            let ambiguous = count_words(*ambiguous, "fits several there", "fit several there");
             lines.push(("other hosts", format!("{not_found}, {ambiguous}")));
         }
         let (Some(max), Some(mean_max), Some(links), Some(dark)) =

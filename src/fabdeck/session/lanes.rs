@@ -4,17 +4,22 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Look;
-use super::check::{Names, Report, check, held, report, unread_tables};
+use super::Snapshot;
+use super::check::{
+    CertificateNames, CertificateReport, certificate_report, check, count_unread_tables, routes_of_tables,
+};
 use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{
-    Faults, Guid, Lane, Lanes, Levels, Lid, ListedLevels, PortId, Routes, ServiceLevel, Tables,
+    Faults, Guid, Lane, Lid, ListedLevels, PathLanes, PortId, Routes, ServiceLevel, ServiceLevels, Tables,
 };
-use fabdeck_routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
-use fabdeck_routing::{Problem, Pulse, Refusal, Request};
+use fabdeck_routing::certificate::{
+    LaneKnowledge, LaneMapping, RouteScope, ServiceCertificate, certify_partitioned, certify_service,
+    data_lane_count,
+};
+use fabdeck_routing::{EngineRefusal, Problem, Request, RouteProgress};
 
 /// Maximum number of packet-dropping ports that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_PORTS: usize = 10;
 
 /// Source of the levels where no source states them. An SL2VL mapping gives the lane of a level, but not
 /// whether the level is in use: stock fabrics map sixteen and use one. So the certificate judges level 0
@@ -22,14 +27,14 @@ const NAMED: usize = 10;
 pub const LEVEL_ASSUMED: &str = "level 0 assumed";
 
 /// Source of the levels where a QoS policy sets them.
-pub const POLICY: &str = "QoS policy";
+pub const FROM_QOS_POLICY: &str = "QoS policy";
 
 /// Source of the levels where a list of paths (`psl`) sets them.
-pub const LISTED: &str = "levels of paths";
+pub const FROM_PATH_LIST: &str = "levels of paths";
 
 /// Knowledge of the service levels that packets use.
 #[derive(Clone, Copy, Debug)]
-pub enum Sent<'a> {
+pub enum LevelsInForce<'a> {
     /// Several levels are in use, or may be, and the level of each path is unknown.
     Unknown,
     /// No source states that levels other than 0 are in use. Levels of assumed tables and of plans count.
@@ -37,13 +42,13 @@ pub enum Sent<'a> {
     /// All paths use level 0.
     One,
     /// Path records give the levels: of every pair, or of some sources of each switch.
-    Records { levels: &'a Levels, every: bool },
+    Records { levels: &'a ServiceLevels, every: bool },
 }
 
 /// Knowledge of the lanes of the paths in force.
-enum Known<'a> {
+enum KnownLanes<'a> {
     /// One lane for each (switch, LID), and its source.
-    Whole(Lanes, &'static str),
+    Whole(PathLanes, &'static str),
     /// Service levels, which the certificate follows hop by hop.
     Partly(KnownLevels<'a>),
     Unknown,
@@ -51,7 +56,7 @@ enum Known<'a> {
 
 /// Service levels of the paths in force.
 pub(super) struct KnownLevels<'a> {
-    pub levels: Cow<'a, Levels>,
+    pub levels: Cow<'a, ServiceLevels>,
     /// Source of the levels.
     pub from: &'static str,
     /// Number of (source switch, LID) whose level is known for only some sources of the switch.
@@ -59,153 +64,170 @@ pub(super) struct KnownLevels<'a> {
 }
 
 impl<'a> KnownLevels<'a> {
-    fn new(levels: Cow<'a, Levels>, from: &'static str) -> Self {
+    fn new(levels: Cow<'a, ServiceLevels>, from: &'static str) -> Self {
         Self { levels, from, partly_listed: 0 }
     }
 
     fn one(from: &'static str) -> Self {
-        Self::new(Cow::Owned(Levels::One(ServiceLevel::default())), from)
+        Self::new(Cow::Owned(ServiceLevels::One(ServiceLevel::default())), from)
     }
 
-    fn records(levels: &'a Levels, every: bool) -> Self {
+    fn records(levels: &'a ServiceLevels, every: bool) -> Self {
         let from = if every { "path records, every pair" } else { "path records, sampled" };
         Self::new(Cow::Borrowed(levels), from)
     }
 }
 
 /// Determines how lanes are known; every command uses this function.
-fn known<'a>(
-    look: &Look,
+fn determine_lanes<'a>(
+    look: &Snapshot,
     problem: &Problem<'_>,
     routes: &Routes,
-    mapping: &Mapping<'_>,
+    mapping: &LaneMapping<'_>,
     switches: bool,
-    sent: Sent<'a>,
-) -> Known<'a> {
+    sent: LevelsInForce<'a>,
+) -> KnownLanes<'a> {
     let known = match (sent, &look.routes) {
-        (Sent::Unknown, _) => return Known::Unknown,
-        (Sent::One, _) if !mapping.any() => return Known::Whole(Lanes::One, "one"),
-        (Sent::One, _) => KnownLevels::one("one"),
+        (LevelsInForce::Unknown, _) => return KnownLanes::Unknown,
+        (LevelsInForce::One, _) if !mapping.has_tables() => return KnownLanes::Whole(PathLanes::One, "one"),
+        (LevelsInForce::One, _) => KnownLevels::one("one"),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
-            return Known::Whole(relaid(held, routes), from);
+            return KnownLanes::Whole(rearrange_lanes(held, routes), from);
         }
-        (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
-            match by_policy(look, policy, switches) {
+        (LevelsInForce::Unsaid, None) if let Some(policy) = &look.observation.policy => {
+            match levels_by_policy(look, policy, switches) {
                 Some(known) => known,
-                None => return Known::Unknown,
+                None => return KnownLanes::Unknown,
             }
         }
-        (Sent::Unsaid, None) if !mapping.any() => return Known::Whole(Lanes::One, LEVEL_ASSUMED),
-        (Sent::Unsaid, None) => {
-            let lane = mapping.everywhere(problem, 0);
-            let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
+        (LevelsInForce::Unsaid, None) if !mapping.has_tables() => {
+            return KnownLanes::Whole(PathLanes::One, LEVEL_ASSUMED);
+        }
+        (LevelsInForce::Unsaid, None) => {
+            let lane = mapping.uniform_lane(problem, 0);
+            let alike =
+                lane.filter(|lane| (1..16).all(|sl| mapping.uniform_lane(problem, sl) == Some(*lane)));
             if let Some(lane) = alike {
-                return Known::Whole(all_on(lane, routes), "SL2VL tables");
+                return KnownLanes::Whole(uniform_lanes(lane, routes), "SL2VL tables");
             }
             KnownLevels::one(LEVEL_ASSUMED)
         }
-        (Sent::Records { levels, every }, None) => KnownLevels::records(levels, every),
+        (LevelsInForce::Records { levels, every }, None) => KnownLevels::records(levels, every),
     };
-    let lanes = as_routes(problem, routes, mapping, &known.levels, switches);
+    let lanes = lanes_for_routes(problem, routes, mapping, &known.levels, switches);
     match lanes.filter(|_| known.partly_listed == 0) {
-        Some(lanes) => Known::Whole(lanes, known.from),
-        None => Known::Partly(known),
+        Some(lanes) => KnownLanes::Whole(lanes, known.from),
+        None => KnownLanes::Partly(known),
     }
 }
 
 /// Certifies tables in force.
 pub fn check_in_force(
-    look: &Look,
+    look: &Snapshot,
     tables: &Tables,
     faults: &Faults,
     switches: bool,
-    sent: Sent<'_>,
-    pulse: &dyn Pulse,
-) -> Result<Report, Refusal> {
+    sent: LevelsInForce<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<CertificateReport, EngineRefusal> {
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
     let parts = look.partitions.as_ref();
-    let mapping = Mapping::new(&problem, tables);
-    let scope = |lanes| Scope { switches, lanes };
-    let unread = unread_tables(&problem, tables);
-    let mut routes = held(look, tables);
-    let levels = match known(look, &problem, &routes, &mapping, switches, sent) {
-        Known::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
-        Known::Whole(lanes, from) => {
+    let mapping = LaneMapping::new(&problem, tables);
+    let scope = |lanes| RouteScope { switches, lanes };
+    let unread = count_unread_tables(&problem, tables);
+    let mut routes = routes_of_tables(look, tables);
+    let levels = match determine_lanes(look, &problem, &routes, &mapping, switches, sent) {
+        KnownLanes::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
+        KnownLanes::Whole(lanes, from) => {
             routes.lanes = lanes;
-            let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
-            let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
-            let report = Report { lanes_from: from, lane_limits, ..report(look, &problem, &certificate) };
-            return Ok(report.without(unread));
+            let certificate =
+                certify_partitioned(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
+            let lane_limits = lane_limit_words(look, &problem, &certificate.lanes);
+            let report = CertificateReport {
+                lanes_from: from,
+                lane_limits,
+                ..certificate_report(look, &problem, &certificate)
+            };
+            return Ok(report.with_unread_tables(unread));
         }
-        Known::Partly(levels) => levels,
+        KnownLanes::Partly(levels) => levels,
     };
-    followed((look, &problem), &routes, &mapping, switches, &levels, pulse)
-        .map(|report| report.without(unread))
+    check_hop_by_hop((look, &problem), &routes, &mapping, switches, &levels, pulse)
+        .map(|report| report.with_unread_tables(unread))
 }
 
 /// Certifies tables with computed levels; `from` is the source of the levels in force.
 pub(super) fn check_levels(
-    look: &Look,
+    look: &Snapshot,
     tables: &Tables,
-    (levels, from): (&Levels, &'static str),
-    pulse: &dyn Pulse,
-) -> Result<Report, Refusal> {
+    (levels, from): (&ServiceLevels, &'static str),
+    pulse: &dyn RouteProgress,
+) -> Result<CertificateReport, EngineRefusal> {
     let faults = Faults::default();
     let problem = Problem::new(look.fabric(), &faults);
-    let mapping = Mapping::new(&problem, tables);
-    let routes = held(look, tables);
+    let mapping = LaneMapping::new(&problem, tables);
+    let routes = routes_of_tables(look, tables);
     let levels = KnownLevels::new(Cow::Borrowed(levels), from);
-    let report = followed((look, &problem), &routes, &mapping, false, &levels, pulse)?;
-    Ok(report.without(unread_tables(&problem, tables)))
+    let report = check_hop_by_hop((look, &problem), &routes, &mapping, false, &levels, pulse)?;
+    Ok(report.with_unread_tables(count_unread_tables(&problem, tables)))
 }
 
 /// Certifies tables by following the levels hop by hop.
-fn followed(
-    (look, problem): (&Look, &Problem<'_>),
+fn check_hop_by_hop(
+    (look, problem): (&Snapshot, &Problem<'_>),
     routes: &Routes,
-    mapping: &Mapping<'_>,
+    mapping: &LaneMapping<'_>,
     switches: bool,
     known: &KnownLevels<'_>,
-    pulse: &dyn Pulse,
-) -> Result<Report, Refusal> {
-    let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
-    let certificate = certify_among(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
-    let mut served = serve(problem, routes, switches, mapping, &known.levels, pulse)?;
-    served.unsaid += known.partly_listed;
-    let names = Names { look, problem };
-    let said = matches!(*known.levels, Levels::One(_));
-    Ok(joined(report(look, problem, &certificate), &served, &names, (known.from, said)))
+    pulse: &dyn RouteProgress,
+) -> Result<CertificateReport, EngineRefusal> {
+    let scope = RouteScope { switches, lanes: LaneKnowledge::Unknown };
+    let certificate = certify_partitioned(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
+    let mut served = certify_service(problem, routes, switches, mapping, &known.levels, pulse)?;
+    served.unknown_levels += known.partly_listed;
+    let names = CertificateNames { look, problem };
+    let said = matches!(*known.levels, ServiceLevels::One(_));
+    Ok(join_lane_verdict(
+        certificate_report(look, problem, &certificate),
+        &served,
+        &names,
+        (known.from, said),
+    ))
 }
 
 /// The service levels of the paths in force, with their source.
-pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<KnownLevels<'a>> {
+pub(super) fn levels_in_force<'a>(look: &Snapshot, sent: LevelsInForce<'a>) -> Option<KnownLevels<'a>> {
     match (sent, &look.routes) {
-        (Sent::Unknown, _) => None,
-        (Sent::Unsaid, None) => by_policy(look, look.observation.policy.as_ref()?, false),
-        (Sent::One, _) => Some(KnownLevels::one("one")),
+        (LevelsInForce::Unknown, _) => None,
+        (LevelsInForce::Unsaid, None) => levels_by_policy(look, look.observation.policy.as_ref()?, false),
+        (LevelsInForce::One, _) => Some(KnownLevels::one("one")),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
-            Some(KnownLevels::new(Cow::Owned(levels_of(look, held)), from))
+            Some(KnownLevels::new(Cow::Owned(levels_of_routes(look, held)), from))
         }
-        (Sent::Records { levels, every }, None) => Some(KnownLevels::records(levels, every)),
+        (LevelsInForce::Records { levels, every }, None) => Some(KnownLevels::records(levels, every)),
     }
 }
 
 /// The levels that a file sets; `None` where the rules of a QoS policy leave them open.
-pub(super) fn by_policy(look: &Look, policy: &PolicyLevels, switches: bool) -> Option<KnownLevels<'static>> {
+pub(super) fn levels_by_policy(
+    look: &Snapshot,
+    policy: &PolicyLevels,
+    switches: bool,
+) -> Option<KnownLevels<'static>> {
     match policy {
         PolicyLevels::ByDestination(by_guid) => {
-            Some(KnownLevels::new(Cow::Owned(by_destination(look, by_guid)), POLICY))
+            Some(KnownLevels::new(Cow::Owned(levels_by_destination(look, by_guid)), FROM_QOS_POLICY))
         }
         PolicyLevels::ByPath(table) => {
-            let listed = table.put_to(look.fabric(), switches);
-            if listed.unlisted == 0 && listed.levels.all() <= 1 {
-                return Some(KnownLevels::one(LISTED));
+            let listed = table.apply_to(look.fabric(), switches);
+            if listed.unlisted == 0 && listed.levels.all_bits() <= 1 {
+                return Some(KnownLevels::one(FROM_PATH_LIST));
             }
             let ListedLevels { levels, partly_listed, .. } = listed;
-            Some(KnownLevels { levels: Cow::Owned(levels), from: LISTED, partly_listed })
+            Some(KnownLevels { levels: Cow::Owned(levels), from: FROM_PATH_LIST, partly_listed })
         }
         PolicyLevels::Undecided => None,
     }
@@ -213,30 +235,30 @@ pub(super) fn by_policy(look: &Look, policy: &PolicyLevels, switches: bool) -> O
 
 /// The levels of a QoS policy by LID. Where the policy gives every port of the fabric level 0, all paths have
 /// it.
-fn by_destination(look: &Look, by_guid: &BTreeMap<Guid, u8>) -> Levels {
-    let one = Levels::One(ServiceLevel::default());
+fn levels_by_destination(look: &Snapshot, by_guid: &BTreeMap<Guid, u8>) -> ServiceLevels {
+    let one = ServiceLevels::One(ServiceLevel::default());
     let mut levels = one.clone();
-    levels.spread(look.fabric().top_lid());
-    if let Levels::ByLid(bits) = &mut levels {
+    levels.expand(look.fabric().top_lid());
+    if let ServiceLevels::ByLid(bits) = &mut levels {
         for (_, port) in look.fabric().ports() {
             let level = port.facts.guid.and_then(|guid| by_guid.get(&guid));
             let (Some(level), Some(base)) = (level, port.facts.lid) else { continue };
-            let lids = base.index()..base.index() + usize::from(port.facts.lmc.lids());
+            let lids = base.index()..base.index() + usize::from(port.facts.lmc.lid_count());
             bits.get_mut(lids).into_iter().flatten().for_each(|bits| *bits = 1 << level);
         }
     }
-    if levels.all() <= 1 { one } else { levels }
+    if levels.all_bits() <= 1 { one } else { levels }
 }
 
 /// The levels of routes that fabdeck computed: each level has the number of its lane.
-pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
+pub(super) fn levels_of_routes(look: &Snapshot, held: &Routes) -> ServiceLevels {
     let (switches, top) = (look.fabric().switch_count(), look.fabric().top_lid());
-    if let (Lanes::One | Lanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
+    if let (PathLanes::One | PathLanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
         let level = |at: u32| Lid::new(at).map_or(0, |lid| 1 << held.lane(0, lid).value());
         let told = |at: usize| if at < held.stride() { level(at as u32) } else { 0 };
-        return Levels::ByLid((0..=top.index()).map(told).collect());
+        return ServiceLevels::ByLid((0..=top.index()).map(told).collect());
     }
-    let mut levels = Levels::unsaid(switches, top);
+    let mut levels = ServiceLevels::unknown(switches, top);
     for switch in 0..switches as u32 {
         for lid in (1..held.stride() as u32).filter_map(Lid::new) {
             let level = ServiceLevel::new(held.lane(switch, lid).value().into());
@@ -249,37 +271,37 @@ pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
 /// The lanes of the paths in force in the form of routes, with their source. `None` with the reason where
 /// they are unknown, or differ within a (switch, LID).
 pub(super) fn lanes_in_force(
-    look: &Look,
+    look: &Snapshot,
     problem: &Problem<'_>,
     tables: &Tables,
     old: &Routes,
     switches: bool,
-    sent: Sent<'_>,
-) -> (Option<Lanes>, &'static str) {
-    match known(look, problem, old, &Mapping::new(problem, tables), switches, sent) {
-        Known::Whole(lanes, from) => (Some(lanes), from),
-        Known::Partly(..) => (None, "unknown: not one for each switch and LID"),
-        Known::Unknown => (None, "unknown"),
+    sent: LevelsInForce<'_>,
+) -> (Option<PathLanes>, &'static str) {
+    match determine_lanes(look, problem, old, &LaneMapping::new(problem, tables), switches, sent) {
+        KnownLanes::Whole(lanes, from) => (Some(lanes), from),
+        KnownLanes::Partly(..) => (None, "unknown: not one for each switch and LID"),
+        KnownLanes::Unknown => (None, "unknown"),
     }
 }
 
-fn all_on(lane: u8, routes: &Routes) -> Lanes {
+fn uniform_lanes(lane: u8, routes: &Routes) -> PathLanes {
     match lane {
-        0 => Lanes::One,
-        _ => Lanes::ByDestination { lanes: lane + 1, lane: vec![lane; routes.stride()] },
+        0 => PathLanes::One,
+        _ => PathLanes::ByDestination { lanes: lane + 1, lane: vec![lane; routes.stride()] },
     }
 }
 
 /// The lanes of `held`, with rows as long as those of `rows`.
-pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
+pub(super) fn rearrange_lanes(held: &Routes, rows: &Routes) -> PathLanes {
     match &held.lanes {
-        Lanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
+        PathLanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
             let row = |row: &[u8]| {
                 let mut row = row.to_vec();
                 row.resize(rows.stride(), 0);
                 row
             };
-            Lanes::ByPair { lanes: *lanes, lane: lane.chunks(held.stride()).flat_map(row).collect() }
+            PathLanes::ByPair { lanes: *lanes, lane: lane.chunks(held.stride()).flat_map(row).collect() }
         }
         other => other.clone(),
     }
@@ -287,31 +309,31 @@ pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
 
 /// The lanes of paths in the form of routes, which the certificate can use. `None` unless each level has one
 /// lane everywhere, and the sources of a switch agree on the level to a LID.
-fn as_routes(
+fn lanes_for_routes(
     problem: &Problem<'_>,
     routes: &Routes,
-    mapping: &Mapping<'_>,
-    levels: &Levels,
+    mapping: &LaneMapping<'_>,
+    levels: &ServiceLevels,
     switches: bool,
-) -> Option<Lanes> {
+) -> Option<PathLanes> {
     let mut lane_of = [0u8; 16];
-    for level in (0..16u8).filter(|level| levels.all() >> level & 1 == 1) {
-        lane_of[usize::from(level)] = mapping.everywhere(problem, level)?;
+    for level in (0..16u8).filter(|level| levels.all_bits() >> level & 1 == 1) {
+        lane_of[usize::from(level)] = mapping.uniform_lane(problem, level)?;
     }
     let lanes = lane_of.iter().max().map_or(1, |top| top + 1);
     match levels {
-        Levels::One(level) => {
+        ServiceLevels::One(level) => {
             let lane = lane_of[usize::from(level.value())];
-            Some(Lanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
+            Some(PathLanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
         }
-        Levels::ByLid(_) | Levels::BySwitch { .. } => {
+        ServiceLevels::ByLid(_) | ServiceLevels::BySwitch { .. } => {
             let mut all = vec![0u8; routes.stride() * routes.switch_count()];
             for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
-                let here = problem.behind(switch);
+                let here = problem.destinations_behind(switch);
                 let sources = switches || here.iter().any(|end| !end.is_switch());
                 let wanted = problem.destinations().iter().filter(|end| switches || !end.is_switch());
                 for end in wanted.filter(|_| sources) {
-                    let bits = levels.of(switch, end.lid);
+                    let bits = levels.level_bits(switch, end.lid);
                     match (bits.count_ones(), row.get_mut(end.lid.index())) {
                         (1, Some(lane)) => *lane = lane_of[bits.trailing_zeros() as usize],
                         // A destination that is the only source of its switch needs no level: it sends
@@ -321,7 +343,7 @@ fn as_routes(
                     }
                 }
             }
-            Some(Lanes::ByPair { lanes, lane: all })
+            Some(PathLanes::ByPair { lanes, lane: all })
         }
     }
 }
@@ -329,19 +351,19 @@ fn as_routes(
 /// Combines the certificate for one shared lane with the verdict on the true lanes. With `said`, one level is
 /// stated for all paths. A switch with unknown tables is then assumed to map this level to the lane of its
 /// number. A credit loop then counts, but its absence is not proved.
-fn joined(
-    base: Report,
-    served: &Served,
-    names: &Names<'_, '_>,
+fn join_lane_verdict(
+    base: CertificateReport,
+    served: &ServiceCertificate,
+    names: &CertificateNames<'_, '_>,
     (from, said): (&'static str, bool),
-) -> Report {
+) -> CertificateReport {
     let acyclic = base.cycle.is_none();
-    let circle = served.circle.as_ref().filter(|_| said || served.untold.is_empty());
+    let circle = served.credit_loop.as_ref().filter(|_| said || served.without_tables.is_empty());
     let verdict = match () {
         // Paths without a cycle on one shared lane have none on any lanes.
         () if acyclic => Some(true),
         () if circle.is_some() => Some(false),
-        () => served.whole().then_some(true),
+        () => served.is_complete().then_some(true),
     };
     let single = |lane: Lane| circle.is_some_and(|circle| circle.hops.iter().all(|(_, on)| *on == lane));
     let lane = circle.and_then(|circle| circle.hops.first()).map(|(_, lane)| *lane);
@@ -355,16 +377,16 @@ fn joined(
     let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
     // A cycle on one shared lane explains why the verdict is unknown; for a known verdict it means nothing.
     let unclear = verdict.is_none();
-    let limits = served.limits.iter().take(NAMED);
-    Report {
+    let limits = served.limits.iter().take(MAX_NAMED_PORTS);
+    CertificateReport {
         lanes: served.lanes.len().max(1),
         lanes_from: from,
         lane_limits: limits
             .map(|limit| limit_text(names.look, limit.port, limit.lane, limit.paths))
             .collect(),
         limited_paths: served.limits.iter().map(|limit| limit.paths).sum(),
-        unsaid_paths: served.unsaid,
-        untold_switches: served.untold.len() as u64,
+        unsaid_paths: served.unknown_levels,
+        untold_switches: served.without_tables.len() as u64,
         deadlock_free: verdict.filter(|_| base.adaptive_routing.is_none()),
         cycle: if unclear { base.cycle } else { hops },
         cycle_paths: if unclear { base.cycle_paths } else { paths },
@@ -374,19 +396,19 @@ fn joined(
 }
 
 /// Text for a limit: `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
-fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
-    let name = look.port_told_apart(port);
+fn limit_text(look: &Snapshot, port: PortId, lane: u8, paths: u64) -> String {
+    let name = look.unique_port_name(port);
     if lane == Lane::MAX {
         return format!("port {name} drops {paths} paths: their service level is mapped to lane 15");
     }
-    let lanes = room(look.fabric(), port);
+    let lanes = data_lane_count(look.fabric(), port);
     let word = if lanes == 1 { "lane" } else { "lanes" };
     format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
 }
 
 /// A request that is limited to the lanes that an engine may use.
 #[derive(Debug)]
-pub struct Capped {
+pub struct CappedRequest {
     pub request: Request,
     /// Number of data lanes that is assumed for adapters, where no adapter port reports it.
     pub supposed: Option<u8>,
@@ -396,24 +418,24 @@ pub struct Capped {
 
 /// Limits a request to the lanes that every port on the paths has. Where no adapter port reports its lanes,
 /// the assumed number is a limit too.
-pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
-    let supposed = request.supposed_lanes.filter(|_| !problem.knows_adapter_lanes());
+pub fn cap_request(look: &Snapshot, problem: &Problem<'_>, request: &Request) -> CappedRequest {
+    let supposed = request.supposed_lanes.filter(|_| !problem.has_adapter_lanes());
     let given = request.lanes.min(supposed.unwrap_or(request.lanes));
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
     let lanes = short.map_or(given, |(lanes, _)| lanes);
     let remark = short.map(|(_, port)| {
-        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.port_told_apart(port))
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.unique_port_name(port))
     });
-    Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
+    CappedRequest { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
 
 /// Text with the port of the fewest lanes, where the routes use more lanes than it has.
-pub(super) fn beyond_limit(look: &Look, problem: &Problem<'_>, used: &[u8]) -> Vec<String> {
+pub(super) fn lane_limit_words(look: &Snapshot, problem: &Problem<'_>, used: &[u8]) -> Vec<String> {
     let top = used.iter().max().map_or(0, |lane| lane + 1);
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);
     let text = |(lanes, port)| {
         let word = if lanes == 1 { "lane" } else { "lanes" };
-        format!("port {} has {lanes} {word} and the routes use {top}", look.port_told_apart(port))
+        format!("port {} has {lanes} {word} and the routes use {top}", look.unique_port_name(port))
     };
     short.map(text).into_iter().collect()
 }

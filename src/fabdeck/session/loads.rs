@@ -1,18 +1,22 @@
 //! Loads of forwarding tables under flow patterns and running jobs.
 
+use crate::session::digits_in_groups;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::held;
-use super::{Look, digits_in_groups};
+use super::Snapshot;
+use super::check::routes_of_tables;
 use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
 use fabdeck_routing::Problem;
-use fabdeck_routing::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
+use fabdeck_routing::analysis::{
+    AverageBandwidth, EffectiveIndex, FlowPaths, JobLoads, JobMetrics, PermutationLoads, ShiftLoad,
+    WorstPermutation,
+};
 
 /// Maximum number of jobs that are listed.
-const LISTED: usize = 20;
+const MAX_LISTED_JOBS: usize = 20;
 
 /// The mean over patterns of 1 divided by the largest number of flows on a channel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -46,7 +50,7 @@ pub struct LoadReport {
 
 /// Paths between hosts of one job.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct JobRow {
+pub struct JobLoadRow {
     pub job: String,
     pub hosts: usize,
     /// Number of ports of these hosts to which paths lead.
@@ -93,7 +97,7 @@ impl JobFigures {
     }
 
     /// Text for lost pairs, `pairs without a path 24 to 0`; `None` where every pair has a path.
-    pub fn lost_to(&self, proposed: &Self) -> Option<String> {
+    pub fn lost_words(&self, proposed: &Self) -> Option<String> {
         let some = self.lost + proposed.lost > 0;
         let [now, then] = [self.lost, proposed.lost].map(digits_in_groups);
         some.then(|| format!("pairs without a path {now} to {then}"))
@@ -132,33 +136,39 @@ pub struct JobReport {
     /// Numbers of paths with the number of channels that carry as many; channels without a path are left out.
     pub histogram: Vec<(u64, usize)>,
     /// The jobs with the most paths over one channel.
-    pub first: Vec<JobRow>,
+    pub first: Vec<JobLoadRow>,
 }
 
 /// The loads to compute.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LoadsWanted<'a> {
+pub struct LoadOptions<'a> {
     pub patterns: bool,
     pub jobs: Option<&'a JobMap>,
 }
 
 /// Computes the loads of tables.
-pub fn loads(
-    look: &Look,
+pub fn compute_loads(
+    look: &Snapshot,
     tables: &Tables,
-    wanted: LoadsWanted<'_>,
+    wanted: LoadOptions<'_>,
 ) -> (Option<LoadReport>, Option<JobReport>) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
-    let routes = held(look, tables);
-    let flows = Flows::new(&problem, &routes);
-    let patterns = wanted.patterns.then(|| patterns(&Loads::of(&flows), flows.most_lids()));
-    (patterns, wanted.jobs.map(|jobs| running(&flows, jobs)))
+    let routes = routes_of_tables(look, tables);
+    let flows = FlowPaths::new(&problem, &routes);
+    let patterns =
+        wanted.patterns.then(|| pattern_loads(&PermutationLoads::measure(&flows), flows.max_lids()));
+    (patterns, wanted.jobs.map(|jobs| job_report(&flows, jobs)))
 }
 
-fn patterns(loads: &Loads, lids_per_port: u16) -> LoadReport {
-    let Loads { hosts, worst: Worst { flows, exact }, shift: Shift { degree, steps, of }, .. } = *loads;
-    let told = |average: Average| Bandwidth {
+fn pattern_loads(loads: &PermutationLoads, lids_per_port: u16) -> LoadReport {
+    let PermutationLoads {
+        hosts,
+        worst: WorstPermutation { flows, exact },
+        shift: ShiftLoad { degree, steps, of },
+        ..
+    } = *loads;
+    let told = |average: AverageBandwidth| Bandwidth {
         mean: average.bandwidth,
         patterns: average.patterns,
         settled: average.settled,
@@ -178,36 +188,36 @@ fn patterns(loads: &Loads, lids_per_port: u16) -> LoadReport {
 }
 
 /// The figures of jobs under tables, and a row for each job.
-pub(super) fn job_rows(look: &Look, tables: &Tables, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
+pub(super) fn job_rows(look: &Snapshot, tables: &Tables, jobs: &JobMap) -> (JobReport, Vec<JobLoadRow>) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
-    let routes = held(look, tables);
-    ranked(&Flows::new(&problem, &routes), jobs)
+    let routes = routes_of_tables(look, tables);
+    rank_jobs(&FlowPaths::new(&problem, &routes), jobs)
 }
 
 /// The figures of jobs under proposed routes.
-pub fn job_figures(look: &Look, routes: &Routes, jobs: &JobMap) -> JobFigures {
+pub fn job_figures(look: &Snapshot, routes: &Routes, jobs: &JobMap) -> JobFigures {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
-    JobLoads::of(&Flows::new(&problem, routes), jobs).metrics().into()
+    JobLoads::new(&FlowPaths::new(&problem, routes), jobs).metrics().into()
 }
 
 /// Running jobs with their figures under some routes.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Running {
+pub struct RunningJobs {
     jobs: Arc<JobMap>,
     pub figures: JobFigures,
 }
 
-impl Running {
+impl RunningJobs {
     /// Computes the figures; `None` where there are no jobs.
     pub(super) fn new(problem: &Problem<'_>, routes: &Routes, jobs: &Arc<JobMap>) -> Option<Self> {
-        let told = || JobLoads::of(&Flows::new(problem, routes), jobs).metrics();
+        let told = || JobLoads::new(&FlowPaths::new(problem, routes), jobs).metrics();
         (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: told().into() })
     }
 
     /// The figures under the tables in force and under these routes, in the form that a plan stores.
-    pub(super) fn gain(&self, look: &Look, faults: &Faults) -> JobGain {
+    pub(super) fn gain(&self, look: &Snapshot, faults: &Faults) -> JobGain {
         let tables = &look.observation.tables;
         let now = || job_figures_in_force(look, tables, faults, &self.jobs);
         let now = tables.has_forwarding().then(now).flatten();
@@ -215,7 +225,7 @@ impl Running {
     }
 
     /// Computes the figures of the same jobs under other routes.
-    pub(super) fn over(&self, problem: &Problem<'_>, routes: &Routes) -> Option<Self> {
+    pub(super) fn with_routes(&self, problem: &Problem<'_>, routes: &Routes) -> Option<Self> {
         Self::new(problem, routes, &self.jobs)
     }
 }
@@ -231,43 +241,44 @@ pub struct JobGain {
 
 /// The figures of jobs under the tables in force, on the fabric without the failed elements.
 pub fn job_figures_in_force(
-    look: &Look,
+    look: &Snapshot,
     tables: &Tables,
     faults: &Faults,
     jobs: &Arc<JobMap>,
 ) -> Option<JobFigures> {
-    let running = Running::new(&Problem::new(look.fabric(), faults), &held(look, tables), jobs);
+    let running =
+        RunningJobs::new(&Problem::new(look.fabric(), faults), &routes_of_tables(look, tables), jobs);
     running.map(|running| running.figures)
 }
 
-fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
-    let (mut report, mut rows) = ranked(flows, jobs);
-    rows.truncate(LISTED);
+fn job_report(flows: &FlowPaths<'_>, jobs: &JobMap) -> JobReport {
+    let (mut report, mut rows) = rank_jobs(flows, jobs);
+    rows.truncate(MAX_LISTED_JOBS);
     report.first = rows;
     report
 }
 
-fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
-    let loads = JobLoads::of(flows, jobs);
-    let row = |((job, _), told): ((&String, _), &Effective)| JobRow {
+fn rank_jobs(flows: &FlowPaths<'_>, jobs: &JobMap) -> (JobReport, Vec<JobLoadRow>) {
+    let loads = JobLoads::new(flows, jobs);
+    let row = |((job, _), told): ((&String, _), &EffectiveIndex)| JobLoadRow {
         job: job.clone(),
         hosts: told.hosts,
         ports: told.ports,
         switches: told.switches,
-        links: told.links(),
+        links: told.used_channels(),
         max: told.max,
         mean: told.mean,
         dark_fiber: told.dark_fiber,
         lost: told.lost,
     };
-    let mut rows: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
+    let mut rows: Vec<JobLoadRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
     // The sort is stable, so equal jobs stay ordered by name.
     rows.sort_by_key(|row| std::cmp::Reverse(row.max));
     let report = JobReport {
-        lids_per_port: flows.most_lids(),
+        lids_per_port: flows.max_lids(),
         count: loads.jobs.len(),
         hosts: loads.all.hosts,
-        links: loads.all.links(),
+        links: loads.all.used_channels(),
         mean: loads.all.mean,
         figures: loads.metrics().into(),
         histogram: loads.all.histogram().into_iter().collect(),
@@ -296,7 +307,7 @@ mod tests {
         let of = |lost| JobFigures { lost, ..NONE };
         assert!(of(3).is_worth(&of(2), -50.0, 10.0) && !of(2).is_worth(&of(3), 50.0, 10.0));
         assert!(of(2).is_worth(&of(2), 10.0, 10.0) && !of(2).is_worth(&of(2), 9.9, 10.0));
-        assert_eq!(of(24).lost_to(&of(0)).as_deref(), Some("pairs without a path 24 to 0"));
-        assert_eq!(of(0).lost_to(&of(0)), None);
+        assert_eq!(of(24).lost_words(&of(0)).as_deref(), Some("pairs without a path 24 to 0"));
+        assert_eq!(of(0).lost_words(&of(0)), None);
     }
 }

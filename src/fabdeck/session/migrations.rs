@@ -8,65 +8,65 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::lanes::{Sent, check_in_force, check_levels, levels_of};
-use super::slow_lanes::{Unmoved, Worked, is_there, migrations, worked};
-use super::whatif::in_force;
-use super::wording::adaptive_words;
-use super::written_plan::findings;
-use super::{Look, Made, Report, UnwrittenPlan, counted};
+use super::certificate_text::adaptive_words;
+use super::lanes::{LevelsInForce, check_in_force, check_levels, levels_of_routes};
+use super::proposal_plan::findings;
+use super::slow_lanes::{MovePlanError, SlowLaneSetup, is_present, migrations, prepare_slow_lanes};
+use super::whatif::routes_in_force;
+use super::{CertificateReport, PlanCreationError, PlanOrigin, Snapshot, count_words};
 use fabdeck_change::{
-    CutOff, Fingerprint, Follows, Migration, Plan, PlanLanes, PlanPort, SCHEMA, Scope, Standing, Towards,
-    TransitionReport, Write,
+    CertificateScope, CutOffReport, Fingerprint, FollowMode, Migration, MigrationDirection, Plan, PlanLanes,
+    PlanPort, PlanWrite, SCHEMA, SurvivingFabric, TransitionReport,
 };
 use fabdeck_fabric::{Fabric, Faults, Lid, ServiceLevel, Tables, VlWeight};
 use fabdeck_mad::SlToVl;
-use fabdeck_mad::access::Part;
-use fabdeck_routing::lanes::{Gone, Moved, Moves, Prepared};
-use fabdeck_routing::{NoPulse, Refusal};
+use fabdeck_mad::access::AttributePart;
+use fabdeck_routing::lanes::{FlowMoves, MissingEnd, MovedFlows, SlowTwinTables};
+use fabdeck_routing::{EngineRefusal, NoProgress};
 
 /// The engine name in such a plan.
 pub const DFTREE: &str = "dftree";
 
 /// Reason why no plan is made.
 #[derive(Debug, thiserror::Error)]
-pub enum UnmigratedPlan {
+pub enum MigrationPlanError {
     #[error(transparent)]
-    Unmoved(#[from] Unmoved),
+    Unmoved(#[from] MovePlanError),
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] EngineRefusal),
     #[error(transparent)]
-    Plan(#[from] UnwrittenPlan),
+    Plan(#[from] PlanCreationError),
 }
 
 /// Makes the plan of these moves. `agents` states for hosts whether an agent is subscribed, where that is
 /// known.
 pub fn migration_plan(
-    look: &Look,
-    moves: &Moves,
+    look: &Snapshot,
+    moves: &FlowMoves,
     agents: &[(Lid, Option<bool>)],
-    sent: Sent<'_>,
-    made: Made,
-) -> Result<Plan, UnmigratedPlan> {
+    sent: LevelsInForce<'_>,
+    made: PlanOrigin,
+) -> Result<Plan, MigrationPlanError> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let worked = match worked(look, moves, sent) {
+    let worked = match prepare_slow_lanes(look, moves, sent) {
         Ok(worked) => Some(worked),
         // Moves back to the fast lane need no slow lane.
-        Err(_) if moves.any() && moves.spots.iter().all(|spot| spot.joins.is_empty()) => None,
+        Err(_) if moves.has_moves() && moves.spots.iter().all(|spot| spot.joins.is_empty()) => None,
         Err(error) => return Err(error.into()),
     };
     let migrations = migrations(look, moves, agents, worked.as_ref())?;
     let writes = match &worked {
-        Some(worked) => writes(look, &worked.prepared)?,
+        Some(worked) => order_writes(look, &worked.prepared)?,
         None => Vec::new(),
     };
     // Tables on the paths of flows on the slow lane may need writes even where no flow moves.
     if migrations.is_empty() && writes.is_empty() {
-        return Err(Unmoved::Nothing.into());
+        return Err(MovePlanError::Nothing.into());
     }
     let faults = Faults::default();
-    let standing = Standing::new(fabric, &faults, look.manager());
+    let standing = SurvivingFabric::new(fabric, &faults, look.manager());
     let name = |id| look.name(id).to_owned();
-    let mut routes = in_force(look, tables, &faults);
+    let mut routes = routes_in_force(look, tables, &faults);
     if let Some(worked) = &worked {
         routes.lanes = worked.lanes(look, routes.stride());
     }
@@ -76,7 +76,7 @@ pub fn migration_plan(
         assumed: look.assumed.map(str::to_owned),
         engine: DFTREE.to_owned(),
         failed: Vec::new(),
-        scope: Scope::default(),
+        scope: CertificateScope::default(),
         created: made.created,
         author: made.author,
         fingerprint: Fingerprint::of(&standing, tables).with_lanes(&standing, tables),
@@ -86,7 +86,7 @@ pub fn migration_plan(
         impact: impact(&migrations),
         jobs: serde_json::Value::Null,
         transition: TransitionReport::default(),
-        cut_off: CutOff::default(),
+        cut_off: CutOffReport::default(),
         findings: Vec::new(),
         migrations,
         phases: None,
@@ -94,22 +94,22 @@ pub fn migration_plan(
         hash: String::new(),
     };
     plan.cover_adapters(&standing, tables);
-    let after = plan.outcome(fabric, tables);
-    let report = judged(look, moves, (worked.as_ref(), sent), &after)?;
+    let after = plan.tables_after(fabric, tables);
+    let report = judge_migrations(look, moves, (worked.as_ref(), sent), &after)?;
     plan.transition = transition(look, moves, &report, worked.as_ref())?;
     // No switch counts as unmet: the certificate follows the levels hop by hop, on any lanes.
     plan.findings = findings(&report, &plan.transition, Some(&[]));
-    plan.findings.extend(left_behind(&plan.migrations));
+    plan.findings.extend(missing_agent_words(&plan.migrations));
     plan.findings.extend(look.observation.adaptive.map(|adaptive| {
-        let why = adaptive_words(adaptive.unknown());
+        let why = adaptive_words(adaptive.unknown_count());
         format!("{why}, so packets may take ways on which no slow lane is prepared")
     }));
-    plan.certificate = serde_json::to_value(&report).map_err(UnwrittenPlan::from)?;
+    plan.certificate = serde_json::to_value(&report).map_err(PlanCreationError::from)?;
     Ok(plan)
 }
 
 /// Flows that applied changes have moved to a slow lane, as their plans name them.
-struct Held<'a> {
+struct AppliedFlows<'a> {
     hot_spot: &'a PlanPort,
     fast: ServiceLevel,
     slow: ServiceLevel,
@@ -120,9 +120,9 @@ struct Held<'a> {
 ///
 /// Ports are those of the plans, by GUID and LID. An end with another LID or without its port is gone; the
 /// current owner of the LID is another port.
-pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
+pub fn moved_flows(fabric: &Fabric, migrations: &[Migration]) -> Vec<MovedFlows> {
     let same = |a: &PlanPort, b: &PlanPort| (a.lid, &a.guid) == (b.lid, &b.guid);
-    let mut all: Vec<Held<'_>> = Vec::new();
+    let mut all: Vec<AppliedFlows<'_>> = Vec::new();
     for migration in migrations {
         let level = |level: u8| ServiceLevel::new(level.into());
         let (Some(fast), Some(slow)) = (level(migration.fast), level(migration.slow)) else { continue };
@@ -132,36 +132,36 @@ pub fn moved_by(fabric: &Fabric, migrations: &[Migration]) -> Vec<Moved> {
         for held in all.iter_mut().filter(|held| same(held.hot_spot, &migration.hot_spot)) {
             held.hosts.retain(|host| !ids.contains(&(host.lid, host.guid.as_str())));
         }
-        if migration.towards == Towards::Slow {
+        if migration.towards == MigrationDirection::Slow {
             let hot_spot = &migration.hot_spot;
             let mut known = all.iter_mut();
             let known =
                 known.find(|held| same(held.hot_spot, hot_spot) && (held.fast, held.slow) == (fast, slow));
             match known {
                 Some(held) => held.hosts.extend(hosts),
-                None => all.push(Held { hot_spot, fast, slow, hosts: hosts.into_iter().collect() }),
+                None => all.push(AppliedFlows { hot_spot, fast, slow, hosts: hosts.into_iter().collect() }),
             }
         }
     }
-    all.iter().flat_map(|held| resolved(fabric, held)).collect()
+    all.iter().flat_map(|held| resolve_flows(fabric, held)).collect()
 }
 
 /// The flows whose ends are both in the fabric, and the flows with a missing end.
-fn resolved(fabric: &Fabric, held: &Held<'_>) -> Vec<Moved> {
+fn resolve_flows(fabric: &Fabric, held: &AppliedFlows<'_>) -> Vec<MovedFlows> {
     let Some(hot_spot) = Lid::new(held.hot_spot.lid.into()) else { return Vec::new() };
-    let is_hot_spot_there = is_there(fabric, held.hot_spot);
-    let flows = |gone: Option<Gone>| {
+    let is_hot_spot_there = is_present(fabric, held.hot_spot);
+    let flows = |gone: Option<MissingEnd>| {
         let wanted = held.hosts.iter().filter(|host| match gone {
-            Some(Gone::HotSpot) => true,
-            Some(Gone::Hosts) => !is_there(fabric, host),
-            None => is_there(fabric, host),
+            Some(MissingEnd::HotSpot) => true,
+            Some(MissingEnd::Hosts) => !is_present(fabric, host),
+            None => is_present(fabric, host),
         });
         let hosts = wanted.filter_map(|host| Lid::new(host.lid.into())).collect();
-        Moved { hot_spot, fast: held.fast, slow: held.slow, hosts, gone }
+        MovedFlows { hot_spot, fast: held.fast, slow: held.slow, hosts, gone }
     };
     let mut all = match is_hot_spot_there {
-        true => vec![flows(None), flows(Some(Gone::Hosts))],
-        false => vec![flows(Some(Gone::HotSpot))],
+        true => vec![flows(None), flows(Some(MissingEnd::Hosts))],
+        false => vec![flows(Some(MissingEnd::HotSpot))],
     };
     all.retain(|flows| !flows.hosts.is_empty());
     all
@@ -169,38 +169,42 @@ fn resolved(fabric: &Fabric, held: &Held<'_>) -> Vec<Moved> {
 
 /// Certifies the tables after the plan, with moving flows on both levels. Without slow lanes, the levels in
 /// force count.
-fn judged(
-    look: &Look,
-    moves: &Moves,
-    (worked, sent): (Option<&Worked<'_>>, Sent<'_>),
+fn judge_migrations(
+    look: &Snapshot,
+    moves: &FlowMoves,
+    (worked, sent): (Option<&SlowLaneSetup<'_>>, LevelsInForce<'_>),
     after: &Tables,
-) -> Result<Report, Refusal> {
+) -> Result<CertificateReport, EngineRefusal> {
     match worked {
         Some(worked) => {
-            let either = worked.either(look, moves);
-            check_levels(look, after, (&either, worked.from), &NoPulse)
+            let either = worked.levels_before_and_after(look, moves);
+            check_levels(look, after, (&either, worked.from), &NoProgress)
         }
-        None => check_in_force(look, after, &Faults::default(), false, sent, &NoPulse),
+        None => check_in_force(look, after, &Faults::default(), false, sent, &NoProgress),
     }
 }
 
 /// Certifies the tables after such a plan again, with the levels that the plan states.
-pub(super) fn judged_again(look: &Look, plan: &Plan, after: &Tables) -> Result<Report, Refusal> {
+pub(super) fn rejudge_plan(
+    look: &Snapshot,
+    plan: &Plan,
+    after: &Tables,
+) -> Result<CertificateReport, EngineRefusal> {
     let routes = plan.routes(look.fabric(), after);
-    let mut levels = levels_of(look, &routes);
+    let mut levels = levels_of_routes(look, &routes);
     for migration in &plan.migrations {
         let Some(lid) = Lid::new(migration.hot_spot.lid.into()) else { continue };
         let level = |level: u8| ServiceLevel::new(level.into()).map_or(0, |level| 1u16 << level.value());
         let both = level(migration.fast) | level(migration.slow);
         // Hosts with another pair of levels have another migration in the plan.
-        levels.change(lid, |told| if told & both == 0 { told } else { told | both });
+        levels.map_lid(lid, |told| if told & both == 0 { told } else { told | both });
     }
-    let report = check_levels(look, after, (&levels, "plan"), &NoPulse)?;
+    let report = check_levels(look, after, (&levels, "plan"), &NoProgress)?;
     // For hot-spots whose flows stay on the slow lane, the plan states one level; its own certificate covered
     // both.
     let made = plan.certificate["deadlock_free"].as_bool();
     let free = report.deadlock_free.filter(|free| !free || made == Some(true)).or(made.filter(|made| !made));
-    Ok(Report { deadlock_free: free, ..report })
+    Ok(CertificateReport { deadlock_free: free, ..report })
 }
 
 /// Judges the transition. Routes stay and only lanes change, so one certificate covers packets on old and new
@@ -208,33 +212,36 @@ pub(super) fn judged_again(look: &Look, plan: &Plan, after: &Tables) -> Result<R
 /// lanes, and slow lanes are above them. This holds only while flows on the slow lane use the twin lanes.
 /// Until their tables are written, packets may be on either lane.
 fn transition(
-    look: &Look,
-    moves: &Moves,
-    report: &Report,
-    worked: Option<&Worked<'_>>,
-) -> Result<TransitionReport, Refusal> {
-    const STAY: &str = "routes stay as they are";
-    const APART: &str = "and no flow waits on a fast lane and on a slow one";
-    const MIXES: &str = "flows are on the slow lane whose tables are not as it needs them, and until these are written their \
+    look: &Snapshot,
+    moves: &FlowMoves,
+    report: &CertificateReport,
+    worked: Option<&SlowLaneSetup<'_>>,
+) -> Result<TransitionReport, EngineRefusal> {
+    const ROUTES_STAY: &str = "routes stay as they are";
+    const FLOWS_APART: &str = "and no flow waits on a fast lane and on a slow one";
+    const FLOWS_MIXED: &str = "flows are on the slow lane whose tables are not as it needs them, and until these are written their \
                          packets may wait on fast lanes too";
     let apart = worked.is_some_and(|worked| worked.are_apart(look, moves));
     // The tables in force are certified as well, to confirm that the loop already exists.
     let before = match worked.filter(|_| apart && report.deadlock_free == Some(false)) {
-        Some(Worked { fast, from, .. }) => {
-            check_levels(look, &look.observation.tables, (fast, from), &NoPulse)?.deadlock_free == Some(false)
+        Some(SlowLaneSetup { fast, from, .. }) => {
+            check_levels(look, &look.observation.tables, (fast, from), &NoProgress)?.deadlock_free
+                == Some(false)
         }
         None => false,
     };
     let mixes = worked.is_some() && !apart;
     let (safe, reason) = match report.deadlock_free {
         Some(true) if mixes && report.whatever_lanes => {
-            (Some(true), STAY.to_owned() + ", and nothing waits in a circle on any lanes")
+            (Some(true), ROUTES_STAY.to_owned() + ", and nothing waits in a circle on any lanes")
         }
-        Some(true) if mixes => (None, MIXES.to_owned()),
-        Some(true) => (Some(true), format!("{STAY}, {APART}")),
+        Some(true) if mixes => (None, FLOWS_MIXED.to_owned()),
+        Some(true) => (Some(true), format!("{ROUTES_STAY}, {FLOWS_APART}")),
         Some(false) if before => (
             Some(true),
-            format!("{STAY}, {APART}; a circle is there before, or is the slow twin of one that is"),
+            format!(
+                "{ROUTES_STAY}, {FLOWS_APART}; a circle is there before, or is the slow twin of one that is"
+            ),
         ),
         Some(false) => (Some(false), String::new()),
         None => (None, "whether packets can wait for each other in a circle is not known".to_owned()),
@@ -262,35 +269,35 @@ fn impact(migrations: &[Migration]) -> serde_json::Value {
         let wanted = migrations.iter().filter(move |migration| migration.towards == towards);
         wanted.map(|migration| migration.flows.len()).sum::<usize>()
     };
-    let follows = |follows| hosts(migrations, Some(follows));
+    let follows = |follows| count_hosts(migrations, Some(follows));
     json!({
         "changed_entries": 0, "changed_blocks": 0, "changed_switches": 0, "moved_pairs": 0,
-        "changed_lanes": flows(Towards::Slow) + flows(Towards::Fast),
-        "to_slow": flows(Towards::Slow), "to_fast": flows(Towards::Fast),
-        "hosts": hosts(migrations, None), "hosts_with_agent": follows(Follows::Agent),
-        "hosts_without_agent": follows(Follows::Queries), "hosts_not_known": follows(Follows::Unknown),
+        "changed_lanes": flows(MigrationDirection::Slow) + flows(MigrationDirection::Fast),
+        "to_slow": flows(MigrationDirection::Slow), "to_fast": flows(MigrationDirection::Fast),
+        "hosts": count_hosts(migrations, None), "hosts_with_agent": follows(FollowMode::Agent),
+        "hosts_without_agent": follows(FollowMode::Queries), "hosts_not_known": follows(FollowMode::Unknown),
     })
 }
 
 /// Number of hosts with moving flows; with `follows`, of those hosts that follow in this way.
-fn hosts(migrations: &[Migration], follows: Option<Follows>) -> usize {
+fn count_hosts(migrations: &[Migration], follows: Option<FollowMode>) -> usize {
     let flows = migrations.iter().flat_map(|migration| &migration.flows);
     let wanted = flows.filter(|flow| follows.is_none_or(|follows| flow.follows == follows));
     wanted.map(|flow| flow.host.lid).collect::<BTreeSet<_>>().len()
 }
 
 /// Findings for hosts whose open connections may stay on their lane.
-fn left_behind(migrations: &[Migration]) -> Vec<String> {
-    let all = counted(hosts(migrations, None), "host", "hosts");
+fn missing_agent_words(migrations: &[Migration]) -> Vec<String> {
+    let all = count_words(count_hosts(migrations, None), "host", "hosts");
     let mut found = Vec::new();
-    let without = hosts(migrations, Some(Follows::Queries));
+    let without = count_hosts(migrations, Some(FollowMode::Queries));
     if without > 0 {
         let has = if without == 1 { "has" } else { "have" };
         found.push(format!(
             "{without} of {all} {has} no agent: their open connections stay on the lane that they are on"
         ));
     }
-    let unknown = hosts(migrations, Some(Follows::Unknown));
+    let unknown = count_hosts(migrations, Some(FollowMode::Unknown));
     if unknown > 0 {
         found.push(format!("whether {unknown} of {all} have an agent is not known: open connections may stay on the lane that they are on"));
     }
@@ -298,16 +305,16 @@ fn left_behind(migrations: &[Migration]) -> Vec<String> {
 }
 
 /// The exact writes, in the order of nodes. Tables that are already correct are not written.
-fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
-    if let Some(refused) = prepared.refused() {
-        return Err(Unmoved::refused(look, refused));
+fn order_writes(look: &Snapshot, prepared: &SlowTwinTables) -> Result<Vec<PlanWrite>, MovePlanError> {
+    if let Some(refused) = prepared.refusal() {
+        return Err(MovePlanError::from_refused(look, refused));
     }
     let fabric = look.fabric();
     let mut all = Vec::new();
     for (hop, row) in &prepared.rows {
         let Some(row) = row.as_ref().ok().filter(|row| row.held != row.wanted) else { continue };
-        let part = Part::Lanes([hop.from.value(), hop.to.value()]);
-        let bytes = |row| SlToVl::of(row).pairs.to_vec();
+        let part = AttributePart::Lanes([hop.from.value(), hop.to.value()]);
+        let bytes = |row| SlToVl::from_table(row).pairs.to_vec();
         all.push((hop.node, part, bytes(row.held), bytes(row.wanted)));
     }
     for (port, weights) in &prepared.weights {
@@ -316,9 +323,9 @@ fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
         let (held, wanted) = (&weights.held, &weights.wanted);
         for (place, held, wanted) in [(1, &held.low, &wanted.low), (3, &held.high, &wanted.high)] {
             for second in 0..2u8 {
-                let (held, wanted) = (block(held, second), block(wanted, second));
+                let (held, wanted) = (arbitration_block(held, second), arbitration_block(wanted, second));
                 if held != wanted {
-                    let part = Part::Arbitration([at.number.value(), place + second]);
+                    let part = AttributePart::Arbitration([at.number.value(), place + second]);
                     all.push((at.node, part, held, wanted));
                 }
             }
@@ -327,14 +334,14 @@ fn writes(look: &Look, prepared: &Prepared) -> Result<Vec<Write>, Unmoved> {
     all.sort_by_key(|(node, part, ..)| (*node, *part));
     let write = |(node, part, old, new): (_, _, Vec<u8>, Vec<u8>)| {
         let node = fabric.node(node);
-        let of = if node.is_switch() { Write::of_switch } else { Write::of_adapter };
+        let of = if node.is_switch() { PlanWrite::for_switch } else { PlanWrite::for_adapter };
         of(node.guid(), part, &old, &new)
     };
     Ok(all.into_iter().map(write).collect())
 }
 
 /// One block of an arbitration table: its first 32 entries, or the others.
-fn block(table: &[VlWeight], second: u8) -> Vec<u8> {
+fn arbitration_block(table: &[VlWeight], second: u8) -> Vec<u8> {
     const TURNS: usize = 32;
     let held = table.iter().skip(usize::from(second) * TURNS).take(TURNS);
     let mut bytes: Vec<u8> = held.flat_map(|entry| [entry.lane.value(), entry.weight]).collect();
@@ -357,21 +364,21 @@ pub fn migration_lines(plan: &Plan) -> Vec<(&'static str, String)> {
 pub(super) fn migration_words(migration: &Migration) -> String {
     let Migration { towards, hot_spot, fast, slow, flows } = migration;
     let (lane, level) = match towards {
-        Towards::Slow => ("to the slow lane", slow),
-        Towards::Fast => ("back to the fast lane", fast),
+        MigrationDirection::Slow => ("to the slow lane", slow),
+        MigrationDirection::Fast => ("back to the fast lane", fast),
     };
     let count = |follows| flows.iter().filter(|flow| flow.follows == follows).count();
     let told = [
-        (Follows::Agent, "by their agents"),
+        (FollowMode::Agent, "by their agents"),
         (
-            Follows::Queries,
+            FollowMode::Queries,
             "without an agent: new path queries through OpenSM's policy alone, open connections stay",
         ),
-        (Follows::Unknown, "with no word of an agent: open connections may stay"),
+        (FollowMode::Unknown, "with no word of an agent: open connections may stay"),
     ];
     let told = told.map(|(follows, words)| (count(follows), words));
     let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
-    let flows = counted(flows.len(), "flow", "flows");
+    let flows = count_words(flows.len(), "flow", "flows");
     let (name, lid) = (&hot_spot.name, hot_spot.lid);
     format!("{flows} to {name} (LID {lid}) {lane}, level {level}; {}", told.collect::<Vec<_>>().join(", "))
 }

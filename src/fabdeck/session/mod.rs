@@ -2,100 +2,107 @@
 //! console and the script mode share them; nothing here draws or prints.
 
 mod assume;
-mod browse;
-mod changes;
+mod certificate_text;
+mod change_row;
 mod check;
 mod commands;
+mod comparison;
+mod fabric_events;
 mod field;
 mod filter;
 mod hotspots;
 pub mod interactive;
+mod job_comparison;
 mod job_table;
 mod jobs;
-mod judged_plan;
 mod lanes;
+mod link_service;
 mod loads;
-mod look;
 mod migrations;
-mod news;
-mod passage;
 mod phases;
+mod plan_verdict;
 mod preview;
+mod proposal_plan;
 mod proposals;
 mod query;
 mod recorded_jobs;
 mod rowset;
-mod service;
 mod slow_lanes;
+mod snapshot;
 mod summary;
 mod trace;
 mod trace_ends;
 mod traffic;
+mod transition;
 mod value;
+mod view_id;
 mod views;
-mod weighed;
-mod weighed_jobs;
 mod whatif;
-mod wording;
-mod written_plan;
 
 pub use assume::{assume, assume_lids};
-pub use browse::Browse;
-pub use changes::{
-    ChangeRow, change_progress, change_words, countdown, day_and_time, phase_of_five_words, seconds_left,
-    silent_words, span_words, time_of_day, until_words, waits_words,
+pub use certificate_text::{
+    adaptive_words, group_names, groups_line, job_figures_words, lost_words, report_lines, undecided_finding,
+    wrap_pairs, wrap_text,
 };
-pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
-pub use commands::{COMMANDS, Command, Danger, Needs, command};
+pub use change_row::{
+    ChangeRow, change_progress, change_words, countdown, day_and_time, deadline_words, phase_of_five_words,
+    seconds_left, silent_words, span_words, time_of_day, waiting_words,
+};
+pub use check::{
+    CertificateReport, LoadBalance, PairsByCause, PairsByKind, UnreachablePair, certificate_report, check,
+};
+pub use commands::{COMMANDS, Command, Danger, Requirement, command};
+pub use comparison::NO_TABLES;
 pub use fabdeck_fabric::observe::digits_in_groups;
+pub use fabric_events::{
+    FABRIC_EVENT_WORDS, fabric_event_label, fabric_event_lines, fabric_event_text, fabric_event_word,
+    producer_word, trap_name,
+};
+pub(crate) use fabric_events::{end_name, manager_port, node_name, weights_words};
 pub use field::{Column, Field, Listing, Rows};
-pub use filter::{Filter, FilterError, typed_guid};
-pub use hotspots::{Watched, role_word, watched_lines};
+pub use filter::{Filter, FilterError, parse_typed_guid};
+pub use hotspots::{IntervalVerdict, role_word, verdict_lines};
+pub use job_comparison::{JobComparison, JobsUnderRoutes, SIMULATED_JOBS_SEED, simulated_jobs};
 pub use job_table::JobTable;
-pub use jobs::{JUDGED_LIDS, JobSeen, JobTotals, MissingHost, jobs_seen, note_judged_lids};
-pub use judged_plan::{
-    Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge, named_now,
-};
-pub use lanes::{Capped, LEVEL_ASSUMED, Sent, capped, check_in_force};
+pub use jobs::{JUDGED_LIDS, JobSummary, JobTotals, MissingHost, note_judged_lids, summarize_jobs};
+pub use lanes::{CappedRequest, LEVEL_ASSUMED, LevelsInForce, cap_request, check_in_force};
+pub use link_service::{LinkService, ServicePlanError, find_service_element, service_plan};
 pub use loads::{
-    JobFigures, JobGain, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force,
-    loads,
+    JobFigures, JobGain, JobReport, LoadOptions, LoadReport, RunningJobs, compute_loads, job_figures,
+    job_figures_in_force,
 };
-pub use look::Look;
-pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
-pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
-pub(crate) use news::{end_name, manager_port, node_name, weights_words};
-pub use phases::{Half, Unphased, leaving, phase_lines, plan_of_half};
+pub use migrations::{DFTREE, MigrationPlanError, migration_lines, migration_plan, moved_flows};
+pub use phases::{LidHalf, PhasedPlanError, leaving_lids, phase_lines, plan_half};
+pub use plan_verdict::{
+    DriftReport, ExcludedElement, PlanFit, PlanVerdict, RemainingDifference, StalePlan, check_after_change,
+    check_plan_fit, current_node_name, excluded_elements, judge_plan, remaining_difference,
+};
 pub use preview::Preview;
+pub use proposal_plan::{PlanCreationError, PlanOrigin, make_plan, plan_text, settle_proposal};
 pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
 pub use recorded_jobs::RecordedJobs;
 pub use rowset::Rowset;
-pub use service::{Service, UnservedPlan, service_element, service_plan};
 pub use slow_lanes::{
-    LaneFlow, LaneSpot, LaneStanding, LaneState, LaneTable, TableStanding, Unmoved, lane_state,
+    LaneFlow, LaneSpot, LaneState, LaneStatus, LaneTable, MovePlanError, TableStatus, lane_state,
 };
-pub use summary::{Summary, counted, devices};
-pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
-pub use trace_ends::{TraceEnds, trace_ends};
+pub use snapshot::Snapshot;
+pub use summary::{FabricSummary, count_words, device_words};
+pub use trace::{LidChoice, Trace, TraceEndpoint, TraceError, TraceHop, TraceOutcome, parse_endpoint};
+pub use trace_ends::{TraceEnds, parse_trace_ends};
 pub use traffic::{
-    Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
+    DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
+    flow_between, simulate,
 };
-pub use value::{Kind, Value, natural_order, rate_in_millions};
+pub use value::{FieldKind, Value, natural_order, rate_in_millions};
+pub use view_id::ViewId;
 pub use views::{
     Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobChannel, JobChannelRows,
-    JobGains, JobRows, JobThen, SPARK, Spark, TableRows, UNTOLD, User, change_in_hundred, entries,
-    errors_by_port, follows_word, fresh_counters, job_channels, levels_word, links, printed_of_jobs,
-    standing_word, steps, unplaced_counters, user_rows, users,
+    JobGainRows, JobRows, LinkUser, ProposedJob, SPARK, Spark, TableRows, UNKNOWN_LEVEL, entries,
+    errors_by_port, follows_word, fresh_counters, is_printed_by_jobs, job_channels, level_digits,
+    levels_word, link_user_rows, link_users, links, percent_change, table_status_word, unplaced_counters,
 };
-pub use weighed::NO_TABLES;
-pub use weighed_jobs::{JobsOver, MADE_SEED, WeighedJobs, made_jobs};
 pub use whatif::{
-    Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
-    propose, supposed_words,
+    Cost, EngineComparison, EngineRow, Proposal, ProposalOptions, ProposalTimes, drawn_words, judge_routes,
+    mark_cost, mark_random, parse_marks, propose, supposed_words,
 };
-pub use wording::{
-    adaptive_words, group_names, groups_line, job_figures_words, lost_words, paired, report_lines,
-    undecided_finding, wrap,
-};
-pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

@@ -7,20 +7,20 @@
 
 use std::sync::Arc;
 
-use super::lanes::Sent;
+use super::comparison::compare_with_tables;
+use super::lanes::LevelsInForce;
+use super::proposal_plan::findings;
 use super::slow_lanes::plan_port;
-use super::weighed::weigh;
-use super::whatif::{in_force, judged};
-use super::written_plan::findings;
-use super::{Look, Made, Proposal, UnwrittenPlan, counted, plan_of};
-use fabdeck_change::{PhasedHost, Plan, PlanLanes, PlanPhases, Standing, TransitionReport};
-use fabdeck_fabric::{Faults, Lanes, Lid, NO_PATH, Routes};
-use fabdeck_routing::certificate::{LaneKnowledge, Scope};
-use fabdeck_routing::{Problem, Pulse, Refusal};
+use super::whatif::{judge_routes, routes_in_force};
+use super::{PlanCreationError, PlanOrigin, Proposal, Snapshot, count_words, make_plan};
+use fabdeck_change::{PhasedHost, Plan, PlanLanes, PlanPhases, SurvivingFabric, TransitionReport};
+use fabdeck_fabric::{Faults, Lid, NO_PATH, PathLanes, Routes};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope};
+use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
 
 /// The LIDs that a plan covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Half {
+pub enum LidHalf {
     /// The lower half of the LIDs of each port, and the LIDs of switches. The plan has five phases.
     Base,
     /// The upper half.
@@ -29,7 +29,7 @@ pub enum Half {
 
 /// Reason why no such plan is made.
 #[derive(Debug, thiserror::Error)]
-pub enum Unphased {
+pub enum PhasedPlanError {
     #[error(
         "FD-7975: no port of a host has two LIDs (LMC 0), so there is nowhere to go while tables change; leave out --phases: \
          the plan then has its transition check, which says whether it is safe while traffic flows"
@@ -51,23 +51,23 @@ pub enum Unphased {
     )]
     NowhereToGo(&'static str),
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] EngineRefusal),
     #[error(transparent)]
-    Plan(#[from] UnwrittenPlan),
+    Plan(#[from] PlanCreationError),
 }
 
 /// The first LID of each host port that carries traffic, with the number of its LIDs.
 fn ports_of_hosts(problem: &Problem<'_>) -> Vec<(Lid, u16)> {
     let ends = problem.graph.terminals().iter();
-    ends.filter_map(|end| Some((end.lid?, end.lmc.lids()))).collect()
+    ends.filter_map(|end| Some((end.lid?, end.lmc.lid_count()))).collect()
 }
 
 /// The host ports that have to leave the base LIDs; an error where one has a single LID.
-pub fn leaving(look: &Look, faults: &Faults) -> Result<Vec<Lid>, Unphased> {
+pub fn leaving_lids(look: &Snapshot, faults: &Faults) -> Result<Vec<Lid>, PhasedPlanError> {
     let ports = ports_of_hosts(&Problem::new(look.fabric(), faults));
     match ports.iter().all(|(_, lids)| *lids >= 2) && !ports.is_empty() {
         true => Ok(ports.into_iter().map(|(lid, _)| lid).collect()),
-        false => Err(Unphased::NoLmc),
+        false => Err(PhasedPlanError::NoLmc),
     }
 }
 
@@ -82,40 +82,40 @@ fn high_lids(problem: &Problem<'_>, stride: usize) -> Vec<bool> {
 }
 
 /// The lanes of both halves: high LIDs use the lane with the number of their level.
-fn lanes_of(high: &[bool], level: u8) -> Lanes {
+fn lanes_of_halves(high: &[bool], level: u8) -> PathLanes {
     match level {
-        0 => Lanes::One,
+        0 => PathLanes::One,
         level => {
             let lane = high.iter().map(|high| if *high { level } else { 0 }).collect();
-            Lanes::ByDestination { lanes: level + 1, lane }
+            PathLanes::ByDestination { lanes: level + 1, lane }
         }
     }
 }
 
 /// Restricts a proposal to one half of the LIDs; the other half keeps its tables in force.
-fn restricted(
-    (look, faults): (&Look, &Faults),
+fn restrict_proposal(
+    (look, faults): (&Snapshot, &Faults),
     proposal: &Proposal,
-    (half, level): (Half, u8),
-    sent: Sent<'_>,
-    pulse: &dyn Pulse,
-) -> Result<Proposal, Unphased> {
+    (half, level): (LidHalf, u8),
+    sent: LevelsInForce<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<Proposal, PhasedPlanError> {
     let tables = &look.observation.tables;
     let problem = Problem::new(look.fabric(), faults);
-    let held = in_force(look, tables, faults);
+    let held = routes_in_force(look, tables, faults);
     let mut routes: Routes = proposal.routes.as_ref().clone();
     let high = high_lids(&problem, routes.stride());
     for (switch, row) in routes.rows_mut().enumerate() {
         let before = held.row(switch as u32);
         for (lid, port) in row.iter_mut().enumerate() {
-            if high[lid] != (half == Half::High) {
+            if high[lid] != (half == LidHalf::High) {
                 *port = before.get(lid).copied().unwrap_or(NO_PATH);
             }
         }
     }
-    routes.lanes = lanes_of(&high, level);
-    let weighed = weigh((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
-    let running = proposal.running.as_ref().and_then(|running| running.over(&problem, &routes));
+    routes.lanes = lanes_of_halves(&high, level);
+    let weighed = compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    let running = proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes));
     Ok(Proposal {
         running,
         routes: Arc::new(routes),
@@ -129,73 +129,78 @@ fn restricted(
 
 /// The service level of high LIDs: 1 where every switch maps it to lane 1, else 0 as for base LIDs. It is 0
 /// too where no SL2VL tables are known; the certificate then covers both halves on one lane.
-fn high_level(look: &Look, faults: &Faults) -> u8 {
+fn high_level(look: &Snapshot, faults: &Faults) -> u8 {
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
     if problem.usable_lanes(2) < 2 {
         return 0;
     }
-    let standing = Standing::new(fabric, faults, look.manager());
-    let mut routes = problem.no_routes();
-    routes.lanes = lanes_of(&high_lids(&problem, routes.stride()), 1);
-    let unmet = PlanLanes::of(&standing, &routes).unmet(&standing, &look.observation.tables);
+    let standing = SurvivingFabric::new(fabric, faults, look.manager());
+    let mut routes = problem.empty_routes();
+    routes.lanes = lanes_of_halves(&high_lids(&problem, routes.stride()), 1);
+    let unmet = PlanLanes::of(&standing, &routes).unmet_switches(&standing, &look.observation.tables);
     u8::from(unmet.is_some_and(|switches| switches.is_empty()))
 }
 
 /// Checks that the tables in force can carry packets to both halves at once.
-fn holds_both(look: &Look, faults: &Faults, switches: bool, level: u8) -> Result<(), Unphased> {
-    let mut held = in_force(look, &look.observation.tables, faults);
+fn check_both_halves(
+    look: &Snapshot,
+    faults: &Faults,
+    switches: bool,
+    level: u8,
+) -> Result<(), PhasedPlanError> {
+    let mut held = routes_in_force(look, &look.observation.tables, faults);
     let problem = Problem::new(look.fabric(), faults);
-    held.lanes = lanes_of(&high_lids(&problem, held.stride()), level);
-    let scope = Scope { switches, lanes: LaneKnowledge::Known };
-    let report = judged(look, &held, faults, &scope)?;
+    held.lanes = lanes_of_halves(&high_lids(&problem, held.stride()), level);
+    let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
+    let report = judge_routes(look, &held, faults, &scope)?;
     if report.deadlock_free != Some(true) {
-        return Err(Unphased::NowhereToGo(
+        return Err(PhasedPlanError::NowhereToGo(
             "by the tables in force packets to base LIDs and to high ones can wait for each other in a circle",
         ));
     }
     let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
     match left == 0 && report.loops == 0 {
         true => Ok(()),
-        false => Err(Unphased::NowhereToGo("by the tables in force some pairs have no path")),
+        false => Err(PhasedPlanError::NowhereToGo("by the tables in force some pairs have no path")),
     }
 }
 
 /// Makes a plan from a proposal for one half of the LIDs. `agents` states for hosts whether an agent is
 /// subscribed, where that is known.
-pub fn plan_of_half(
-    (look, faults): (&Look, &Faults),
+pub fn plan_half(
+    (look, faults): (&Snapshot, &Faults),
     (engine, proposal): (&str, &Proposal),
-    (half, agents): (Half, &[(Lid, Option<bool>)]),
-    (sent, made): (Sent<'_>, Made),
-    pulse: &dyn Pulse,
-) -> Result<(Plan, Proposal), Unphased> {
-    leaving(look, faults)?;
+    (half, agents): (LidHalf, &[(Lid, Option<bool>)]),
+    (sent, made): (LevelsInForce<'_>, PlanOrigin),
+    pulse: &dyn RouteProgress,
+) -> Result<(Plan, Proposal), PhasedPlanError> {
+    leaving_lids(look, faults)?;
     let lanes = proposal.routes.lane_count();
     if lanes > 1 {
-        return Err(Unphased::Lanes(lanes));
+        return Err(PhasedPlanError::Lanes(lanes));
     }
-    if half == Half::High {
-        let proposal = restricted((look, faults), proposal, (half, 0), sent, pulse)?;
-        return Ok((plan_of(look, faults, engine, &proposal, sent, made)?, proposal));
+    if half == LidHalf::High {
+        let proposal = restrict_proposal((look, faults), proposal, (half, 0), sent, pulse)?;
+        return Ok((make_plan(look, faults, engine, &proposal, sent, made)?, proposal));
     }
-    let hosts = hosts(look, faults, agents)?;
+    let hosts = phased_hosts(look, faults, agents)?;
     let level = high_level(look, faults);
-    holds_both(look, faults, proposal.switches, level)?;
-    let proposal = restricted((look, faults), proposal, (half, level), sent, pulse)?;
-    let mut plan = plan_of(look, faults, engine, &proposal, sent, made)?;
+    check_both_halves(look, faults, proposal.switches, level)?;
+    let proposal = restrict_proposal((look, faults), proposal, (half, level), sent, pulse)?;
+    let mut plan = make_plan(look, faults, engine, &proposal, sent, made)?;
     let safe_without = plan.transition.safe;
     plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
-    plan.transition = in_phases(&plan.transition, safe_without);
-    let standing = Standing::new(look.fabric(), faults, look.manager());
-    let unmet = plan.lanes.unmet(&standing, &look.observation.tables);
+    plan.transition = phased_transition(&plan.transition, safe_without);
+    let standing = SurvivingFabric::new(look.fabric(), faults, look.manager());
+    let unmet = plan.lanes.unmet_switches(&standing, &look.observation.tables);
     plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
     Ok((plan, proposal))
 }
 
 /// The report on a transition in five phases: no traffic uses the LIDs whose entries change, so no packet
 /// meets old and new ones.
-fn in_phases(plain: &TransitionReport, without: Option<bool>) -> TransitionReport {
+fn phased_transition(plain: &TransitionReport, without: Option<bool>) -> TransitionReport {
     let without = match without {
         Some(true) => "safe",
         Some(false) => "not safe",
@@ -214,8 +219,12 @@ fn in_phases(plain: &TransitionReport, without: Option<bool>) -> TransitionRepor
 }
 
 /// All host ports; an error where one has no agent.
-fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result<Vec<PhasedHost>, Unphased> {
-    const NAMED: usize = 3;
+fn phased_hosts(
+    look: &Snapshot,
+    faults: &Faults,
+    agents: &[(Lid, Option<bool>)],
+) -> Result<Vec<PhasedHost>, PhasedPlanError> {
+    const MAX_NAMED: usize = 3;
     let problem = Problem::new(look.fabric(), faults);
     let (mut hosts, mut without) = (Vec::new(), Vec::new());
     for end in problem.graph.terminals() {
@@ -224,15 +233,15 @@ fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result
         if !agents.contains(&(lid, Some(true))) {
             without.push(port.name.clone());
         }
-        hosts.push(PhasedHost { port, lids: end.lmc.lids() });
+        hosts.push(PhasedHost { port, lids: end.lmc.lid_count() });
     }
     match without.len() {
         0 => Ok(hosts),
         some => {
-            let more = if some > NAMED { ", ..." } else { "" };
-            without.truncate(NAMED);
-            let ports = counted(some, "port of a host has", "ports of hosts have");
-            Err(Unphased::NoAgents(format!(
+            let more = if some > MAX_NAMED { ", ..." } else { "" };
+            without.truncate(MAX_NAMED);
+            let ports = count_words(some, "port of a host has", "ports of hosts have");
+            Err(PhasedPlanError::NoAgents(format!(
                 "{ports} no agent that listens, as far as the subnet manager says ({}{more})",
                 without.join(", ")
             )))
@@ -243,7 +252,7 @@ fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result
 /// The line about phases; other plans have none.
 pub fn phase_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let Some(PlanPhases { base_level, high_level, hosts, .. }) = &plan.phases else { return Vec::new() };
-    let hosts = counted(hosts.len(), "port of a host", "ports of hosts");
+    let hosts = count_words(hosts.len(), "port of a host", "ports of hosts");
     vec![(
         "phases",
         format!(

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Look;
-use super::whatif::{Asked, Proposal, Took, propose_again};
+use super::Snapshot;
+use super::whatif::{Proposal, ProposalOptions, ProposalTimes, propose_incremental};
 use fabdeck_fabric::{Faults, Tables};
-use fabdeck_routing::{Engine, Past, Pulse, Ran, Refusal, Request};
+use fabdeck_routing::{Engine, EngineRefusal, PreviousRun, Request, RouteProgress, RunExtent};
 
 /// Maximum size of the cached tables, in bytes; the newest proposal always stays. The next constant limits
 /// the number of proposals.
-const ROOM: usize = 256 << 20;
-const MOST: usize = 64;
+const MAX_TABLE_BYTES: usize = 256 << 20;
+const MAX_PROPOSALS: usize = 64;
 
 #[derive(Debug)]
-struct Made {
+struct StoredProposal {
     engine: &'static str,
     marks: Faults,
     request: Request,
@@ -26,9 +26,9 @@ struct Made {
 #[derive(Debug, Default)]
 pub struct Proposals {
     /// Cached proposals, with the most recently used one last.
-    made: Vec<Made>,
+    made: Vec<StoredProposal>,
     /// The last run of each engine that supports incremental reroutes.
-    past: BTreeMap<&'static str, Past>,
+    past: BTreeMap<&'static str, PreviousRun>,
 }
 
 impl Proposals {
@@ -36,46 +36,50 @@ impl Proposals {
     /// so cached proposals share them.
     pub fn propose(
         &mut self,
-        (look, tables): (&Look, &Tables),
+        (look, tables): (&Snapshot, &Tables),
         marks: &Faults,
         engine: &'static Engine,
-        asked: Asked<'_>,
-        pulse: &dyn Pulse,
-    ) -> Result<Arc<Proposal>, Refusal> {
-        let Asked { request, switches, .. } = asked;
-        let same = |made: &Made| {
+        asked: ProposalOptions<'_>,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Arc<Proposal>, EngineRefusal> {
+        let ProposalOptions { request, switches, .. } = asked;
+        let same = |made: &StoredProposal| {
             (made.engine, made.switches) == (engine.id, switches)
                 && made.marks == *marks
                 && made.request == *request
         };
         if let Some(at) = self.made.iter().position(same) {
             let made = self.made.remove(at);
-            let again = Proposal { ran: Ran::Kept, took: Took::default(), ..made.proposal.as_ref().clone() };
+            let again = Proposal {
+                ran: RunExtent::Kept,
+                took: ProposalTimes::default(),
+                ..made.proposal.as_ref().clone()
+            };
             self.made.push(made);
             return Ok(Arc::new(again));
         }
         let run = (engine, self.past.get(engine.id));
-        let (proposal, past) = propose_again((look, tables), marks, run, asked, pulse)?;
+        let (proposal, past) = propose_incremental((look, tables), marks, run, asked, pulse)?;
         if let Some(past) = past {
             self.past.insert(engine.id, past);
         }
         let proposal = Arc::new(proposal);
-        self.made.push(Made {
+        self.made.push(StoredProposal {
             engine: engine.id,
             marks: marks.clone(),
             request: request.clone(),
             switches,
             proposal: proposal.clone(),
         });
-        self.make_room();
+        self.evict_oldest();
         Ok(proposal)
     }
 
-    fn make_room(&mut self) {
-        let mut room = ROOM;
+    fn evict_oldest(&mut self) {
+        let mut room = MAX_TABLE_BYTES;
         let mut kept = 0;
-        for made in self.made.iter().rev().take(MOST) {
-            let bytes = made.proposal.routes.bytes();
+        for made in self.made.iter().rev().take(MAX_PROPOSALS) {
+            let bytes = made.proposal.routes.memory_bytes();
             if kept > 0 && bytes > room {
                 break;
             }

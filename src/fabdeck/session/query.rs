@@ -47,32 +47,32 @@ pub struct Selection {
 
 impl Query {
     pub fn select(&self, listing: &dyn Listing, default: Columns) -> Result<Selection, QueryError> {
-        let named = self.named(listing)?;
-        let orders = self.orders(listing)?;
+        let named = self.named_columns(listing)?;
+        let orders = self.parse_orders(listing)?;
         let mut filter = Filter::default();
         for text in &self.filters {
             filter = filter.and(Filter::parse(text, listing)?);
         }
-        let filter = filter.naming(&self.names);
+        let filter = filter.with_bearer_names(&self.names);
         let of = listing.row_count();
-        let mut rows: Vec<usize> = (0..of).filter(|row| filter.holds(listing, *row)).collect();
+        let mut rows: Vec<usize> = (0..of).filter(|row| filter.matches_row(listing, *row)).collect();
         if !orders.is_empty() {
-            rows = sorted(listing, &rows, &orders);
+            rows = sort_rows(listing, &rows, &orders);
         }
         rows.truncate(self.top.unwrap_or(usize::MAX));
-        let columns = named.unwrap_or_else(|| defaults(listing, default, &rows));
+        let columns = named.unwrap_or_else(|| default_columns(listing, default, &rows));
         Ok(Selection { rows, columns, of })
     }
 
     /// Checks that the listing can answer the query.
     pub fn check(&self, listing: &dyn Listing) -> Result<(), QueryError> {
-        self.named(listing)?;
-        self.orders(listing)?;
+        self.named_columns(listing)?;
+        self.parse_orders(listing)?;
         self.filters.iter().try_for_each(|text| Ok(Filter::parse(text, listing).map(drop)?))
     }
 
     /// The columns that the query names, if it names any.
-    fn named(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
+    fn named_columns(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
         let Some(fields) = &self.fields else { return Ok(None) };
         let mut columns = Vec::new();
         for id in fields.split(',').map(str::trim).filter(|id| !id.is_empty()) {
@@ -85,20 +85,20 @@ impl Query {
         if columns.is_empty() { Err(QueryError::NoFields) } else { Ok(Some(columns)) }
     }
 
-    fn orders(&self, listing: &dyn Listing) -> Result<Vec<Order>, QueryError> {
+    fn parse_orders(&self, listing: &dyn Listing) -> Result<Vec<SortKey>, QueryError> {
         let keys = self.sort.as_deref().unwrap_or_default().split(',').map(str::trim);
-        keys.filter(|key| !key.is_empty()).map(|key| order(key, listing)).collect()
+        keys.filter(|key| !key.is_empty()).map(|key| parse_sort_key(key, listing)).collect()
     }
 }
 
-fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
+fn default_columns(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
     let yes = |value| matches!(value, Value::Flag(true) | Value::Number(1..));
     let says_yes = |at| rows.iter().any(|row| yes(listing.cell(*row, at)));
     let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
     let wanted = |at: &usize| {
         let column = listing.column(*at);
         let shown = column.shown
-            || listing.tells_apart(*at)
+            || listing.is_distinguishing(*at)
             || (column.when_yes && says_yes(*at))
             || (column.when_known && known(*at));
         default == Columns::All || shown
@@ -107,12 +107,12 @@ fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usiz
 }
 
 #[derive(Clone, Copy)]
-struct Order {
+struct SortKey {
     column: usize,
     descending: bool,
 }
 
-fn order(key: &str, listing: &dyn Listing) -> Result<Order, QueryError> {
+fn parse_sort_key(key: &str, listing: &dyn Listing) -> Result<SortKey, QueryError> {
     let (id, said) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
         (Some(id), _) => (id, Some(true)),
         (None, Some((id, "desc"))) => (id, Some(true)),
@@ -121,11 +121,11 @@ fn order(key: &str, listing: &dyn Listing) -> Result<Order, QueryError> {
         (None, None) => (key, None),
     };
     let column = find_column(id, listing)?;
-    Ok(Order { column, descending: said.unwrap_or_else(|| listing.column(column).largest_first) })
+    Ok(SortKey { column, descending: said.unwrap_or_else(|| listing.column(column).largest_first) })
 }
 
 /// Sorts rows. Equal rows keep the order of the listing, which is canonical.
-fn sorted(listing: &dyn Listing, rows: &[usize], orders: &[Order]) -> Vec<usize> {
+fn sort_rows(listing: &dyn Listing, rows: &[usize], orders: &[SortKey]) -> Vec<usize> {
     let keys = |row: usize| -> Vec<Value<'_>> {
         orders.iter().map(|order| listing.cell(row, order.column)).collect()
     };
@@ -141,5 +141,5 @@ fn sorted(listing: &dyn Listing, rows: &[usize], orders: &[Order]) -> Vec<usize>
 
 /// Compares two values for sorting. A missing value comes last in both directions, so it is never at the top.
 fn compare(a: &Value<'_>, b: &Value<'_>, descending: bool) -> Ordering {
-    if descending && !a.is_missing() && !b.is_missing() { b.order(a) } else { a.order(b) }
+    if descending && !a.is_missing() && !b.is_missing() { b.compare(a) } else { a.compare(b) }
 }

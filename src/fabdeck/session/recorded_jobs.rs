@@ -4,19 +4,19 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{Offset, TimeZone};
 
-use super::Look;
-use fabdeck_fabric::observe::JobsHeard;
+use super::Snapshot;
+use fabdeck_fabric::observe::JobSnapshot;
 
 /// The jobs of a capture, with the moment at which it is viewed.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedJobs<'l> {
-    pub said: &'l JobsHeard,
+    pub said: &'l JobSnapshot,
     /// The moment, in the recorder's clock.
     at: Option<(Timestamp, Offset)>,
 }
 
 impl<'l> RecordedJobs<'l> {
-    pub fn of(look: &'l Look) -> Option<Self> {
+    pub fn from_snapshot(look: &'l Snapshot) -> Option<Self> {
         let said = look.observation.jobs.as_deref()?;
         let at = look.observation.time.as_deref().and_then(|text| {
             let offset = Pieces::parse(text).ok()?.to_numeric_offset()?;
@@ -26,23 +26,23 @@ impl<'l> RecordedJobs<'l> {
     }
 
     /// Time at which the list was last received.
-    pub fn heard(&self) -> Option<String> {
+    pub fn heard_time(&self) -> Option<String> {
         let offset = self.at.map_or(Offset::UTC, |(_, offset)| offset);
-        let heard = Timestamp::from_millisecond(self.said.heard?).ok()?.to_zoned(TimeZone::fixed(offset));
+        let heard = Timestamp::from_millisecond(self.said.read_at?).ok()?.to_zoned(TimeZone::fixed(offset));
         Some(heard.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
     }
 
     /// Age of the list at the moment, in seconds.
     pub fn age_seconds(&self) -> Option<u64> {
         let (at, _) = self.at?;
-        let passed = at.as_millisecond().saturating_sub(self.said.heard?);
+        let passed = at.as_millisecond().saturating_sub(self.said.read_at?);
         Some(u64::try_from(passed).unwrap_or(0) / 1000)
     }
 
     /// Text about the list for the operator.
     pub fn words(&self) -> String {
         let age = self.age_seconds().map(|age| format!(", {age} s before")).unwrap_or_default();
-        match (self.heard(), &self.said.silent) {
+        match (self.heard_time(), &self.said.failure) {
             (Some(heard), None) => format!("recorded; heard at {heard}{age}, and no other since"),
             (Some(heard), Some(why)) => {
                 format!("recorded; heard at {heard}{age}, and no list since: {why}")

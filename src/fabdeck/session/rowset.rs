@@ -5,9 +5,9 @@ use super::views::{
     Cable, HOST_FIELDS, HOT_FIELDS, HostPort, HotPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows,
     link_rows,
 };
-use super::{Listing, Look, Rows};
-use fabdeck_fabric::{NodeId, PortId, Resolved};
-use fabdeck_routing::analysis::Paths;
+use super::{Listing, Rows, Snapshot};
+use fabdeck_fabric::{ElementId, NodeId, PortId};
+use fabdeck_routing::analysis::PathIndex;
 
 /// Rows by the kind of their element.
 #[derive(Clone, Debug)]
@@ -27,24 +27,24 @@ impl Default for Rowset {
 }
 
 impl Rowset {
-    pub fn switches(look: &Look) -> Self {
+    pub fn switches(look: &Snapshot) -> Self {
         Self::Switches(look.fabric().switches().map(|(id, _)| id).collect())
     }
 
-    pub fn hosts(look: &Look) -> Self {
+    pub fn hosts(look: &Snapshot) -> Self {
         Self::Hosts(host_rows(look))
     }
 
-    pub fn links(look: &Look, paths: Option<&Paths>) -> Self {
+    pub fn links(look: &Snapshot, paths: Option<&PathIndex>) -> Self {
         Self::Links(link_rows(look, paths))
     }
 
     /// The ports of one node, with or without a cable.
-    pub fn ports_of(look: &Look, node: NodeId) -> Self {
+    pub fn ports_of(look: &Snapshot, node: NodeId) -> Self {
         Self::Ports(look.fabric().ports_of(node).map(|(id, _)| id).collect())
     }
 
-    pub fn listing<'l>(&'l self, look: &'l Look) -> Box<dyn Listing + 'l> {
+    pub fn listing<'l>(&'l self, look: &'l Snapshot) -> Box<dyn Listing + 'l> {
         match self {
             Self::Switches(rows) => Box::new(Rows {
                 look,
@@ -91,13 +91,13 @@ impl Rowset {
     }
 
     /// The element of a row.
-    pub fn what(&self, row: usize) -> Option<Resolved> {
+    pub fn element(&self, row: usize) -> Option<ElementId> {
         match self {
-            Self::Switches(rows) => rows.get(row).map(|id| Resolved::Node(*id)),
-            Self::Hosts(rows) => rows.get(row).map(|host| Resolved::Node(host.node)),
-            Self::Links(rows) => rows.get(row).map(|cable| Resolved::Link(cable.link)),
-            Self::Ports(rows) => rows.get(row).map(|id| Resolved::Port(*id)),
-            Self::Hot(rows) => rows.get(row).map(|hot| Resolved::Port(hot.port)),
+            Self::Switches(rows) => rows.get(row).map(|id| ElementId::Node(*id)),
+            Self::Hosts(rows) => rows.get(row).map(|host| ElementId::Node(host.node)),
+            Self::Links(rows) => rows.get(row).map(|cable| ElementId::Link(cable.link)),
+            Self::Ports(rows) => rows.get(row).map(|id| ElementId::Port(*id)),
+            Self::Hot(rows) => rows.get(row).map(|hot| ElementId::Port(hot.port)),
         }
     }
 }

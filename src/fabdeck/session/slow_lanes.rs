@@ -6,19 +6,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::Look;
-use super::lanes::{KnownLevels, Sent, levels_in_force};
-use fabdeck_change::{Follows, Migration, PlanFlow, PlanPort, Towards};
+use super::Snapshot;
+use super::lanes::{KnownLevels, LevelsInForce, levels_in_force};
+use fabdeck_change::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};
 use fabdeck_fabric::{
-    Arbitration, Fabric, Guid, Lane, Lanes, Levels, Lid, PortId, ServiceLevel, Sl2Vl, VlWeight, levels_in,
+    Arbitration, Fabric, Guid, Lane, Lid, PathLanes, PortId, ServiceLevel, ServiceLevels, Sl2Vl, VlWeight,
+    levels_in,
 };
 use fabdeck_routing::lanes::{
-    Gone, Hop, Moved, Moves, Phase, Prepared, Refused, SpotMoves, Twins, fast_levels, lids_of, prepare, ways,
+    FlowMoves, HotSpotMoves, MissingEnd, MovePhase, MovedFlows, PortHop, SlowLaneRefusal, SlowTwinTables,
+    SlowTwins, fast_levels, hot_spot_paths, lids_of, prepare_tables,
 };
 
 /// Reason why no plan of moves is made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unmoved {
+pub enum MovePlanError {
     #[error("FD-7951: there is nothing to move: no flow goes to a slow lane or comes back from one")]
     Nothing,
     #[error(
@@ -35,89 +37,93 @@ pub enum Unmoved {
     Refused(String),
 }
 
-impl Unmoved {
-    pub(super) fn refused(look: &Look, refused: Refused) -> Self {
+impl MovePlanError {
+    pub(super) fn from_refused(look: &Snapshot, refused: SlowLaneRefusal) -> Self {
         Self::Refused(refused_words(look, refused))
     }
 }
 
 /// Intermediate results that plans and screens share.
-pub(super) struct Worked<'a> {
-    pub fast: Cow<'a, Levels>,
+pub(super) struct SlowLaneSetup<'a> {
+    pub fast: Cow<'a, ServiceLevels>,
     /// Source of the levels.
     pub from: &'static str,
-    pub twins: Twins,
-    pub prepared: Prepared,
+    pub twins: SlowTwins,
+    pub prepared: SlowTwinTables,
     /// LIDs of hot-spots whose flows are on the slow lane after the moves.
     pub slow: Vec<Lid>,
 }
 
 /// Computes the twin lanes, and the tables that the paths to all current and new hot-spots need.
-pub(super) fn worked<'a>(look: &Look, moves: &Moves, sent: Sent<'a>) -> Result<Worked<'a>, Unmoved> {
+pub(super) fn prepare_slow_lanes<'a>(
+    look: &Snapshot,
+    moves: &FlowMoves,
+    sent: LevelsInForce<'a>,
+) -> Result<SlowLaneSetup<'a>, MovePlanError> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let KnownLevels { levels, from, .. } = levels_in_force(look, sent).ok_or(Unmoved::Levels)?;
-    let moved: Vec<&Moved> = moves.moved().collect();
+    let KnownLevels { levels, from, .. } = levels_in_force(look, sent).ok_or(MovePlanError::Levels)?;
+    let moved: Vec<&MovedFlows> = moves.moved_flows().collect();
     // For a hot-spot that is still there, the subnet manager may still give the slow level, although the
     // moved hosts are gone.
-    let gone = moves.gone.iter().filter(|flows| flows.gone == Some(Gone::Hosts));
-    let told: Vec<&Moved> = moved.iter().copied().chain(gone).collect();
+    let gone = moves.gone.iter().filter(|flows| flows.gone == Some(MissingEnd::Hosts));
+    let told: Vec<&MovedFlows> = moved.iter().copied().chain(gone).collect();
     let fast = match told.is_empty() {
         true => levels,
         false => Cow::Owned(fast_levels(&levels, &told)),
     };
-    let refused = |refused| Unmoved::refused(look, refused);
-    let twins = Twins::of(fabric, tables, &fast, &moved).map_err(refused)?;
+    let refused = |refused| MovePlanError::from_refused(look, refused);
+    let twins = SlowTwins::find(fabric, tables, &fast, &moved).map_err(refused)?;
     let slow = slow_lids(look, moves);
-    let ways = ways(fabric, tables, &fast, &slow).map_err(refused)?;
-    let prepared = prepare(fabric, tables, &ways, twins);
-    Ok(Worked { fast, from, twins, prepared, slow })
+    let ways = hot_spot_paths(fabric, tables, &fast, &slow).map_err(refused)?;
+    let prepared = prepare_tables(fabric, tables, &ways, twins);
+    Ok(SlowLaneSetup { fast, from, twins, prepared, slow })
 }
 
-fn slow_lids(look: &Look, moves: &Moves) -> Vec<Lid> {
+fn slow_lids(look: &Snapshot, moves: &FlowMoves) -> Vec<Lid> {
     let hot = moves.spots.iter().filter(|spot| match spot.phase {
-        Phase::New => !spot.joins.is_empty(),
-        Phase::InForce | Phase::Untold => true,
-        Phase::Cooled => false,
+        MovePhase::New => !spot.joins.is_empty(),
+        MovePhase::InForce | MovePhase::Untold => true,
+        MovePhase::Cooled => false,
     });
     hot.flat_map(|spot| lids_of(look.fabric(), spot.adapter)).collect()
 }
 
-impl Worked<'_> {
+impl SlowLaneSetup<'_> {
     /// Whether flows on a slow level use twin lanes on their whole path. Then none of their packets waits on
     /// a fast lane, even while tables are written.
-    pub fn are_apart(&self, look: &Look, moves: &Moves) -> bool {
+    pub fn are_apart(&self, look: &Snapshot, moves: &FlowMoves) -> bool {
         let (fabric, tables) = (look.fabric(), &look.observation.tables);
-        let moved: BTreeSet<Lid> = moves.moved().map(|flows| flows.hot_spot).collect();
+        let moved: BTreeSet<Lid> = moves.moved_flows().map(|flows| flows.hot_spot).collect();
         let moved: Vec<Lid> = moved.into_iter().collect();
-        let Ok(ways) = ways(fabric, tables, &self.fast, &moved) else { return false };
-        let now = prepare(fabric, tables, &ways, self.twins);
+        let Ok(ways) = hot_spot_paths(fabric, tables, &self.fast, &moved) else { return false };
+        let now = prepare_tables(fabric, tables, &ways, self.twins);
         now.rows.values().all(|row| row.as_ref().is_ok_and(|row| row.held == row.wanted))
     }
 
     /// The levels of paths, with both the fast and the slow level to every hot-spot, including those that
     /// cooled down. This covers every mixture of moved and unmoved flows.
-    pub fn either(&self, look: &Look, moves: &Moves) -> Levels {
+    pub fn levels_before_and_after(&self, look: &Snapshot, moves: &FlowMoves) -> ServiceLevels {
         let mut both = self.fast.clone().into_owned();
-        both.spread(look.fabric().top_lid());
+        both.expand(look.fabric().top_lid());
         let back = moves.spots.iter().flat_map(|spot| &spot.moved).map(|flows| flows.hot_spot);
         let hot: BTreeSet<Lid> = self.slow.iter().copied().chain(back).collect();
         let with_twins =
             |held| levels_in(held).fold(held, |all, level| all | 1 << self.twins.level(level).value());
-        hot.into_iter().for_each(|lid| both.change(lid, with_twins));
+        hot.into_iter().for_each(|lid| both.map_lid(lid, with_twins));
         both
     }
 
     /// The levels after the moves, in the form of lanes of routes: by destination where all switches agree.
-    pub fn lanes(&self, look: &Look, stride: usize) -> Lanes {
+    pub fn lanes(&self, look: &Snapshot, stride: usize) -> PathLanes {
         let mut up = vec![0; stride];
         for lid in &self.slow {
             up.get_mut(lid.index()).into_iter().for_each(|up| *up = self.twins.apart);
         }
         let all = look.fabric().switch_count() as u32;
         // Levels that do not depend on the switch are read for one switch only.
-        let asked = if matches!(*self.fast, Levels::BySwitch { .. }) { all } else { all.min(1) };
+        let asked = if matches!(*self.fast, ServiceLevels::BySwitch { .. }) { all } else { all.min(1) };
         let level = |switch: u32, at: usize| {
-            let bits = Lid::new(at as u32).map_or(0, |lid| self.fast.of(switch, lid));
+            let bits = Lid::new(at as u32).map_or(0, |lid| self.fast.level_bits(switch, lid));
             (bits != 0).then(|| bits.trailing_zeros() as u8 + up[at])
         };
         let mut said: Vec<Option<(u8, u8)>> = vec![None; stride];
@@ -130,101 +136,113 @@ impl Worked<'_> {
         }
         let top = said.iter().flatten().map(|(_, most)| *most).max().unwrap_or(0);
         if top == 0 {
-            return Lanes::One;
+            return PathLanes::One;
         }
         let lane = match said.iter().flatten().all(|(least, most)| least == most) {
             true => {
                 let lane = said.iter().map(|said| said.map_or(0, |(level, _)| level)).collect();
-                return Lanes::ByDestination { lanes: top + 1, lane };
+                return PathLanes::ByDestination { lanes: top + 1, lane };
             }
             false => (0..asked).flat_map(|switch| (0..stride).map(move |at| (switch, at))),
         };
         let lane = lane.map(|(switch, at)| level(switch, at).unwrap_or(0)).collect();
-        Lanes::ByPair { lanes: top + 1, lane }
+        PathLanes::ByPair { lanes: top + 1, lane }
     }
 }
 
 /// The flows that move, in the form of a plan. `agents` states for hosts whether an agent is subscribed,
 /// where that is known.
 pub(super) fn migrations(
-    look: &Look,
-    moves: &Moves,
+    look: &Snapshot,
+    moves: &FlowMoves,
     agents: &[(Lid, Option<bool>)],
-    worked: Option<&Worked<'_>>,
-) -> Result<Vec<Migration>, Unmoved> {
+    worked: Option<&SlowLaneSetup<'_>>,
+) -> Result<Vec<Migration>, MovePlanError> {
     let agents: BTreeMap<Lid, Option<bool>> = agents.iter().copied().collect();
     let mut all = Vec::new();
     for spot in &moves.spots {
         match spot.phase {
-            Phase::New | Phase::InForce if !spot.joins.is_empty() => {
-                let worked = worked.ok_or(Unmoved::Levels)?;
+            MovePhase::New | MovePhase::InForce if !spot.joins.is_empty() => {
+                let worked = worked.ok_or(MovePlanError::Levels)?;
                 for lid in lids_of(look.fabric(), spot.adapter) {
-                    all.extend(towards_slow(look, spot, lid, &agents, worked)?);
+                    all.extend(migrations_to_slow(look, spot, lid, &agents, worked)?);
                 }
             }
-            Phase::Cooled => all.extend(spot.moved.iter().filter_map(|moved| back(look, moved, &agents))),
+            MovePhase::Cooled => {
+                all.extend(spot.moved.iter().filter_map(|moved| migration_back(look, moved, &agents)))
+            }
             _ => {}
         }
     }
     Ok(all)
 }
 
-fn back(look: &Look, moved: &Moved, agents: &BTreeMap<Lid, Option<bool>>) -> Option<Migration> {
-    let flows: Vec<PlanFlow> = moved.hosts.iter().filter_map(|lid| flow(look, *lid, agents)).collect();
+fn migration_back(
+    look: &Snapshot,
+    moved: &MovedFlows,
+    agents: &BTreeMap<Lid, Option<bool>>,
+) -> Option<Migration> {
+    let flows: Vec<PlanFlow> = moved.hosts.iter().filter_map(|lid| plan_flow(look, *lid, agents)).collect();
     let hot_spot = plan_port(look, moved.hot_spot)?;
     let (fast, slow) = (moved.fast.value(), moved.slow.value());
-    (!flows.is_empty()).then_some(Migration { towards: Towards::Fast, hot_spot, fast, slow, flows })
+    (!flows.is_empty()).then_some(Migration {
+        towards: MigrationDirection::Fast,
+        hot_spot,
+        fast,
+        slow,
+        flows,
+    })
 }
 
 /// The flows to one LID of a hot-spot, grouped by level.
-fn towards_slow(
-    look: &Look,
-    spot: &SpotMoves,
+fn migrations_to_slow(
+    look: &Snapshot,
+    spot: &HotSpotMoves,
     lid: Lid,
     agents: &BTreeMap<Lid, Option<bool>>,
-    worked: &Worked<'_>,
-) -> Result<Vec<Migration>, Unmoved> {
+    worked: &SlowLaneSetup<'_>,
+) -> Result<Vec<Migration>, MovePlanError> {
     let fabric = look.fabric();
     let Some(hot_spot) = plan_port(look, lid) else { return Ok(Vec::new()) };
     let mut by_level: BTreeMap<u8, BTreeSet<Lid>> = BTreeMap::new();
     for host in &spot.joins {
         let own = fabric.port(*host).facts.lid;
         let (Some(own), Some(switch)) = (own, fabric.peer(*host)) else { continue };
-        let already = |moved: &Moved| moved.hot_spot == lid && moved.hosts.contains(&own);
+        let already = |moved: &MovedFlows| moved.hot_spot == lid && moved.hosts.contains(&own);
         if spot.moved.iter().any(already) {
             continue;
         }
-        let bits = worked.fast.of(fabric.port(switch).node.0, lid);
+        let bits = worked.fast.level_bits(fabric.port(switch).node.0, lid);
         if bits.count_ones() != 1 {
-            let hosts = look.told_apart(fabric.port(switch).node).into_owned();
-            return Err(Unmoved::Apart { hosts, hot_spot: hot_spot.name });
+            let hosts = look.unique_name(fabric.port(switch).node).into_owned();
+            return Err(MovePlanError::Apart { hosts, hot_spot: hot_spot.name });
         }
         by_level.entry(bits.trailing_zeros() as u8).or_default().insert(own);
     }
     let migration = |(fast, hosts): (u8, BTreeSet<Lid>)| Migration {
-        towards: Towards::Slow,
+        towards: MigrationDirection::Slow,
         hot_spot: hot_spot.clone(),
         fast,
         slow: fast + worked.twins.apart,
-        flows: hosts.iter().filter_map(|host| flow(look, *host, agents)).collect(),
+        flows: hosts.iter().filter_map(|host| plan_flow(look, *host, agents)).collect(),
     };
     Ok(by_level.into_iter().map(migration).collect())
 }
 
-fn flow(look: &Look, host: Lid, agents: &BTreeMap<Lid, Option<bool>>) -> Option<PlanFlow> {
+fn plan_flow(look: &Snapshot, host: Lid, agents: &BTreeMap<Lid, Option<bool>>) -> Option<PlanFlow> {
     let follows = match agents.get(&host).copied().flatten() {
-        Some(true) => Follows::Agent,
-        Some(false) => Follows::Queries,
-        None => Follows::Unknown,
+        Some(true) => FollowMode::Agent,
+        Some(false) => FollowMode::Queries,
+        None => FollowMode::Unknown,
     };
     Some(PlanFlow { host: plan_port(look, host)?, follows })
 }
 
-pub(super) fn plan_port(look: &Look, lid: Lid) -> Option<PlanPort> {
+pub(super) fn plan_port(look: &Snapshot, lid: Lid) -> Option<PlanPort> {
     let fabric = look.fabric();
     let port = fabric.port_by_lid(lid)?;
     let guid = guid_of(fabric, port).to_string();
-    Some(PlanPort { guid, name: look.port_told_apart(port), lid: lid.value() })
+    Some(PlanPort { guid, name: look.unique_port_name(port), lid: lid.value() })
 }
 
 /// The GUID by which a plan identifies a port: its own, or else the node's.
@@ -234,14 +252,14 @@ fn guid_of(fabric: &Fabric, port: PortId) -> Guid {
 }
 
 /// Whether the port that a plan names still has its LID.
-pub(super) fn is_there(fabric: &Fabric, named: &PlanPort) -> bool {
+pub(super) fn is_present(fabric: &Fabric, named: &PlanPort) -> bool {
     let port = Lid::new(named.lid.into()).and_then(|lid| fabric.port_by_lid(lid));
     port.is_some_and(|port| named.guid.parse() == Ok(guid_of(fabric, port)))
 }
 
 /// The status of a hot-spot or of one of its flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum LaneStanding {
+pub enum LaneStatus {
     /// The flow would move, and has not moved yet.
     Proposed,
     /// The flow is on the slow lane.
@@ -254,7 +272,7 @@ pub enum LaneStanding {
     Untold,
 }
 
-impl LaneStanding {
+impl LaneStatus {
     pub fn word(self) -> &'static str {
         match self {
             Self::Proposed => "proposed",
@@ -270,7 +288,7 @@ impl LaneStanding {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LaneFlow {
     pub flow: PlanFlow,
-    pub standing: LaneStanding,
+    pub standing: LaneStatus,
 }
 
 /// One LID of a hot-spot, with the flows to it.
@@ -278,7 +296,7 @@ pub struct LaneFlow {
 pub struct LaneSpot {
     pub port: PlanPort,
     pub adapter: PortId,
-    pub standing: LaneStanding,
+    pub standing: LaneStatus,
     /// Waiting of the switch port in ticks per second, and the next field as a share of the time; `None`
     /// where unknown.
     pub congestion: Option<f64>,
@@ -291,7 +309,7 @@ pub struct LaneSpot {
 
 /// The status of a table compared with the table that slow lanes need.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum TableStanding {
+pub enum TableStatus {
     AsShould,
     /// The table in force and the table that is needed.
     Differs {
@@ -309,7 +327,7 @@ pub struct LaneTable {
     pub port: PortId,
     /// The kind of table: `SL2VL from port 3`, `SL2VL`, `arbitration`.
     pub table: String,
-    pub standing: TableStanding,
+    pub standing: TableStatus,
 }
 
 /// The state of dFtree: hot-spots with their flows, and the tables on the paths to them.
@@ -321,46 +339,51 @@ pub struct LaneState {
     /// Reason why the needed tables are unknown.
     pub refused: Option<String>,
     /// Flows of applied changes with an end that is gone.
-    pub gone: Vec<Moved>,
+    pub gone: Vec<MovedFlows>,
 }
 
 impl LaneState {
     /// Whether a plan would do something: move flows, or write tables that flows on the slow lane need.
-    pub fn wants_plan(&self) -> bool {
+    pub fn needs_plan(&self) -> bool {
         let moves = |spot: &LaneSpot| {
             let (standing, flows) = (spot.standing, &spot.flows);
-            let proposed = flows.iter().any(|flow| flow.standing == LaneStanding::Proposed);
-            proposed || standing == LaneStanding::Cooling && !flows.is_empty()
+            let proposed = flows.iter().any(|flow| flow.standing == LaneStatus::Proposed);
+            proposed || standing == LaneStatus::Cooling && !flows.is_empty()
         };
-        self.spots.iter().any(moves) || self.wants_tables()
+        self.spots.iter().any(moves) || self.needs_tables()
     }
 
     /// Whether flows are on the slow lane.
     pub fn has_moved(&self) -> bool {
         let flows = self.spots.iter().flat_map(|spot| &spot.flows);
-        let moved = [LaneStanding::InForce, LaneStanding::Untold, LaneStanding::Cooling];
+        let moved = [LaneStatus::InForce, LaneStatus::Untold, LaneStatus::Cooling];
         flows.into_iter().any(|flow| moved.contains(&flow.standing))
     }
 
     /// Whether flows are on the slow lane while tables on their paths differ and can be written.
-    pub fn wants_tables(&self) -> bool {
-        let slow = |flow: &LaneFlow| matches!(flow.standing, LaneStanding::InForce | LaneStanding::Untold);
-        let differs = |table: &LaneTable| matches!(table.standing, TableStanding::Differs { .. });
+    pub fn needs_tables(&self) -> bool {
+        let slow = |flow: &LaneFlow| matches!(flow.standing, LaneStatus::InForce | LaneStatus::Untold);
+        let differs = |table: &LaneTable| matches!(table.standing, TableStatus::Differs { .. });
         self.spots.iter().flat_map(|spot| &spot.flows).any(slow) && self.tables.iter().any(differs)
     }
 
     /// Tables that differ from what is needed, or may differ.
-    pub fn differing(&self) -> impl Iterator<Item = &LaneTable> {
-        self.tables.iter().filter(|table| table.standing != TableStanding::AsShould)
+    pub fn differing_tables(&self) -> impl Iterator<Item = &LaneTable> {
+        self.tables.iter().filter(|table| table.standing != TableStatus::AsShould)
     }
 }
 
 /// The state of dFtree after the verdict over an interval. Without a verdict, `moves` has only what is in
 /// force.
-pub fn lane_state(look: &Look, moves: &Moves, agents: &[(Lid, Option<bool>)], sent: Sent<'_>) -> LaneState {
+pub fn lane_state(
+    look: &Snapshot,
+    moves: &FlowMoves,
+    agents: &[(Lid, Option<bool>)],
+    sent: LevelsInForce<'_>,
+) -> LaneState {
     let agents: BTreeMap<Lid, Option<bool>> = agents.iter().copied().collect();
     let needs = !slow_lids(look, moves).is_empty();
-    let worked = if needs { worked(look, moves, sent).map(Some) } else { Ok(None) };
+    let worked = if needs { prepare_slow_lanes(look, moves, sent).map(Some) } else { Ok(None) };
     let known = worked.as_ref().ok().and_then(Option::as_ref);
     let spots = moves.spots.iter();
     let spots = spots.flat_map(|spot| {
@@ -368,28 +391,28 @@ pub fn lane_state(look: &Look, moves: &Moves, agents: &[(Lid, Option<bool>)], se
     });
     LaneState {
         spots: spots.collect(),
-        tables: known.map(|worked| tables(look, &worked.prepared)).unwrap_or_default(),
+        tables: known.map(|worked| lane_tables(look, &worked.prepared)).unwrap_or_default(),
         refused: worked.as_ref().err().map(ToString::to_string),
         gone: moves.gone.clone(),
     }
 }
 
 fn lane_spot(
-    look: &Look,
-    spot: &SpotMoves,
+    look: &Snapshot,
+    spot: &HotSpotMoves,
     lid: Lid,
     agents: &BTreeMap<Lid, Option<bool>>,
-    worked: Option<&Worked<'_>>,
+    worked: Option<&SlowLaneSetup<'_>>,
 ) -> Option<LaneSpot> {
     let standing = match spot.phase {
-        Phase::New => LaneStanding::Proposed,
-        Phase::InForce if spot.joins.is_empty() => LaneStanding::InForce,
-        Phase::InForce => LaneStanding::Partly,
-        Phase::Cooled => LaneStanding::Cooling,
-        Phase::Untold => LaneStanding::Untold,
+        MovePhase::New => LaneStatus::Proposed,
+        MovePhase::InForce if spot.joins.is_empty() => LaneStatus::InForce,
+        MovePhase::InForce => LaneStatus::Partly,
+        MovePhase::Cooled => LaneStatus::Cooling,
+        MovePhase::Untold => LaneStatus::Untold,
     };
     let moved = spot.moved.iter().filter(|moved| moved.hot_spot == lid);
-    let of_moved = if standing == LaneStanding::Partly { LaneStanding::InForce } else { standing };
+    let of_moved = if standing == LaneStatus::Partly { LaneStatus::InForce } else { standing };
     let mut levels: BTreeSet<(u8, u8)> =
         moved.clone().map(|moved| (moved.fast.value(), moved.slow.value())).collect();
     let hosts: BTreeSet<Lid> = moved.flat_map(|moved| moved.hosts.iter().copied()).collect();
@@ -400,13 +423,13 @@ fn lane_spot(
     });
     let joins: Vec<(Lid, u32)> = joins.collect();
     if let Some(worked) = worked {
-        let bits = joins.iter().fold(0, |all, (_, switch)| all | worked.fast.of(*switch, lid));
+        let bits = joins.iter().fold(0, |all, (_, switch)| all | worked.fast.level_bits(*switch, lid));
         levels.extend(levels_in(bits).map(|fast| (fast.value(), worked.twins.level(fast).value())));
     }
     let flows = hosts.iter().map(|host| (*host, of_moved));
-    let flows = flows.chain(joins.iter().map(|(host, _)| (*host, LaneStanding::Proposed)));
-    let flows =
-        flows.filter_map(|(host, standing)| flow(look, host, agents).map(|flow| LaneFlow { flow, standing }));
+    let flows = flows.chain(joins.iter().map(|(host, _)| (*host, LaneStatus::Proposed)));
+    let flows = flows
+        .filter_map(|(host, standing)| plan_flow(look, host, agents).map(|flow| LaneFlow { flow, standing }));
     let mut flows: Vec<LaneFlow> = flows.collect();
     flows.sort_by_key(|flow| flow.flow.host.lid);
     Some(LaneSpot {
@@ -420,34 +443,34 @@ fn lane_spot(
     })
 }
 
-fn tables(look: &Look, prepared: &Prepared) -> Vec<LaneTable> {
+fn lane_tables(look: &Snapshot, prepared: &SlowTwinTables) -> Vec<LaneTable> {
     let fabric = look.fabric();
     let rows = prepared.rows.iter().filter_map(|(hop, row)| {
-        let Hop { node, from, to } = *hop;
+        let PortHop { node, from, to } = *hop;
         let table = match fabric.node(node).is_switch() {
             true => format!("SL2VL from port {from}"),
             false => "SL2VL".to_owned(),
         };
         let standing = match row {
-            Ok(row) if row.held == row.wanted => TableStanding::AsShould,
+            Ok(row) if row.held == row.wanted => TableStatus::AsShould,
             Ok(row) => {
                 let differ = |level: &ServiceLevel| row.held.lane(*level) != row.wanted.lane(*level);
                 let levels: Vec<ServiceLevel> = levels_in(u16::MAX).filter(differ).collect();
                 let words = |row: Sl2Vl| levels_words(row, &levels);
-                TableStanding::Differs { held: words(row.held), wanted: words(row.wanted) }
+                TableStatus::Differs { held: words(row.held), wanted: words(row.wanted) }
             }
-            Err(refused) => TableStanding::Cannot(refused_words(look, *refused)),
+            Err(refused) => TableStatus::Cannot(refused_words(look, *refused)),
         };
         Some(LaneTable { port: fabric.port_of(node, to)?, table, standing })
     });
     let weights = prepared.weights.iter().map(|(port, weights)| {
         let standing = match weights {
-            Ok(weights) if weights.held == weights.wanted => TableStanding::AsShould,
-            Ok(weights) => TableStanding::Differs {
+            Ok(weights) if weights.held == weights.wanted => TableStatus::AsShould,
+            Ok(weights) => TableStatus::Differs {
                 held: weights_words(&weights.held),
                 wanted: weights_words(&weights.wanted),
             },
-            Err(refused) => TableStanding::Cannot(refused_words(look, *refused)),
+            Err(refused) => TableStatus::Cannot(refused_words(look, *refused)),
         };
         LaneTable { port: *port, table: "arbitration".to_owned(), standing }
     });
@@ -474,51 +497,51 @@ fn weights_words(held: &Arbitration) -> String {
 }
 
 /// The text of a refusal, with its code.
-fn refused_words(look: &Look, refused: Refused) -> String {
-    let port = |port: PortId| look.port_told_apart(port);
-    let node = |node| look.told_apart(node).into_owned();
+fn refused_words(look: &Snapshot, refused: SlowLaneRefusal) -> String {
+    let port = |port: PortId| look.unique_port_name(port);
+    let node = |node| look.unique_name(node).into_owned();
     let lanes = |count: u8| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
     match refused {
-        Refused::TooHigh { top } => format!(
+        SlowLaneRefusal::TooHigh { top } => format!(
             "FD-7954: levels or lanes up to {top} are in use, and the slow twins of all of them would be beyond lane 14"
         ),
-        Refused::Taken { level, lid } => format!(
+        SlowLaneRefusal::Taken { level, lid } => format!(
             "FD-7955: level {level} is the slow twin of another, and paths to LID {lid} are on it; give it to no partition and no \
              policy"
         ),
-        Refused::OtherTwins { hot_spot, slow, twin } => format!(
+        SlowLaneRefusal::OtherTwins { hot_spot, slow, twin } => format!(
             "FD-7955: flows to LID {hot_spot} are on level {slow} as their slow one, and with the levels in use now that would be \
              {twin}; take these flows back first (lanes propose --back)"
         ),
-        Refused::Lanes { port: at, has, needs } => format!(
+        SlowLaneRefusal::Lanes { port: at, has, needs } => format!(
             "FD-7956: port {} on the way has {}, and fast and slow ones together are {needs}",
             port(at),
             lanes(has)
         ),
-        Refused::Unread { switch, lid } => format!(
+        SlowLaneRefusal::Unread { switch, lid } => format!(
             "FD-7957: where switch {} leads packets for LID {lid} is not known, so the way to the hot-spot is not known either",
             node(switch)
         ),
-        Refused::NoTable { node: at, from, to } => match look.fabric().node(at).is_switch() {
+        SlowLaneRefusal::NoTable { node: at, from, to } => match look.fabric().node(at).is_switch() {
             true => format!(
                 "FD-7957: the SL2VL table of switch {} from port {from} to port {to} is not known",
                 node(at)
             ),
             false => format!("FD-7957: the SL2VL table of port {}[{to}] is not known", node(at)),
         },
-        Refused::NoWeights { port: at } => {
+        SlowLaneRefusal::NoWeights { port: at } => {
             format!("FD-7957: the arbitration of port {} is not known", port(at))
         }
-        Refused::NeverSends { port: at, lane } => format!(
+        SlowLaneRefusal::NeverSends { port: at, lane } => format!(
             "FD-7958: port {} gives lane {lane} no turn in any table of arbitration, so a slow lane like it would never send",
             port(at)
         ),
-        Refused::NoPlace { port: at, lane, high } => format!(
+        SlowLaneRefusal::NoPlace { port: at, lane, high } => format!(
             "FD-7958: the {} table of arbitration of port {} has no free place for lane {lane}",
             if high { "high" } else { "low" },
             port(at)
         ),
-        Refused::Dropped { port: at, level, lane } => format!(
+        SlowLaneRefusal::Dropped { port: at, level, lane } => format!(
             "FD-7958: packets on level {level} come to lane {lane} at port {}, which it does not have",
             port(at)
         ),
@@ -528,43 +551,45 @@ fn refused_words(look: &Look, refused: Refused) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::observe::Observation;
 
     /// `Levels::One` gives the same lanes as rows for each switch, without storing the rows.
     #[test]
     fn levels_afterwards_differ_from_those_in_force_at_hot_spots_alone() {
-        let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"kary,k=3,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let (switches, top) = (fabric.switch_count() as u32, fabric.top_lid());
         let stride = top.unwrap().index() + 1;
         let lid = |at: usize| Lid::new(at as u32).unwrap();
         let level = |at| ServiceLevel::new(at).unwrap();
-        let look = Look::new("made", Observation { fabric, ..Observation::default() }, &Default::default());
+        let look =
+            Snapshot::new("made", Observation { fabric, ..Observation::default() }, &Default::default());
         let rows = |other: u32| {
-            let mut rows = Levels::unsaid(switches as usize, top);
+            let mut rows = ServiceLevels::unknown(switches as usize, top);
             for (switch, at) in (0..switches).flat_map(|switch| (1..stride).map(move |at| (switch, at))) {
                 rows.add(switch, lid(at), level(if (switch, at) == (1, 4) { other } else { 0 }));
             }
             rows
         };
-        let of = |fast: Levels, apart: u8| {
-            let (twins, slow) = (Twins { apart }, vec![lid(3)]);
+        let of = |fast: ServiceLevels, apart: u8| {
+            let (twins, slow) = (SlowTwins { apart }, vec![lid(3)]);
             let fast = Cow::Owned(fast);
-            let worked = Worked { fast, from: "one", twins, prepared: Prepared::default(), slow };
-            (worked.either(&look, &Moves::default()), worked.lanes(&look, stride))
+            let worked =
+                SlowLaneSetup { fast, from: "one", twins, prepared: SlowTwinTables::default(), slow };
+            (worked.levels_before_and_after(&look, &FlowMoves::default()), worked.lanes(&look, stride))
         };
-        let ((sparse, lanes), (dense, same)) = (of(Levels::One(level(0)), 1), of(rows(0), 1));
-        assert!(matches!(sparse, Levels::ByLid(_)) && matches!(dense, Levels::BySwitch { .. }));
+        let ((sparse, lanes), (dense, same)) = (of(ServiceLevels::One(level(0)), 1), of(rows(0), 1));
+        assert!(matches!(sparse, ServiceLevels::ByLid(_)) && matches!(dense, ServiceLevels::BySwitch { .. }));
         for at in 1..stride + 2 {
-            assert_eq!(sparse.of(1, lid(at)), dense.of(1, lid(at)), "{at}");
+            assert_eq!(sparse.level_bits(1, lid(at)), dense.level_bits(1, lid(at)), "{at}");
         }
         let lane: Vec<u8> = (0..stride).map(|at| u8::from(at == 3)).collect();
-        assert_eq!((&lanes, &same), (&Lanes::ByDestination { lanes: 2, lane }, &lanes));
+        assert_eq!((&lanes, &same), (&PathLanes::ByDestination { lanes: 2, lane }, &lanes));
         // Switches with different levels get a row each.
-        let (either, Lanes::ByPair { lanes, lane }) = of(rows(1), 2) else { panic!("by pair") };
-        assert_eq!((either.of(0, lid(3)), either.of(1, lid(4)), lanes), (0b101, 0b10, 3));
+        let (either, PathLanes::ByPair { lanes, lane }) = of(rows(1), 2) else { panic!("by pair") };
+        assert_eq!((either.level_bits(0, lid(3)), either.level_bits(1, lid(4)), lanes), (0b101, 0b10, 3));
         let found = [(0, 3), (1, 3), (0, 4), (1, 4)].map(|(switch, at)| lane[switch * stride + at]);
         assert_eq!(found, [2, 2, 0, 1]);
-        assert_eq!(of(Levels::One(level(0)), 0).1, Lanes::One);
+        assert_eq!(of(ServiceLevels::One(level(0)), 0).1, PathLanes::One);
     }
 }

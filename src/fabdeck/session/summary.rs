@@ -1,12 +1,13 @@
 //! The numbers of a fabric.
 
+use crate::session::digits_in_groups;
 use fabdeck_fabric::{Link, NodeKind, PortState};
 
-use super::{Look, digits_in_groups};
+use super::Snapshot;
 
 /// The numbers of elements in a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Summary {
+pub struct FabricSummary {
     pub switches: usize,
     /// Channel adapters, aggregation nodes of switches included.
     pub hosts: usize,
@@ -31,8 +32,8 @@ pub struct Summary {
     pub silent: usize,
 }
 
-impl Summary {
-    pub fn of(look: &Look) -> Self {
+impl FabricSummary {
+    pub fn from_snapshot(look: &Snapshot) -> Self {
         let fabric = look.fabric();
         let down = |link: &Link| {
             let states = [link.a, link.b].map(|port| fabric.port(port).facts.state);
@@ -44,12 +45,12 @@ impl Summary {
             aggregation: fabric.nodes().filter(|(_, node)| node.facts.is_aggregation()).count(),
             routers: fabric.count(NodeKind::Router),
             links: fabric.links().len(),
-            switch_links: fabric.links().filter(|(id, _)| fabric.between_switches(*id)).count(),
-            degraded_links: told(fabric.links().map(|(id, _)| look.degraded(id))),
-            down_links: told(fabric.links().map(|(_, link)| down(link))),
+            switch_links: fabric.links().filter(|(id, _)| fabric.is_between_switches(*id)).count(),
+            degraded_links: count_yes(fabric.links().map(|(id, _)| look.is_degraded(id))),
+            down_links: count_yes(fabric.links().map(|(_, link)| down(link))),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
             unanswered: fabric.nodes().filter(|(_, node)| !node.facts.answered).count(),
-            tables: told_tables(look),
+            tables: known_tables(look),
             silent: look.observation.reading.as_ref().map_or(0, |reading| reading.silent.len()),
         }
     }
@@ -74,9 +75,9 @@ impl Summary {
     /// The main numbers in one phrase.
     pub fn sentence(&self) -> String {
         let counted = [
-            counted(self.switches, "switch", "switches"),
-            counted(self.hosts, "host", "hosts"),
-            counted(self.links, "link", "links"),
+            count_words(self.switches, "switch", "switches"),
+            count_words(self.hosts, "host", "hosts"),
+            count_words(self.links, "link", "links"),
         ];
         counted.join(", ")
     }
@@ -84,7 +85,7 @@ impl Summary {
 
 /// Number of known forwarding tables; `None` where the tables of a live fabric were not read, as they are
 /// read on demand.
-fn told_tables(look: &Look) -> Option<usize> {
+fn known_tables(look: &Snapshot) -> Option<usize> {
     let reading = look.observation.reading.as_ref();
     let asked = reading.is_none_or(|reading| reading.phase("tables").is_some());
     let known = || look.observation.tables.nodes.values().filter(|tables| tables.lft.is_some()).count();
@@ -92,7 +93,7 @@ fn told_tables(look: &Look) -> Option<usize> {
 }
 
 /// Number of `true` answers; `None` when there are links and none of them reports.
-fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
+fn count_yes(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
     let mut some = answers.len() == 0;
     let mut yes = 0;
     for answer in answers.flatten() {
@@ -103,13 +104,13 @@ fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
 }
 
 /// Number of devices: `9 switches`, `9 switches and 1 adapter`.
-pub fn devices((switches, adapters): (usize, usize)) -> String {
-    let switches = (switches > 0 || adapters == 0).then(|| counted(switches, "switch", "switches"));
-    let adapters = (adapters > 0).then(|| counted(adapters, "adapter", "adapters"));
+pub fn device_words((switches, adapters): (usize, usize)) -> String {
+    let switches = (switches > 0 || adapters == 0).then(|| count_words(switches, "switch", "switches"));
+    let adapters = (adapters > 0).then(|| count_words(adapters, "adapter", "adapters"));
     switches.into_iter().chain(adapters).collect::<Vec<_>>().join(" and ")
 }
 
 /// A count with its noun: `1 switch`, `2 switches`.
-pub fn counted(count: usize, one: &str, several: &str) -> String {
+pub fn count_words(count: usize, one: &str, several: &str) -> String {
     format!("{} {}", digits_in_groups(count), if count == 1 { one } else { several })
 }

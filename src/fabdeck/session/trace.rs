@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use fabdeck_fabric::{
-    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes, Tables,
+    Element, ElementError, ElementId, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Routes, Tables,
 };
 
-use super::check::leads_to_silence;
-use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
+use super::check::has_silent_peer;
+use super::{Listing, Rows, Snapshot, count_words, views::HOP_FIELDS};
 
 /// An end of a path: a switch, or a port of an adapter or router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Traced {
+pub struct TraceEndpoint {
     pub node: NodeId,
     /// `None` for a switch, which is a terminal itself.
     pub port: Option<PortId>,
@@ -19,7 +19,7 @@ pub struct Traced {
 
 /// A step of a path to the next node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hop {
+pub struct TraceHop {
     pub node: NodeId,
     /// `None` where the path ends in this node, without an egress port.
     pub egress: Option<PortNum>,
@@ -27,7 +27,7 @@ pub struct Hop {
 
 /// The outcome of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ending {
+pub enum TraceOutcome {
     Arrived,
     /// The path returns to a switch that it already passed.
     Loop(NodeId),
@@ -45,7 +45,7 @@ pub enum Ending {
     Astray(NodeId),
 }
 
-impl Ending {
+impl TraceOutcome {
     /// A stable word for JSON; `None` when the path arrives.
     pub fn word(&self) -> Option<&'static str> {
         match self {
@@ -74,11 +74,11 @@ pub enum LidChoice {
 /// A path, complete or up to the point where it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    pub from: Traced,
-    pub to: Traced,
+    pub from: TraceEndpoint,
+    pub to: TraceEndpoint,
     pub lid: Lid,
-    pub hops: Vec<Hop>,
-    pub ending: Ending,
+    pub hops: Vec<TraceHop>,
+    pub ending: TraceOutcome,
 }
 
 /// Reason why no path can be traced.
@@ -101,32 +101,32 @@ pub enum TraceError {
 }
 
 /// Parses an end of a path: an element, a name, a GUID or a LID. A name takes precedence over a LID.
-pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
+pub fn parse_endpoint(look: &Snapshot, text: &str) -> Result<TraceEndpoint, TraceError> {
     let (fabric, names) = (look.fabric(), &look.names);
     let text = text.trim();
-    if names.bearers(text).is_empty() {
+    if names.nodes_named(text).is_empty() {
         if let Some(lid) = lid_of(look, text) {
             let owner = Lid::new(lid).and_then(|lid| fabric.port_by_lid(lid));
-            return at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
+            return endpoint_at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
         }
         if let Ok(element) = text.parse::<Element>() {
             return match element.resolve(fabric, names).map_err(|error| other_kind(look, error))? {
-                Resolved::Node(id) => at_node(look, id),
-                Resolved::Port(id) => at_port(look, id),
-                Resolved::Link(_) => Err(TraceError::NotAPort(text.to_owned())),
+                ElementId::Node(id) => endpoint_at_node(look, id),
+                ElementId::Port(id) => endpoint_at_port(look, id),
+                ElementId::Link(_) => Err(TraceError::NotAPort(text.to_owned())),
             };
         }
     }
     match names.find(fabric, text, None).as_slice() {
         // The GUID of a port names that port, not the first port of its node.
         [id] => match port_guid(text).and_then(|guid| fabric.port_by_guid(guid)) {
-            Some(port) if fabric.port(port).node == *id && names.bearers(text).is_empty() => {
-                at_port(look, port)
+            Some(port) if fabric.port(port).node == *id && names.nodes_named(text).is_empty() => {
+                endpoint_at_port(look, port)
             }
-            _ => at_node(look, *id),
+            _ => endpoint_at_node(look, *id),
         },
         [] => {
-            let like = names.resembling(text).into_iter().map(str::to_owned).collect();
+            let like = names.similar_names(text).into_iter().map(str::to_owned).collect();
             Err(ElementError::Unknown { kind: "node", name: text.to_owned(), like }.into())
         }
         several => {
@@ -137,7 +137,7 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
 }
 
 /// The error for a name that exists, but for another kind of node.
-fn other_kind(look: &Look, error: ElementError) -> TraceError {
+fn other_kind(look: &Snapshot, error: ElementError) -> TraceError {
     let ElementError::Unknown { kind: "switch" | "host" | "router", name, .. } = &error else {
         return error.into();
     };
@@ -145,7 +145,7 @@ fn other_kind(look: &Look, error: ElementError) -> TraceError {
         Some(id) => TraceError::OtherKind {
             name: name.clone(),
             kind: look.fabric().node(*id).facts.kind.word(),
-            element: Element::of(look.fabric(), &look.names, Resolved::Node(*id)).to_string(),
+            element: Element::from_id(look.fabric(), &look.names, ElementId::Node(*id)).to_string(),
         },
         None => error.into(),
     }
@@ -153,7 +153,7 @@ fn other_kind(look: &Look, error: ElementError) -> TraceError {
 
 /// Parses a LID. It has at most five digits, or four after `0x`, as tools print it; sixteen digits are a
 /// GUID. A short GUID of a node or port takes precedence.
-fn lid_of(look: &Look, text: &str) -> Option<u32> {
+fn lid_of(look: &Snapshot, text: &str) -> Option<u32> {
     let (digits, marked) = text.strip_prefix("lid:").map_or((text, false), |digits| (digits, true));
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         let short = (1..=4).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
@@ -169,45 +169,45 @@ fn port_guid(text: &str) -> Option<Guid> {
     marked.then(|| Guid::from_hex(text).ok()).flatten()
 }
 
-fn at_port(look: &Look, id: PortId) -> Result<Traced, TraceError> {
+fn endpoint_at_port(look: &Snapshot, id: PortId) -> Result<TraceEndpoint, TraceError> {
     let node = look.fabric().port(id).node;
     let switch = look.fabric().node(node).is_switch();
-    Ok(Traced { node, port: (!switch).then_some(id) })
+    Ok(TraceEndpoint { node, port: (!switch).then_some(id) })
 }
 
 /// The end at a node. An adapter with several ports is represented by its first cabled port, which carries
 /// traffic.
-fn at_node(look: &Look, id: NodeId) -> Result<Traced, TraceError> {
+fn endpoint_at_node(look: &Snapshot, id: NodeId) -> Result<TraceEndpoint, TraceError> {
     let fabric = look.fabric();
     if fabric.node(id).is_switch() {
-        return Ok(Traced { node: id, port: None });
+        return Ok(TraceEndpoint { node: id, port: None });
     }
     let cabled = fabric.ports_of(id).find(|(_, port)| port.peer.is_some());
     let (port, _) = cabled.ok_or_else(|| TraceError::NoPort(look.name(id).to_owned()))?;
-    Ok(Traced { node: id, port: Some(port) })
+    Ok(TraceEndpoint { node: id, port: Some(port) })
 }
 
-impl Traced {
+impl TraceEndpoint {
     /// The name of the end: `host0[1]`, or the name of a switch.
-    pub fn name(&self, look: &Look) -> String {
-        self.port.map_or_else(|| look.told_apart(self.node).into_owned(), |port| look.port_told_apart(port))
+    pub fn name(&self, look: &Snapshot) -> String {
+        self.port.map_or_else(|| look.unique_name(self.node).into_owned(), |port| look.unique_port_name(port))
     }
 
     /// Number of other cabled ports of the same adapter.
-    pub fn others(&self, look: &Look) -> usize {
+    pub fn other_ports(&self, look: &Snapshot) -> usize {
         let cabled = look.fabric().ports_of(self.node).filter(|(_, port)| port.peer.is_some()).count();
         if self.port.is_some() { cabled.saturating_sub(1) } else { 0 }
     }
 
     /// The base LID of the end, with the number of its LIDs.
-    pub fn address(&self, look: &Look) -> Option<(Lid, u16)> {
+    pub fn address(&self, look: &Snapshot) -> Option<(Lid, u16)> {
         let fabric = look.fabric();
         let port = self.port.or_else(|| fabric.port_of(self.node, PortNum::MANAGEMENT))?;
-        fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lids()))
+        fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lid_count()))
     }
 
     /// The chosen LID of the end.
-    pub fn lid(&self, look: &Look, choice: LidChoice) -> Result<Lid, TraceError> {
+    pub fn lid(&self, look: &Snapshot, choice: LidChoice) -> Result<Lid, TraceError> {
         let (base, count) = self.address(look).ok_or_else(|| TraceError::NoLid(self.name(look)))?;
         let first = u32::from(base.value());
         let last = first + u32::from(count) - 1;
@@ -223,25 +223,30 @@ impl Traced {
 impl Trace {
     /// Follows `tables` from one end to the other.
     pub fn follow(
-        look: &Look,
+        look: &Snapshot,
         tables: &Tables,
-        from: Traced,
-        to: Traced,
+        from: TraceEndpoint,
+        to: TraceEndpoint,
         choice: LidChoice,
     ) -> Result<Self, TraceError> {
-        Self::over(look, Entries::Read(tables), from, to, choice)
+        Self::follow_entries(look, Entries::Read(tables), from, to, choice)
     }
 
     /// Follows computed routes that no switch has yet.
-    pub fn follow_routes(look: &Look, routes: &Routes, from: Traced, to: Traced) -> Result<Self, TraceError> {
-        Self::over(look, Entries::Computed(routes), from, to, LidChoice::Base)
+    pub fn follow_routes(
+        look: &Snapshot,
+        routes: &Routes,
+        from: TraceEndpoint,
+        to: TraceEndpoint,
+    ) -> Result<Self, TraceError> {
+        Self::follow_entries(look, Entries::Computed(routes), from, to, LidChoice::Base)
     }
 
-    fn over(
-        look: &Look,
+    fn follow_entries(
+        look: &Snapshot,
         entries: Entries<'_>,
-        from: Traced,
-        to: Traced,
+        from: TraceEndpoint,
+        to: TraceEndpoint,
         choice: LidChoice,
     ) -> Result<Self, TraceError> {
         let lid = to.lid(look, choice)?;
@@ -250,40 +255,46 @@ impl Trace {
         Ok(Self { from, to, lid, hops: walk.hops, ending })
     }
 
-    pub fn found(&self) -> bool {
-        self.ending == Ending::Arrived
+    pub fn has_arrived(&self) -> bool {
+        self.ending == TraceOutcome::Arrived
     }
 
     /// Number of links on the path.
-    pub fn links(&self) -> usize {
+    pub fn link_count(&self) -> usize {
         self.hops.iter().filter(|hop| hop.egress.is_some()).count()
     }
 
     /// The outcome in a sentence.
-    pub fn verdict(&self, look: &Look) -> String {
+    pub fn verdict(&self, look: &Snapshot) -> String {
         let lid = self.lid;
-        let name = |node: NodeId| look.names.unique(look.fabric(), node);
+        let name = |node: NodeId| look.names.unique_name(look.fabric(), node);
         match &self.ending {
-            Ending::Arrived => {
-                let links = counted(self.links(), "link", "links");
+            TraceOutcome::Arrived => {
+                let links = count_words(self.link_count(), "link", "links");
                 format!("{} (LID {lid}) is reached over {links}", self.to.name(look))
             }
-            Ending::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
-            Ending::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),
-            Ending::NoTable(at) => format!("not known: no forwarding table of {} is at hand", name(*at)),
-            Ending::NoCable(at, port) => {
+            TraceOutcome::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
+            TraceOutcome::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),
+            TraceOutcome::NoTable(at) => {
+                format!("not known: no forwarding table of {} is at hand", name(*at))
+            }
+            TraceOutcome::NoCable(at, port) => {
                 format!("no path: port {port} of {} leads to no cable", name(*at))
             }
-            Ending::NoAnswer(at, port) => {
+            TraceOutcome::NoAnswer(at, port) => {
                 format!("not known: no answer from behind port {port} of {}, which is up", name(*at))
             }
-            Ending::Down(at, port) => format!("no path: the link at port {port} of {} is down", name(*at)),
-            Ending::Astray(at) => format!("no path: LID {lid} ends in {}, which does not own it", name(*at)),
+            TraceOutcome::Down(at, port) => {
+                format!("no path: the link at port {port} of {} is down", name(*at))
+            }
+            TraceOutcome::Astray(at) => {
+                format!("no path: LID {lid} ends in {}, which does not own it", name(*at))
+            }
         }
     }
 
     /// The hops as a table.
-    pub fn listing<'l>(&self, look: &'l Look) -> Box<dyn Listing + 'l> {
+    pub fn listing<'l>(&self, look: &'l Snapshot) -> Box<dyn Listing + 'l> {
         let rows: Vec<_> = self.hops.iter().enumerate().map(|(at, hop)| (at + 1, *hop)).collect();
         Box::new(Rows {
             look,
@@ -307,7 +318,7 @@ impl Entries<'_> {
         match self {
             Self::Read(tables) => {
                 let entry = tables.lft(at)?.get(lid);
-                (entry.is_some() || tables.tells(at, lid)).then_some(entry)
+                (entry.is_some() || tables.is_entry_known(at, lid)).then_some(entry)
             }
             Self::Computed(routes) => Some(routes.get(at.0, lid)),
         }
@@ -315,18 +326,18 @@ impl Entries<'_> {
 }
 
 struct Walk<'l> {
-    look: &'l Look,
+    look: &'l Snapshot,
     entries: Entries<'l>,
-    to: Traced,
+    to: TraceEndpoint,
     lid: Lid,
-    hops: Vec<Hop>,
+    hops: Vec<TraceHop>,
     seen: BTreeSet<NodeId>,
 }
 
 impl Walk<'_> {
-    fn run(&mut self, from: Traced) -> Ending {
+    fn run(&mut self, from: TraceEndpoint) -> TraceOutcome {
         if from == self.to {
-            return Ending::Arrived;
+            return TraceOutcome::Arrived;
         }
         let fabric = self.look.fabric();
         let mut at = from.node;
@@ -346,40 +357,40 @@ impl Walk<'_> {
     }
 
     /// Crosses the cable at a port; returns the ending when the path ends at the far end.
-    fn cross(&mut self, node: NodeId, egress: PortNum) -> Result<NodeId, Ending> {
+    fn cross(&mut self, node: NodeId, egress: PortNum) -> Result<NodeId, TraceOutcome> {
         let fabric = self.look.fabric();
-        self.hops.push(Hop { node, egress: Some(egress) });
-        let here = fabric.port_of(node, egress).ok_or(Ending::NoCable(node, egress))?;
-        let silent = self.look.observation.partial() && leads_to_silence(fabric, here);
-        let nowhere = if silent { Ending::NoAnswer } else { Ending::NoCable };
+        self.hops.push(TraceHop { node, egress: Some(egress) });
+        let here = fabric.port_of(node, egress).ok_or(TraceOutcome::NoCable(node, egress))?;
+        let silent = self.look.observation.is_partial() && has_silent_peer(fabric, here);
+        let nowhere = if silent { TraceOutcome::NoAnswer } else { TraceOutcome::NoCable };
         let peer = fabric.peer(here).ok_or(nowhere(node, egress))?;
         let down = |port: PortId| fabric.port(port).facts.state == Some(PortState::Down);
         if down(here) || down(peer) {
-            return Err(Ending::Down(node, egress));
+            return Err(TraceOutcome::Down(node, egress));
         }
         if self.to.port == Some(peer) {
-            return Err(Ending::Arrived);
+            return Err(TraceOutcome::Arrived);
         }
         let far = fabric.port(peer).node;
-        if fabric.node(far).facts.kind == NodeKind::Switch { Ok(far) } else { Err(Ending::Astray(far)) }
+        if fabric.node(far).facts.kind == NodeKind::Switch { Ok(far) } else { Err(TraceOutcome::Astray(far)) }
     }
 
     /// Forwards the packet at one switch.
-    fn step(&mut self, at: NodeId) -> Result<NodeId, Ending> {
+    fn step(&mut self, at: NodeId) -> Result<NodeId, TraceOutcome> {
         if self.to.port.is_none() && self.to.node == at {
-            return Err(Ending::Arrived);
+            return Err(TraceOutcome::Arrived);
         }
         if !self.seen.insert(at) {
-            return Err(Ending::Loop(at));
+            return Err(TraceOutcome::Loop(at));
         }
         let ended = |walk: &mut Self, ending| {
-            walk.hops.push(Hop { node: at, egress: None });
+            walk.hops.push(TraceHop { node: at, egress: None });
             Err(ending)
         };
         match self.entries.get(at, self.lid) {
-            None => ended(self, Ending::NoTable(at)),
-            Some(None) => ended(self, Ending::NoEntry(at)),
-            Some(Some(PortNum::MANAGEMENT)) => ended(self, Ending::Astray(at)),
+            None => ended(self, TraceOutcome::NoTable(at)),
+            Some(None) => ended(self, TraceOutcome::NoEntry(at)),
+            Some(Some(PortNum::MANAGEMENT)) => ended(self, TraceOutcome::Astray(at)),
             Some(Some(egress)) => self.cross(at, egress),
         }
     }

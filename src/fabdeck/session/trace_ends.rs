@@ -2,23 +2,23 @@
 
 use std::collections::VecDeque;
 
-use super::trace::{TraceError, Traced, endpoint};
-use super::{Look, counted};
+use super::trace::{TraceEndpoint, TraceError, parse_endpoint};
+use super::{Snapshot, count_words};
 use fabdeck_fabric::{ElementError, NodeId, NodeKind, PortId};
 use fabdeck_files::slurm::host_name;
 
 /// Both ends of a path, with a text about the choice where there was one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceEnds {
-    pub from: Traced,
-    pub to: Traced,
+    pub from: TraceEndpoint,
+    pub to: TraceEndpoint,
     pub choice: Option<String>,
 }
 
 /// Parses the two ends of a path. For hosts with several adapters, the pair with the fewest switches between
 /// its adapters is taken. Of equal pairs, one with the same device name on both hosts comes first (`mlx5_2`),
 /// as rails may meet at the spines.
-pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceError> {
+pub fn parse_trace_ends(look: &Snapshot, from: &str, to: &str) -> Result<TraceEnds, TraceError> {
     let (sources, destinations) = (candidates(look, from)?, candidates(look, to)?);
     let (mut from_end, mut to_end) = (sources[0], destinations[0]);
     if sources.len() == 1 && destinations.len() == 1 {
@@ -38,7 +38,7 @@ pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceE
     let several = [(from, sources.len()), (to, destinations.len())];
     let several = several.iter().filter(|(_, count)| *count > 1);
     let hosts: Vec<String> = several
-        .map(|(name, count)| format!("'{name}' has {}", counted(*count, "adapter", "adapters")))
+        .map(|(name, count)| format!("'{name}' has {}", count_words(*count, "adapter", "adapters")))
         .collect();
     let which = match nearest {
         (_, false) => "the first pair on one rail (fewest switches)",
@@ -54,8 +54,8 @@ pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceE
 }
 
 /// The ends that a text may mean, at least one; for a host name, all adapters of the host.
-fn candidates(look: &Look, text: &str) -> Result<Vec<Traced>, TraceError> {
-    match endpoint(look, text) {
+fn candidates(look: &Snapshot, text: &str) -> Result<Vec<TraceEndpoint>, TraceError> {
+    match parse_endpoint(look, text) {
         Err(TraceError::Element(ElementError::Ambiguous { name, guids })) => {
             let adapters = adapters_of(look, text);
             match adapters.is_empty() {
@@ -68,7 +68,7 @@ fn candidates(look: &Look, text: &str) -> Result<Vec<Traced>, TraceError> {
 }
 
 /// The cabled adapters of a host, in the order of their names; empty where the text names no host.
-fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
+fn adapters_of(look: &Snapshot, text: &str) -> Vec<TraceEndpoint> {
     let text = text.trim();
     let name = text.strip_prefix("host:").unwrap_or(text);
     let fabric = look.fabric();
@@ -79,18 +79,18 @@ fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
     }
     nodes.retain(|id| !fabric.node(*id).facts.is_aggregation());
     nodes.sort_by_key(|id| (look.name(*id).len(), look.name(*id).to_owned(), *id));
-    nodes.iter().filter_map(|id| endpoint(look, &fabric.node(*id).guid().to_string()).ok()).collect()
+    nodes.iter().filter_map(|id| parse_endpoint(look, &fabric.node(*id).guid().to_string()).ok()).collect()
 }
 
 /// The device name of an adapter: the part of its description after the host name, such as `mlx5_2` or
 /// `HCA-1`.
-fn device(look: &Look, end: Traced) -> Option<&str> {
+fn device(look: &Snapshot, end: TraceEndpoint) -> Option<&str> {
     let name = &look.fabric().node(end.node).facts.description;
     let host = host_name(name)?;
     name.split_once(host.as_str()).map(|(_, rest)| rest.trim())
 }
 
-fn switch_of(look: &Look, end: Traced) -> Option<NodeId> {
+fn switch_of(look: &Snapshot, end: TraceEndpoint) -> Option<NodeId> {
     let fabric = look.fabric();
     match end.port {
         None => Some(end.node),
@@ -99,7 +99,7 @@ fn switch_of(look: &Look, end: Traced) -> Option<NodeId> {
 }
 
 /// Hops from a switch to every switch; `u32::MAX` where there is no path.
-fn distances(look: &Look, from: Option<NodeId>) -> Vec<u32> {
+fn distances(look: &Snapshot, from: Option<NodeId>) -> Vec<u32> {
     let fabric = look.fabric();
     let mut hops = vec![u32::MAX; fabric.nodes().len()];
     let mut queue = VecDeque::new();

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::lanes::{Sent, by_policy};
-use super::whatif::in_force;
-use super::{Look, TraceError, endpoint};
-use fabdeck_fabric::{Faults, Levels, PortId, PortNum, Routes, ServiceLevel, Tables};
-use fabdeck_routing::{Engine, Problem, Pulse, Refusal, Request};
+use super::lanes::{LevelsInForce, levels_by_policy};
+use super::whatif::routes_in_force;
+use super::{Snapshot, TraceError, parse_endpoint};
+use fabdeck_fabric::{Faults, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Tables};
+use fabdeck_routing::{Engine, EngineRefusal, Problem, Request, RouteProgress};
 use fabdeck_simulator::traffic::{
-    Deadlock, EndCount, Flow, Given, Latency, Load, Pattern, PortCount, Service, Settings, TrafficError,
-    TrafficRun,
+    Deadlock, EndCount, Flow, Latency, LevelSelection, NetworkSetup, PortCount, TrafficError, TrafficLoad,
+    TrafficPattern, TrafficRun, TrafficSettings,
 };
 
 /// Interval between samples of the rates and checks for a deadlock.
@@ -21,30 +21,30 @@ const WARM_UP: u64 = 10;
 
 /// The routes of packets, and the source of their lanes.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct TrafficRoutes {
     pub routes: Arc<Routes>,
-    pub service: Service,
+    pub service: LevelSelection,
     /// SL2VL tables and arbitration tables.
     pub tables: Tables,
     /// Origin of the routes: an engine, or the tables in force.
     pub by: &'static str,
 }
 
-impl Course {
+impl TrafficRoutes {
     /// The tables in force with the known service levels, or level 0 where none are known.
-    pub fn in_force(look: &Look, faults: &Faults, sent: Sent<'_>) -> Self {
-        let mut routes = in_force(look, &look.observation.tables, faults);
-        let zero = Service::Levels(Levels::One(ServiceLevel::default()));
+    pub fn from_tables(look: &Snapshot, faults: &Faults, sent: LevelsInForce<'_>) -> Self {
+        let mut routes = routes_in_force(look, &look.observation.tables, faults);
+        let zero = LevelSelection::Levels(ServiceLevels::One(ServiceLevel::default()));
         let service = match (sent, &look.routes) {
-            (Sent::Records { levels, .. }, _) => Service::Levels(levels.clone()),
-            (Sent::Unsaid, None) => match &look.observation.policy {
-                Some(policy) => by_policy(look, policy, false)
-                    .map_or(zero, |known| Service::Levels(known.levels.into_owned())),
+            (LevelsInForce::Records { levels, .. }, _) => LevelSelection::Levels(levels.clone()),
+            (LevelsInForce::Unsaid, None) => match &look.observation.policy {
+                Some(policy) => levels_by_policy(look, policy, false)
+                    .map_or(zero, |known| LevelSelection::Levels(known.levels.into_owned())),
                 None => zero,
             },
-            (Sent::Unsaid, Some(held)) => {
-                routes.lanes = super::lanes::relaid(held, &routes);
-                Service::Routes
+            (LevelsInForce::Unsaid, Some(held)) => {
+                routes.lanes = super::lanes::rearrange_lanes(held, &routes);
+                LevelSelection::Routes
             }
             _ => zero,
         };
@@ -54,19 +54,19 @@ impl Course {
 
     /// The routes of an engine for the fabric without failed elements; each lane has the service level of its
     /// number.
-    pub fn of_engine(
-        look: &Look,
+    pub fn from_engine(
+        look: &Snapshot,
         faults: &Faults,
         engine: &'static Engine,
         request: &Request,
-        pulse: &dyn Pulse,
-    ) -> Result<Self, Refusal> {
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
         let problem = Problem::new(look.fabric(), faults);
-        let request = super::capped(look, &problem, request).request;
+        let request = super::cap_request(look, &problem, request).request;
         let routes = (engine.route)(&problem, &request, pulse)?.routes;
         Ok(Self {
             routes: Arc::new(routes),
-            service: Service::Routes,
+            service: LevelSelection::Routes,
             tables: Tables::default(),
             by: engine.id,
         })
@@ -75,9 +75,9 @@ impl Course {
 
 /// The options of a traffic run.
 #[derive(Clone, Debug)]
-pub struct TrafficAsked {
-    pub pattern: Pattern,
-    pub settings: Settings,
+pub struct TrafficOptions {
+    pub pattern: TrafficPattern,
+    pub settings: TrafficSettings,
     pub for_ns: u64,
     /// Whether the run ends as soon as the rates are steady.
     pub until_steady: bool,
@@ -88,7 +88,7 @@ pub struct TrafficAsked {
 /// The reason why a traffic run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum TrafficRunEnd {
     /// The time is over.
     Time,
     Steady,
@@ -140,7 +140,7 @@ pub struct HeldBuffer {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct DeadlockFound {
+pub struct DeadlockReport {
     /// The credit loop: each buffer waits for the next, the last one for the first.
     pub circle: Vec<HeldBuffer>,
     pub stuck_buffers: u64,
@@ -152,7 +152,7 @@ pub struct TrafficReport {
     pub routes: &'static str,
     pub hosts: u64,
     pub lanes: u64,
-    pub ended: Ended,
+    pub ended: TrafficRunEnd,
     pub simulated_ns: u64,
     /// Part of this time before measuring began.
     pub warm_up_ns: u64,
@@ -169,7 +169,7 @@ pub struct TrafficReport {
     pub max_gbps: f64,
     /// For an exchange that ended: its payload divided by its time (dissertation, equation 4.2).
     pub exchange_gbps: Option<f64>,
-    pub latency_ns: LatencyTold,
+    pub latency_ns: LatencySummary,
     pub lane_shares: Vec<LaneShare>,
     pub top_hosts: Vec<HostRate>,
     pub bottom_hosts: Vec<HostRate>,
@@ -179,11 +179,11 @@ pub struct TrafficReport {
     pub waiting_ports: Vec<WaitingPort>,
     pub discards: u64,
     pub relay_errors: u64,
-    pub deadlock: Option<DeadlockFound>,
+    pub deadlock: Option<DeadlockReport>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct LatencyTold {
+pub struct LatencySummary {
     pub mean: u64,
     pub median: u64,
     pub p99: u64,
@@ -191,9 +191,9 @@ pub struct LatencyTold {
 }
 
 /// A flow between two ends, which the texts name.
-pub fn flow_between(look: &Look, from: &str, to: &str) -> Result<Flow, TraceError> {
+pub fn flow_between(look: &Snapshot, from: &str, to: &str) -> Result<Flow, TraceError> {
     let port = |text: &str| {
-        let end = endpoint(look, text)?;
+        let end = parse_endpoint(look, text)?;
         let own = || look.fabric().port_of(end.node, PortNum::MANAGEMENT);
         end.port.or_else(own).ok_or_else(|| TraceError::NoPort(text.to_owned()))
     };
@@ -202,33 +202,33 @@ pub fn flow_between(look: &Look, from: &str, to: &str) -> Result<Flow, TraceErro
 
 /// Simulates traffic and reports the result.
 pub fn simulate(
-    look: &Look,
+    look: &Snapshot,
     faults: &Faults,
-    course: &Course,
-    asked: &TrafficAsked,
+    course: &TrafficRoutes,
+    asked: &TrafficOptions,
 ) -> Result<TrafficReport, TrafficError> {
-    let Course { routes, service, tables, .. } = course;
-    let given = Given { fabric: look.fabric(), faults, routes, service, tables };
-    let load = Load { pattern: asked.pattern.clone(), settings: asked.settings };
+    let TrafficRoutes { routes, service, tables, .. } = course;
+    let given = NetworkSetup { fabric: look.fabric(), faults, routes, service, tables };
+    let load = TrafficLoad { pattern: asked.pattern.clone(), settings: asked.settings };
     let mut run = TrafficRun::new(given, &load)?;
     // An exchange begins and ends, so all of it is measured.
-    let exchange = run.exchange().is_some();
+    let exchange = run.exchange_progress().is_some();
     let warm_up = if exchange { 0 } else { asked.for_ns / WARM_UP };
     run.advance(warm_up);
     run.begin_measuring();
-    let (mut ended, mut found) = (Ended::Time, None);
+    let (mut ended, mut found) = (TrafficRunEnd::Time, None);
     while run.now_ns() + 1 < asked.for_ns {
         let begun = run.now_ns();
         run.advance((begun + WINDOW_NS).min(asked.for_ns));
-        run.sample();
-        let [made, arrived, lost] = run.totals();
-        found = run.deadlock();
+        run.sample_rates();
+        let [made, arrived, lost] = run.packet_totals();
+        found = run.find_deadlock();
         if found.is_some() {
-            ended = Ended::Deadlock;
-        } else if exchange && run.stands_still() && made == arrived + lost {
-            ended = Ended::Finished;
+            ended = TrafficRunEnd::Deadlock;
+        } else if exchange && run.is_finished() && made == arrived + lost {
+            ended = TrafficRunEnd::Finished;
         } else if asked.until_steady && run.is_steady() {
-            ended = Ended::Steady;
+            ended = TrafficRunEnd::Steady;
         } else {
             continue;
         }
@@ -238,25 +238,25 @@ pub fn simulate(
 }
 
 struct Reporter<'a> {
-    look: &'a Look,
+    look: &'a Snapshot,
     run: &'a TrafficRun,
-    asked: &'a TrafficAsked,
-    course: &'a Course,
+    asked: &'a TrafficOptions,
+    course: &'a TrafficRoutes,
 }
 
 impl Reporter<'_> {
-    fn report(&self, (ended, found): (Ended, Option<Deadlock>), warm_up_ns: u64) -> TrafficReport {
+    fn report(&self, (ended, found): (TrafficRunEnd, Option<Deadlock>), warm_up_ns: u64) -> TrafficReport {
         let run = self.run;
-        let mut ends = run.ends();
+        let mut ends = run.end_counts();
         ends.retain(|end| end.is_host || end.sent + end.taken > 0);
         ends.sort_by_key(|end| (std::cmp::Reverse(end.taken), end.port));
         let taken = |at: Option<&EndCount>| gbps(at.map_or(0, |end| end.taken_mbps));
-        let [packets_sent, packets_arrived, packets_lost] = run.totals();
-        let counts = run.counters(self.look.fabric());
+        let [packets_sent, packets_arrived, packets_lost] = run.packet_totals();
+        let counts = run.port_counts(self.look.fabric());
         let sum = |of: fn(&PortCount) -> u64| counts.iter().map(of).sum();
         let Latency { mean, median, p99, max, .. } = run.latency();
         let (top_flows, bottom_flows) = self.flows();
-        let (top_hosts, bottom_hosts) = self.both_ends(&ends, |end| self.host(end));
+        let (top_hosts, bottom_hosts) = self.top_and_bottom(&ends, |end| self.host(end));
         TrafficReport {
             routes: self.course.by,
             hosts: ends.len() as u64,
@@ -274,11 +274,11 @@ impl Reporter<'_> {
             min_gbps: taken(ends.last()),
             max_gbps: taken(ends.first()),
             exchange_gbps: self.exchange(ended),
-            latency_ns: LatencyTold { mean, median, p99, max },
+            latency_ns: LatencySummary { mean, median, p99, max },
             lane_shares: self.lane_shares(),
             top_hosts,
             bottom_hosts,
-            flows: run.flows().len() as u64,
+            flows: run.flow_counts().len() as u64,
             top_flows,
             bottom_flows,
             waiting_ports: self.waiting(&counts),
@@ -289,7 +289,7 @@ impl Reporter<'_> {
     }
 
     /// The first and the last rows of a sorted list; rows of a short list appear once.
-    fn both_ends<T, R>(&self, all: &[T], row: impl Fn(&T) -> R) -> (Vec<R>, Vec<R>) {
+    fn top_and_bottom<T, R>(&self, all: &[T], row: impl Fn(&T) -> R) -> (Vec<R>, Vec<R>) {
         let rows = self.asked.rows;
         let rest = all.len().saturating_sub(rows).min(rows);
         let top = all.iter().take(rows).map(&row).collect();
@@ -302,9 +302,9 @@ impl Reporter<'_> {
     }
 
     fn flows(&self) -> (Vec<FlowRate>, Vec<FlowRate>) {
-        let mut flows = self.run.flows();
+        let mut flows = self.run.flow_counts();
         flows.sort_by_key(|flow| (std::cmp::Reverse(flow.packets), flow.from, flow.to));
-        self.both_ends(&flows, |flow| FlowRate {
+        self.top_and_bottom(&flows, |flow| FlowRate {
             from: self.end(flow.from),
             to: self.end(flow.to),
             service_level: flow.level.value(),
@@ -312,8 +312,8 @@ impl Reporter<'_> {
         })
     }
 
-    fn exchange(&self, ended: Ended) -> Option<f64> {
-        let (packets, last_ns) = self.run.exchange().filter(|_| ended == Ended::Finished)?;
+    fn exchange(&self, ended: TrafficRunEnd) -> Option<f64> {
+        let (packets, last_ns) = self.run.exchange_progress().filter(|_| ended == TrafficRunEnd::Finished)?;
         let bits = packets as f64 * f64::from(self.asked.settings.payload) * 8.0;
         Some(rounded(bits / last_ns.max(1) as f64))
     }
@@ -337,9 +337,9 @@ impl Reporter<'_> {
         waiting.iter().take(self.asked.rows).map(told).collect()
     }
 
-    fn deadlock(&self, found: &Deadlock) -> DeadlockFound {
+    fn deadlock(&self, found: &Deadlock) -> DeadlockReport {
         let fabric = self.look.fabric();
-        let held = |held: &fabdeck_simulator::traffic::Held| HeldBuffer {
+        let held = |held: &fabdeck_simulator::traffic::BlockedBuffer| HeldBuffer {
             channel: format!("{} -> {}", self.look.port_name(held.from), self.look.port_name(held.to)),
             lane: held.lane.value(),
             from: self.end(held.source),
@@ -348,7 +348,7 @@ impl Reporter<'_> {
                 None => held.lid.map_or_else(String::new, |lid| format!("LID {lid}")),
             },
         };
-        DeadlockFound { circle: found.circle.iter().map(held).collect(), stuck_buffers: found.stuck }
+        DeadlockReport { circle: found.blocked.iter().map(held).collect(), stuck_buffers: found.stuck }
     }
 
     /// The name of an end: port name of an adapter, or switch name.
@@ -372,7 +372,7 @@ fn rounded(value: f64) -> f64 {
 
 impl TrafficReport {
     /// Whether the run has a finding, which is a deadlock.
-    pub fn findings(&self) -> bool {
+    pub fn has_findings(&self) -> bool {
         self.deadlock.is_some()
     }
 }

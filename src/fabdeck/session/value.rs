@@ -9,7 +9,7 @@ use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, Po
 
 /// The type of a field's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FieldKind {
     Text,
     Number,
     /// Numbers with one decimal.
@@ -22,7 +22,7 @@ pub enum Kind {
     PhysicalState,
 }
 
-impl Kind {
+impl FieldKind {
     pub fn title(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -38,7 +38,7 @@ impl Kind {
     }
 
     /// Whether columns of this kind are aligned at the right.
-    pub fn right_aligned(self) -> bool {
+    pub fn is_right_aligned(self) -> bool {
         matches!(self, Self::Number | Self::Decimal)
     }
 
@@ -125,7 +125,7 @@ impl<'a> Value<'a> {
     }
 
     /// The text of a value: `-` where it is missing, `yes` and `no` for flags.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub fn display_text(&self) -> Cow<'_, str> {
         match self {
             Self::Missing => Cow::Borrowed("-"),
             Self::Text(text) => Cow::Borrowed(text),
@@ -141,10 +141,10 @@ impl<'a> Value<'a> {
     /// The text of a value with thousands separators.
     pub fn in_groups(&self) -> Cow<'_, str> {
         match self {
-            Self::Number(1000..) => Cow::Owned(digits_in_groups(self.shown())),
+            Self::Number(1000..) => Cow::Owned(digits_in_groups(self.display_text())),
             Self::AtLeast(number) => Cow::Owned(format!(">={}", digits_in_groups(number))),
-            Self::Tenths(10_000..) => Cow::Owned(digits_in_groups(self.shown())),
-            _ => self.shown(),
+            Self::Tenths(10_000..) => Cow::Owned(digits_in_groups(self.display_text())),
+            _ => self.display_text(),
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> Value<'a> {
         if let Self::AtLeast(number) = self {
             return Cow::Owned(format!(">={}", Self::Number(*number).scaled()));
         }
-        let Self::Number(number @ 10_000..) = self else { return self.shown() };
+        let Self::Number(number @ 10_000..) = self else { return self.display_text() };
         // The comparison uses the rounded value, so 999,950 is shown as a million.
         let steps = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)];
         let number = *number as f64;
@@ -165,7 +165,7 @@ impl<'a> Value<'a> {
     }
 
     /// The order of two values of one field; a missing value comes last.
-    pub fn order(&self, other: &Self) -> Ordering {
+    pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Missing, Self::Missing) => Ordering::Equal,
             (Self::Missing, _) => Ordering::Greater,
@@ -175,14 +175,14 @@ impl<'a> Value<'a> {
             (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
             (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
             (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
-            _ => natural_order(&self.shown(), &other.shown()),
+            _ => natural_order(&self.display_text(), &other.display_text()),
         }
     }
 }
 
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.shown())
+        f.pad(&self.display_text())
     }
 }
 
@@ -322,8 +322,8 @@ mod tests {
         assert_eq!(Value::Tenths(12_345_678).in_groups(), "1,234,567.8");
         assert_eq!(Value::AtLeast(4_294_967_295).in_groups(), ">=4,294,967,295");
         assert_eq!(Value::text("1000").in_groups(), "1000");
-        assert_eq!(Kind::Number.parse("1,383,204"), Some(Value::Number(1_383_204)));
-        assert_eq!((Kind::Number.parse("1,38"), Kind::Number.parse(",383")), (None, None));
+        assert_eq!(FieldKind::Number.parse("1,383,204"), Some(Value::Number(1_383_204)));
+        assert_eq!((FieldKind::Number.parse("1,38"), FieldKind::Number.parse(",383")), (None, None));
     }
 
     #[test]
@@ -343,9 +343,9 @@ mod tests {
     #[test]
     fn a_counter_at_its_maximum_compares_as_a_number() {
         let stuck = Value::AtLeast(4_294_967_295);
-        assert_eq!((stuck.shown(), stuck.scaled()), (">=4294967295".into(), ">=4.29G".into()));
-        assert_eq!(stuck.order(&Value::Number(9_000_000_000)), Ordering::Less);
-        assert_eq!(stuck.order(&Value::Number(5)), Ordering::Greater);
+        assert_eq!((stuck.display_text(), stuck.scaled()), (">=4294967295".into(), ">=4.29G".into()));
+        assert_eq!(stuck.compare(&Value::Number(9_000_000_000)), Ordering::Less);
+        assert_eq!(stuck.compare(&Value::Number(5)), Ordering::Greater);
     }
 
     #[test]
@@ -357,33 +357,36 @@ mod tests {
 
     #[test]
     fn words_compare_by_what_they_mean() {
-        let speed = |word| Kind::Speed.parse(word).unwrap();
-        assert_eq!(speed("fdr").order(&speed("EDR")), Ordering::Less);
-        assert_eq!(speed("FDR10").order(&speed("FDR")), Ordering::Less);
-        let width = |word| Kind::Width.parse(word).unwrap();
-        assert_eq!(width("12x").order(&width("8x")), Ordering::Greater);
-        assert_eq!(Value::Missing.order(&Value::Number(0)), Ordering::Greater);
+        let speed = |word| FieldKind::Speed.parse(word).unwrap();
+        assert_eq!(speed("fdr").compare(&speed("EDR")), Ordering::Less);
+        assert_eq!(speed("FDR10").compare(&speed("FDR")), Ordering::Less);
+        let width = |word| FieldKind::Width.parse(word).unwrap();
+        assert_eq!(width("12x").compare(&width("8x")), Ordering::Greater);
+        assert_eq!(Value::Missing.compare(&Value::Number(0)), Ordering::Greater);
     }
 
     #[test]
     fn decimals_have_a_tenth() {
-        let decimal = |text| Kind::Decimal.parse(text);
+        let decimal = |text| FieldKind::Decimal.parse(text);
         assert_eq!((decimal("77.8"), decimal("77")), (Some(Value::Tenths(778)), Some(Value::Tenths(770))));
         assert_eq!((decimal("-1"), decimal("nan"), decimal("x")), (None, None, None));
-        assert_eq!(Value::tenths(99.96).shown(), "100.0");
-        assert_eq!(Value::Tenths(95).order(&Value::Tenths(778)), Ordering::Less);
+        assert_eq!(Value::tenths(99.96).display_text(), "100.0");
+        assert_eq!(Value::Tenths(95).compare(&Value::Tenths(778)), Ordering::Less);
     }
 
     #[test]
     fn every_word_of_a_kind_is_read() {
-        for kind in [Kind::Width, Kind::Speed, Kind::State, Kind::PhysicalState] {
+        for kind in [FieldKind::Width, FieldKind::Speed, FieldKind::State, FieldKind::PhysicalState] {
             for word in kind.words() {
-                assert_eq!(kind.parse(word).unwrap().shown(), word);
+                assert_eq!(kind.parse(word).unwrap().display_text(), word);
             }
         }
-        for (kind, text) in
-            [(Kind::Number, "-1"), (Kind::Guid, "x"), (Kind::Flag, "maybe"), (Kind::Speed, "1")]
-        {
+        for (kind, text) in [
+            (FieldKind::Number, "-1"),
+            (FieldKind::Guid, "x"),
+            (FieldKind::Flag, "maybe"),
+            (FieldKind::Speed, "1"),
+        ] {
             assert_eq!(kind.parse(text), None, "{text}");
         }
     }

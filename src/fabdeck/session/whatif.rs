@@ -8,21 +8,23 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::check::{Report, report};
-use super::lanes::{Capped, Sent, beyond_limit, capped};
-use super::loads::{JobFigures, Running};
+use super::check::{CertificateReport, certificate_report};
+use super::comparison::compare_with_tables;
+use super::lanes::{CappedRequest, LevelsInForce, cap_request, lane_limit_words};
+use super::loads::{JobFigures, RunningJobs};
 use super::preview::Preview;
-use super::weighed::weigh;
-use super::{Column, Kind, Listing, Look, Value, counted, digits_in_groups};
+use super::{Column, FieldKind, Listing, Snapshot, Value, count_words, digits_in_groups};
 use fabdeck_change::TransitionReport;
-use fabdeck_fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
-use fabdeck_routing::analysis::{Expected, Lost};
-use fabdeck_routing::certificate::{Scope, certify_among};
-use fabdeck_routing::difference::Difference;
-use fabdeck_routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
+use fabdeck_fabric::{Element, ElementError, ElementId, Faults, NodeId, PortState, Routes, Tables};
+use fabdeck_routing::analysis::{ExpectedLoss, PathLosses};
+use fabdeck_routing::certificate::{RouteScope, certify_partitioned};
+use fabdeck_routing::difference::RouteDifference;
+use fabdeck_routing::{
+    Engine, EngineRefusal, NoProgress, PreviousRun, Problem, Request, RouteProgress, RunExtent, run_engine,
+};
 
 /// Parses elements and marks them as failed.
-pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
+pub fn parse_marks(look: &Snapshot, elements: &[String]) -> Result<Faults, ElementError> {
     let mut faults = Faults::new();
     for text in elements {
         faults.mark(Element::find(look.fabric(), &look.names, text)?);
@@ -32,14 +34,16 @@ pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
 
 /// Marks `count` working links between switches, drawn by seed; all of them where there are fewer. Returns
 /// the number of marked links.
-pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) -> usize {
+pub fn mark_random(look: &Snapshot, faults: &mut Faults, count: usize, seed: u64) -> usize {
     let fabric = look.fabric();
     let up = |link: &fabdeck_fabric::Link| {
         [link.a, link.b].iter().all(|port| fabric.port(*port).facts.state != Some(PortState::Down))
     };
     let mut links: Vec<_> = fabric
         .links()
-        .filter(|(id, link)| fabric.between_switches(*id) && up(link) && !faults.link_failed(fabric, *id))
+        .filter(|(id, link)| {
+            fabric.is_between_switches(*id) && up(link) && !faults.is_link_failed(fabric, *id)
+        })
         .map(|(id, _)| id)
         .collect();
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -47,7 +51,7 @@ pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) ->
     for at in 0..drawn {
         let rest = (links.len() - at) as u64;
         links.swap(at, at + (dice.next_u64() % rest) as usize);
-        faults.mark(Resolved::Link(links[at]));
+        faults.mark(ElementId::Link(links[at]));
     }
     drawn
 }
@@ -56,16 +60,16 @@ pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) ->
 pub fn drawn_words(drawn: usize, count: usize) -> String {
     let fewer =
         if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
-    format!("{}{fewer}", counted(drawn, "random link is marked", "random links are marked"))
+    format!("{}{fewer}", count_words(drawn, "random link is marked", "random links are marked"))
 }
 
 /// The cost of marks under the tables in force, before a reroute.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
-    pub lost: Lost,
+    pub lost: PathLosses,
     /// Expected cost of random links. Their number is the requested one, or else the number that the marks
     /// take down, at least one.
-    pub expected: Expected,
+    pub expected: ExpectedLoss,
     pub pairs: u64,
     /// Whether some port has several LIDs. The expected cost then counts (source, LID) paths instead of
     /// pairs.
@@ -89,7 +93,7 @@ impl Cost {
     }
 
     /// Whether the counts are lower bounds, because tables were not read or do not determine the paths.
-    pub fn at_least(&self) -> bool {
+    pub fn is_lower_bound(&self) -> bool {
         self.unread_tables > 0 || self.adaptive_routing.is_some()
     }
 
@@ -107,7 +111,7 @@ impl Cost {
     /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
     pub fn lost_words(&self) -> String {
         const UNTIL: &str = "until somebody reroutes";
-        let bound = if self.at_least() { "at least " } else { "" };
+        let bound = if self.is_lower_bound() { "at least " } else { "" };
         let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
         let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));
         match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
@@ -118,8 +122,8 @@ impl Cost {
     }
 
     /// Text for the lost pairs that no reroute can restore. Pairs with a failed end count too.
-    pub fn for_good_words(&self) -> String {
-        let Lost { critical, ended, critical_without_path, .. } = self.lost;
+    pub fn cut_off_words(&self) -> String {
+        let PathLosses { critical, ended, critical_without_path, .. } = self.lost;
         let why = match ended {
             _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
             0 => ", as no cables lead there".to_owned(),
@@ -138,24 +142,34 @@ impl Cost {
 }
 
 /// The cost of faults under tables, with the expected cost of random links.
-pub fn cost(look: &Look, tables: &Tables, faults: &Faults, random: Option<usize>) -> Result<Cost, Refusal> {
-    let mut preview = Preview::new(look, tables, &NoPulse)?;
-    preview.become_marked(look, faults);
+pub fn mark_cost(
+    look: &Snapshot,
+    tables: &Tables,
+    faults: &Faults,
+    random: Option<usize>,
+) -> Result<Cost, EngineRefusal> {
+    let mut preview = Preview::new(look, tables, &NoProgress)?;
+    preview.set_marks(look, faults);
     Ok(preview.cost(random))
 }
 
 /// Tables as routes, without the tables of failed switches.
-pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
-    let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
-    Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
+pub(super) fn routes_in_force(look: &Snapshot, tables: &Tables, faults: &Faults) -> Routes {
+    let held = |id: NodeId| tables.lft(id).filter(|_| !faults.is_node_failed(id));
+    Routes::from_tables(look.fabric().switches().map(|(id, _)| held(id)))
 }
 
 /// The certificate of routes with known lanes, over the pairs that the partitions of the snapshot permit.
-pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
+pub fn judge_routes(
+    look: &Snapshot,
+    routes: &Routes,
+    faults: &Faults,
+    scope: &RouteScope,
+) -> Result<CertificateReport, EngineRefusal> {
     let problem = Problem::new(look.fabric(), faults);
-    let certificate = certify_among(&problem, routes, scope, look.partitions.as_ref(), &NoPulse)?;
-    let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
-    Ok(Report { lane_limits, ..report(look, &problem, &certificate) })
+    let certificate = certify_partitioned(&problem, routes, scope, look.partitions.as_ref(), &NoProgress)?;
+    let lane_limits = lane_limit_words(look, &problem, &certificate.lanes);
+    Ok(CertificateReport { lane_limits, ..certificate_report(look, &problem, &certificate) })
 }
 
 /// The routes of an engine for a fabric with faults, and their comparison with the tables in force.
@@ -164,8 +178,8 @@ pub struct Proposal {
     pub routes: Arc<Routes>,
     /// Whether the certificate covers paths of switches too.
     pub switches: bool,
-    pub report: Report,
-    pub difference: Difference,
+    pub report: CertificateReport,
+    pub difference: RouteDifference,
     /// Number of (source switch, LID) whose paths change lanes; `None` where the old lanes are unknown.
     pub changed_lanes: Option<u64>,
     /// Verdict on old and new paths together: whether they have a credit loop.
@@ -178,15 +192,15 @@ pub struct Proposal {
     /// Options of the request that the engine ignores.
     pub not_used: Vec<&'static str>,
     /// Figures of the request's jobs under the routes.
-    pub running: Option<Running>,
+    pub running: Option<RunningJobs>,
     /// How much of the tables and lanes was computed for these marks.
-    pub ran: Ran,
-    pub took: Took,
+    pub ran: RunExtent,
+    pub took: ProposalTimes,
 }
 
 /// Times for the parts of a proposal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Took {
+pub struct ProposalTimes {
     /// Time for tables and lanes.
     pub route: Duration,
     pub certificate: Duration,
@@ -194,62 +208,63 @@ pub struct Took {
 
 /// The options of a proposal.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct ProposalOptions<'a> {
     pub request: &'a Request,
     /// Whether to certify paths of switches too.
     pub switches: bool,
     /// The service levels of the paths in force.
-    pub sent: Sent<'a>,
+    pub sent: LevelsInForce<'a>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ProposalOptions<'a> {
     /// Options for paths between terminals, without stated service levels in force.
-    pub fn of(request: &'a Request) -> Self {
-        Self { request, switches: false, sent: Sent::Unsaid }
+    pub fn for_terminals(request: &'a Request) -> Self {
+        Self { request, switches: false, sent: LevelsInForce::Unsaid }
     }
 }
 
 /// Computes the routes of an engine, with their certificate and transition.
 pub fn propose(
-    look: &Look,
+    look: &Snapshot,
     tables: &Tables,
     faults: &Faults,
     engine: &Engine,
-    asked: Asked<'_>,
-    pulse: &dyn Pulse,
-) -> Result<Proposal, Refusal> {
-    propose_again((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
+    asked: ProposalOptions<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<Proposal, EngineRefusal> {
+    propose_incremental((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
 }
 
 /// As [`propose`], but starts from an earlier run of the engine, and returns the state for the next run.
-pub(super) fn propose_again(
-    (look, tables): (&Look, &Tables),
+pub(super) fn propose_incremental(
+    (look, tables): (&Snapshot, &Tables),
     faults: &Faults,
-    (engine, past): (&Engine, Option<&Past>),
-    asked: Asked<'_>,
-    pulse: &dyn Pulse,
-) -> Result<(Proposal, Option<Past>), Refusal> {
+    (engine, past): (&Engine, Option<&PreviousRun>),
+    asked: ProposalOptions<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<(Proposal, Option<PreviousRun>), EngineRefusal> {
     let switches = asked.switches;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
-    let Capped { request, supposed, remark } = capped(look, &problem, asked.request);
-    let answer = run(engine, &problem, &request, past, pulse)?;
+    let CappedRequest { request, supposed, remark } = cap_request(look, &problem, asked.request);
+    let answer = run_engine(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
-    let weighed = weigh((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
+    let weighed =
+        compare_with_tables((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
     let proposal = Proposal {
         switches,
         report: weighed.report,
         difference: weighed.difference,
         changed_lanes: weighed.changed_lanes,
         transition: weighed.transition,
-        running: Running::new(&problem, &answer.routes, &request.jobs),
+        running: RunningJobs::new(&problem, &answer.routes, &request.jobs),
         routes: answer.routes,
         remarks: remark.into_iter().chain(answer.remarks).collect(),
         supposed_lanes: supposed.filter(|_| engine.uses.lanes),
         degraded: answer.degraded,
-        not_used: engine.no_use_for(&request),
-        ran: answer.ran,
-        took: Took { route, certificate: weighed.took },
+        not_used: engine.unused_options(&request),
+        ran: answer.extent,
+        took: ProposalTimes { route, certificate: weighed.took },
     };
     Ok((proposal, answer.past))
 }
@@ -274,7 +289,7 @@ pub struct EngineRow {
     pub degraded: bool,
     /// Reason why there are no routes.
     pub refused: Option<String>,
-    pub certificate: Option<Report>,
+    pub certificate: Option<CertificateReport>,
     pub changed_entries: Option<u64>,
     pub changed_blocks: Option<u64>,
     pub changed_switches: Option<u64>,
@@ -297,11 +312,15 @@ pub struct EngineRow {
 
 impl EngineRow {
     /// The row of an engine that was not requested.
-    pub fn unasked(engine: &'static str) -> Self {
-        Self { refused: None, ..Self::new(engine, Err(&Refusal::Cancelled), None) }
+    pub fn not_requested(engine: &'static str) -> Self {
+        Self { refused: None, ..Self::new(engine, Err(&EngineRefusal::Cancelled), None) }
     }
 
-    pub fn new(engine: &'static str, outcome: Result<&Proposal, &Refusal>, seconds: Option<f64>) -> Self {
+    pub fn new(
+        engine: &'static str,
+        outcome: Result<&Proposal, &EngineRefusal>,
+        seconds: Option<f64>,
+    ) -> Self {
         let proposal = outcome.ok();
         let difference = proposal.map(|proposal| proposal.difference);
         let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
@@ -325,7 +344,7 @@ impl EngineRow {
             transition_safe: proposal.and_then(|proposal| proposal.transition.safe),
             transition: proposal.map(|proposal| proposal.transition.clone()),
             ran: ran.word(),
-            reused_tables: ran.rows().map(|rows| rows as u64),
+            reused_tables: ran.reused_rows().map(|rows| rows as u64),
             jobs: proposal.and_then(|proposal| Some(proposal.running.as_ref()?.figures.clone())),
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
             not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
@@ -370,19 +389,20 @@ pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Opti
 
 /// The engines side by side, as a table.
 #[derive(Debug)]
-pub struct Comparison {
+pub struct EngineComparison {
     rows: Vec<EngineRow>,
     columns: Vec<Column>,
 }
 
-impl Comparison {
+impl EngineComparison {
     pub fn new(rows: Vec<EngineRow>) -> Self {
-        let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| Column {
-            shown: !WIDE.contains(&id),
-            largest_first: kind == Kind::Number,
-            ..Column::new(id.into(), title.into(), kind, about.into())
-        };
-        Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
+        let column =
+            |(id, title, kind, about): (&'static str, &'static str, FieldKind, &'static str)| Column {
+                shown: !WIDE_COLUMNS.contains(&id),
+                largest_first: kind == FieldKind::Number,
+                ..Column::new(id.into(), title.into(), kind, about.into())
+            };
+        Self { rows, columns: COMPARED_COLUMNS.iter().copied().map(column).collect() }
     }
 
     pub fn rows(&self) -> &[EngineRow] {
@@ -390,46 +410,46 @@ impl Comparison {
     }
 
     /// The defects in the certificates, with the engine of each.
-    pub fn faults(&self) -> Vec<String> {
+    pub fn defect_words(&self) -> Vec<String> {
         let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
         judged
             .flat_map(|(engine, report)| {
-                report.faults().into_iter().map(move |fault| format!("{engine}: {fault}"))
+                report.defect_words().into_iter().map(move |fault| format!("{engine}: {fault}"))
             })
             .collect()
     }
 }
 
 /// These columns do not fit into 80 characters; JSON, plans and wide screens have them.
-const WIDE: [&str; 3] = ["entries", "blocks", "dark_fiber"];
+const WIDE_COLUMNS: [&str; 3] = ["entries", "blocks", "dark_fiber"];
 
-const COMPARED: &[(&str, &str, Kind, &str)] = &[
-    ("engine", "ENGINE", Kind::Text, "the engine"),
+const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
+    ("engine", "ENGINE", FieldKind::Text, "the engine"),
     (
         "lost",
         "NO PATH",
-        Kind::Number,
+        FieldKind::Number,
         "pairs without a path after it, those left out that are cut off for good",
     ),
-    ("deadlock_free", "ACYCLIC", Kind::Flag, "no packets can wait for each other in a circle"),
-    ("lanes", "LANES", Kind::Number, "lanes that it uses"),
-    ("longest", "HOPS", Kind::Number, "hops between switches of the longest path"),
-    ("max_efi", "EFI", Kind::Number, "paths over the busiest channel"),
-    ("switches", "SWITCH", Kind::Number, "switches whose table changes"),
-    ("entries", "ENTRIES", Kind::Number, "entries of tables that change"),
-    ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
-    ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
+    ("deadlock_free", "ACYCLIC", FieldKind::Flag, "no packets can wait for each other in a circle"),
+    ("lanes", "LANES", FieldKind::Number, "lanes that it uses"),
+    ("longest", "HOPS", FieldKind::Number, "hops between switches of the longest path"),
+    ("max_efi", "EFI", FieldKind::Number, "paths over the busiest channel"),
+    ("switches", "SWITCH", FieldKind::Number, "switches whose table changes"),
+    ("entries", "ENTRIES", FieldKind::Number, "entries of tables that change"),
+    ("blocks", "BLOCKS", FieldKind::Number, "blocks of 64 LIDs to write"),
+    ("moved", "MOVED", FieldKind::Number, "pairs whose path changes"),
     (
         "transition",
         "BOTH",
-        Kind::Flag,
+        FieldKind::Flag,
         "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may, and a plan says so",
     ),
-    ("dark_fiber", "DARK %", Kind::Text, "channels between switches that carry no path, in hundred"),
-    ("seconds", "SEC", Kind::Text, "to compute the routes and their certificate"),
+    ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that carry no path, in hundred"),
+    ("seconds", "SEC", FieldKind::Text, "to compute the routes and their certificate"),
 ];
 
-impl Listing for Comparison {
+impl Listing for EngineComparison {
     fn column_count(&self) -> usize {
         self.columns.len()
     }
@@ -445,9 +465,9 @@ impl Listing for Comparison {
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         let row = &self.rows[row];
         let report = row.certificate.as_ref();
-        match COMPARED[column].0 {
+        match COMPARED_COLUMNS[column].0 {
             "engine" => row.engine.into(),
-            "lost" if report.is_some_and(Report::nothing_reached) => Value::text("all"),
+            "lost" if report.is_some_and(CertificateReport::is_disconnected) => Value::text("all"),
             "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
             "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
             "lanes" => row.lanes_cell(),
@@ -468,7 +488,7 @@ impl Listing for Comparison {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "no engine was asked"
     }
 }

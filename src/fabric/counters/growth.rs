@@ -1,7 +1,7 @@
 //! The growth of a counter between two readings. Counters of PerfMgt do not wrap: they stay at their maximum until a
 //! program clears them. So a smaller value means that it was cleared, and one at the maximum that it missed events.
 
-use crate::observe::{Counter, NO_COUNT};
+use crate::observe::{COUNT_LIMIT, Counter};
 
 /// The growth of one counter between two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub enum Growth {
 
 impl Growth {
     /// The known growth; the counter may have grown by more.
-    pub fn known(self) -> Option<u64> {
+    pub fn lower_bound(self) -> Option<u64> {
         match self {
             Self::By(count) | Self::AtLeast(count) | Self::Cleared(count) => Some(count),
             Self::Stuck | Self::NoCount | Self::Absent => None,
@@ -32,20 +32,20 @@ impl Growth {
     }
 
     /// Whether the counter may have grown by more than the known growth.
-    pub(crate) fn is_bound(self) -> bool {
+    pub(crate) fn is_lower_bound(self) -> bool {
         matches!(self, Self::AtLeast(_) | Self::Cleared(_))
     }
 }
 
 /// The growth of one counter from one value to the next.
-pub fn growth(counter: &Counter, before: Option<u64>, after: Option<u64>) -> Growth {
+pub fn counter_growth(counter: &Counter, before: Option<u64>, after: Option<u64>) -> Growth {
     let (Some(before), Some(after)) = (before, after) else { return Growth::Absent };
-    if before >= NO_COUNT || after >= NO_COUNT {
+    if before >= COUNT_LIMIT || after >= COUNT_LIMIT {
         return Growth::NoCount;
     }
     // A wide counter passes the maxima of narrow ones on its way: it is stuck there only if it stays.
     let narrow = counter.bits().is_some_and(|bits| bits < 64);
-    let stuck = |value: u64| counter.saturated(value);
+    let stuck = |value: u64| counter.is_saturated(value);
     match () {
         () if stuck(before) && before == after => Growth::Stuck,
         () if after < before => Growth::Cleared(after),
@@ -83,7 +83,7 @@ mod tests {
             (PortXmitDataExtended, Some(1), Some(18_446_744_073_709_551_576), Growth::NoCount),
             (PortXmitDataExtended, Some(0xffff_ffff_ffff_fffe), Some(4), Growth::NoCount),
         ] {
-            assert_eq!(growth(&counter, before, after), expected, "{counter} {before:?} {after:?}");
+            assert_eq!(counter_growth(&counter, before, after), expected, "{counter} {before:?} {after:?}");
         }
     }
 }

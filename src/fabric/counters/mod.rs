@@ -1,22 +1,22 @@
 //! Counters of two readings: rates, hot-spots with their contributors and victims, links with errors. Pure functions of
 //! two readings and the time between them.
 
-mod apart;
+mod contributors;
 mod growth;
 mod hot_spots;
-mod oversubscribed;
-mod placed;
+mod link_problems;
+mod oversubscription;
 mod rates;
+mod sample_place;
 mod thresholds;
-mod trouble;
 mod waiting_time;
 
-pub use apart::{Evidence, tell_apart};
-pub use growth::{Growth, growth};
-pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
-pub use oversubscribed::Oversubscribed;
-pub use placed::{node_of, port_of};
-pub use rates::{PortRates, Rates, growth_between, rates, rates_of_growth, rates_of_sweeps};
+pub use contributors::{Evidence, classify_adapters};
+pub use growth::{Growth, counter_growth};
+pub use hot_spots::{CongestedAdapter, CongestedPort, CongestionRole, HotSpot, HotSpots, find_hot_spots};
+pub use link_problems::{ERROR_WINDOW, LinkProblem, LinkProblemKind, link_problems};
+pub use oversubscription::OversubscribedUplink;
+pub use rates::{PortRates, Rates, growth_between, rates_of_growth, rates_of_samples, rates_of_sweeps};
+pub use sample_place::{sample_node, sample_port};
 pub use thresholds::Thresholds;
-pub use trouble::{ANCHOR, Trouble, Why, troubles};
-pub use waiting_time::tick_of;
+pub use waiting_time::port_tick_seconds;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::growth::{Growth, growth};
-use super::placed::port_of;
-use super::waiting_time::{part_waited, tick_of};
+use super::growth::{Growth, counter_growth};
+use super::sample_place::sample_port;
+use super::waiting_time::{port_tick_seconds, wait_share};
 use crate::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Sweep, Ticks};
 use crate::{Fabric, LinkWidth, PortFacts, PortId};
 
@@ -41,28 +41,28 @@ pub struct PortRates {
 }
 
 impl PortRates {
-    fn a_second(&self, growth: Growth) -> Option<f64> {
-        growth.known().map(|count| count as f64 / self.seconds)
+    fn per_second(&self, growth: Growth) -> Option<f64> {
+        growth.lower_bound().map(|count| count as f64 / self.seconds)
     }
 
     /// Ticks of waiting per second (dFtree, equation 1).
     pub fn congestion(&self) -> Option<f64> {
-        self.a_second(self.waited)
+        self.per_second(self.waited)
     }
 
     /// The fraction of the time in which packets waited and the port sent nothing.
-    pub fn time_waited(&self) -> Option<f64> {
-        part_waited(self.congestion()?, self.tick?)
+    pub fn wait_share(&self) -> Option<f64> {
+        wait_share(self.congestion()?, self.tick?)
     }
 
     /// Bytes sent per second (dFtree, equation 2).
     pub fn bandwidth(&self) -> Option<f64> {
-        self.a_second(self.sent).map(|words| words * 4.0)
+        self.per_second(self.sent).map(|words| words * 4.0)
     }
 
     /// Bytes received per second.
-    pub fn intake(&self) -> Option<f64> {
-        self.a_second(self.received).map(|words| words * 4.0)
+    pub fn receive_bandwidth(&self) -> Option<f64> {
+        self.per_second(self.received).map(|words| words * 4.0)
     }
 
     /// The fraction of the link's bandwidth that the port used (dFtree, equation 3).
@@ -72,17 +72,17 @@ impl PortRates {
 
     /// Errors per hour.
     pub fn errors_per_hour(&self) -> Option<f64> {
-        self.a_second(self.errors).map(|errors| errors * 3600.0)
+        self.per_second(self.errors).map(|errors| errors * 3600.0)
     }
 
-    fn cleared(&self) -> bool {
+    fn is_cleared(&self) -> bool {
         let all = [self.sent, self.received, self.packets_sent, self.packets_received, self.waited];
         all.into_iter().chain([self.discarded, self.downed]).any(|grew| matches!(grew, Growth::Cleared(_)))
     }
 
     /// How often the link went down, per hour.
     pub(crate) fn flaps_per_hour(&self) -> Option<f64> {
-        self.a_second(self.downed).map(|times| times * 3600.0)
+        self.per_second(self.downed).map(|times| times * 3600.0)
     }
 }
 
@@ -100,37 +100,42 @@ pub struct Rates {
 
 impl Rates {
     /// The rates of a port.
-    pub fn of(&self, port: PortId) -> Option<&PortRates> {
+    pub fn port(&self, port: PortId) -> Option<&PortRates> {
         let at = self.ports.binary_search_by_key(&port, |rates| rates.port).ok()?;
         self.ports.get(at)
     }
 
     /// Adds the tick lengths that devices stated.
     pub fn with_ticks(mut self, fabric: &Fabric, ticks: &Ticks) -> Self {
-        self.ports.iter_mut().for_each(|port| port.tick = tick_of(fabric, ticks, port.port));
+        self.ports.iter_mut().for_each(|port| port.tick = port_tick_seconds(fabric, ticks, port.port));
         self
     }
 
     /// Stretches intervals below an hour to an hour, with the same growth: a single error in a few seconds does not
     /// become thousands per hour.
-    pub fn over_an_hour(mut self) -> Self {
+    pub fn with_min_hour(mut self) -> Self {
         self.ports.iter_mut().for_each(|port| port.seconds = port.seconds.max(3600.0));
         self
     }
 
     /// Ports with a counter that became smaller because another program cleared it.
-    pub fn cleared(&self) -> impl Iterator<Item = PortId> {
-        self.ports.iter().filter(|port| port.cleared()).map(|port| port.port)
+    pub fn cleared_ports(&self) -> impl Iterator<Item = PortId> {
+        self.ports.iter().filter(|port| port.is_cleared()).map(|port| port.port)
     }
 }
 
 /// Computes the rates of every port between two readings that are `seconds` apart. Without time between them there
 /// are none.
-pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample], seconds: f64) -> Rates {
+pub fn rates_of_samples(
+    fabric: &Fabric,
+    before: &[CounterSample],
+    after: &[CounterSample],
+    seconds: f64,
+) -> Rates {
     if !(seconds > 0.0 && seconds.is_finite()) {
         return Rates::default();
     }
-    between(fabric, (before, |_| 0.0), (after, |_| seconds))
+    rates_between(fabric, (before, |_| 0.0), (after, |_| seconds))
 }
 
 /// Computes the rates of every port from growth that the source states itself.
@@ -140,32 +145,36 @@ pub fn rates_of_growth(fabric: &Fabric, growth: &CounterGrowth) -> Rates {
         ..sample.clone()
     });
     let zeros: Vec<CounterSample> = zeros.collect();
-    rates(fabric, &zeros, &growth.samples, growth.over.as_secs_f64())
+    rates_of_samples(fabric, &zeros, &growth.samples, growth.over.as_secs_f64())
 }
 
 /// Computes the rates of every port between two sweeps, each over the time between the port's own two samples.
 pub fn rates_of_sweeps(fabric: &Fabric, before: &Sweep, after: &Sweep) -> Rates {
     let time = |sweep: &Sweep, at: usize| sweep.at.get(at).map_or(0.0, Duration::as_secs_f64);
-    let all =
-        between(fabric, (&before.samples, |at| time(before, at)), (&after.samples, |at| time(after, at)));
+    let all = rates_between(
+        fabric,
+        (&before.samples, |at| time(before, at)),
+        (&after.samples, |at| time(after, at)),
+    );
     let apart = after.began.saturating_sub(before.began).as_secs_f64();
     let took = before.took.max(after.took).as_secs_f64();
     Rates { skew: if apart > 0.0 { took / apart } else { 1.0 }, ..all }
 }
 
 /// Both looks with the time of each of their samples, in seconds.
-fn between(
+fn rates_between(
     fabric: &Fabric,
     before: (&[CounterSample], impl Fn(usize) -> f64),
     after: (&[CounterSample], impl Fn(usize) -> f64),
 ) -> Rates {
-    let (before, after) = (by_port(fabric, before.0, before.1), by_port(fabric, after.0, after.1));
+    let (before, after) =
+        (samples_by_port(fabric, before.0, before.1), samples_by_port(fabric, after.0, after.1));
     let pairs: Vec<_> = before.iter().zip(&after).enumerate().collect();
-    let both = |(at, (before, after)): &(usize, (&Option<Timed<'_>>, &Option<Timed<'_>>))| {
+    let both = |(at, (before, after)): &(usize, (&Option<TimedSample<'_>>, &Option<TimedSample<'_>>))| {
         let (port, before, after) = (PortId(*at as u32), before.as_ref()?, after.as_ref()?);
         let seconds = after.seconds - before.seconds;
         let passed = seconds > 0.0 && seconds.is_finite();
-        passed.then(|| one(fabric, port, &before.values, &after.values, seconds))
+        passed.then(|| port_rates(fabric, port, &before.values, &after.values, seconds))
     };
     let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
@@ -174,22 +183,24 @@ fn between(
 }
 
 /// What a port said, and when.
-struct Timed<'s> {
+struct TimedSample<'s> {
     values: Cow<'s, CounterValues>,
     seconds: f64,
 }
 
 /// The sample of every port. Of several (a file has one for each attribute) they count together, the last word first.
-fn by_port<'s>(
+fn samples_by_port<'s>(
     fabric: &Fabric,
     samples: &'s [CounterSample],
     time: impl Fn(usize) -> f64,
-) -> Vec<Option<Timed<'s>>> {
+) -> Vec<Option<TimedSample<'s>>> {
     let mut all: Vec<_> = fabric.ports().map(|_| None).collect();
     for (at, sample) in samples.iter().enumerate() {
-        let Some(port) = port_of(fabric, sample) else { continue };
+        let Some(port) = sample_port(fabric, sample) else { continue };
         match &mut all[port.index()] {
-            none @ None => *none = Some(Timed { values: Cow::Borrowed(&sample.values), seconds: time(at) }),
+            none @ None => {
+                *none = Some(TimedSample { values: Cow::Borrowed(&sample.values), seconds: time(at) })
+            }
             Some(known) => {
                 let values = known.values.to_mut();
                 sample.values.iter().for_each(|(counter, value)| values.insert(counter, value));
@@ -200,7 +211,7 @@ fn by_port<'s>(
     all
 }
 
-fn one(
+fn port_rates(
     fabric: &Fabric,
     port: PortId,
     before: &CounterValues,
@@ -220,9 +231,9 @@ fn one(
         packets_received: grew(C::PortRcvPkts, C::PortRcvPktsExtended),
         waited: grew(C::PortXmitWait, C::PortXmitWaitExt),
         discarded: grew(C::PortXmitDiscards, C::PortXmitDiscardsExt),
-        errors: errors(before, after),
+        errors: error_growth(before, after),
         downed: grew(C::LinkDownedCounter, C::LinkDownedCounterExt),
-        capacity: capacity(facts).or_else(|| peer.and_then(capacity)),
+        capacity: data_capacity(facts).or_else(|| peer.and_then(data_capacity)),
         tick: None,
     }
 }
@@ -234,13 +245,13 @@ pub fn growth_between(
     before: &CounterValues,
     after: &CounterValues,
 ) -> Growth {
-    let of = |counter| growth(counter, before.get(counter), after.get(counter));
-    better(of(wide), of(narrow))
+    let of = |counter| counter_growth(counter, before.get(counter), after.get(counter));
+    better_growth(of(wide), of(narrow))
 }
 
 /// Of the wide and the narrow form of one counter the one that says more: devices have either, or a wide one that sticks
 /// beside a narrow one that moves, or the other way round.
-fn better(wide: Growth, narrow: Growth) -> Growth {
+fn better_growth(wide: Growth, narrow: Growth) -> Growth {
     let worth = |growth: Growth| match growth {
         Growth::By(_) => 3,
         Growth::AtLeast(_) | Growth::Cleared(_) => 2,
@@ -251,22 +262,24 @@ fn better(wide: Growth, narrow: Growth) -> Growth {
 }
 
 /// All errors of the link: exact as long as every counter is, a bound as soon as one is.
-fn errors(before: &CounterValues, after: &CounterValues) -> Growth {
+fn error_growth(before: &CounterValues, after: &CounterValues) -> Growth {
     let mut sum = Growth::Absent;
-    for (narrow, wide) in Counter::of_links() {
+    for (narrow, wide) in Counter::link_error_counters() {
         let grew = growth_between(narrow, wide, before, after);
         sum = match (sum, grew) {
             (sum, Growth::Absent) => sum,
             (Growth::Absent, grew) => grew,
             (Growth::By(a), Growth::By(b)) => Growth::By(a.saturating_add(b)),
-            (a, b) => Growth::AtLeast(a.known().unwrap_or(0).saturating_add(b.known().unwrap_or(0))),
+            (a, b) => {
+                Growth::AtLeast(a.lower_bound().unwrap_or(0).saturating_add(b.lower_bound().unwrap_or(0)))
+            }
         };
     }
     sum
 }
 
 /// What a port's link carries of data, in bytes a second.
-pub(super) fn capacity(facts: &PortFacts) -> Option<f64> {
+pub(super) fn data_capacity(facts: &PortFacts) -> Option<f64> {
     let lanes = facts.width.map(LinkWidth::lanes)?;
     Some(f64::from(facts.speed?.data_mbps()) * f64::from(lanes) * 1e6 / 8.0)
 }

@@ -1,6 +1,6 @@
 //! From where on something is worth a word. All of them can be set in the configuration.
 
-use super::trouble::Why;
+use super::link_problems::LinkProblemKind;
 
 /// The limits from which a port or link counts as congested, errored or flapping.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
@@ -28,10 +28,10 @@ impl Default for Thresholds {
 
 impl Thresholds {
     /// The limit that applies to a kind of link trouble.
-    pub fn of(&self, why: Why) -> f64 {
+    pub fn limit_for(&self, why: LinkProblemKind) -> f64 {
         match why {
-            Why::Flaps { .. } => self.flaps_per_hour,
-            Why::Errored { .. } | Why::Degraded => self.errors_per_hour,
+            LinkProblemKind::Flaps { .. } => self.flaps_per_hour,
+            LinkProblemKind::Errored { .. } | LinkProblemKind::Degraded => self.errors_per_hour,
         }
     }
 }

@@ -11,16 +11,16 @@ pub(crate) fn tick_seconds(tick: u8, speed: LinkSpeed) -> f64 {
 }
 
 /// The length of a tick at a port in seconds, where its kind of device stated it.
-pub fn tick_of(fabric: &Fabric, ticks: &Ticks, port: PortId) -> Option<f64> {
+pub fn port_tick_seconds(fabric: &Fabric, ticks: &Ticks, port: PortId) -> Option<f64> {
     ticks.of(fabric, port).map(|(tick, speed)| tick_seconds(tick, speed))
 }
 
 /// The fraction of the time that a port waited. A result clearly above 1 shows that the stated tick length is
 /// wrong, so it is `None`; the clocks of two answers differ a little, so a little above 1 counts as 1.
-pub(crate) fn part_waited(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
-    const A_LITTLE: f64 = 1.05;
+pub(crate) fn wait_share(ticks_per_second: f64, tick_seconds: f64) -> Option<f64> {
+    const TOLERANCE: f64 = 1.05;
     let part = ticks_per_second * tick_seconds;
-    (0.0..=A_LITTLE).contains(&part).then(|| part.min(1.0))
+    (0.0..=TOLERANCE).contains(&part).then(|| part.min(1.0))
 }
 
 #[cfg(test)]
@@ -38,9 +38,9 @@ mod tests {
         ] {
             assert!(near(tick_seconds(tick, speed), seconds), "{tick} {speed:?}");
         }
-        assert_eq!(part_waited(125_000_000.0, 4e-9), Some(0.5));
-        assert_eq!(part_waited(251_000_000.0, 4e-9), Some(1.0));
-        assert_eq!(part_waited(300_000_000.0, 4e-9), None);
-        assert_eq!(part_waited(f64::NAN, 4e-9), None);
+        assert_eq!(wait_share(125_000_000.0, 4e-9), Some(0.5));
+        assert_eq!(wait_share(251_000_000.0, 4e-9), Some(1.0));
+        assert_eq!(wait_share(300_000_000.0, 4e-9), None);
+        assert_eq!(wait_share(f64::NAN, 4e-9), None);
     }
 }

@@ -6,12 +6,12 @@
 
 use std::error::Error;
 
-use fabdeck_fabric::generate::{Spec, generate};
-use fabdeck_fabric::{Element, Fabric, Faults, NameMap, Names, NodeKind, Resolved, SwitchGraph};
+use fabdeck_fabric::generate::{FabricSpec, generate};
+use fabdeck_fabric::{Element, ElementId, Fabric, Faults, NameMap, Names, NodeKind, SwitchGraph};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let spec: Spec = words.next().unwrap_or_else(|| "kary,k=4,n=2".to_owned()).parse()?;
+    let spec: FabricSpec = words.next().unwrap_or_else(|| "kary,k=4,n=2".to_owned()).parse()?;
     let fabric = generate(&spec)?.fabric;
     let names = Names::new(&fabric, &NameMap::default());
 
@@ -34,17 +34,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The first switch with a host.
-fn first_leaf(fabric: &Fabric) -> Result<Resolved, Box<dyn Error>> {
+fn first_leaf(fabric: &Fabric) -> Result<ElementId, Box<dyn Error>> {
     let graph = SwitchGraph::new(fabric, &Faults::new());
     let terminal = graph.terminals().first().ok_or("the fabric has no hosts")?;
     let (switch, _) = fabric.switches().nth(terminal.switch as usize).ok_or("the switch is in the fabric")?;
-    Ok(Resolved::Node(switch))
+    Ok(ElementId::Node(switch))
 }
 
 /// The descriptions of the hosts that no cable connects with the largest component of switches.
 fn cut_off(fabric: &Fabric, faults: &Faults) -> Vec<String> {
     let graph = SwitchGraph::new(fabric, faults);
-    let (component, count) = graph.parts();
+    let (component, count) = graph.components();
     let size = |part: &u32| component.iter().filter(|other| *other == part).count();
     let largest = (0..count).rev().max_by_key(size);
     let connected: Vec<_> = graph

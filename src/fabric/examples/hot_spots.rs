@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use fabdeck_fabric::counters::{Thresholds, hot_spots, rates};
+use fabdeck_fabric::counters::{Thresholds, find_hot_spots, rates_of_samples};
 use fabdeck_fabric::observe::{Counter, CounterSample};
 use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum,
@@ -35,13 +35,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let after: Vec<CounterSample> = after.collect();
 
-    let rates = rates(&fabric, &before, &after, SECONDS as f64);
-    let verdict = hot_spots(&fabric, &rates, &Thresholds::default());
+    let rates = rates_of_samples(&fabric, &before, &after, SECONDS as f64);
+    let verdict = find_hot_spots(&fabric, &rates, &Thresholds::default());
     for spot in &verdict.hot_spots {
         let congestion = spot.at.congestion / 1e6;
         println!("hot-spot {:<8} {congestion:>7.0} M ticks/s", name(&fabric, spot.adapter));
     }
-    for waiting in &verdict.held_up {
+    for waiting in &verdict.congested_adapters {
         println!("waits    {:<8} {:?}", name(&fabric, waiting.at.port), waiting.role);
     }
     Ok(())

@@ -6,18 +6,18 @@
 //!   aggregation nodes. What has failed keeps its LID to itself, so faults change no other address.
 //! - What a dump of ibnetdiscover does not say (port states, what ports support) stays unknown.
 
-use super::catalogue::Entry;
+use super::catalogue::FabricTemplate;
 use super::demo;
 use super::direct;
 use super::error::GenerateError;
 use super::faults::{self, Failures};
 use super::irregular;
 use super::limits::{self, too_many_ports};
-use super::plan::Plan;
+use super::plan::FabricPlan;
+use super::production_systems;
 use super::random;
 use super::shape::Shape;
-use super::sites;
-use super::spec::Spec;
+use super::spec::FabricSpec;
 use super::systems;
 use super::trees;
 use super::wiring::{Wiring, wire};
@@ -26,19 +26,19 @@ use crate::{
     PortNum,
 };
 
-const SWITCHES: u64 = 0x0002_c901_0000_0000;
-const HOSTS: u64 = 0x0002_c903_0000_0000;
-const AGGREGATION: u64 = 0x0002_c904_0000_0000;
-const VENDOR: u32 = 0x02c9;
-const AGGREGATION_DEVICE: u32 = 0xcf09;
+const SWITCH_GUID_BASE: u64 = 0x0002_c901_0000_0000;
+const HOST_GUID_BASE: u64 = 0x0002_c903_0000_0000;
+const AGGREGATION_GUID_BASE: u64 = 0x0002_c904_0000_0000;
+const VENDOR_ID: u32 = 0x02c9;
+const AGGREGATION_DEVICE_ID: u32 = 0xcf09;
 
 /// A generated fabric with what is known about its making.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Generated {
+pub struct GeneratedFabric {
     /// The fabric.
     pub fabric: Fabric,
     /// The catalogue entry that it was made from.
-    pub entry: &'static Entry,
+    pub entry: &'static FabricTemplate,
     /// The switches, hosts and links that failed and are not in the fabric. A failed switch takes its hosts along.
     pub failed: Vec<Element>,
     /// The GUIDs of the top switches of a tree; empty for a topology without a top.
@@ -47,22 +47,22 @@ pub struct Generated {
     pub notes: Vec<String>,
 }
 
-/// Makes the fabric that a [`Spec`] describes.
-pub fn generate(spec: &Spec) -> Result<Generated, GenerateError> {
+/// Makes the fabric that a [`FabricSpec`] describes.
+pub fn generate(spec: &FabricSpec) -> Result<GeneratedFabric, GenerateError> {
     let plan = plan(spec)?;
     let wiring = wire(&plan)?;
-    let failures = faults::choose(spec, &plan)?;
+    let failures = faults::choose_failures(spec, &plan)?;
     let assembly =
         Assembly { plan: &plan, wiring: &wiring, failures: &failures, aggregation: spec.aggregation() };
-    let fabric = assembly.fabric()?;
-    let failed = assembly.failed();
+    let fabric = assembly.build_fabric()?;
+    let failed = assembly.failed_elements();
     let roots = assembly.roots();
-    Ok(Generated { fabric, entry: spec.entry, failed, roots, notes: plan.notes })
+    Ok(GeneratedFabric { fabric, entry: spec.entry, failed, roots, notes: plan.notes })
 }
 
-pub(super) fn plan(spec: &Spec) -> Result<Plan, GenerateError> {
+pub(super) fn plan(spec: &FabricSpec) -> Result<FabricPlan, GenerateError> {
     limits::check(spec)?;
-    let mut plan = Plan::new(spec);
+    let mut plan = FabricPlan::new(spec);
     match &spec.shape {
         Shape::Demo => demo::demo(&mut plan),
         Shape::Kary { k, n } => trees::kary(&mut plan, *k, *n),
@@ -83,16 +83,16 @@ pub(super) fn plan(spec: &Spec) -> Result<Plan, GenerateError> {
         Shape::Switch3456 => systems::switch3456(&mut plan),
         Shape::Juropa => systems::juropa(&mut plan),
         Shape::Ranger => systems::ranger(&mut plan),
-        Shape::Deimos => sites::deimos(&mut plan),
-        Shape::Tsubame2 => sites::tsubame2(&mut plan),
-        Shape::Taurus => sites::taurus(&mut plan),
+        Shape::Deimos => production_systems::deimos(&mut plan),
+        Shape::Tsubame2 => production_systems::tsubame2(&mut plan),
+        Shape::Taurus => production_systems::taurus(&mut plan),
         Shape::FullSubnet => systems::full_subnet(&mut plan),
     }
     Ok(plan)
 }
 
 struct Assembly<'a> {
-    plan: &'a Plan,
+    plan: &'a FabricPlan,
     wiring: &'a Wiring,
     failures: &'a Failures,
     aggregation: bool,
@@ -106,7 +106,7 @@ struct Lids {
 }
 
 impl Assembly<'_> {
-    fn fabric(&self) -> Result<Fabric, GenerateError> {
+    fn build_fabric(&self) -> Result<Fabric, GenerateError> {
         let lids = self.lids();
         let mut builder = FabricBuilder::new();
         let switches = self.add_switches(&mut builder, &lids)?;
@@ -157,17 +157,17 @@ impl Assembly<'_> {
             }
             let guid = switch_guid(number as u32);
             let mut facts = NodeFacts::new(NodeKind::Switch, guid, count, switch.name.as_str());
-            identify(&mut facts, switch_device(switch.speed), guid);
+            set_identity(&mut facts, switch_device(switch.speed), guid);
             facts.enhanced_port0 = Some(false);
-            let key = add(builder, facts);
-            address(builder, (key, PortNum::MANAGEMENT), guid, lids.switches + number as u32, 0);
+            let key = add_node(builder, facts);
+            set_address(builder, (key, PortNum::MANAGEMENT), guid, lids.switches + number as u32, 0);
             if self.aggregation {
-                let node = Guid(AGGREGATION + 16 * number as u64);
+                let node = Guid(AGGREGATION_GUID_BASE + 16 * number as u64);
                 let name = "Mellanox Technologies Aggregation Node";
                 let mut facts = NodeFacts::new(NodeKind::ChannelAdapter, node, 1, name);
-                identify(&mut facts, AGGREGATION_DEVICE, guid);
-                let adapter = add(builder, facts);
-                address(
+                set_identity(&mut facts, AGGREGATION_DEVICE_ID, guid);
+                let adapter = add_node(builder, facts);
+                set_address(
                     builder,
                     (adapter, PortNum(1)),
                     Guid(node.0 + 1),
@@ -190,7 +190,7 @@ impl Assembly<'_> {
     fn add_hosts(&self, builder: &mut FabricBuilder, switches: &[Option<NodeKey>], lids: &Lids) {
         let mut dense = lids.hosts;
         for (number, (host, ports)) in self.plan.hosts.iter().zip(&self.wiring.hosts).enumerate() {
-            let guid = Guid(HOSTS + 16 * number as u64);
+            let guid = Guid(HOST_GUID_BASE + 16 * number as u64);
             let mut lid = dense;
             dense += 1 + u32::from(host.second.is_some());
             let mut lmc = 0;
@@ -205,17 +205,17 @@ impl Assembly<'_> {
                 let Some(key) = switches[switch as usize] else { continue };
                 let adapter = *adapter.get_or_insert_with(|| {
                     let mut facts = NodeFacts::new(NodeKind::ChannelAdapter, guid, count, host.name.as_str());
-                    identify(&mut facts, adapter_device(self.speed(switch)), Guid(guid.0 + 3));
-                    add(builder, facts)
+                    set_identity(&mut facts, adapter_device(self.speed(switch)), Guid(guid.0 + 3));
+                    add_node(builder, facts)
                 });
                 let (here, port_guid) = ((adapter, PortNum(port)), Guid(guid.0 + u64::from(port)));
-                address(builder, here, port_guid, lid + u32::from(port) - 1, lmc);
+                set_address(builder, here, port_guid, lid + u32::from(port) - 1, lmc);
                 cable_up(builder, (key, switch_port), here, (LinkWidth::X4, self.speed(switch)));
             }
         }
     }
 
-    fn failed(&self) -> Vec<Element> {
+    fn failed_elements(&self) -> Vec<Element> {
         let lost = |switch: u32| self.failures.switches[switch as usize];
         let name = |switch: u32| self.plan.switches[switch as usize].name.clone();
         let switches = (0..self.plan.switches.len() as u32).filter(|switch| lost(*switch));
@@ -250,21 +250,27 @@ impl Assembly<'_> {
 }
 
 fn switch_guid(number: u32) -> Guid {
-    Guid(SWITCHES + u64::from(number))
+    Guid(SWITCH_GUID_BASE + u64::from(number))
 }
 
-fn identify(facts: &mut NodeFacts, device: u32, system: Guid) {
-    facts.vendor_id = Some(VENDOR);
+fn set_identity(facts: &mut NodeFacts, device: u32, system: Guid) {
+    facts.vendor_id = Some(VENDOR_ID);
     facts.device_id = Some(device);
     facts.system_image_guid = Some(system);
 }
 
 /// GUIDs are dealt out once each; a node that were there already would be the same one.
-fn add(builder: &mut FabricBuilder, facts: NodeFacts) -> NodeKey {
+fn add_node(builder: &mut FabricBuilder, facts: NodeFacts) -> NodeKey {
     builder.add_node(facts).unwrap_or_else(|known| known)
 }
 
-fn address(builder: &mut FabricBuilder, (node, port): (NodeKey, PortNum), guid: Guid, lid: u32, lmc: u32) {
+fn set_address(
+    builder: &mut FabricBuilder,
+    (node, port): (NodeKey, PortNum),
+    guid: Guid,
+    lid: u32,
+    lmc: u32,
+) {
     let facts = builder.port(node, port);
     facts.guid = Some(guid);
     facts.lid = Lid::new(lid);

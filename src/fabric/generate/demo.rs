@@ -4,7 +4,7 @@
 //! - One of the two cables from rack3-leaf to spine-2 has fallen to 1x.
 //! - `storage01` and `storage02` share the last rack: everyone writes there, the hot-spot to be.
 
-use super::plan::{Host, Plan};
+use super::plan::{FabricPlan, PlannedHost};
 use crate::LinkWidth;
 
 const RACKS: u32 = 6;
@@ -12,15 +12,15 @@ const SPINES: u32 = 3;
 const TRUNK: u32 = 2;
 const STORAGE: usize = 2;
 
-pub(super) fn demo(plan: &mut Plan) {
-    let leaves: Vec<u32> = (1..=RACKS).map(|rack| plan.switch(format!("rack{rack}-leaf"), 0)).collect();
-    let spines: Vec<u32> = (1..=SPINES).map(|spine| plan.switch(format!("spine-{spine}"), 1)).collect();
+pub(super) fn demo(plan: &mut FabricPlan) {
+    let leaves: Vec<u32> = (1..=RACKS).map(|rack| plan.add_switch(format!("rack{rack}-leaf"), 0)).collect();
+    let spines: Vec<u32> = (1..=SPINES).map(|spine| plan.add_switch(format!("spine-{spine}"), 1)).collect();
     plan.spread_hosts(&leaves);
     name_hosts(&mut plan.hosts);
     for (rack, leaf) in leaves.iter().enumerate() {
         for (number, spine) in spines.iter().enumerate() {
             for cable in 0..TRUNK {
-                plan.link(*leaf, *spine);
+                plan.add_link(*leaf, *spine);
                 if (rack, number, cable) == (2, 1, TRUNK - 1)
                     && let Some(weak) = plan.cables.last_mut()
                 {
@@ -33,7 +33,7 @@ pub(super) fn demo(plan: &mut Plan) {
 }
 
 /// The last ones are storage, the first is where people log in, the others are numbered.
-fn name_hosts(hosts: &mut [Host]) {
+fn name_hosts(hosts: &mut [PlannedHost]) {
     let storage_from = hosts.len().saturating_sub(STORAGE).max(1);
     for (number, host) in hosts.iter_mut().enumerate() {
         host.name = match number {

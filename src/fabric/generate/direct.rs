@@ -1,17 +1,17 @@
 //! Networks whose every switch has hosts: meshes, tori, dragonflies, Cascade, Kautz graphs.
 
-use super::plan::Plan;
+use super::plan::FabricPlan;
 use super::shape::{CASCADE_COLUMNS, CASCADE_GROUP, CASCADE_ROWS};
 
 /// A mesh, or a torus where the dimensions close (dissertation 3.2.1). Ports: x+ x- y+ y- ..., then hosts; each
 /// direction is as many ports wide as links are redundant. A torus of two switches in a dimension has both cables.
-pub(super) fn grid(plan: &mut Plan, dims: &[u32], closed: bool) {
+pub(super) fn grid(plan: &mut FabricPlan, dims: &[u32], closed: bool) {
     let all: u32 = dims.iter().product();
     let mut at = vec![0; dims.len()];
     for _ in 0..all {
         let name: Vec<String> = at.iter().map(u32::to_string).collect();
-        plan.switch(format!("sw_{}", name.join("_")), 0);
-        step(&mut at, dims);
+        plan.add_switch(format!("sw_{}", name.join("_")), 0);
+        next_coordinates(&mut at, dims);
     }
     plan.first_host_port = 2 * dims.len() as u32 * plan.redundancy + 1;
     let switches: Vec<u32> = (0..all).collect();
@@ -24,16 +24,16 @@ pub(super) fn grid(plan: &mut Plan, dims: &[u32], closed: bool) {
         for switch in 0..all {
             let place = switch / apart % size;
             if place + 1 < *size {
-                plan.link_at((switch, plus), (switch + apart, minus));
+                plan.add_link_at((switch, plus), (switch + apart, minus));
             } else if closed {
-                plan.link_at((switch, plus), (switch - place * apart, minus));
+                plan.add_link_at((switch, plus), (switch - place * apart, minus));
             }
         }
     }
 }
 
 /// The next place in reading order.
-fn step(at: &mut [u32], dims: &[u32]) {
+fn next_coordinates(at: &mut [u32], dims: &[u32]) {
     for (place, size) in at.iter_mut().zip(dims).rev() {
         *place += 1;
         if *place < *size {
@@ -45,14 +45,14 @@ fn step(at: &mut [u32], dims: &[u32]) {
 
 /// A dragonfly (dissertation 3.2.4): complete graphs within the groups and between them, with as many links per pair
 /// of groups as every pair can have.
-pub(super) fn dragonfly(plan: &mut Plan, (a, h, g): (u32, u32, u32)) {
+pub(super) fn dragonfly(plan: &mut FabricPlan, (a, h, g): (u32, u32, u32)) {
     let mut groups = Vec::with_capacity(g as usize);
     for group in 0..g {
-        groups.push(plan.row(&format!("g{group}s"), a, 0));
+        groups.push(plan.add_row(&format!("g{group}s"), a, 0));
     }
     plan.spread_hosts(&groups.concat());
     for group in &groups {
-        complete(plan, group, 1);
+        link_all_pairs(plan, group, 1);
     }
     if g > 1 {
         join_groups(plan, &groups, a * h / (g - 1));
@@ -61,44 +61,44 @@ pub(super) fn dragonfly(plan: &mut Plan, (a, h, g): (u32, u32, u32)) {
 
 /// Cascade (dissertation 3.2.4): groups of 16 x 6 switches, complete along both axes. Table 6.1 counts three links
 /// for each pair of a column, as the backplane of the real machine has.
-pub(super) fn cascade(plan: &mut Plan, groups: u32, global: u32) {
+pub(super) fn cascade(plan: &mut FabricPlan, groups: u32, global: u32) {
     let mut all = Vec::with_capacity(groups as usize);
     for group in 0..groups {
         let mut switches = Vec::with_capacity(CASCADE_GROUP as usize);
         for y in 0..CASCADE_ROWS {
-            switches.extend(plan.row(&format!("g{group}y{y}x"), CASCADE_COLUMNS, 0));
+            switches.extend(plan.add_row(&format!("g{group}y{y}x"), CASCADE_COLUMNS, 0));
         }
         all.push(switches);
     }
     plan.spread_hosts(&all.concat());
     for group in &all {
         for row in group.chunks(CASCADE_COLUMNS as usize) {
-            complete(plan, row, 1);
+            link_all_pairs(plan, row, 1);
         }
         for x in 0..CASCADE_COLUMNS as usize {
             let column: Vec<u32> = group.iter().skip(x).step_by(CASCADE_COLUMNS as usize).copied().collect();
-            complete(plan, &column, 3);
+            link_all_pairs(plan, &column, 3);
         }
     }
     join_groups(plan, &all, global);
 }
 
-fn complete(plan: &mut Plan, switches: &[u32], times: u32) {
+fn link_all_pairs(plan: &mut FabricPlan, switches: &[u32], times: u32) {
     for (place, a) in switches.iter().enumerate() {
         for b in switches.iter().skip(place + 1) {
-            (0..times).for_each(|_| plan.link(*a, *b));
+            (0..times).for_each(|_| plan.add_link(*a, *b));
         }
     }
 }
 
 /// `each` links for every pair of groups; a group's switches take turns.
-fn join_groups(plan: &mut Plan, groups: &[Vec<u32>], each: u32) {
+fn join_groups(plan: &mut FabricPlan, groups: &[Vec<u32>], each: u32) {
     let mut turn = vec![0usize; groups.len()];
     for _ in 0..each {
         for i in 0..groups.len() {
             for j in i + 1..groups.len() {
                 let (a, b) = (&groups[i], &groups[j]);
-                plan.link(a[turn[i] % a.len()], b[turn[j] % b.len()]);
+                plan.add_link(a[turn[i] % a.len()], b[turn[j] % b.len()]);
                 turn[i] += 1;
                 turn[j] += 1;
             }
@@ -107,14 +107,14 @@ fn join_groups(plan: &mut Plan, groups: &[Vec<u32>], each: u32) {
 }
 
 /// A Kautz graph (dissertation 3.2.3), each of its arcs a full-duplex link.
-pub(super) fn kautz(plan: &mut Plan, d: u32, k: u32) {
+pub(super) fn kautz(plan: &mut FabricPlan, d: u32, k: u32) {
     let all = (d + 1) * d.pow(k - 1);
     let separator = if d < 10 { "" } else { "." };
     let mut words = Vec::with_capacity(all as usize);
     for number in 0..all {
         let word = kautz_word(number, d, k);
         let letters: Vec<String> = word.iter().map(u32::to_string).collect();
-        plan.switch(format!("k{}", letters.join(separator)), 0);
+        plan.add_switch(format!("k{}", letters.join(separator)), 0);
         words.push(word);
     }
     let switches: Vec<u32> = (0..all).collect();
@@ -123,7 +123,7 @@ pub(super) fn kautz(plan: &mut Plan, d: u32, k: u32) {
         let last = word.last().copied().unwrap_or(0);
         for letter in (0..=d).filter(|letter| *letter != last) {
             let next: Vec<u32> = word.iter().skip(1).copied().chain([letter]).collect();
-            plan.link(number as u32, kautz_number(&next, d));
+            plan.add_link(number as u32, kautz_number(&next, d));
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Why a fabric cannot be generated, with the next thing to try.
 
-use crate::meant;
+use crate::suggest;
 
 /// Why a fabric cannot be generated: what was asked, what is allowed, and the next thing to try. The text is
 /// without its code, which [`GenerateError::code`] returns.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GenerateError {
     /// No family has the name.
-    #[error("no fabric is called '{name}'{}; known names: {}", meant(.like), .known.join(", "))]
+    #[error("no fabric is called '{name}'{}; known names: {}", suggest(.like), .known.join(", "))]
     UnknownName {
         /// The name.
         name: String,
@@ -25,7 +25,7 @@ pub enum GenerateError {
         text: String,
     },
     /// The family does not have the key.
-    #[error("{fabric} has no key '{key}'{}; its keys: {}", meant(.like), .known.join(", "))]
+    #[error("{fabric} has no key '{key}'{}; its keys: {}", suggest(.like), .known.join(", "))]
     UnknownKey {
         /// The family.
         fabric: &'static str,

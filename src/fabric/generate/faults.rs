@@ -6,16 +6,16 @@
 //! - Candidates come in an order drawn from the seed; one whose loss would disconnect the rest is passed over.
 
 use super::error::GenerateError;
-use super::plan::Plan;
-use super::rng::{Rng, Stream};
-use super::spec::Spec;
+use super::plan::FabricPlan;
+use super::rng::{Rng, RngStream};
+use super::spec::FabricSpec;
 
 pub(super) struct Failures {
     pub switches: Vec<bool>,
     pub cables: Vec<bool>,
 }
 
-pub(super) fn choose(spec: &Spec, plan: &Plan) -> Result<Failures, GenerateError> {
+pub(super) fn choose_failures(spec: &FabricSpec, plan: &FabricPlan) -> Result<Failures, GenerateError> {
     let mut failures =
         Failures { switches: vec![false; plan.switches.len()], cables: vec![false; plan.cables.len()] };
     fail_switches(spec, plan, &mut failures)?;
@@ -23,11 +23,11 @@ pub(super) fn choose(spec: &Spec, plan: &Plan) -> Result<Failures, GenerateError
     Ok(failures)
 }
 
-fn fail_switches(spec: &Spec, plan: &Plan, failures: &mut Failures) -> Result<(), GenerateError> {
+fn fail_switches(spec: &FabricSpec, plan: &FabricPlan, failures: &mut Failures) -> Result<(), GenerateError> {
     const KEY: (&str, &str) = ("switch-faults", "switches");
     let (amount, disconnect) = (spec.options.switch_faults, spec.options.disconnect);
     let total = plan.switches.len();
-    let wanted = amount.of(total);
+    let wanted = amount.resolve(total);
     if wanted == 0 {
         return Ok(());
     }
@@ -43,27 +43,27 @@ fn fail_switches(spec: &Spec, plan: &Plan, failures: &mut Failures) -> Result<()
     }
     let mut survivors = Survivors::new(plan);
     let mut failed = 0;
-    for switch in Rng::new(spec.seed(), Stream::SwitchFaults).order(total) {
+    for switch in Rng::new(spec.seed(), RngStream::SwitchFaults).shuffled(total) {
         if failed == wanted {
             break;
         }
-        if disconnect || (!spared[switch as usize] && failed + 1 < total && survivors.can_lose(switch)) {
-            survivors.lose(switch);
+        if disconnect || (!spared[switch as usize] && failed + 1 < total && survivors.can_remove(switch)) {
+            survivors.remove(switch);
             failed += 1;
         }
     }
     failures.switches = survivors.lost;
-    enough(KEY, amount.to_string(), wanted, failed, total, disconnect)
+    check_count(KEY, amount.to_string(), wanted, failed, total, disconnect)
 }
 
 /// Passing over a link that would disconnect, in a given order, is the reverse-delete algorithm: it keeps exactly the
 /// spanning tree that Kruskal's algorithm builds when it takes the links in the opposite order. One pass of
 /// union-find thus says of every link whether it could ever go, and the first ones that can are the ones that fail.
-fn fail_links(spec: &Spec, plan: &Plan, failures: &mut Failures) -> Result<(), GenerateError> {
+fn fail_links(spec: &FabricSpec, plan: &FabricPlan, failures: &mut Failures) -> Result<(), GenerateError> {
     const KEY: (&str, &str) = ("faults", "links between switches");
     let (amount, disconnect) = (spec.options.faults, spec.options.disconnect);
     let total = plan.cables.len();
-    let wanted = amount.of(total);
+    let wanted = amount.resolve(total);
     if wanted == 0 {
         return Ok(());
     }
@@ -71,14 +71,14 @@ fn fail_links(spec: &Spec, plan: &Plan, failures: &mut Failures) -> Result<(), G
         let cable = &plan.cables[*cable as usize];
         !failures.switches[cable.a as usize] && !failures.switches[cable.b as usize]
     };
-    let mut order = Rng::new(spec.seed(), Stream::LinkFaults).order(total);
+    let mut order = Rng::new(spec.seed(), RngStream::LinkFaults).shuffled(total);
     order.retain(alive);
-    let mut parts = Parts::new(plan.switches.len());
+    let mut parts = UnionFind::new(plan.switches.len());
     let mut needed = vec![false; order.len()];
     if !disconnect {
         for (needed, cable) in needed.iter_mut().zip(&order).rev() {
             let cable = &plan.cables[*cable as usize];
-            *needed = parts.join(cable.a, cable.b);
+            *needed = parts.unite(cable.a, cable.b);
         }
     }
     let can_fail = order.iter().zip(&needed).filter(|(_, needed)| !**needed).map(|(cable, _)| *cable);
@@ -87,10 +87,10 @@ fn fail_links(spec: &Spec, plan: &Plan, failures: &mut Failures) -> Result<(), G
         failures.cables[cable as usize] = true;
         failed += 1;
     }
-    enough(KEY, amount.to_string(), wanted, failed, total, disconnect)
+    check_count(KEY, amount.to_string(), wanted, failed, total, disconnect)
 }
 
-fn enough(
+fn check_count(
     (key, what): (&'static str, &'static str),
     asked: String,
     wanted: usize,
@@ -120,7 +120,7 @@ struct Survivors {
 }
 
 impl Survivors {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &FabricPlan) -> Self {
         let switches = plan.switches.len();
         let mut first = vec![0u32; switches + 1];
         for cable in &plan.cables {
@@ -150,17 +150,17 @@ impl Survivors {
         }
     }
 
-    fn lose(&mut self, switch: u32) {
+    fn remove(&mut self, switch: u32) {
         self.lost[switch as usize] = true;
     }
 
     /// Whether the neighbours of a switch reach one another without it. In a well-linked fabric they do so nearby, so
     /// the search ends long before it has seen everything.
-    fn can_lose(&mut self, switch: u32) -> bool {
+    fn can_remove(&mut self, switch: u32) -> bool {
         self.search += 1;
         self.queue.clear();
         let mut missing = 0;
-        for at in self.around(switch) {
+        for at in self.neighbour_range(switch) {
             let neighbour = self.neighbours[at];
             if !self.lost[neighbour as usize] && self.sought[neighbour as usize] != self.search {
                 self.sought[neighbour as usize] = self.search;
@@ -177,7 +177,7 @@ impl Survivors {
         while missing > 0 && done < self.queue.len() {
             let from = self.queue[done];
             done += 1;
-            for at in self.around(from) {
+            for at in self.neighbour_range(from) {
                 let to = self.neighbours[at] as usize;
                 if self.lost[to] || self.seen[to] == self.search {
                     continue;
@@ -190,20 +190,20 @@ impl Survivors {
         missing == 0
     }
 
-    fn around(&self, switch: u32) -> std::ops::Range<usize> {
+    fn neighbour_range(&self, switch: u32) -> std::ops::Range<usize> {
         self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize
     }
 }
 
 /// Union-find with path halving.
-struct Parts(Vec<u32>);
+struct UnionFind(Vec<u32>);
 
-impl Parts {
+impl UnionFind {
     fn new(switches: usize) -> Self {
         Self((0..switches as u32).collect())
     }
 
-    fn root(&mut self, mut switch: u32) -> u32 {
+    fn find_root(&mut self, mut switch: u32) -> u32 {
         while self.0[switch as usize] != switch {
             let above = self.0[self.0[switch as usize] as usize];
             self.0[switch as usize] = above;
@@ -213,8 +213,8 @@ impl Parts {
     }
 
     /// Joins the parts of two switches; false when it was one part already.
-    fn join(&mut self, a: u32, b: u32) -> bool {
-        let (a, b) = (self.root(a), self.root(b));
+    fn unite(&mut self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.find_root(a), self.find_root(b));
         self.0[a as usize] = b;
         a != b
     }
@@ -225,24 +225,24 @@ mod tests {
     use super::*;
     use crate::generate::assemble::plan;
 
-    fn setup(text: &str) -> (Spec, Plan) {
-        let spec: Spec = text.parse().unwrap();
+    fn setup(text: &str) -> (FabricSpec, FabricPlan) {
+        let spec: FabricSpec = text.parse().unwrap();
         let plan = plan(&spec).unwrap();
         (spec, plan)
     }
 
-    fn connected(plan: &Plan, gone: &[bool]) -> bool {
-        let mut parts = Parts::new(plan.switches.len());
+    fn connected(plan: &FabricPlan, gone: &[bool]) -> bool {
+        let mut parts = UnionFind::new(plan.switches.len());
         let kept = plan.cables.iter().zip(gone).filter(|(_, gone)| !**gone);
-        let joined = kept.filter(|(cable, _)| parts.join(cable.a, cable.b)).count();
+        let joined = kept.filter(|(cable, _)| parts.unite(cable.a, cable.b)).count();
         joined + 1 == plan.switches.len()
     }
 
     /// What the pass of union-find replaces: one search per link.
-    fn one_by_one(spec: &Spec, plan: &Plan) -> Vec<bool> {
+    fn one_by_one(spec: &FabricSpec, plan: &FabricPlan) -> Vec<bool> {
         let mut gone = vec![false; plan.cables.len()];
-        let mut left = spec.options.faults.of(gone.len());
-        for cable in Rng::new(spec.seed(), Stream::LinkFaults).order(gone.len()) {
+        let mut left = spec.options.faults.resolve(gone.len());
+        for cable in Rng::new(spec.seed(), RngStream::LinkFaults).shuffled(gone.len()) {
             gone[cable as usize] = left > 0;
             match connected(plan, &gone) {
                 true if left > 0 => left -= 1,
@@ -261,28 +261,28 @@ mod tests {
             "random,switches=12,links=20,faults=9,seed=5",
         ] {
             let (spec, plan) = setup(text);
-            assert_eq!(choose(&spec, &plan).unwrap().cables, one_by_one(&spec, &plan), "{text}");
+            assert_eq!(choose_failures(&spec, &plan).unwrap().cables, one_by_one(&spec, &plan), "{text}");
         }
     }
 
     #[test]
     fn as_many_links_fail_as_a_tree_can_spare() {
         let (spec, plan) = setup("mesh,dims=4x4,redundancy=1,faults=9");
-        assert!(connected(&plan, &choose(&spec, &plan).unwrap().cables));
+        assert!(connected(&plan, &choose_failures(&spec, &plan).unwrap().cables));
         let (spec, plan) = setup("mesh,dims=4x4,redundancy=1,faults=10");
-        let error = choose(&spec, &plan).err().unwrap();
+        let error = choose_failures(&spec, &plan).err().unwrap();
         assert!(error.to_string().contains("only 9 of 24"), "{error}");
         let (spec, plan) = setup("mesh,dims=4x4,redundancy=1,faults=24,disconnect=yes");
-        assert!(choose(&spec, &plan).unwrap().cables.iter().all(|gone| *gone));
+        assert!(choose_failures(&spec, &plan).unwrap().cables.iter().all(|gone| *gone));
         let (spec, plan) = setup("mesh,dims=4x4,redundancy=1,faults=25,disconnect=yes");
-        assert_eq!(choose(&spec, &plan).err().unwrap().code(), "FD-3011");
+        assert_eq!(choose_failures(&spec, &plan).err().unwrap().code(), "FD-3011");
     }
 
     #[test]
     fn a_switch_that_holds_parts_together_does_not_fail() {
         // A row of five: only its ends can go, one after the other.
         let (spec, plan) = setup("mesh,dims=5,redundancy=1,switch-faults=3");
-        let failed = choose(&spec, &plan).unwrap().switches;
+        let failed = choose_failures(&spec, &plan).unwrap().switches;
         assert_eq!(failed.iter().filter(|failed| **failed).count(), 3);
         assert!(failed.windows(3).all(|three| three != [false, true, false]), "{failed:?}");
     }
@@ -290,10 +290,10 @@ mod tests {
     #[test]
     fn switches_with_hosts_are_spared_where_others_can_fail() {
         let (spec, plan) = setup("switch648,switch-faults=17");
-        let failed = choose(&spec, &plan).unwrap().switches;
+        let failed = choose_failures(&spec, &plan).unwrap().switches;
         assert!(failed[..36].iter().all(|failed| !failed));
         let (spec, plan) = setup("switch648,switch-faults=18");
-        let error = choose(&spec, &plan).err().unwrap();
+        let error = choose_failures(&spec, &plan).err().unwrap();
         assert_eq!(error.code(), "FD-3010");
         assert!(error.to_string().contains("only 17 of 54 switches"), "{error}");
     }

@@ -2,12 +2,12 @@
 
 use super::error::GenerateError;
 use super::shape::{CASCADE_GROUP, Shape};
-use super::spec::{Hosts, Spec};
+use super::spec::{FabricSpec, HostsOption};
 use crate::{Lid, Lmc, PortNum};
 
 /// How large a fabric would be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Size {
+struct FabricSize {
     switches: u64,
     /// Switches that have hosts.
     leaves: u64,
@@ -16,17 +16,17 @@ struct Size {
 }
 
 /// Refuses what one subnet cannot hold.
-pub(super) fn check(spec: &Spec) -> Result<(), GenerateError> {
+pub(super) fn check(spec: &FabricSpec) -> Result<(), GenerateError> {
     let fabric = spec.entry.name;
-    let size = size(&spec.shape);
+    let size = fabric_size(&spec.shape);
     let links = size.degree.saturating_mul(u64::from(spec.redundancy()));
     if links > u64::from(PortNum::MAX) {
         return Err(too_many_ports(fabric, links));
     }
     let hosts = match spec.options.hosts {
-        Hosts::InAll(all) => u64::from(all),
-        Hosts::PerSwitch(each) => size.leaves.saturating_mul(u64::from(each)),
-        Hosts::ByFabric => match spec.shape.hosts() {
+        HostsOption::InAll(all) => u64::from(all),
+        HostsOption::PerSwitch(each) => size.leaves.saturating_mul(u64::from(each)),
+        HostsOption::ByFabric => match spec.shape.hosts() {
             Some(all) => u64::from(all),
             None => size.leaves.saturating_mul(u64::from(spec.shape.terminals())),
         },
@@ -46,7 +46,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), GenerateError> {
         if per_leaf > u64::from(m / 2) {
             let allowed = format!("the addresses of the paper leave room for {} hosts per leaf", m / 2);
             let (key, value) = match spec.options.hosts {
-                Hosts::InAll(all) => ("hosts", all),
+                HostsOption::InAll(all) => ("hosts", all),
                 _ => ("terminals", per_leaf as u32),
             };
             return Err(GenerateError::BadValue { fabric, key, value: value.to_string(), allowed });
@@ -68,15 +68,15 @@ pub(super) fn mport_lmc(m: u32, n: u32) -> u32 {
     (m / 2).trailing_zeros() * (n - 1)
 }
 
-fn size(shape: &Shape) -> Size {
-    let of = |switches: u64, leaves: u64, degree: u64| Size { switches, leaves, degree };
+fn fabric_size(shape: &Shape) -> FabricSize {
+    let of = |switches: u64, leaves: u64, degree: u64| FabricSize { switches, leaves, degree };
     match shape {
         Shape::Kary { k, n } => {
             let (k, n) = (u64::from(*k), u64::from(*n));
             let level = k.saturating_pow(n as u32 - 1);
             of(level.saturating_mul(n), level, k * n.saturating_sub(1).min(2))
         }
-        Shape::Xgft { m, w } => xgft(m, w),
+        Shape::Xgft { m, w } => xgft_size(m, w),
         Shape::Mport { m, n } => {
             let level = u64::from(m / 2).saturating_pow(n - 1);
             of(level.saturating_mul(u64::from(2 * n - 1)), level.saturating_mul(2), u64::from(*m))
@@ -117,8 +117,8 @@ fn size(shape: &Shape) -> Size {
     }
 }
 
-fn xgft(m: &[u32], w: &[u32]) -> Size {
-    let mut size = Size { switches: 0, leaves: product(m.get(1..).unwrap_or(&[])), degree: 0 };
+fn xgft_size(m: &[u32], w: &[u32]) -> FabricSize {
+    let mut size = FabricSize { switches: 0, leaves: product(m.get(1..).unwrap_or(&[])), degree: 0 };
     for level in 0..m.len() {
         let switches = product(&m[level + 1..]).saturating_mul(product(&w[..=level]));
         let down = if level == 0 { 0 } else { m[level] };

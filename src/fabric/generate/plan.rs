@@ -1,17 +1,17 @@
 //! A fabric on paper: switches, cables and hosts, before ports, GUIDs and LIDs are dealt out.
 
 use super::shape::Shape;
-use super::spec::{Hosts, Spec};
+use super::spec::{FabricSpec, HostsOption};
 use crate::{LinkSpeed, LinkWidth};
 
-pub(super) struct Switch {
+pub(super) struct PlannedSwitch {
     pub name: String,
     /// 0 at the bottom. The highest level of a tree holds its roots.
     pub level: u8,
     pub speed: LinkSpeed,
 }
 
-pub(super) struct Cable {
+pub(super) struct PlannedCable {
     pub a: u32,
     pub b: u32,
     /// Where the definition numbers ports; else the first free ones are taken.
@@ -19,18 +19,18 @@ pub(super) struct Cable {
     pub width: LinkWidth,
 }
 
-pub(super) struct Host {
+pub(super) struct PlannedHost {
     pub name: String,
     pub switch: u32,
     /// The switch behind a second port of the adapter.
     pub second: Option<u32>,
 }
 
-pub(super) struct Plan {
+pub(super) struct FabricPlan {
     pub fabric: &'static str,
-    pub switches: Vec<Switch>,
-    pub cables: Vec<Cable>,
-    pub hosts: Vec<Host>,
+    pub switches: Vec<PlannedSwitch>,
+    pub cables: Vec<PlannedCable>,
+    pub hosts: Vec<PlannedHost>,
     pub redundancy: u32,
     pub radix: u32,
     /// Hosts take the first free ports from this one on.
@@ -39,21 +39,21 @@ pub(super) struct Plan {
     /// Whether the speed was asked for: then parts of their own speed have none.
     pub speed_asked: bool,
     /// The multiple LID scheme: LMC and base LID per host, and the first LID after those of all hosts.
-    pub mlid: Option<Mlid>,
+    pub mlid: Option<MlidAddressing>,
     pub notes: Vec<String>,
-    asked: Hosts,
+    asked: HostsOption,
     terminals: u32,
     hosts_in_all: Option<u32>,
 }
 
-pub(super) struct Mlid {
+pub(super) struct MlidAddressing {
     pub lmc: u32,
     pub base: Vec<u32>,
     pub past: u32,
 }
 
-impl Plan {
-    pub fn new(spec: &Spec) -> Self {
+impl FabricPlan {
+    pub fn new(spec: &FabricSpec) -> Self {
         let speed = spec.options.speed.unwrap_or(match spec.shape {
             Shape::Deimos => LinkSpeed::Sdr,
             Shape::Taurus => LinkSpeed::Fdr,
@@ -78,43 +78,43 @@ impl Plan {
         }
     }
 
-    pub fn switch(&mut self, name: impl Into<String>, level: u8) -> u32 {
-        self.switches.push(Switch { name: name.into(), level, speed: self.speed });
+    pub fn add_switch(&mut self, name: impl Into<String>, level: u8) -> u32 {
+        self.switches.push(PlannedSwitch { name: name.into(), level, speed: self.speed });
         self.switches.len() as u32 - 1
     }
 
     /// `count` switches called `{prefix}{number}`.
-    pub fn row(&mut self, prefix: &str, count: u32, level: u8) -> Vec<u32> {
-        (0..count).map(|number| self.switch(format!("{prefix}{number}"), level)).collect()
+    pub fn add_row(&mut self, prefix: &str, count: u32, level: u8) -> Vec<u32> {
+        (0..count).map(|number| self.add_switch(format!("{prefix}{number}"), level)).collect()
     }
 
     /// A link, as often as the redundancy asks.
-    pub fn link(&mut self, a: u32, b: u32) {
+    pub fn add_link(&mut self, a: u32, b: u32) {
         for _ in 0..self.redundancy {
-            self.cables.push(Cable { a, b, ports: None, width: LinkWidth::X4 });
+            self.cables.push(PlannedCable { a, b, ports: None, width: LinkWidth::X4 });
         }
     }
 
     /// A link whose ends have a place of their own (from 0), each place as wide as the redundancy.
-    pub fn link_at(&mut self, a: (u32, u32), b: (u32, u32)) {
+    pub fn add_link_at(&mut self, a: (u32, u32), b: (u32, u32)) {
         let r = self.redundancy;
         for copy in 0..r {
             let ports = Some((a.1 * r + copy + 1, b.1 * r + copy + 1));
-            self.cables.push(Cable { a: a.0, b: b.0, ports, width: LinkWidth::X4 });
+            self.cables.push(PlannedCable { a: a.0, b: b.0, ports, width: LinkWidth::X4 });
         }
     }
 
     /// Whether the specification leaves the number of hosts open.
-    pub fn hosts_by_fabric(&self) -> bool {
-        self.asked == Hosts::ByFabric
+    pub fn has_default_hosts(&self) -> bool {
+        self.asked == HostsOption::ByFabric
     }
 
     /// The number of hosts on this number of leaves.
-    pub fn hosts_on(&self, leaves: usize) -> usize {
+    pub fn host_count(&self, leaves: usize) -> usize {
         match self.asked {
-            Hosts::PerSwitch(each) => each as usize * leaves,
-            Hosts::InAll(all) => all as usize,
-            Hosts::ByFabric => match self.hosts_in_all {
+            HostsOption::PerSwitch(each) => each as usize * leaves,
+            HostsOption::InAll(all) => all as usize,
+            HostsOption::ByFabric => match self.hosts_in_all {
                 Some(all) => all as usize,
                 None => self.terminals as usize * leaves,
             },
@@ -123,23 +123,23 @@ impl Plan {
 
     /// Hosts on these leaves as dissertation 3.2.1 spreads them.
     pub fn spread_hosts(&mut self, leaves: &[u32]) {
-        let counts = spread(self.hosts_on(leaves.len()), leaves.len());
-        self.hosts_each(leaves, &counts);
+        let counts = split_evenly(self.host_count(leaves.len()), leaves.len());
+        self.add_hosts(leaves, &counts);
     }
 
     /// Adds `counts` hosts to the leaves, called `node{number} HCA-1`.
-    pub fn hosts_each(&mut self, leaves: &[u32], counts: &[usize]) {
+    pub fn add_hosts(&mut self, leaves: &[u32], counts: &[usize]) {
         for (leaf, count) in leaves.iter().zip(counts) {
             for _ in 0..*count {
                 let name = format!("node{} HCA-1", self.hosts.len());
-                self.hosts.push(Host { name, switch: *leaf, second: None });
+                self.hosts.push(PlannedHost { name, switch: *leaf, second: None });
             }
         }
     }
 }
 
 /// `total` in `parts`: each has the floor or the ceiling of the mean, the first ones the ceiling.
-pub(super) fn spread(total: usize, parts: usize) -> Vec<usize> {
+pub(super) fn split_evenly(total: usize, parts: usize) -> Vec<usize> {
     let (each, more) = match parts {
         0 => (0, 0),
         parts => (total / parts, total % parts),
@@ -148,7 +148,7 @@ pub(super) fn spread(total: usize, parts: usize) -> Vec<usize> {
 }
 
 /// `total` in parts of limited room, filled evenly; what no room is left for lies on top, evenly again.
-pub(super) fn spread_in(total: usize, rooms: &[usize]) -> Vec<usize> {
+pub(super) fn split_within(total: usize, rooms: &[usize]) -> Vec<usize> {
     let mut filled = vec![0; rooms.len()];
     let mut left = total;
     while left > 0 {
@@ -160,7 +160,7 @@ pub(super) fn spread_in(total: usize, rooms: &[usize]) -> Vec<usize> {
             }
         }
         if left == before {
-            let over = spread(left, rooms.len());
+            let over = split_evenly(left, rooms.len());
             filled.iter_mut().zip(over).for_each(|(part, more)| *part += more);
             break;
         }
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn hosts_spread_evenly_within_their_room() {
-        assert_eq!(spread(10, 4), [3, 3, 2, 2]);
-        assert_eq!(spread(3, 0), [0; 0]);
-        assert_eq!(spread_in(7, &[1, 3, 9]), [1, 3, 3]);
-        assert_eq!(spread_in(9, &[1, 3, 3]), [2, 4, 3]);
-        assert_eq!(spread_in(2, &[]), [0; 0]);
+        assert_eq!(split_evenly(10, 4), [3, 3, 2, 2]);
+        assert_eq!(split_evenly(3, 0), [0; 0]);
+        assert_eq!(split_within(7, &[1, 3, 9]), [1, 3, 3]);
+        assert_eq!(split_within(9, &[1, 3, 3]), [2, 4, 3]);
+        assert_eq!(split_within(2, &[]), [0; 0]);
     }
 }

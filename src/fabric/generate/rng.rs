@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// One independent stream of a seed per use, so that asking for faults leaves the topology as it was.
 #[derive(Clone, Copy)]
-pub(super) enum Stream {
+pub(super) enum RngStream {
     Topology = 0,
     SwitchFaults = 1,
     LinkFaults = 2,
@@ -17,7 +17,7 @@ pub(super) enum Stream {
 pub(super) struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    pub fn new(seed: u64, stream: Stream) -> Self {
+    pub fn new(seed: u64, stream: RngStream) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         for _ in 0..stream as u32 {
             rng.jump();
@@ -26,15 +26,15 @@ impl Rng {
     }
 
     /// A number below `n`. The high half of a 128-bit product needs no division; its bias is below n / 2^64.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub fn draw_below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
     }
 
     /// 0 to n-1 in a random order (Fisher-Yates).
-    pub fn order(&mut self, n: usize) -> Vec<u32> {
+    pub fn shuffled(&mut self, n: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..n as u32).collect();
         for last in (1..n).rev() {
-            order.swap(last, self.below(last + 1));
+            order.swap(last, self.draw_below(last + 1));
         }
         order
     }
@@ -46,16 +46,16 @@ mod tests {
 
     #[test]
     fn streams_are_repeatable_and_differ() {
-        let draw = |seed, stream| Rng::new(seed, stream).order(8);
-        assert_eq!(draw(1, Stream::Topology), draw(1, Stream::Topology));
-        assert_ne!(draw(1, Stream::Topology), draw(1, Stream::LinkFaults));
-        assert_ne!(draw(1, Stream::Topology), draw(2, Stream::Topology));
+        let draw = |seed, stream| Rng::new(seed, stream).shuffled(8);
+        assert_eq!(draw(1, RngStream::Topology), draw(1, RngStream::Topology));
+        assert_ne!(draw(1, RngStream::Topology), draw(1, RngStream::LinkFaults));
+        assert_ne!(draw(1, RngStream::Topology), draw(2, RngStream::Topology));
     }
 
     #[test]
     fn a_seed_gives_these_numbers_on_every_platform() {
-        let mut rng = Rng::new(1, Stream::Topology);
-        let drawn: Vec<usize> = (0..6).map(|_| rng.below(1000)).collect();
+        let mut rng = Rng::new(1, RngStream::Topology);
+        let drawn: Vec<usize> = (0..6).map(|_| rng.draw_below(1000)).collect();
         assert_eq!(drawn, [811, 747, 100, 746, 184, 590]);
     }
 }

@@ -1,9 +1,9 @@
 //! What a name stands for: its parameters, read and checked, and what the papers' tables say of them.
 
-use super::catalogue::{BY_GROUPS, PER_SWITCH};
+use super::catalogue::{LINKS_BY_GROUPS, LINKS_PER_SWITCH};
 use super::error::GenerateError;
 use super::irregular::{ANY, Family, Scale};
-use super::spec::Own;
+use super::spec::ValuesOrDefaults;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
@@ -32,16 +32,16 @@ pub(super) enum Shape {
 
 /// What the dissertation's table 6.1, else its table 4.2, gives a topology beyond its definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Row {
+pub(super) struct PaperRow {
     pub terminals: u32,
     pub redundancy: u32,
 }
 
 /// The most switches along one parameter: no subnet has room for more nodes.
-const MANY: u32 = crate::Lid::MAX as u32;
-const PORTS: u32 = crate::PortNum::MAX as u32;
+const MAX_SWITCHES: u32 = crate::Lid::MAX as u32;
+const MAX_PORTS: u32 = crate::PortNum::MAX as u32;
 /// Deeper trees and higher dimensions than anyone builds; 2^15 switches have 15.
-const DEEP: u32 = 15;
+const MAX_DEPTH: u32 = 15;
 
 /// A Cascade group: 16 x 6 switches, ten global ports each (dissertation 3.2.4).
 pub(super) const CASCADE_COLUMNS: u32 = 16;
@@ -50,23 +50,25 @@ pub(super) const CASCADE_GROUP: u32 = CASCADE_COLUMNS * CASCADE_ROWS;
 const CASCADE_GLOBAL: u32 = 10 * CASCADE_GROUP;
 
 impl Shape {
-    pub fn read(own: &Own<'_>) -> Result<Self, GenerateError> {
+    pub fn read(own: &ValuesOrDefaults<'_>) -> Result<Self, GenerateError> {
         Ok(match own.entry.name {
-            "kary" => Self::Kary { k: own.number("k", 1, PORTS)?, n: own.number("n", 1, DEEP)? },
-            "xgft" => xgft(own)?,
-            "mport" => mport(own)?,
+            "kary" => Self::Kary { k: own.number("k", 1, MAX_PORTS)?, n: own.number("n", 1, MAX_DEPTH)? },
+            "xgft" => read_xgft(own)?,
+            "mport" => read_mport(own)?,
             "gft2" => Self::Gft2 {
-                n: own.number("n", 1, PORTS)?,
-                m: own.number("m", 1, PORTS)?,
-                r: own.number("r", 1, PORTS)?,
+                n: own.number("n", 1, MAX_PORTS)?,
+                m: own.number("m", 1, MAX_PORTS)?,
+                r: own.number("r", 1, MAX_PORTS)?,
             },
-            "torus" => Self::Torus { dims: own.list("dims", 2, DEEP as usize)? },
-            "mesh" => Self::Mesh { dims: own.list("dims", 1, DEEP as usize)? },
-            "dragonfly" => dragonfly(own)?,
-            "cascade" => cascade(own)?,
-            "kautz" => Self::Kautz { d: own.number("d", 1, PORTS / 2)?, k: own.number("k", 1, DEEP)? },
-            "random" => random(own)?,
-            "irregular" => irregular(own)?,
+            "torus" => Self::Torus { dims: own.list("dims", 2, MAX_DEPTH as usize)? },
+            "mesh" => Self::Mesh { dims: own.list("dims", 1, MAX_DEPTH as usize)? },
+            "dragonfly" => read_dragonfly(own)?,
+            "cascade" => read_cascade(own)?,
+            "kautz" => {
+                Self::Kautz { d: own.number("d", 1, MAX_PORTS / 2)?, k: own.number("k", 1, MAX_DEPTH)? }
+            }
+            "random" => read_random(own)?,
+            "irregular" => read_irregular(own)?,
             "switch648" => Self::Switch648,
             "racks648" => Self::Racks648,
             "switch3456" => Self::Switch3456,
@@ -107,8 +109,8 @@ impl Shape {
     /// The row of table 6.1, else of table 4.2, that has exactly this structure.
     ///
     /// Table 6.1 calls its Kautz graph (7,3) and gives the counts of (5,3) by definition 3.2.3: both have its values.
-    pub fn row(&self) -> Option<Row> {
-        let row = |terminals, redundancy| Some(Row { terminals, redundancy });
+    pub fn paper_row(&self) -> Option<PaperRow> {
+        let row = |terminals, redundancy| Some(PaperRow { terminals, redundancy });
         match self {
             Self::Torus { dims } => match dims.as_slice() {
                 [6, 5, 5] => row(7, 4),
@@ -131,7 +133,7 @@ impl Shape {
 
     /// Hosts per switch that has hosts, where neither a key nor the fabric's own plan says otherwise.
     pub fn terminals(&self) -> u32 {
-        if let Some(row) = self.row() {
+        if let Some(row) = self.paper_row() {
             return row.terminals;
         }
         match self {
@@ -177,66 +179,67 @@ impl Shape {
     }
 }
 
-fn xgft(own: &Own<'_>) -> Result<Shape, GenerateError> {
+fn read_xgft(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
     const LEVELS: usize = 8;
     let (m, w) = (own.list("m", 1, LEVELS)?, own.list("w", 1, LEVELS)?);
     if m.len() != w.len() {
         let allowed = format!("as many levels as m, {}", m.len());
-        return Err(own.values.bad("w", own.text("w"), allowed));
+        return Err(own.values.bad_value("w", own.text("w"), allowed));
     }
     if w.first() != Some(&1) {
         let allowed = "the first must be 1: a host hangs on one leaf";
-        return Err(own.values.bad("w", own.text("w"), allowed));
+        return Err(own.values.bad_value("w", own.text("w"), allowed));
     }
     Ok(Shape::Xgft { m, w })
 }
 
-fn mport(own: &Own<'_>) -> Result<Shape, GenerateError> {
-    let m = own.number("m", 2, PORTS)?;
+fn read_mport(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
+    let m = own.number("m", 2, MAX_PORTS)?;
     if !m.is_power_of_two() {
-        return Err(own.values.bad("m", own.text("m"), "a power of two from 2 to 128"));
+        return Err(own.values.bad_value("m", own.text("m"), "a power of two from 2 to 128"));
     }
-    Ok(Shape::Mport { m, n: own.number("n", 2, DEEP)? })
+    Ok(Shape::Mport { m, n: own.number("n", 2, MAX_DEPTH)? })
 }
 
-fn dragonfly(own: &Own<'_>) -> Result<Shape, GenerateError> {
-    let (a, p, h) = (own.number("a", 1, PORTS)?, own.number("p", 0, PORTS)?, own.number("h", 0, PORTS)?);
-    Ok(Shape::Dragonfly { a, p, h, g: own.number("g", 1, (a * h + 1).min(MANY))? })
+fn read_dragonfly(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
+    let (a, p, h) =
+        (own.number("a", 1, MAX_PORTS)?, own.number("p", 0, MAX_PORTS)?, own.number("h", 0, MAX_PORTS)?);
+    Ok(Shape::Dragonfly { a, p, h, g: own.number("g", 1, (a * h + 1).min(MAX_SWITCHES))? })
 }
 
-fn cascade(own: &Own<'_>) -> Result<Shape, GenerateError> {
-    const BUNDLE: u32 = 4;
+fn read_cascade(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
+    const MAX_BUNDLE: u32 = 4;
     const PAIR: u32 = 192;
     let groups = own.number("groups", 1, 241)?;
     let most = CASCADE_GLOBAL / groups.saturating_sub(1).max(1);
     let global = match own.text("global") {
         // Bundles of four while they fit; table 6.1's two groups are joined by 192.
-        BY_GROUPS => PAIR.min((most / BUNDLE).max(1) * BUNDLE),
+        LINKS_BY_GROUPS => PAIR.min((most / MAX_BUNDLE).max(1) * MAX_BUNDLE),
         _ => own.number("global", 1, most)?,
     };
     Ok(Shape::Cascade { groups, global })
 }
 
-fn random(own: &Own<'_>) -> Result<Shape, GenerateError> {
-    let switches = own.number("switches", 1, MANY)?;
+fn read_random(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
+    let switches = own.number("switches", 1, MAX_SWITCHES)?;
     let links = match own.text("links") {
-        PER_SWITCH if switches > 1 => 8 * switches,
-        PER_SWITCH => 0,
-        _ => own.number("links", ring_links(switches), MANY * PORTS / 2)?,
+        LINKS_PER_SWITCH if switches > 1 => 8 * switches,
+        LINKS_PER_SWITCH => 0,
+        _ => own.number("links", ring_links(switches), MAX_SWITCHES * MAX_PORTS / 2)?,
     };
     if switches == 1 && links > 0 {
-        return Err(own.values.bad("links", own.text("links"), "0 for a single switch"));
+        return Err(own.values.bad_value("links", own.text("links"), "0 for a single switch"));
     }
     Ok(Shape::Random { switches, links })
 }
 
-fn irregular(own: &Own<'_>) -> Result<Shape, GenerateError> {
+fn read_irregular(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
     let (family, scale) = (own.text("family"), own.text("size"));
     let known = Family::from_word(family);
     if known.is_none() && family != ANY {
-        return Err(own.values.bad("family", family, Family::words()));
+        return Err(own.values.bad_value("family", family, Family::words()));
     }
-    let bad_scale = || own.values.bad("size", scale, "small or large");
+    let bad_scale = || own.values.bad_value("size", scale, "small or large");
     Ok(Shape::Irregular { family: known, scale: Scale::from_word(scale).ok_or_else(bad_scale)? })
 }
 

@@ -3,37 +3,37 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::catalogue::{Entry, entry};
+use super::catalogue::{FabricTemplate, find_template};
 use super::error::GenerateError;
 use super::irregular;
 use super::shape::Shape;
-use crate::shown;
+use crate::shorten;
 use crate::{Lid, LinkSpeed};
 
 /// A fabric by name with its keys, parsed from text such as `kary,k=4,n=3`. Parsing checks each value;
 /// [`generate`](super::generate) checks that the whole fits one subnet.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spec {
-    pub(super) entry: &'static Entry,
+pub struct FabricSpec {
+    pub(super) entry: &'static FabricTemplate,
     pub(super) shape: Shape,
-    pub(super) options: Options,
+    pub(super) options: CommonOptions,
 }
 
 /// What every fabric can be asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Options {
-    pub hosts: Hosts,
+pub(super) struct CommonOptions {
+    pub hosts: HostsOption,
     pub redundancy: Option<u32>,
     pub aggregation: Option<bool>,
-    pub faults: Amount,
-    pub switch_faults: Amount,
+    pub faults: FaultAmount,
+    pub switch_faults: FaultAmount,
     pub disconnect: bool,
     pub seed: Option<u64>,
     pub speed: Option<LinkSpeed>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Hosts {
+pub(super) enum HostsOption {
     #[default]
     ByFabric,
     PerSwitch(u32),
@@ -42,23 +42,23 @@ pub(super) enum Hosts {
 
 /// How many of something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Amount {
+pub(super) enum FaultAmount {
     Count(u32),
     /// Thousandths of a percent, whole numbers so that every platform rounds alike.
     Share(u32),
 }
 
-impl Default for Amount {
+impl Default for FaultAmount {
     fn default() -> Self {
         Self::Count(0)
     }
 }
 
-impl Amount {
+impl FaultAmount {
     const WHOLE: u64 = 100_000;
 
     /// The number that is meant out of `total`, rounded; a share above nothing means one at least.
-    pub fn of(self, total: usize) -> usize {
+    pub fn resolve(self, total: usize) -> usize {
         match self {
             Self::Count(count) => count as usize,
             Self::Share(0) => 0,
@@ -81,7 +81,7 @@ impl Amount {
     }
 }
 
-impl fmt::Display for Amount {
+impl fmt::Display for FaultAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(count) => write!(f, "{count}"),
@@ -95,49 +95,51 @@ impl fmt::Display for Amount {
 }
 
 /// The values as they were given, each key at most once.
-pub(super) struct Values {
+pub(super) struct SpecValues {
     pub fabric: &'static str,
     given: Vec<(&'static str, String)>,
 }
 
-impl Values {
+impl SpecValues {
     pub fn text(&self, key: &'static str) -> Option<&str> {
         self.given.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str())
     }
 
-    pub fn bad(&self, key: &'static str, value: &str, allowed: impl Into<String>) -> GenerateError {
-        GenerateError::BadValue { fabric: self.fabric, key, value: shown(value), allowed: allowed.into() }
+    pub fn bad_value(&self, key: &'static str, value: &str, allowed: impl Into<String>) -> GenerateError {
+        GenerateError::BadValue { fabric: self.fabric, key, value: shorten(value), allowed: allowed.into() }
     }
 
     fn number(&self, key: &'static str, low: u32, high: u32) -> Result<Option<u32>, GenerateError> {
         let Some(text) = self.text(key) else { return Ok(None) };
         let value = text.parse().ok().filter(|value| (low..=high).contains(value));
-        value.map(Some).ok_or_else(|| self.bad(key, text, format!("a whole number from {low} to {high}")))
+        value
+            .map(Some)
+            .ok_or_else(|| self.bad_value(key, text, format!("a whole number from {low} to {high}")))
     }
 
-    fn yes(&self, key: &'static str) -> Result<Option<bool>, GenerateError> {
+    fn boolean(&self, key: &'static str) -> Result<Option<bool>, GenerateError> {
         match self.text(key) {
             None => Ok(None),
             Some("yes" | "true" | "1") => Ok(Some(true)),
             Some("no" | "false" | "0") => Ok(Some(false)),
-            Some(text) => Err(self.bad(key, text, "yes or no")),
+            Some(text) => Err(self.bad_value(key, text, "yes or no")),
         }
     }
 
-    fn amount(&self, key: &'static str) -> Result<Amount, GenerateError> {
-        let Some(text) = self.text(key) else { return Ok(Amount::default()) };
-        Amount::read(text)
-            .ok_or_else(|| self.bad(key, text, "a count as 5, or a share from 0% to 100% as 1%"))
+    fn amount(&self, key: &'static str) -> Result<FaultAmount, GenerateError> {
+        let Some(text) = self.text(key) else { return Ok(FaultAmount::default()) };
+        FaultAmount::read(text)
+            .ok_or_else(|| self.bad_value(key, text, "a count as 5, or a share from 0% to 100% as 1%"))
     }
 }
 
 /// A value of the fabric's own, or what the catalogue says stands for it.
-pub(super) struct Own<'a> {
-    pub values: &'a Values,
-    pub entry: &'static Entry,
+pub(super) struct ValuesOrDefaults<'a> {
+    pub values: &'a SpecValues,
+    pub entry: &'static FabricTemplate,
 }
 
-impl Own<'_> {
+impl ValuesOrDefaults<'_> {
     pub fn text(&self, key: &'static str) -> &str {
         let default =
             || self.entry.keys.iter().find(|known| known.name == key).map_or("", |known| known.default);
@@ -147,7 +149,7 @@ impl Own<'_> {
     pub fn number(&self, key: &'static str, low: u32, high: u32) -> Result<u32, GenerateError> {
         let text = self.text(key);
         let value = text.parse().ok().filter(|value| (low..=high).contains(value));
-        value.ok_or_else(|| self.values.bad(key, text, format!("a whole number from {low} to {high}")))
+        value.ok_or_else(|| self.values.bad_value(key, text, format!("a whole number from {low} to {high}")))
     }
 
     /// Sizes joined by `x`.
@@ -158,71 +160,71 @@ impl Own<'_> {
         let list: Option<Vec<u32>> = text.split('x').take(most + 1).map(item).collect();
         list.filter(|list| list.len() <= most).ok_or_else(|| {
             let allowed = format!("1 to {most} whole numbers from {low} to {HIGH} joined by x, as 4x4x3");
-            self.values.bad(key, text, allowed)
+            self.values.bad_value(key, text, allowed)
         })
     }
 }
 
-impl FromStr for Spec {
+impl FromStr for FabricSpec {
     type Err = GenerateError;
 
     fn from_str(text: &str) -> Result<Self, GenerateError> {
         let mut parts = text.trim().split(',').map(str::trim);
-        let entry = entry(parts.next().unwrap_or(""))?;
-        let mut values = Values { fabric: entry.name, given: Vec::new() };
+        let entry = find_template(parts.next().unwrap_or(""))?;
+        let mut values = SpecValues { fabric: entry.name, given: Vec::new() };
         for part in parts {
-            let not_a_pair = || GenerateError::NotAPair { fabric: entry.name, text: shown(part) };
+            let not_a_pair = || GenerateError::NotAPair { fabric: entry.name, text: shorten(part) };
             let (key, value) = part.split_once('=').ok_or_else(not_a_pair)?;
-            let key = entry.key(key.trim())?.name;
+            let key = entry.find_key(key.trim())?.name;
             if values.text(key).is_some() {
                 return Err(GenerateError::RepeatedKey { key });
             }
             values.given.push((key, value.trim().to_owned()));
         }
-        let shape = Shape::read(&Own { values: &values, entry })?;
-        Ok(Self { entry, shape, options: options(&values)? })
+        let shape = Shape::read(&ValuesOrDefaults { values: &values, entry })?;
+        Ok(Self { entry, shape, options: read_options(&values)? })
     }
 }
 
-fn options(values: &Values) -> Result<Options, GenerateError> {
+fn read_options(values: &SpecValues) -> Result<CommonOptions, GenerateError> {
     let hosts = match (values.number("terminals", 0, 254)?, values.number("hosts", 0, u32::from(Lid::MAX))?) {
         (Some(_), Some(_)) => {
             let why = "one counts the hosts of a switch, the other those of the fabric";
             return Err(GenerateError::Conflict { a: "terminals", b: "hosts", why });
         }
-        (Some(each), None) => Hosts::PerSwitch(each),
-        (None, Some(all)) => Hosts::InAll(all),
-        (None, None) => Hosts::ByFabric,
+        (Some(each), None) => HostsOption::PerSwitch(each),
+        (None, Some(all)) => HostsOption::InAll(all),
+        (None, None) => HostsOption::ByFabric,
     };
     let speed = match values.text("speed") {
         None => None,
         Some(text) => Some(LinkSpeed::from_word(text).ok_or_else(|| {
             let words: Vec<&str> = LinkSpeed::ALL.iter().map(|speed| speed.word()).collect();
-            values.bad("speed", text, format!("one of {}", words.join(" ")))
+            values.bad_value("speed", text, format!("one of {}", words.join(" ")))
         })?),
     };
     let seed = match values.text("seed") {
         None => None,
         Some(text) => {
-            let wrong = |_| values.bad("seed", text, format!("a whole number from 0 to {}", u64::MAX));
+            let wrong = |_| values.bad_value("seed", text, format!("a whole number from 0 to {}", u64::MAX));
             Some(text.parse().map_err(wrong)?)
         }
     };
-    Ok(Options {
+    Ok(CommonOptions {
         hosts,
         redundancy: values.number("redundancy", 1, 127)?,
-        aggregation: values.yes("aggregation")?,
+        aggregation: values.boolean("aggregation")?,
         faults: values.amount("faults")?,
         switch_faults: values.amount("switch-faults")?,
-        disconnect: values.yes("disconnect")?.unwrap_or(false),
+        disconnect: values.boolean("disconnect")?.unwrap_or(false),
         seed,
         speed,
     })
 }
 
-impl Spec {
+impl FabricSpec {
     /// The catalogue entry of the family.
-    pub fn entry(&self) -> &'static Entry {
+    pub fn entry(&self) -> &'static FabricTemplate {
         self.entry
     }
 
@@ -232,20 +234,20 @@ impl Spec {
 
     /// Definition 3.3: unless said otherwise every link stands once.
     pub(super) fn redundancy(&self) -> u32 {
-        self.options.redundancy.or_else(|| self.shape.row().map(|row| row.redundancy)).unwrap_or(1)
+        self.options.redundancy.or_else(|| self.shape.paper_row().map(|row| row.redundancy)).unwrap_or(1)
     }
 
     pub(super) fn aggregation(&self) -> bool {
         self.options.aggregation.unwrap_or_else(|| match self.shape {
             Shape::Demo => true,
-            Shape::Irregular { family, .. } => irregular::has_aggregation(family, self.seed()),
+            Shape::Irregular { family, .. } => irregular::draw_aggregation(family, self.seed()),
             _ => false,
         })
     }
 }
 
 /// The canonical text: the fabric's own values all, of the common ones those that were given.
-impl fmt::Display for Spec {
+impl fmt::Display for FabricSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.entry.name)?;
         for (key, value) in self.shape.values() {
@@ -254,9 +256,9 @@ impl fmt::Display for Spec {
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let options = &self.options;
         match options.hosts {
-            Hosts::ByFabric => {}
-            Hosts::PerSwitch(each) => write!(f, ",terminals={each}")?,
-            Hosts::InAll(all) => write!(f, ",hosts={all}")?,
+            HostsOption::ByFabric => {}
+            HostsOption::PerSwitch(each) => write!(f, ",terminals={each}")?,
+            HostsOption::InAll(all) => write!(f, ",hosts={all}")?,
         }
         if let Some(redundancy) = options.redundancy {
             write!(f, ",redundancy={redundancy}")?;
@@ -265,7 +267,7 @@ impl fmt::Display for Spec {
             write!(f, ",aggregation={}", yes(aggregation))?;
         }
         for (key, amount) in [("faults", options.faults), ("switch-faults", options.switch_faults)] {
-            if amount != Amount::default() {
+            if amount != FaultAmount::default() {
                 write!(f, ",{key}={amount}")?;
             }
         }
@@ -287,7 +289,7 @@ mod tests {
     use super::*;
 
     fn canonical(text: &str) -> String {
-        text.parse::<Spec>().unwrap().to_string()
+        text.parse::<FabricSpec>().unwrap().to_string()
     }
 
     #[test]
@@ -336,7 +338,7 @@ mod tests {
             ("kary,seed=x", "FD-3005", "18446744073709551615"),
             ("kary,terminals=2,hosts=3", "FD-3006", "exclude each other"),
         ] {
-            let error = text.parse::<Spec>().unwrap_err();
+            let error = text.parse::<FabricSpec>().unwrap_err();
             assert_eq!(error.code(), code, "{text}: {error}");
             assert!(error.to_string().contains(said), "{text}: {error}");
         }
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_share_is_rounded_and_never_nothing() {
-        let of = |text, total| Amount::read(text).unwrap().of(total);
+        let of = |text, total| FaultAmount::read(text).unwrap().resolve(total);
         assert_eq!(of("1%", 87_808), 878);
         assert_eq!(of("1%", 20), 1);
         assert_eq!(of("0.25%", 1000), 3);

@@ -3,8 +3,8 @@
 //! The paper gives the numbers of switches and nodes; where it does not tell how racks are cabled to directors, the
 //! cabling here deals a rack's uplinks out evenly.
 
-use super::plan::Plan;
-use super::trees::{Tree, xgft};
+use super::plan::FabricPlan;
+use super::trees::{FatTreeSwitches, xgft};
 
 /// A director of two stages: every line chip is linked to every spine chip, `each` times.
 pub(super) struct Director {
@@ -16,9 +16,9 @@ pub(super) struct Director {
 
 impl Director {
     /// Adds the chips; `name` goes before theirs.
-    pub fn new(plan: &mut Plan, name: &str, (lines, spines, each): (u32, u32, u32), level: u8) -> Self {
-        let lines = plan.row(&format!("{name}line"), lines, level);
-        let spines = plan.row(&format!("{name}spine"), spines, level + 1);
+    pub fn new(plan: &mut FabricPlan, name: &str, (lines, spines, each): (u32, u32, u32), level: u8) -> Self {
+        let lines = plan.add_row(&format!("{name}line"), lines, level);
+        let spines = plan.add_row(&format!("{name}spine"), spines, level + 1);
         Self { lines, spines, each, next: 0 }
     }
 
@@ -30,10 +30,10 @@ impl Director {
     }
 
     /// Adds the links within.
-    pub fn link(&self, plan: &mut Plan) {
+    pub fn link(&self, plan: &mut FabricPlan) {
         for line in &self.lines {
             for spine in &self.spines {
-                (0..self.each).for_each(|_| plan.link(*line, *spine));
+                (0..self.each).for_each(|_| plan.add_link(*line, *spine));
             }
         }
     }
@@ -45,29 +45,29 @@ const DIRECTOR_648: (u32, u32, u32) = (36, 18, 1);
 const HORIZONTAL: u32 = 9;
 
 /// The 648-port fat-tree of sFtree's figure 5.
-pub(super) fn switch648(plan: &mut Plan) {
+pub(super) fn switch648(plan: &mut FabricPlan) {
     xgft(plan, &[18, 36], &[1, 18]);
 }
 
 /// Three levels of 24-port chips: 24 pods of 12 and 12, and 144 on top.
-pub(super) fn switch3456(plan: &mut Plan) {
+pub(super) fn switch3456(plan: &mut FabricPlan) {
     xgft(plan, &[12, 12, 24], &[1, 12, 12]);
 }
 
 /// The fat-tree of 56-port switches: 56 pods of 28 and 28, and 784 on top. With its hosts it takes 47,824 of 49,151
 /// unicast LIDs; 57 ports are no even number and 58 would need 52,983.
-pub(super) fn full_subnet(plan: &mut Plan) {
+pub(super) fn full_subnet(plan: &mut FabricPlan) {
     xgft(plan, &[28, 28, 56], &[1, 28, 28]);
 }
 
 /// A 648-port director with a layer of rack switches below (sFtree 7.2.3): 54 of them with 12 hosts and 12 uplinks.
-pub(super) fn racks648(plan: &mut Plan) {
-    let racks = plan.row("rack", 54, 0);
+pub(super) fn racks648(plan: &mut FabricPlan) {
+    let racks = plan.add_row("rack", 54, 0);
     let mut director = Director::new(plan, "", DIRECTOR_648, 1);
     plan.spread_hosts(&racks);
     for rack in &racks {
         for _ in 0..12 {
-            plan.link(*rack, director.next_line());
+            plan.add_link(*rack, director.next_line());
         }
     }
     director.link(plan);
@@ -76,9 +76,9 @@ pub(super) fn racks648(plan: &mut Plan) {
 
 /// JuRoPA-like: 432 rack switches with 12 hosts and 12 uplinks, eight 648-port directors. A unit of two rack switches
 /// has three cables to each director: two from one switch and one from the other, half of the directors each way.
-pub(super) fn juropa(plan: &mut Plan) {
+pub(super) fn juropa(plan: &mut FabricPlan) {
     const DIRECTORS: usize = 8;
-    let racks = plan.row("rack", 432, 0);
+    let racks = plan.add_row("rack", 432, 0);
     let mut directors: Vec<Director> =
         (0..DIRECTORS).map(|number| Director::new(plan, &format!("d{number}-"), DIRECTOR_648, 1)).collect();
     plan.spread_hosts(&racks);
@@ -86,7 +86,7 @@ pub(super) fn juropa(plan: &mut Plan) {
         for (place, director) in directors.iter_mut().enumerate() {
             let doubled = (place < DIRECTORS / 2) == (number % 2 == 0);
             for _ in 0..1 + u32::from(doubled) {
-                plan.link(*rack, director.next_line());
+                plan.add_link(*rack, director.next_line());
             }
         }
     }
@@ -96,17 +96,18 @@ pub(super) fn juropa(plan: &mut Plan) {
 
 /// Ranger-like: 384 rack switches of 24 ports with ten or eleven hosts and six uplinks to each of two directors. A
 /// director has 16 line cards of 12 and 12 chips, and 144 chips on top: 528.
-pub(super) fn ranger(plan: &mut Plan) {
-    let racks = plan.row("rack", 384, 0);
+pub(super) fn ranger(plan: &mut FabricPlan) {
+    let racks = plan.add_row("rack", 384, 0);
     let names = |director: u32| ["line", "fabric", "spine"].map(|chip| format!("d{director}-{chip}"));
-    let directors: Vec<Tree> =
-        (0..2).map(|number| Tree::new(plan, &[12, 12, 16], &[1, 12, 12], &names(number), 1)).collect();
+    let directors: Vec<FatTreeSwitches> = (0..2)
+        .map(|number| FatTreeSwitches::new(plan, &[12, 12, 16], &[1, 12, 12], &names(number), 1))
+        .collect();
     plan.spread_hosts(&racks);
     for director in &directors {
         for (number, rack) in racks.iter().enumerate() {
             for uplink in 0..6 {
                 let line = (6 * number + uplink) % director.leaves().len();
-                plan.link(*rack, director.leaves()[line]);
+                plan.add_link(*rack, director.leaves()[line]);
             }
         }
     }
@@ -114,8 +115,8 @@ pub(super) fn ranger(plan: &mut Plan) {
 }
 
 /// Rack switches two by two, joined by horizontal links.
-fn join_pairs(plan: &mut Plan, racks: &[u32]) {
+fn join_pairs(plan: &mut FabricPlan, racks: &[u32]) {
     for pair in racks.chunks_exact(2) {
-        (0..HORIZONTAL).for_each(|_| plan.link(pair[0], pair[1]));
+        (0..HORIZONTAL).for_each(|_| plan.add_link(pair[0], pair[1]));
     }
 }

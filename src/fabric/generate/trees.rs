@@ -1,32 +1,32 @@
 //! Fat-trees: XGFT (and with it k-ary n-trees and T(n+m, r)) and the m-port n-tree.
 
-use super::plan::{Mlid, Plan};
+use super::plan::{FabricPlan, MlidAddressing};
 
 /// The switches of an extended generalized fat-tree, level by level from the bottom.
 ///
 /// A switch of level i (from 1) is (a_h .. a_i+1, b_i .. b_1): which subtree it lies in, and which of the subtree's
 /// copies it is. Its number within the level is A * W_i + B, with A and B those digits read as numbers.
-pub(super) struct Tree {
+pub(super) struct FatTreeSwitches {
     pub levels: Vec<Vec<u32>>,
     m: Vec<u32>,
     w: Vec<u32>,
 }
 
-impl Tree {
+impl FatTreeSwitches {
     /// Adds the switches; `m` and `w` are from the bottom up, `m[0]` and `w[0]` concern the hosts. The names stand
     /// in `names`, bottom first.
-    pub fn new(plan: &mut Plan, m: &[u32], w: &[u32], names: &[String], bottom: u8) -> Self {
+    pub fn new(plan: &mut FabricPlan, m: &[u32], w: &[u32], names: &[String], bottom: u8) -> Self {
         let mut levels = Vec::with_capacity(m.len());
         for (level, name) in names.iter().enumerate().take(m.len()) {
             let subtrees: u32 = m.iter().skip(level + 1).product();
             let copies: u32 = w.iter().take(level + 1).product();
-            levels.push(plan.row(name, subtrees * copies, bottom + level as u8));
+            levels.push(plan.add_row(name, subtrees * copies, bottom + level as u8));
         }
         Self { levels, m: m.to_vec(), w: w.to_vec() }
     }
 
     /// Adds the links, level by level: a switch is linked to the parents that share its remaining digits.
-    pub fn link(&self, plan: &mut Plan) {
+    pub fn link(&self, plan: &mut FabricPlan) {
         let mut copies: u32 = self.w.first().copied().unwrap_or(1);
         for (level, pair) in self.levels.windows(2).enumerate() {
             let [lower, upper] = pair else { continue };
@@ -35,7 +35,7 @@ impl Tree {
                 let (a, b) = (number as u32 / copies, number as u32 % copies);
                 for parent in 0..parents {
                     let above = (a / children) * copies * parents + parent * copies + b;
-                    plan.link(*switch, upper[above as usize]);
+                    plan.add_link(*switch, upper[above as usize]);
                 }
             }
             copies *= parents;
@@ -59,14 +59,14 @@ pub(super) fn level_names(levels: usize) -> Vec<String> {
 }
 
 /// An XGFT with hosts (dissertation 3.2.2).
-pub(super) fn xgft(plan: &mut Plan, m: &[u32], w: &[u32]) {
-    let tree = Tree::new(plan, m, w, &level_names(m.len()), 0);
+pub(super) fn xgft(plan: &mut FabricPlan, m: &[u32], w: &[u32]) {
+    let tree = FatTreeSwitches::new(plan, m, w, &level_names(m.len()), 0);
     plan.spread_hosts(tree.leaves());
     tree.link(plan);
 }
 
 /// A k-ary n-tree (dissertation 3.2.2): the XGFT with k children and k parents throughout.
-pub(super) fn kary(plan: &mut Plan, k: u32, n: u32) {
+pub(super) fn kary(plan: &mut FabricPlan, k: u32, n: u32) {
     let m = vec![k; n as usize];
     let mut w = m.clone();
     w[0] = 1;
@@ -77,14 +77,14 @@ pub(super) fn kary(plan: &mut Plan, k: u32, n: u32) {
 ///
 /// Switch <w0 .. wn-2, l> is linked from port w'l to port wn-2 + m/2 of the switch <w', l+1> that has its digits but
 /// for w'l, which is new, and wn-2, which is dropped. Level 0 is the top; a port of the paper is one less than ours.
-pub(super) fn mport(plan: &mut Plan, m: u32, n: u32) {
+pub(super) fn mport(plan: &mut FabricPlan, m: u32, n: u32) {
     let half = m / 2;
     let top = half.pow(n - 1);
     let names = level_names(n as usize);
     let mut levels: Vec<Vec<u32>> = Vec::with_capacity(n as usize);
     for (height, name) in names.iter().enumerate() {
         let count = if height + 1 == n as usize { top } else { 2 * top };
-        levels.push(plan.row(name, count, height as u8));
+        levels.push(plan.add_row(name, count, height as u8));
     }
     levels.reverse();
     let leaves = levels.last().cloned().unwrap_or_default();
@@ -96,7 +96,7 @@ pub(super) fn mport(plan: &mut Plan, m: u32, n: u32) {
     number_mport_hosts(plan, (m, n), &leaves);
 }
 
-fn link_mport_levels(plan: &mut Plan, (m, n): (u32, u32), l: u32, upper: &[u32], lower: &[u32]) {
+fn link_mport_levels(plan: &mut FabricPlan, (m, n): (u32, u32), l: u32, upper: &[u32], lower: &[u32]) {
     let half = m / 2;
     // The digits w0 .. wn-3 of the upper switch lie before and behind the place l where the lower one has a new one.
     let behind = half.pow(n - 2 - l);
@@ -106,13 +106,13 @@ fn link_mport_levels(plan: &mut Plan, (m, n): (u32, u32), l: u32, upper: &[u32],
         let (front, back) = (kept / behind, kept % behind);
         for digit in 0..new_digits {
             let below = (front * new_digits + digit) * behind + back;
-            plan.link_at((*switch, digit), (lower[below as usize], dropped + half));
+            plan.add_link_at((*switch, digit), (lower[below as usize], dropped + half));
         }
     }
 }
 
 /// BaseLID = 2^LMC * PID + 1, where PID numbers the processing nodes by leaf and port.
-fn number_mport_hosts(plan: &mut Plan, (m, n): (u32, u32), leaves: &[u32]) {
+fn number_mport_hosts(plan: &mut FabricPlan, (m, n): (u32, u32), leaves: &[u32]) {
     let lmc = super::limits::mport_lmc(m, n);
     let half = m / 2;
     let first = leaves.first().copied().unwrap_or(0);
@@ -125,7 +125,7 @@ fn number_mport_hosts(plan: &mut Plan, (m, n): (u32, u32), leaves: &[u32]) {
         base.push((pid << lmc) + 1);
     }
     let past = ((leaves.len() as u32 * half) << lmc) + 1;
-    plan.mlid = Some(Mlid { lmc, base, past });
+    plan.mlid = Some(MlidAddressing { lmc, base, past });
     if lmc > 0 {
         plan.notes.push(format!(
             "LMC {lmc} and base LIDs 2^{lmc} * PID + 1 are the paper's; the low {lmc} bits of a base LID should be 0 \

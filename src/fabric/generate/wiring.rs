@@ -7,7 +7,7 @@
 
 use super::error::GenerateError;
 use super::limits::too_many_ports;
-use super::plan::Plan;
+use super::plan::FabricPlan;
 use crate::PortNum;
 
 pub(super) struct Wiring {
@@ -20,9 +20,9 @@ pub(super) struct Wiring {
 
 /// The ports of one switch that are taken.
 #[derive(Clone, Copy, Default)]
-struct Taken([u64; 4]);
+struct UsedPorts([u64; 4]);
 
-impl Taken {
+impl UsedPorts {
     /// Takes a port above 0; None when there is no such port. It need not have been free: definitions do not collide.
     fn take(&mut self, port: u32) -> Option<PortNum> {
         let number = PortNum::new(port).filter(|number| *number > PortNum::MANAGEMENT)?;
@@ -36,15 +36,15 @@ impl Taken {
         self.take(free)
     }
 
-    fn last(&self) -> u32 {
+    fn highest(&self) -> u32 {
         let word = self.0.iter().rposition(|word| *word != 0);
         word.map_or(0, |at| at as u32 * 64 + 63 - self.0[at].leading_zeros())
     }
 }
 
-pub(super) fn wire(plan: &Plan) -> Result<Wiring, GenerateError> {
-    let mut taken = vec![Taken::default(); plan.switches.len()];
-    let full = |switch: u32| too_many_ports(plan.fabric, needed(plan, switch));
+pub(super) fn wire(plan: &FabricPlan) -> Result<Wiring, GenerateError> {
+    let mut taken = vec![UsedPorts::default(); plan.switches.len()];
+    let full = |switch: u32| too_many_ports(plan.fabric, ports_needed(plan, switch));
     let mut cables = vec![None; plan.cables.len()];
     for (cable, ends) in plan.cables.iter().zip(&mut cables) {
         let Some((a, b)) = cable.ports else { continue };
@@ -66,13 +66,13 @@ pub(super) fn wire(plan: &Plan) -> Result<Wiring, GenerateError> {
             None => (next(cable.a, 1)?, next(cable.b, 1)?),
         });
     }
-    let used = taken.iter().map(Taken::last).max().unwrap_or(0);
+    let used = taken.iter().map(UsedPorts::highest).max().unwrap_or(0);
     Ok(Wiring { cables: wired, hosts, radix: used.max(plan.radix) as u8 })
 }
 
 /// How many ports a switch would need, for the message that says it has too few.
-fn needed(plan: &Plan, switch: u32) -> u64 {
-    let ends = |cable: &&super::plan::Cable| cable.a == switch || cable.b == switch;
+fn ports_needed(plan: &FabricPlan, switch: u32) -> u64 {
+    let ends = |cable: &&super::plan::PlannedCable| cable.a == switch || cable.b == switch;
     let cables = plan.cables.iter().filter(ends).count();
     let hosts = plan.hosts.iter().filter(|host| host.switch == switch || host.second == Some(switch)).count();
     (cables + hosts) as u64

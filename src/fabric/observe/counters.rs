@@ -129,7 +129,7 @@ counters! {
 
 /// What tells of a bad cable or a full buffer, with the wide form of each that some devices have. Details of these and
 /// blocks that were corrected are counted elsewhere.
-const OF_LINKS: &[(Counter, Counter)] = &[
+const LINK_ERRORS: &[(Counter, Counter)] = &[
     (Counter::SymbolErrorCounter, Counter::SymbolErrorCounterExt),
     (Counter::LinkErrorRecoveryCounter, Counter::LinkErrorRecoveryCounterExt),
     (Counter::LinkDownedCounter, Counter::LinkDownedCounterExt),
@@ -166,20 +166,23 @@ const ALIASES: &[(&str, Counter)] = &[
 impl Counter {
     /// The counter with a name, regardless of case, underscores, and `Ext` or `Extended` at its end.
     pub fn from_name(name: &str) -> Self {
-        let wanted = plain(name);
-        let known = Self::KNOWN.iter().find(|counter| plain_eq(counter.name(), &wanted));
-        let alias = || ALIASES.iter().find(|(alias, _)| plain_eq(alias, &wanted)).map(|(_, counter)| counter);
+        let wanted = normalize_name(name);
+        let known = Self::KNOWN.iter().find(|counter| is_same_name(counter.name(), &wanted));
+        let alias =
+            || ALIASES.iter().find(|(alias, _)| is_same_name(alias, &wanted)).map(|(_, counter)| counter);
         // Some tools end the names of counters that are 64 bits wide anyway (`PortUniCastRcvPktsExtended`).
         let wide = || {
             let stem = wanted.strip_suffix("ext")?;
-            Self::KNOWN.iter().find(|counter| counter.bits() == Some(64) && plain_eq(counter.name(), stem))
+            Self::KNOWN
+                .iter()
+                .find(|counter| counter.bits() == Some(64) && is_same_name(counter.name(), stem))
         };
         known.or_else(alias).or_else(wide).cloned().unwrap_or_else(|| Self::Other(name.trim().into()))
     }
 
     /// The counters of bad cables and full buffers, each with its 64-bit form.
-    pub(crate) fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
-        OF_LINKS.iter()
+    pub(crate) fn link_error_counters() -> impl Iterator<Item = &'static (Self, Self)> {
+        LINK_ERRORS.iter()
     }
 
     /// The counter of PortCountersExtended that perfquery prints under the same name.
@@ -195,7 +198,7 @@ impl Counter {
 
     /// Whether a value is one at which the counter stops. Devices print narrow counters through wide fields, so the
     /// maxima of 16 and 32 bits count for every wide counter of errors or ticks too, and that of 32 bits for data.
-    pub fn saturated(&self, value: u64) -> bool {
+    pub fn is_saturated(&self, value: u64) -> bool {
         let Some(bits) = self.bits() else { return false };
         if bits < 64 {
             return value == (1 << bits) - 1;
@@ -207,7 +210,7 @@ impl Counter {
         }
     }
 
-    fn place(&self) -> Option<u32> {
+    fn index(&self) -> Option<u32> {
         // The variants are declared in the order of KNOWN, and derived order is order of declaration.
         Self::KNOWN.binary_search(self).ok().map(|at| at as u32)
     }
@@ -220,7 +223,7 @@ impl fmt::Display for Counter {
 }
 
 /// A name without case, blanks, underscores and with the short ending.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let mut plain: String = name.chars().filter(|c| !c.is_whitespace() && *c != '_').collect();
     plain.make_ascii_lowercase();
     if let Some(stem) = plain.strip_suffix("extended") {
@@ -230,30 +233,30 @@ fn plain(name: &str) -> String {
 }
 
 /// Whether a name of ours (no blanks, no underscores) reads the same as a plain one.
-fn plain_eq(name: &str, plain: &str) -> bool {
+fn is_same_name(name: &str, plain: &str) -> bool {
     let name = name.strip_suffix("ended").unwrap_or(name);
     name.eq_ignore_ascii_case(plain)
 }
 
 /// A counter prepared for access in many samples.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Column {
+pub struct CounterLookup {
     counter: Counter,
     place: Option<u32>,
 }
 
-impl From<Counter> for Column {
+impl From<Counter> for CounterLookup {
     fn from(counter: Counter) -> Self {
-        Self { place: counter.place(), counter }
+        Self { place: counter.index(), counter }
     }
 }
 
 /// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
-pub(crate) const NO_COUNT: u64 = 1 << 63;
+pub(crate) const COUNT_LIMIT: u64 = 1 << 63;
 
 /// The value of one counter, from whichever of its forms says more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Figure {
+pub struct CounterFigure {
     /// The value.
     pub value: u64,
     /// Whether the counter is at its maximum and may have counted more.
@@ -281,7 +284,7 @@ impl CounterValues {
 
     /// Sets a counter; `None` states that the source has the counter without a value.
     pub fn insert(&mut self, counter: Counter, value: Option<u64>) {
-        let Some(place) = counter.place() else {
+        let Some(place) = counter.index() else {
             if let Counter::Other(name) = counter {
                 self.insert_other(name, value);
             }
@@ -318,7 +321,7 @@ impl CounterValues {
     }
 
     /// Adds to a value, modulo 2^64; `false` where there is no value.
-    pub fn grow(&mut self, column: &Column, by: i64) -> bool {
+    pub fn add_to(&mut self, column: &CounterLookup, by: i64) -> bool {
         let value = match (&column.counter, column.place) {
             (_, Some(place)) if self.valued & (1 << place) != 0 => {
                 let at = self.rank(place);
@@ -335,13 +338,13 @@ impl CounterValues {
 
     /// The sum of all errors of the link, where the source counts any.
     pub fn link_errors(&self) -> Option<u64> {
-        let figures = OF_LINKS.iter().filter_map(|(narrow, wide)| self.figure(narrow, wide));
+        let figures = LINK_ERRORS.iter().filter_map(|(narrow, wide)| self.figure(narrow, wide));
         figures.fold(None, |sum, figure| Some(sum.unwrap_or(0).saturating_add(figure.value)))
     }
 
     /// The value of a counter, where the source has one.
     pub fn get(&self, counter: &Counter) -> Option<u64> {
-        match (counter, counter.place()) {
+        match (counter, counter.index()) {
             (_, Some(place)) if self.valued & (1 << place) != 0 => self.values.get(self.rank(place)).copied(),
             (Counter::Other(name), None) => {
                 let at = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
@@ -353,10 +356,10 @@ impl CounterValues {
 
     /// The best value of a counter: the wide form where the narrow one is at its maximum, and else the larger of
     /// the two, because a wide form may be absent or never change. Skips values that are no counts.
-    pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<Figure> {
+    pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<CounterFigure> {
         let [narrow, wide] = [narrow, wide].map(|form| {
-            let value = self.get(form).filter(|value| *value < NO_COUNT)?;
-            Some(Figure { value, saturated: form.saturated(value) })
+            let value = self.get(form).filter(|value| *value < COUNT_LIMIT)?;
+            Some(CounterFigure { value, saturated: form.is_saturated(value) })
         });
         let sticks = narrow.is_some_and(|narrow| narrow.saturated);
         let counts = wide.filter(|wide| sticks && wide.value > 0 && !wide.saturated);
@@ -366,7 +369,7 @@ impl CounterValues {
 
     /// Whether the source has the counter, with a value or without.
     pub fn has(&self, counter: &Counter) -> bool {
-        match (counter, counter.place()) {
+        match (counter, counter.index()) {
             (_, Some(place)) => self.stated & (1 << place) != 0,
             (Counter::Other(name), None) => {
                 self.others.binary_search_by(|(known, _)| known.cmp(name)).is_ok()
@@ -376,7 +379,7 @@ impl CounterValues {
     }
 
     /// Whether two samples have the same counters, and values for the same ones.
-    pub fn alike(&self, other: &Self) -> bool {
+    pub fn has_same_counters(&self, other: &Self) -> bool {
         let others = |values: &Self| {
             values.others.iter().map(|(name, value)| (name.clone(), value.is_some())).collect()
         };
@@ -409,7 +412,7 @@ impl CounterValues {
     }
 
     /// Frees the room that is kept for more counters.
-    pub fn shrink(&mut self) {
+    pub fn shrink_to_fit(&mut self) {
         self.values.shrink_to_fit();
         self.others.shrink_to_fit();
     }
@@ -455,7 +458,7 @@ mod tests {
     fn every_known_counter_has_a_place_a_width_and_reads_back_from_its_name() {
         assert!(Counter::KNOWN.len() <= 64, "the masks have 64 bits");
         for (at, counter) in Counter::KNOWN.iter().enumerate() {
-            assert_eq!(counter.place(), Some(at as u32));
+            assert_eq!(counter.index(), Some(at as u32));
             assert_eq!(&Counter::from_name(counter.name()), counter);
             assert_eq!(&Counter::from_name(&counter.to_string().to_uppercase()), counter);
             assert!(counter.bits().is_some() && counter.kind().is_some());
@@ -496,14 +499,14 @@ mod tests {
 
     #[test]
     fn saturation_follows_the_width() {
-        assert!(Counter::LocalLinkIntegrityErrors.saturated(15));
-        assert!(Counter::SymbolErrorCounter.saturated(65_535));
-        assert!(!Counter::PortXmitData.saturated(65_535));
-        assert!(Counter::PortXmitWait.saturated(4_294_967_295));
-        assert!(Counter::SymbolErrorCounterExt.saturated(65_535));
-        assert!(!Counter::PortXmitDataExtended.saturated(65_535));
-        assert!(Counter::PortXmitDataExtended.saturated(4_294_967_295));
-        assert!(!Counter::Other("x".into()).saturated(255));
+        assert!(Counter::LocalLinkIntegrityErrors.is_saturated(15));
+        assert!(Counter::SymbolErrorCounter.is_saturated(65_535));
+        assert!(!Counter::PortXmitData.is_saturated(65_535));
+        assert!(Counter::PortXmitWait.is_saturated(4_294_967_295));
+        assert!(Counter::SymbolErrorCounterExt.is_saturated(65_535));
+        assert!(!Counter::PortXmitDataExtended.is_saturated(65_535));
+        assert!(Counter::PortXmitDataExtended.is_saturated(4_294_967_295));
+        assert!(!Counter::Other("x".into()).is_saturated(255));
     }
 
     #[test]
@@ -521,7 +524,7 @@ mod tests {
             // A wide form that never moves, that sticks too, or that is no count.
             (Some(stuck), Some(0), Some((stuck, true))),
             (Some(stuck), Some(stuck), Some((stuck, true))),
-            (Some(stuck), Some(NO_COUNT), Some((stuck, true))),
+            (Some(stuck), Some(COUNT_LIMIT), Some((stuck, true))),
             (Some(17), Some(0), Some((17, false))),
             (Some(17), Some(18), Some((18, false))),
             (None, Some(18), Some((18, false))),

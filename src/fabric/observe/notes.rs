@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A file with a line (from 1) or a byte offset.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Place {
+pub struct NotePlace {
     /// The file.
     pub file: String,
     /// The line, from 1.
@@ -14,7 +14,7 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
-impl Place {
+impl NotePlace {
     /// Makes the place of a whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, offset: None }
@@ -26,7 +26,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for NotePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         if let Some(line) = self.line {
@@ -47,7 +47,7 @@ pub struct Note {
     /// What was read and how it is understood, for the first occurrence.
     pub text: String,
     /// The first place.
-    pub first: Place,
+    pub first: NotePlace,
     /// The number of occurrences.
     pub count: u64,
     /// Whether something is missing that should be there.
@@ -67,12 +67,12 @@ impl fmt::Display for Note {
 }
 
 /// The part of the order that puts grave notes first.
-type Calm = bool;
+type SortsAfterGrave = bool;
 
 /// Notes by file and code in a fixed order, grave ones first. A million notes of one kind take the memory of one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
-    by_kind: BTreeMap<(Calm, String, &'static str), Note>,
+    by_kind: BTreeMap<(SortsAfterGrave, String, &'static str), Note>,
 }
 
 impl Notes {
@@ -82,7 +82,7 @@ impl Notes {
     }
 
     /// Adds a note on something that was understood. `text` runs only for the first note of its code in a file.
-    pub fn add(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+    pub fn add(&mut self, code: &'static str, place: NotePlace, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: false, grave: false },
             text,
@@ -90,7 +90,7 @@ impl Notes {
     }
 
     /// Adds a note on something that is missing: the result is partial.
-    pub fn add_partial(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+    pub fn add_partial(&mut self, code: &'static str, place: NotePlace, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: true, grave: false },
             text,
@@ -98,7 +98,7 @@ impl Notes {
     }
 
     /// Adds a note that the source is not what it seems to be: the result is partial, and the note comes first.
-    pub fn add_grave(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+    pub fn add_grave(&mut self, code: &'static str, place: NotePlace, text: impl FnOnce() -> String) {
         self.record(
             Note { code, text: String::new(), first: place, count: 1, partial: true, grave: true },
             text,
@@ -139,7 +139,7 @@ impl Notes {
     }
 
     /// The grave notes.
-    pub fn grave(&self) -> impl Iterator<Item = &Note> {
+    pub fn grave_notes(&self) -> impl Iterator<Item = &Note> {
         self.by_kind.values().filter(|note| note.grave)
     }
 
@@ -154,7 +154,7 @@ impl Notes {
     }
 
     /// Whether any note says that something is missing.
-    pub fn partial(&self) -> bool {
+    pub fn is_partial(&self) -> bool {
         self.by_kind.values().any(|note| note.partial)
     }
 }

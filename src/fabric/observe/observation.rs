@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fabric, Guid, Levels, NameMap, PathLevelTable, Tables};
+use crate::{Fabric, Guid, NameMap, PathLevelTable, ServiceLevels, Tables};
 
-use super::{CounterSample, JobsHeard, Notes, Reading, Ticks};
+use super::{CounterSample, JobSnapshot, Notes, ReadingReport, Ticks};
 
 /// The master subnet manager, as far as the source states it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,13 +26,13 @@ pub struct SubnetManager {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathLevels {
     /// The levels.
-    pub levels: Levels,
+    pub levels: ServiceLevels,
     /// Whether every source was asked, and not only some of each switch.
     pub every: bool,
     /// The number of path records asked for.
     pub asked: u64,
     /// Requests whose answer has no path.
-    pub unsaid: u64,
+    pub without_path: u64,
     /// Pairs (source switch, LID) for which the sources of the switch have different levels.
     pub differing: u64,
 }
@@ -50,7 +50,7 @@ pub enum PolicyLevels {
 
 /// Switches with adaptive routing, whose forwarding tables do not determine the paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Adaptive {
+pub enum AdaptiveRouting {
     /// The source has its tables, and does not state where it is on.
     Seen,
     /// The number of switches on which it is on.
@@ -59,9 +59,9 @@ pub enum Adaptive {
     Unknown(u64),
 }
 
-impl Adaptive {
+impl AdaptiveRouting {
     /// The number of switches on which it is known to be on.
-    pub fn switches(self) -> u64 {
+    pub fn switch_count(self) -> u64 {
         match self {
             Self::Seen | Self::Unknown(_) => 0,
             Self::On(switches) => switches,
@@ -69,7 +69,7 @@ impl Adaptive {
     }
 
     /// The number of switches that did not answer whether it is on.
-    pub fn unknown(self) -> u64 {
+    pub fn unknown_count(self) -> u64 {
         match self {
             Self::Seen | Self::On(_) => 0,
             Self::Unknown(switches) => switches,
@@ -110,20 +110,20 @@ pub struct Observation {
     /// The notes of the reading.
     pub notes: Notes,
     /// Adaptive routing, where the source mentions it.
-    pub adaptive: Option<Adaptive>,
+    pub adaptive: Option<AdaptiveRouting>,
     /// The service levels that a file sets: the QoS policy of the subnet manager, or a list of paths.
     pub policy: Option<PolicyLevels>,
     /// Whether the topology ends early: what lies beyond the known cables was not read.
     pub cut: bool,
     /// How a live fabric was read; `None` for a file.
-    pub reading: Option<Reading>,
+    pub reading: Option<ReadingReport>,
     /// The running jobs, where a batch system was asked.
-    pub jobs: Option<Arc<JobsHeard>>,
+    pub jobs: Option<Arc<JobSnapshot>>,
 }
 
 impl Observation {
     /// Whether something is missing that should be there.
-    pub fn partial(&self) -> bool {
-        self.notes.partial() || self.fabric.nodes().any(|(_, node)| !node.facts.answered)
+    pub fn is_partial(&self) -> bool {
+        self.notes.is_partial() || self.fabric.nodes().any(|(_, node)| !node.facts.answered)
     }
 }

@@ -6,7 +6,7 @@ use crate::{Guid, PortNum};
 
 /// The traffic of one phase of a reading.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Phase {
+pub struct ReadingPhase {
     /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `ticks`, `manager`; of sweeps
     /// `states`, `moved`, `traps`.
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub struct Phase {
 
 /// A request without an answer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Silence {
+pub struct MissingAnswer {
     /// The egress ports of the request's directed route; for a request by LID the route that is known.
     pub route: Vec<u8>,
     /// The attribute asked for: `NodeInfo`, `PortInfo 7`, `LFT block 3`.
@@ -45,11 +45,11 @@ pub struct Silence {
 
 /// How a live fabric was read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Reading {
+pub struct ReadingReport {
     /// The phases in their order.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<ReadingPhase>,
     /// The requests without an answer.
-    pub silent: Vec<Silence>,
+    pub silent: Vec<MissingAnswer>,
     /// The subnet prefix of the port that the requests went through.
     pub subnet_prefix: Option<u64>,
     /// The port that the requests went through.
@@ -64,9 +64,9 @@ pub struct Reading {
     pub virtual_time: bool,
 }
 
-impl Reading {
+impl ReadingReport {
     /// The phase with a name.
-    pub fn phase(&self, name: &str) -> Option<&Phase> {
+    pub fn phase(&self, name: &str) -> Option<&ReadingPhase> {
         self.phases.iter().find(|phase| phase.name == name)
     }
 }

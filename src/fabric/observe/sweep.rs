@@ -9,10 +9,10 @@ use super::{CounterSample, SubnetManager};
 use crate::{Arbitration, Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
 /// A port by what stays when a fabric changes: the GUID of its node and its number.
-pub type End = (Guid, PortNum);
+pub type PortIdentity = (Guid, PortNum);
 
 /// Width and speed of a link.
-pub type Rate = (Option<LinkWidth>, Option<LinkSpeed>);
+pub type LinkRate = (Option<LinkWidth>, Option<LinkSpeed>);
 
 /// A changed entry of a forwarding table; `None` is no path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct ChangedGroup {
 
 /// The subnet manager as PortInfo and SMInfo state it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct ManagerTold {
+pub struct KnownManager {
     /// Its LID; `None` when no subnet manager has configured the port.
     pub lid: Option<Lid>,
     /// What it states of itself, where it answers.
@@ -72,48 +72,48 @@ pub struct ManagerTold {
 /// A difference between a sweep and the one before.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum News {
+pub enum FabricEvent {
     /// A link went down.
     LinkDown {
         /// One end.
-        a: End,
+        a: PortIdentity,
         /// The other end.
-        b: End,
+        b: PortIdentity,
     },
     /// A link came up.
     LinkUp {
         /// One end.
-        a: End,
+        a: PortIdentity,
         /// The other end.
-        b: End,
+        b: PortIdentity,
     },
     /// A port is connected to another port than before.
     Recabled {
         /// The port.
-        at: End,
+        at: PortIdentity,
         /// The port at its other end before.
-        before: End,
+        before: PortIdentity,
         /// The port at its other end now.
-        now: End,
+        now: PortIdentity,
     },
     /// A link has another width or speed.
     RateChanged {
         /// One end.
-        a: End,
+        a: PortIdentity,
         /// The other end.
-        b: End,
+        b: PortIdentity,
         /// Width and speed before.
-        before: Rate,
+        before: LinkRate,
         /// Width and speed now.
-        now: Rate,
+        now: LinkRate,
     },
     /// A link went down and up between two sweeps, or recovered without going down. The counts are those of the end
     /// that counted more.
     LinkFlapped {
         /// One end.
-        a: End,
+        a: PortIdentity,
         /// The other end.
-        b: End,
+        b: PortIdentity,
         /// How often it went down.
         downed: u64,
         /// How often it recovered.
@@ -154,9 +154,9 @@ pub enum News {
     /// Another subnet manager is master, or the same one states something else of itself.
     ManagerChanged {
         /// The subnet manager before.
-        before: ManagerTold,
+        before: KnownManager,
         /// The subnet manager now.
-        now: ManagerTold,
+        now: KnownManager,
     },
     /// Entries of a forwarding table changed since they were last read. One for each switch and sweep.
     TableDrift {
@@ -220,17 +220,17 @@ pub enum News {
     },
 }
 
-impl ManagerTold {
+impl KnownManager {
     fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
         let manager = self.manager.map(|manager| SubnetManager { guid: guid(manager.guid), ..manager });
         Self { manager, ..self }
     }
 }
 
-impl News {
+impl FabricEvent {
     /// The same news with every GUID replaced.
     pub fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
-        let end = |(node, port): End| (guid(node), port);
+        let end = |(node, port): PortIdentity| (guid(node), port);
         match self {
             Self::LinkDown { a, b } => Self::LinkDown { a: end(a), b: end(b) },
             Self::LinkUp { a, b } => Self::LinkUp { a: end(a), b: end(b) },
@@ -318,5 +318,5 @@ pub struct Sweep {
     pub retabled: bool,
     /// The news of the sweep: the traps in the order in which they came, then links, nodes, the subnet manager and
     /// tables, each in the order of the fabric.
-    pub news: Vec<News>,
+    pub news: Vec<FabricEvent>,
 }

@@ -28,7 +28,7 @@ pub struct Ticks {
 
 impl TickKind {
     /// The kind of a port, where its speed is known.
-    pub fn of(fabric: &Fabric, port: PortId) -> Option<Self> {
+    pub fn for_port(fabric: &Fabric, port: PortId) -> Option<Self> {
         let port = fabric.port(port);
         let node = &fabric.node(port.node).facts;
         let speed = port.facts.speed?;
@@ -39,7 +39,7 @@ impl TickKind {
 impl Ticks {
     /// The field Tick for a port, and the lane speed that it refers to.
     pub(crate) fn of(&self, fabric: &Fabric, port: PortId) -> Option<(u8, LinkSpeed)> {
-        let kind = TickKind::of(fabric, port)?;
+        let kind = TickKind::for_port(fabric, port)?;
         Some(((*self.by_kind.get(&kind)?)?, kind.speed))
     }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::cursor::Store;
-use super::disk::{FileBytes, open};
+use super::capture_file::{FileBytes, open};
+use super::cursor::MomentStore;
 use super::moments::Moments;
-use crate::capture_format::{Bytes, Damage, Header, Hole, Reader, Record, flags};
+use crate::capture_format::{ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole, flags};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_mad::access::SourceError;
 
 #[derive(Debug)]
-pub struct Info {
-    pub header: Header,
+pub struct CaptureInfo {
+    pub header: CaptureHeader,
     /// Times of the earliest and the latest sweep, by the recorder's clock.
     pub from: Option<String>,
     pub to: Option<String>,
@@ -44,7 +44,7 @@ pub struct Info {
 
 /// Which moments of a range are readable.
 #[derive(Debug)]
-pub struct Survey {
+pub struct CaptureSurvey {
     /// Readable moments, as ranges of neighbours.
     pub runs: Vec<RangeInclusive<usize>>,
     /// Number of unreadable moments.
@@ -56,8 +56,8 @@ pub struct Survey {
 }
 
 /// Reads a range of moments, with the records between them and after the last.
-pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> Survey {
-    let mut found = Survey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
+pub fn survey<B: ByteSource>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> CaptureSurvey {
+    let mut found = CaptureSurvey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
     for at in places.clone() {
         match (moments.read(at), found.runs.last_mut()) {
             (Ok(()), Some(run)) if *run.end() + 1 == at => *run = *run.start()..=at,
@@ -77,9 +77,9 @@ pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>)
     let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
     let mut known: BTreeSet<Damage> = found.damage.iter().cloned().collect();
     for slot in first..behind {
-        let told = moments.reader.slot(slot).lead;
+        let told = moments.reader.frame_slot(slot).lead;
         if told.flags & (flags::EVENT | flags::END) != 0
-            && let Err(damage) = moments.reader.lines(slot, flags::EVENT | flags::END)
+            && let Err(damage) = moments.reader.read_lines(slot, flags::EVENT | flags::END)
             && known.insert(damage.clone())
         {
             found.damage.push(damage);
@@ -95,7 +95,7 @@ pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>)
 }
 
 /// Reads a whole capture.
-pub fn examine(path: &Path) -> Result<Info, SourceError> {
+pub fn examine(path: &Path) -> Result<CaptureInfo, SourceError> {
     let mut moments = Moments::new(open(path)?);
     let (damage, lost) = match moments.len().checked_sub(1) {
         Some(last) => {
@@ -104,26 +104,26 @@ pub fn examine(path: &Path) -> Result<Info, SourceError> {
         }
         None => (Vec::new(), 0),
     };
-    let noted = noted(&mut moments.reader);
-    let (job_lists, job_silences) = job_lists(&mut moments.reader);
+    let noted = collect_notes(&mut moments.reader);
+    let (job_lists, job_silences) = count_job_lists(&mut moments.reader);
     moments.reader.show_last()?;
-    Ok(Info { job_lists, job_silences, ..told(&moments, damage, lost, noted) })
+    Ok(CaptureInfo { job_lists, job_silences, ..build_info(&moments, damage, lost, noted) })
 }
 
 /// Number of notes, and the times and first words of the first ones.
-fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
+fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> (usize, Vec<(String, String)>) {
     const SHOWN: usize = 3;
     let (mut count, mut first) = (0, Vec::new());
     for slot in 0..reader.index().slots.len() {
-        if !reader.slot(slot).lead.has(flags::EVENT) {
+        if !reader.frame_slot(slot).lead.has_flag(flags::EVENT) {
             continue;
         }
         // The survey has reported unreadable frames.
-        for (time, record) in reader.events(slot).unwrap_or_default() {
-            let Record::Note(text) = record else { continue };
+        for (time, record) in reader.read_events(slot).unwrap_or_default() {
+            let CaptureRecord::Note(text) = record else { continue };
             count += 1;
             if first.len() < SHOWN {
-                first.push((reader.clock(time), words(&text)));
+                first.push((reader.clock_text(time), first_words(&text)));
             }
         }
     }
@@ -131,15 +131,15 @@ fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
 }
 
 /// Number of job lists that differ from the one before, and number of silences.
-fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
+fn count_job_lists<B: ByteSource>(reader: &mut CaptureReader<B>) -> (usize, usize) {
     let (mut lists, mut silences, mut before) = (0, 0, None);
     let mut silent = false;
     for slot in 0..reader.index().slots.len() {
-        if reader.slot(slot).lead.flags & (flags::STATE_WHOLE | flags::STATE_MOVED) == 0 {
+        if reader.frame_slot(slot).lead.flags & (flags::STATE_WHOLE | flags::STATE_MOVED) == 0 {
             continue;
         }
-        for line in reader.lines(slot, flags::JOBS).unwrap_or_default() {
-            let Record::Jobs(told) = line.record else { continue };
+        for line in reader.read_lines(slot, flags::JOBS).unwrap_or_default() {
+            let CaptureRecord::Jobs(told) = line.record else { continue };
             silences += usize::from(told.silent.is_some() && !silent);
             silent = told.silent.is_some();
             // A restated state repeats the list, and without an answer so far there is none.
@@ -154,7 +154,7 @@ fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
 }
 
 /// The first words of a text, on one line.
-fn words(text: &str) -> String {
+fn first_words(text: &str) -> String {
     const SIGNS: usize = 100;
     let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
     match line.char_indices().nth(SIGNS) {
@@ -166,19 +166,19 @@ fn words(text: &str) -> String {
     }
 }
 
-fn told(
+fn build_info(
     moments: &Moments<FileBytes>,
     damage: Vec<Damage>,
     lost: usize,
     (noted, first_noted): (usize, Vec<(String, String)>),
-) -> Info {
-    let reader: &Reader<FileBytes> = &moments.reader;
+) -> CaptureInfo {
+    let reader: &CaptureReader<FileBytes> = &moments.reader;
     let times: Vec<i64> = (0..moments.len()).map(|at| moments.time(at)).collect();
     let gap = |pair: &[i64]| pair[1].saturating_sub(pair[0]) > moments.longest_step();
     let gaps = times.windows(2).filter(|pair| gap(pair));
-    let clock = |time: Option<&i64>| time.map(|time| reader.clock(*time));
+    let clock = |time: Option<&i64>| time.map(|time| reader.clock_text(*time));
     let slots = &reader.index().slots;
-    Info {
+    CaptureInfo {
         header: reader.header().clone(),
         from: clock(times.iter().min()),
         to: clock(times.iter().max()),
@@ -188,15 +188,15 @@ fn told(
         records: slots.iter().map(|slot| u64::from(slot.lead.records)).sum(),
         bytes: reader.bytes().size(),
         raw: slots.iter().map(|slot| u64::from(slot.lead.raw)).sum(),
-        events: (0..moments.len()).filter(|at| moments.eventful(*at)).count(),
+        events: (0..moments.len()).filter(|at| moments.is_eventful(*at)).count(),
         noted,
         first_noted,
         job_lists: 0,
         job_silences: 0,
-        gaps: gaps.map(|pair| (reader.clock(pair[0]), reader.clock(pair[1]))).collect(),
+        gaps: gaps.map(|pair| (reader.clock_text(pair[0]), reader.clock_text(pair[1]))).collect(),
         set_back: times.windows(2).filter(|pair| pair[1] < pair[0]).count(),
         damage,
-        ended: reader.ended(),
+        ended: reader.has_end(),
         last: reader.observation(),
     }
 }

@@ -1,30 +1,30 @@
 //! Captures on disk: recording, reading at any time, stepping through. `capture_format` is the layout of the bytes.
 
-mod anonymous;
-mod anonymous_jobs;
-mod at;
+mod anonymize;
+mod anonymize_jobs;
+mod capture_file;
+mod capture_source;
 mod cursor;
-mod disk;
 mod info;
 mod moments;
+mod player;
 mod recorder;
 mod rewrite;
 mod ring;
 mod series;
-mod source;
-mod tape;
+mod time_spec;
 mod timeline;
 
-pub use anonymous::Aliases;
-pub use at::At;
-pub use cursor::{Answer, Cursor, Store};
-pub use disk::{FileBytes, Folder, capture_at, captures_within, create, is_capture, open};
-pub use info::{Info, Survey, examine, survey};
+pub use anonymize::Aliases;
+pub use capture_file::{FileBytes, FolderContent, create, find_capture, is_capture, list_captures, open};
+pub use capture_source::{CaptureSource, TOO_SHORT};
+pub use cursor::{Cursor, CursorStep, MomentStore};
+pub use info::{CaptureInfo, CaptureSurvey, examine, survey};
 pub use moments::Moments;
-pub use recorder::{Entry, Kept, RecordError, Recorder, Sink, fits_note, fitting_jobs};
-pub use rewrite::{Changes, Edit, RewriteError, Rewritten, Stretch, rewrite};
-pub use ring::Ring;
-pub use series::{Rotation, Series};
-pub use source::{CaptureSource, TOO_SHORT};
-pub use tape::Tape;
-pub use timeline::{Derived, Happened, Timeline, Told, Track, anchors};
+pub use player::RecordingPlayer;
+pub use recorder::{OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_note, recordable_jobs};
+pub use rewrite::{CaptureRange, RecordEdit, RewriteError, RewriteOptions, RewriteSummary, rewrite};
+pub use ring::RingRecording;
+pub use series::{FileSeries, RotationLimits};
+pub use time_spec::TimeSpec;
+pub use timeline::{DerivedEvent, Timeline, TimelineEntry, TimelineEvent, TimelineMoments, error_anchors};

@@ -4,12 +4,15 @@
 use std::io;
 use std::ops::RangeInclusive;
 
-use super::at::At;
-use super::cursor::Store;
+use super::cursor::MomentStore;
 use super::info::survey;
 use super::moments::Moments;
-use super::recorder::{Kept, Sink};
-use crate::capture_format::{Base, Bytes, Damage, End, Hole, Packed, Packer, Record, Remark, encode, flags};
+use super::recorder::{RecordedPart, Sink};
+use super::time_spec::TimeSpec;
+use crate::capture_format::{
+    ByteSource, CaptureRecord, CounterBase, Damage, FramePacker, Hole, NoteRecord, PackedFrames,
+    RecordingEnd, encode, flags,
+};
 use fabdeck_mad::access::SourceError;
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
@@ -18,7 +21,7 @@ const DAMAGED: &str = "FN-382";
 
 /// The part of a capture to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stretch {
+pub struct CaptureRange {
     /// Moments, by their indexes.
     moments: RangeInclusive<usize>,
     /// Records within these times belong to the part.
@@ -27,17 +30,17 @@ pub struct Stretch {
 }
 
 /// Changes a record on its way, or drops it.
-pub type Edit<'e> = &'e mut dyn FnMut(Record) -> Option<Record>;
+pub type RecordEdit<'e> = &'e mut dyn FnMut(CaptureRecord) -> Option<CaptureRecord>;
 
 /// Differences of the rewritten capture.
 #[derive(Default)]
-pub struct Changes<'e> {
-    pub edit: Option<Edit<'e>>,
+pub struct RewriteOptions<'e> {
+    pub edit: Option<RecordEdit<'e>>,
     /// An operator's note, and the time that it is about.
     pub note: Option<(i64, String)>,
 }
 
-impl std::fmt::Debug for Changes<'_> {
+impl std::fmt::Debug for RewriteOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Changes").field("note", &self.note).finish_non_exhaustive()
     }
@@ -45,8 +48,8 @@ impl std::fmt::Debug for Changes<'_> {
 
 /// The extent of what was written, and what could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rewritten {
-    pub kept: Kept,
+pub struct RewriteSummary {
+    pub recorded: RecordedPart,
     /// Number of sweeps that could not be read.
     pub lost: usize,
     /// Reasons, and other damage.
@@ -61,23 +64,24 @@ pub enum RewriteError {
     Write(#[from] io::Error),
 }
 
-impl Stretch {
+impl CaptureRange {
     /// The whole capture.
-    pub fn all<B: Bytes>(moments: &Moments<B>) -> Result<Self, SourceError> {
+    pub fn all<B: ByteSource>(moments: &Moments<B>) -> Result<Self, SourceError> {
         Self::between(moments, None, None)
     }
 
     /// The moments from one time to another; without a time, from the first or to the last.
-    pub fn between<B: Bytes>(
+    pub fn between<B: ByteSource>(
         moments: &Moments<B>,
-        from: Option<At>,
-        to: Option<At>,
+        from: Option<TimeSpec>,
+        to: Option<TimeSpec>,
     ) -> Result<Self, SourceError> {
         let reader = &moments.reader;
-        let Some((first, last)) = moments.bounds() else { return Err(reader.unreadable(None).into()) };
+        let Some((first, last)) = moments.bounds() else { return Err(reader.unreadable_error(None).into()) };
         let zone = reader.header().utc_offset_s;
-        let since = from.map_or(i64::MIN, |at| at.within(first, last, zone).saturating_sub(at.slack()));
-        let until = to.map_or(i64::MAX, |at| at.within(first, last, zone));
+        let since =
+            from.map_or(i64::MIN, |at| at.resolve_within(first, last, zone).saturating_sub(at.slack()));
+        let until = to.map_or(i64::MAX, |at| at.resolve_within(first, last, zone));
         let begins = (0..moments.len()).find(|at| moments.time(*at) >= since);
         let ends = (0..moments.len()).rfind(|at| moments.time(*at) <= until);
         match begins.zip(ends).filter(|(begins, ends)| begins <= ends) {
@@ -87,15 +91,15 @@ impl Stretch {
                 what: format!("{}: no sweep was recorded between these times", reader.name()),
                 hint: format!(
                     "give times between {} and {}, --from before --to",
-                    reader.clock(first),
-                    reader.clock(last)
+                    reader.clock_text(first),
+                    reader.clock_text(last)
                 ),
             }),
         }
     }
 
     /// The moments of a range of indexes, with all records from the first moment on.
-    pub fn of_places<B: Bytes>(moments: &Moments<B>, places: RangeInclusive<usize>) -> Self {
+    pub fn from_places<B: ByteSource>(moments: &Moments<B>, places: RangeInclusive<usize>) -> Self {
         let first = places.start().checked_sub(1).map_or(i64::MIN, |_| moments.time(*places.start()));
         Self { moments: places, since: first, until: i64::MAX }
     }
@@ -106,44 +110,45 @@ impl Stretch {
 }
 
 /// Writes a part into a sink: all runs of readable moments, one after the other.
-pub fn rewrite<B: Bytes, S: Sink>(
+pub fn rewrite<B: ByteSource, S: Sink>(
     moments: &mut Moments<B>,
-    stretch: &Stretch,
-    changes: Changes<'_>,
+    stretch: &CaptureRange,
+    changes: RewriteOptions<'_>,
     sink: S,
-) -> Result<Rewritten, RewriteError> {
+) -> Result<RewriteSummary, RewriteError> {
     let survey = survey(moments, stretch.places());
     if survey.runs.is_empty() {
-        return Err(SourceError::from(moments.reader.unreadable(survey.damage.first().cloned())).into());
+        return Err(SourceError::from(moments.reader.unreadable_error(survey.damage.first().cloned())).into());
     }
     let mut damage: Vec<String> = survey.holes.iter().map(Hole::to_string).collect();
     damage.extend(survey.damage.iter().map(Damage::to_string));
-    let remark = damage.first().map(|first| Remark {
+    let remark = damage.first().map(|first| NoteRecord {
         code: DAMAGED.into(),
         text: format!("{} sweeps could not be read when this was cut out: {first}", survey.lost),
         count: damage.len() as u64,
         partial: true,
     });
-    let packer = Packer::default();
-    let mut writer = Writer { moments, stretch, changes, sink, packer, remark, kept: Kept::default() };
+    let packer = FramePacker::default();
+    let mut writer =
+        Writer { moments, stretch, changes, sink, packer, remark, kept: RecordedPart::default() };
     for run in survey.runs {
-        writer.run(run)?;
+        writer.write_run(run)?;
     }
-    let kept = writer.end()?;
-    Ok(Rewritten { kept, lost: survey.lost, damage })
+    let kept = writer.finish()?;
+    Ok(RewriteSummary { recorded: kept, lost: survey.lost, damage })
 }
 
 struct Writer<'a, 'e, B, S> {
     moments: &'a mut Moments<B>,
-    stretch: &'a Stretch,
-    changes: Changes<'e>,
+    stretch: &'a CaptureRange,
+    changes: RewriteOptions<'e>,
     sink: S,
-    packer: Packer,
-    remark: Option<Remark>,
-    kept: Kept,
+    packer: FramePacker,
+    remark: Option<NoteRecord>,
+    kept: RecordedPart,
 }
 
-impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
+impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
     fn slot_of(&self, moment: usize) -> usize {
         self.moments.reader.moments()[moment]
     }
@@ -154,28 +159,28 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
     }
 
     /// Writes a run of readable moments.
-    fn run(&mut self, run: RangeInclusive<usize>) -> Result<(), RewriteError> {
+    fn write_run(&mut self, run: RangeInclusive<usize>) -> Result<(), RewriteError> {
         let (begin, shown) = (self.first_of(*run.start()), self.slot_of(*run.start()));
         let end = self.tail_of(*run.end());
         let (mut next, mut base) = (begin, None);
-        if !self.stands(begin..=shown) {
-            base = Some(self.begin(begin..=shown)?);
+        if !self.is_self_contained(begin..=shown) {
+            base = Some(self.begin_run(begin..=shown)?);
             next = shown + 1;
         }
         for slot in next..=end {
-            if self.moments.reader.slot(slot).lead.has(flags::COUNTERS_WHOLE) {
+            if self.moments.reader.frame_slot(slot).lead.has_flag(flags::COUNTERS_WHOLE) {
                 base = None;
             }
-            self.say_note(slot)?;
-            self.pass(slot, base.as_mut())?;
+            self.write_note(slot)?;
+            self.copy_frame(slot, base.as_mut())?;
         }
         Ok(())
     }
 
     /// Whether the frames of a moment need nothing from earlier frames, and hold nothing outside the requested times.
-    fn stands(&self, frames: RangeInclusive<usize>) -> bool {
-        let leads = || frames.clone().map(|slot| self.moments.reader.slot(slot).lead);
-        let whole = |flag| leads().any(|lead| lead.has(flag));
+    fn is_self_contained(&self, frames: RangeInclusive<usize>) -> bool {
+        let leads = || frames.clone().map(|slot| self.moments.reader.frame_slot(slot).lead);
+        let whole = |flag| leads().any(|lead| lead.has_flag(flag));
         self.remark.is_none()
             && whole(flags::STATE_WHOLE)
             && whole(flags::COUNTERS_WHOLE)
@@ -198,26 +203,28 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
 
     /// Writes the first moment of a run with the whole state at that time; returns the counters that later moments are
     /// encoded against.
-    fn begin(&mut self, frames: RangeInclusive<usize>) -> Result<Base, RewriteError> {
+    fn begin_run(&mut self, frames: RangeInclusive<usize>) -> Result<CounterBase, RewriteError> {
         let reader = &mut self.moments.reader;
-        let (slot, mut base) = (*frames.end(), Base::default());
-        let time = reader.slot(slot).lead.time;
-        reader.show(slot).map_err(|damage| SourceError::from(reader.unreadable(Some(damage))))?;
-        let mut records = reader.state().records();
+        let (slot, mut base) = (*frames.end(), CounterBase::default());
+        let time = reader.frame_slot(slot).lead.time;
+        reader
+            .show_moment(slot)
+            .map_err(|damage| SourceError::from(reader.unreadable_error(Some(damage))))?;
+        let mut records = reader.state().to_records();
         if let Some(remark) = &self.remark {
             match records.last_mut() {
                 // Only the first remark is shown.
-                Some(Record::Remarks(remarks)) => remarks.insert(0, remark.clone()),
-                _ => records.push(Record::Remarks(vec![remark.clone()])),
+                Some(CaptureRecord::Remarks(remarks)) => remarks.insert(0, remark.clone()),
+                _ => records.push(CaptureRecord::Remarks(vec![remark.clone()])),
             }
         }
-        let counters = encode(&mut base, &reader.state().base.sweep(), true);
-        records.extend(counters.into_iter().map(|part| Record::Counters(Box::new(part))));
-        let mut lines: Vec<(i64, Record)> = records.into_iter().map(|record| (time, record)).collect();
+        let counters = encode(&mut base, &reader.state().base.last_sweep(), true);
+        records.extend(counters.into_iter().map(|part| CaptureRecord::Counters(Box::new(part))));
+        let mut lines: Vec<(i64, CaptureRecord)> = records.into_iter().map(|record| (time, record)).collect();
         for slot in frames {
-            if reader.slot(slot).lead.has(flags::EVENT) {
+            if reader.frame_slot(slot).lead.has_flag(flags::EVENT) {
                 // The survey has reported unreadable frames.
-                lines.extend(reader.events(slot).unwrap_or_default());
+                lines.extend(reader.read_events(slot).unwrap_or_default());
             }
         }
         lines.retain(|(time, _)| *time >= self.stretch.since);
@@ -226,46 +233,56 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
     }
 
     /// Copies a frame.
-    fn pass(&mut self, slot: usize, base: Option<&mut Base>) -> Result<(), RewriteError> {
+    fn copy_frame(&mut self, slot: usize, base: Option<&mut CounterBase>) -> Result<(), RewriteError> {
         let reader = &mut self.moments.reader;
-        let lead = reader.slot(slot).lead;
+        let lead = reader.frame_slot(slot).lead;
         if lead.flags == flags::END {
             return Ok(());
         }
         let remarked = self.remark.is_some() && lead.flags & STATE != 0;
         if self.changes.edit.is_none() && base.is_none() && !remarked {
-            let Ok(text) = reader.text(slot) else { return self.missed(slot) };
-            let packed = self.packer.copy(&lead, &text)?;
-            return self.append(&packed, lead.has(flags::MOMENT).then_some(lead.time));
+            let Ok(text) = reader.frame_text(slot) else { return self.count_lost_frame(slot) };
+            let packed = self.packer.copy_frame(&lead, &text)?;
+            return self.append(&packed, lead.has_flag(flags::MOMENT).then_some(lead.time));
         }
-        let Ok(lines) = reader.lines(slot, u32::MAX) else { return self.missed(slot) };
-        let mut lines: Vec<(i64, Record)> = lines.into_iter().map(|line| (line.time, line.record)).collect();
-        if let Some(base) = base.filter(|_| lead.has(flags::COUNTERS)) {
+        let Ok(lines) = reader.read_lines(slot, u32::MAX) else { return self.count_lost_frame(slot) };
+        let mut lines: Vec<(i64, CaptureRecord)> =
+            lines.into_iter().map(|line| (line.time, line.record)).collect();
+        if let Some(base) = base.filter(|_| lead.has_flag(flags::COUNTERS)) {
             let moment = reader.moments().partition_point(|moment| *moment < slot);
             let moment = reader.moments()[moment];
-            reader.show(moment).map_err(|damage| SourceError::from(reader.unreadable(Some(damage))))?;
-            let counters = encode(base, &reader.state().base.sweep(), false);
-            lines.retain(|(_, record)| !matches!(record, Record::Counters(_)));
-            lines.extend(counters.into_iter().map(|part| (lead.time, Record::Counters(Box::new(part)))));
+            reader
+                .show_moment(moment)
+                .map_err(|damage| SourceError::from(reader.unreadable_error(Some(damage))))?;
+            let counters = encode(base, &reader.state().base.last_sweep(), false);
+            lines.retain(|(_, record)| !matches!(record, CaptureRecord::Counters(_)));
+            lines.extend(
+                counters.into_iter().map(|part| (lead.time, CaptureRecord::Counters(Box::new(part)))),
+            );
         }
         for (_, record) in &mut lines {
-            if let (Record::Remarks(remarks), Some(remark)) = (record, &self.remark) {
+            if let (CaptureRecord::Remarks(remarks), Some(remark)) = (record, &self.remark) {
                 remarks.insert(0, remark.clone());
             }
         }
-        self.write(lead.time, lines, lead.has(flags::MOMENT))
+        self.write(lead.time, lines, lead.has_flag(flags::MOMENT))
     }
 
     /// Skips an unreadable frame. In a readable moment it can only hold notes and news.
-    fn missed(&self, slot: usize) -> Result<(), RewriteError> {
+    fn count_lost_frame(&self, slot: usize) -> Result<(), RewriteError> {
         let reader = &self.moments.reader;
-        match reader.slot(slot).lead.flags & (STATE | flags::COUNTERS) {
+        match reader.frame_slot(slot).lead.flags & (STATE | flags::COUNTERS) {
             0 => Ok(()),
-            _ => Err(SourceError::from(reader.unreadable(None)).into()),
+            _ => Err(SourceError::from(reader.unreadable_error(None)).into()),
         }
     }
 
-    fn write(&mut self, time: i64, lines: Vec<(i64, Record)>, moment: bool) -> Result<(), RewriteError> {
+    fn write(
+        &mut self,
+        time: i64,
+        lines: Vec<(i64, CaptureRecord)>,
+        moment: bool,
+    ) -> Result<(), RewriteError> {
         let lines = match &mut self.changes.edit {
             Some(edit) => {
                 lines.into_iter().filter_map(|(time, record)| Some((time, edit(record)?))).collect()
@@ -276,7 +293,7 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
         self.append(&packed, moment.then_some(time))
     }
 
-    fn append(&mut self, packed: &Packed, moment: Option<i64>) -> Result<(), RewriteError> {
+    fn append(&mut self, packed: &PackedFrames, moment: Option<i64>) -> Result<(), RewriteError> {
         self.sink.append(&packed.bytes)?;
         self.kept.bytes += packed.bytes.len() as u64;
         if let Some(time) = moment {
@@ -288,27 +305,27 @@ impl<B: Bytes, S: Sink> Writer<'_, '_, B, S> {
     }
 
     /// Writes the note before the first frame of a later time, never between the frames of one moment.
-    fn say_note(&mut self, next: usize) -> Result<(), RewriteError> {
+    fn write_note(&mut self, next: usize) -> Result<(), RewriteError> {
         let reader = &self.moments.reader;
-        let before = next.checked_sub(1).map(|before| reader.slot(before).lead);
+        let before = next.checked_sub(1).map(|before| reader.frame_slot(before).lead);
         let within = before
-            .is_some_and(|lead| lead.flags & (STATE | flags::COUNTERS) != 0 && !lead.has(flags::MOMENT));
-        let lead = reader.slot(next).lead;
+            .is_some_and(|lead| lead.flags & (STATE | flags::COUNTERS) != 0 && !lead.has_flag(flags::MOMENT));
+        let lead = reader.frame_slot(next).lead;
         let due = |(time, _): &(i64, String)| *time < lead.time || lead.flags == flags::END;
         match self.changes.note.take_if(|note| !within && due(note)) {
-            Some((time, text)) => self.write(time, vec![(time, Record::Note(text))], false),
+            Some((time, text)) => self.write(time, vec![(time, CaptureRecord::Note(text))], false),
             None => Ok(()),
         }
     }
 
-    fn end(mut self) -> Result<Kept, RewriteError> {
+    fn finish(mut self) -> Result<RecordedPart, RewriteError> {
         if let Some((time, text)) = self.changes.note.take() {
-            self.write(time, vec![(time, Record::Note(text))], false)?;
+            self.write(time, vec![(time, CaptureRecord::Note(text))], false)?;
         }
         let time = self.kept.to.unwrap_or_default();
-        let end = Record::End(End { sweeps: self.kept.sweeps });
+        let end = CaptureRecord::End(RecordingEnd { sweeps: self.kept.sweeps });
         self.write(time, vec![(time, end)], false)?;
-        let table = self.packer.table();
+        let table = self.packer.to_table();
         self.sink.append(&table)?;
         self.kept.bytes += table.len() as u64;
         self.sink.sync()?;

@@ -3,21 +3,21 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::recorder::{Entry, RecordError, Recorder, Sink};
-use crate::capture_format::{Header, Index, LEAD_BYTES, flags};
+use super::recorder::{OperatorEntry, RecordError, Recorder, Sink};
+use crate::capture_format::{CaptureHeader, Index, LEAD_BYTES, flags};
 use fabdeck_fabric::observe::{Observation, Sweep};
 
 /// Bytes that a recorder appends to, shared with readers.
 #[derive(Clone, Debug, Default)]
-struct Held(Arc<Mutex<Vec<u8>>>);
+struct SharedBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Held {
+impl SharedBytes {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Sink for Held {
+impl Sink for SharedBytes {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes().extend_from_slice(bytes);
         Ok(())
@@ -40,33 +40,33 @@ const SWEEPS: u64 = 60;
 const STATES: u64 = 8;
 
 #[derive(Debug)]
-pub struct Ring {
-    header: Header,
+pub struct RingRecording {
+    header: CaptureHeader,
     most: u64,
-    held: Held,
-    recorder: Recorder<Held>,
+    held: SharedBytes,
+    recorder: Recorder<SharedBytes>,
 }
 
-impl Ring {
+impl RingRecording {
     /// Keeps at most this many bytes, or up to twice as many while there is no place to cut at.
-    pub fn new(header: Header, most: u64) -> Self {
-        let (held, recorder) = begun(&header, most);
+    pub fn new(header: CaptureHeader, most: u64) -> Self {
+        let (held, recorder) = new_recorder(&header, most);
         Self { header, most, held, recorder }
     }
 
-    pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
-        self.recorder.sweep(time, look, sweep)?;
-        if self.size() > self.most && !self.forget() {
+    pub fn record_sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
+        self.recorder.record_sweep(time, look, sweep)?;
+        if self.size() > self.most && !self.drop_older_half() {
             // Without a place to cut at, the recording starts anew at twice the limit.
-            (self.held, self.recorder) = begun(&self.header, self.most);
-            self.recorder.sweep(time, look, sweep)?;
+            (self.held, self.recorder) = new_recorder(&self.header, self.most);
+            self.recorder.record_sweep(time, look, sweep)?;
         }
         Ok(())
     }
 
     /// Records an operator's entry after the last sweep.
-    pub fn enter(&mut self, time: i64, entry: &Entry) -> Result<(), RecordError> {
-        self.recorder.enter(time, entry)
+    pub fn record_entry(&mut self, time: i64, entry: &OperatorEntry) -> Result<(), RecordError> {
+        self.recorder.record_entry(time, entry)
     }
 
     pub fn size(&self) -> u64 {
@@ -80,14 +80,14 @@ impl Ring {
 
     /// Drops the bytes before a whole state: the first one in the newer half, otherwise the last one. False if there
     /// is none and the size exceeds twice the limit.
-    fn forget(&mut self) -> bool {
+    fn drop_older_half(&mut self) -> bool {
         let mut bytes = self.held.bytes();
         let half = bytes.len() as u64 / 2;
         let index = Index::load(&bytes.as_slice()).ok();
         let begins = index
             .iter()
             .flat_map(|index| &index.slots)
-            .filter(|slot| slot.lead.has(flags::STATE_WHOLE) && slot.offset > LEAD_BYTES as u64);
+            .filter(|slot| slot.lead.has_flag(flags::STATE_WHOLE) && slot.offset > LEAD_BYTES as u64);
         let begins: Vec<u64> = begins.map(|slot| slot.offset - LEAD_BYTES as u64).collect();
         let cut = begins.iter().find(|at| **at >= half).or(begins.last());
         match cut.and_then(|at| usize::try_from(*at).ok()) {
@@ -100,8 +100,8 @@ impl Ring {
     }
 }
 
-fn begun(header: &Header, most: u64) -> (Held, Recorder<Held>) {
-    let held = Held::default();
-    let recorder = Recorder::new(held.clone(), header.clone()).whole_every(SWEEPS, most / STATES);
+fn new_recorder(header: &CaptureHeader, most: u64) -> (SharedBytes, Recorder<SharedBytes>) {
+    let held = SharedBytes::default();
+    let recorder = Recorder::new(held.clone(), header.clone()).with_whole_interval(SWEEPS, most / STATES);
     (held, recorder)
 }

@@ -6,19 +6,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::disk::is_capture;
-use super::recorder::Kept;
+use super::capture_file::is_capture;
+use super::recorder::RecordedPart;
 
 /// When the next file begins, by size or by time, whichever comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Rotation {
+pub struct RotationLimits {
     pub size: Option<u64>,
     pub every: Option<Duration>,
 }
 
-impl Rotation {
+impl RotationLimits {
     /// Whether a sweep of this time belongs into the next file.
-    pub fn due(&self, kept: &Kept, time: i64) -> bool {
+    pub fn is_due(&self, kept: &RecordedPart, time: i64) -> bool {
         let large = self.size.is_some_and(|size| kept.bytes >= size);
         // A clock that was set back must not keep a file open, so times far in the past count too.
         let passed = kept.from.map_or(0, |from| time.abs_diff(from));
@@ -28,14 +28,14 @@ impl Rotation {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Series {
+pub struct FileSeries {
     folder: PathBuf,
     stem: String,
     /// With its dot.
     ending: String,
 }
 
-impl Series {
+impl FileSeries {
     /// `None` if the path has no file name.
     pub fn new(path: &Path) -> Option<Self> {
         let stem = path.file_stem()?.to_str()?.to_owned();
@@ -52,8 +52,8 @@ impl Series {
     }
 
     /// Creates the next file. The writer locks it; on a file system without locks the recording goes on without.
-    pub fn next(&self) -> io::Result<(PathBuf, File)> {
-        let number = self.held()?.last().map_or(1, |last| last + 1);
+    pub fn create_next(&self) -> io::Result<(PathBuf, File)> {
+        let number = self.numbers()?.last().map_or(1, |last| last + 1);
         let path = self.path(number);
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let _ = file.try_lock();
@@ -61,9 +61,9 @@ impl Series {
     }
 
     /// A file of this series that another recording is writing.
-    pub fn rival(&self, own: &Path) -> io::Result<Option<PathBuf>> {
+    pub fn find_rival(&self, own: &Path) -> io::Result<Option<PathBuf>> {
         let mut others =
-            self.held()?.into_iter().rev().map(|number| self.path(number)).filter(|path| path != own);
+            self.numbers()?.into_iter().rev().map(|number| self.path(number)).filter(|path| path != own);
         let locked = |path: &PathBuf| {
             let locked = File::open(path).map(|file| file.try_lock_shared());
             matches!(locked, Ok(Err(TryLockError::WouldBlock)))
@@ -72,8 +72,8 @@ impl Series {
     }
 
     /// Deletes all but the newest `most` files, and returns the deleted paths.
-    pub fn keep(&self, most: usize) -> io::Result<Vec<PathBuf>> {
-        let held = self.held()?.into_iter().map(|number| self.path(number));
+    pub fn prune(&self, most: usize) -> io::Result<Vec<PathBuf>> {
+        let held = self.numbers()?.into_iter().map(|number| self.path(number));
         // A file with such a name that is no capture belongs to another program. An empty one is a capture without a
         // sweep.
         let empty =
@@ -85,18 +85,18 @@ impl Series {
     }
 
     /// The numbers of existing files, sorted.
-    fn held(&self) -> io::Result<Vec<u64>> {
+    fn numbers(&self) -> io::Result<Vec<u64>> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut numbers = Vec::new();
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name();
-            numbers.extend(name.to_str().and_then(|name| self.number(name)));
+            numbers.extend(name.to_str().and_then(|name| self.parse_number(name)));
         }
         numbers.sort_unstable();
         Ok(numbers)
     }
 
-    fn number(&self, name: &str) -> Option<u64> {
+    fn parse_number(&self, name: &str) -> Option<u64> {
         let digits = name.strip_prefix(&self.stem)?.strip_prefix('-')?.strip_suffix(&self.ending)?;
         let plain = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
         digits.parse().ok().filter(|_| plain)
@@ -110,46 +110,46 @@ mod tests {
     #[test]
     fn numbers_go_on_and_what_is_no_capture_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let series = Series::new(&folder.path().join("night.fdcap")).unwrap();
+        let series = FileSeries::new(&folder.path().join("night.fdcap")).unwrap();
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-        let made: Vec<String> = (0..3).map(|_| name(&series.next().unwrap().0)).collect();
+        let made: Vec<String> = (0..3).map(|_| name(&series.create_next().unwrap().0)).collect();
         assert_eq!(made, ["night-000001.fdcap", "night-000002.fdcap", "night-000003.fdcap"]);
         fs::write(series.path(2), "a letter").unwrap();
         for other in ["night-7.fdcap", "night.fdcap", "nights-000009.fdcap", "night-000008.txt"] {
             fs::write(folder.path().join(other), "").unwrap();
         }
         fs::write(series.path(1_000_000), "").unwrap();
-        assert_eq!(name(&series.next().unwrap().0), "night-1000001.fdcap");
-        let gone: Vec<String> = series.keep(2).unwrap().iter().map(|path| name(path)).collect();
+        assert_eq!(name(&series.create_next().unwrap().0), "night-1000001.fdcap");
+        let gone: Vec<String> = series.prune(2).unwrap().iter().map(|path| name(path)).collect();
         assert_eq!(gone, ["night-000001.fdcap", "night-000003.fdcap"]);
         assert!(series.path(2).exists() && folder.path().join("night-7.fdcap").exists());
-        assert!(Series::new(Path::new("/")).is_none() && Series::new(Path::new("night")).is_some());
+        assert!(FileSeries::new(Path::new("/")).is_none() && FileSeries::new(Path::new("night")).is_some());
     }
 
     #[test]
-    fn whoever_writes_files_of_the_same_name_is_found_as_long_as_it_does() {
+    fn a_second_writer_of_the_same_series_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let series = Series::new(&folder.path().join("night.fdcap")).unwrap();
-        let (first, writing) = series.next().unwrap();
-        assert_eq!(series.rival(&first).unwrap(), None);
-        let (second, mine) = series.next().unwrap();
-        assert_eq!(series.rival(&second).unwrap(), Some(first.clone()));
-        assert_eq!(series.rival(&first).unwrap(), Some(second));
+        let series = FileSeries::new(&folder.path().join("night.fdcap")).unwrap();
+        let (first, writing) = series.create_next().unwrap();
+        assert_eq!(series.find_rival(&first).unwrap(), None);
+        let (second, mine) = series.create_next().unwrap();
+        assert_eq!(series.find_rival(&second).unwrap(), Some(first.clone()));
+        assert_eq!(series.find_rival(&first).unwrap(), Some(second));
         drop((writing, mine));
-        assert_eq!(series.rival(&first).unwrap(), None);
+        assert_eq!(series.find_rival(&first).unwrap(), None);
     }
 
     #[test]
     fn a_file_is_full_by_size_or_by_time() {
-        let kept = Kept { sweeps: 3, bytes: 1000, from: Some(5000), to: Some(7000) };
+        let kept = RecordedPart { sweeps: 3, bytes: 1000, from: Some(5000), to: Some(7000) };
         let due = |size, every: Option<u64>, time| {
-            Rotation { size, every: every.map(Duration::from_millis) }.due(&kept, time)
+            RotationLimits { size, every: every.map(Duration::from_millis) }.is_due(&kept, time)
         };
         assert!(due(Some(1000), None, 0) && !due(Some(1001), None, i64::MAX));
         assert!(due(None, Some(3000), 8000) && !due(None, Some(3000), 7999) && !due(None, None, i64::MAX));
         // The clock was set back: a small step changes nothing.
         assert!(due(None, Some(3000), 2000) && !due(None, Some(3000), 2001));
         assert!(due(None, Some(3000), i64::MIN) && due(None, Some(3000), i64::MAX));
-        assert!(!Rotation { size: Some(0), every: None }.due(&Kept::default(), 0));
+        assert!(!RotationLimits { size: Some(0), every: None }.is_due(&RecordedPart::default(), 0));
     }
 }

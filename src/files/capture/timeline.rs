@@ -6,22 +6,22 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-use super::cursor::Store;
-use crate::capture_format::Acted;
-use fabdeck_fabric::counters::ANCHOR;
-use fabdeck_fabric::observe::News;
+use super::cursor::MomentStore;
+use crate::capture_format::OperatorAction;
+use fabdeck_fabric::counters::ERROR_WINDOW;
+use fabdeck_fabric::observe::FabricEvent;
 
 /// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum TimelineEvent {
     /// A difference that a sweep found.
-    News(News),
+    News(FabricEvent),
     /// An operator's note.
     Note(String),
     /// An operator's action.
-    Action(Acted),
+    Action(OperatorAction),
     /// A result of counters, derived from the recording; recorders do not write it.
-    Derived(Derived),
+    Derived(DerivedEvent),
     /// The fabric, its tables or its names changed, and no news says how.
     Changed,
     /// News of a later version of fabdeck, by its name.
@@ -34,7 +34,7 @@ pub enum Told {
 
 /// A condition above a threshold began or ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Derived {
+pub struct DerivedEvent {
     pub label: &'static str,
     pub text: String,
     /// Whether the condition began and needs attention.
@@ -43,10 +43,10 @@ pub struct Derived {
 
 /// An event, and the moment that shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Happened {
+pub struct TimelineEntry {
     pub place: usize,
     pub time: i64,
-    pub told: Told,
+    pub event: TimelineEvent,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,7 +62,7 @@ pub struct Timeline {
     /// The longest time between two moments that is no gap.
     pub longest_step: i64,
     /// Sorted by moment.
-    pub happened: Vec<Happened>,
+    pub happened: Vec<TimelineEntry>,
     /// Moments with events.
     pub eventful: BTreeSet<usize>,
     /// Unreadable moments, with the reason.
@@ -80,19 +80,19 @@ impl Timeline {
     }
 
     /// Whether the moment follows a gap.
-    pub fn gap_before(&self, place: usize) -> bool {
+    pub fn has_gap_before(&self, place: usize) -> bool {
         let step = |before: usize| self.times[place].saturating_sub(self.times[before]);
         place < self.times.len()
             && place.checked_sub(1).is_some_and(|before| step(before) > self.longest_step)
     }
 
     /// Whether a moment can be compared with the moment before.
-    pub fn follows(&self, place: usize) -> bool {
-        place > 0 && !self.gap_before(place) && !self.broken.contains(&place)
+    pub fn is_comparable(&self, place: usize) -> bool {
+        place > 0 && !self.has_gap_before(place) && !self.broken.contains(&place)
     }
 
     /// The first moment of the recording that a moment belongs to.
-    pub fn series(&self, place: usize) -> usize {
+    pub fn series_start(&self, place: usize) -> usize {
         self.broken.range(..=place).next_back().copied().unwrap_or(0)
     }
 
@@ -106,36 +106,36 @@ impl Timeline {
         TimeZone::fixed(Offset::from_seconds(self.utc_offset_s).unwrap_or(Offset::UTC))
     }
 
-    fn said(&self, time: i64, format: &str) -> String {
+    fn format_time(&self, time: i64, format: &str) -> String {
         let zoned = Timestamp::from_millisecond(time).map(|time| time.to_zoned(self.zone()));
         zoned.map_or_else(|_| format!("{time} ms"), |time| time.strftime(format).to_string())
     }
 
     /// Time of day, by the recorder's clock.
-    pub fn clock(&self, time: i64) -> String {
-        self.said(time, "%H:%M:%S")
+    pub fn clock_text(&self, time: i64) -> String {
+        self.format_time(time, "%H:%M:%S")
     }
 
     /// The same with milliseconds.
-    pub fn exact_clock(&self, time: i64) -> String {
-        self.said(time, "%H:%M:%S%.3f")
+    pub fn exact_clock_text(&self, time: i64) -> String {
+        self.format_time(time, "%H:%M:%S%.3f")
     }
 
-    pub fn date(&self, time: i64) -> String {
-        self.said(time, "%Y-%m-%d")
+    pub fn date_text(&self, time: i64) -> String {
+        self.format_time(time, "%Y-%m-%d")
     }
 
     /// A time in the form that `--at` accepts.
-    pub fn stamp(&self, time: i64) -> String {
-        self.said(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
+    pub fn time_spec_text(&self, time: i64) -> String {
+        self.format_time(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
     }
 }
 
 /// The moment that errors are counted from at the last of these moments, and the next such moment: as for a watch that
 /// began with the recording. `elapsed` has milliseconds from the first moment.
-pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
+pub fn error_anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
     let (mut first, mut half) = (series, series);
-    let anchor = i64::try_from(ANCHOR.as_millis()).unwrap_or(i64::MAX);
+    let anchor = i64::try_from(ERROR_WINDOW.as_millis()).unwrap_or(i64::MAX);
     for at in series..elapsed.len() {
         if elapsed[at].saturating_sub(elapsed[half]) >= anchor {
             (first, half) = (half, at);
@@ -146,7 +146,7 @@ pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
 
 /// The moments of a timeline for a cursor; reading one only checks whether it is readable.
 #[derive(Clone, Debug)]
-pub struct Track {
+pub struct TimelineMoments {
     pub timeline: Arc<Timeline>,
     /// Damage found when a moment was read.
     pub met: BTreeMap<usize, String>,
@@ -154,7 +154,7 @@ pub struct Track {
     pub more: BTreeSet<usize>,
 }
 
-impl Track {
+impl TimelineMoments {
     pub fn new(timeline: Arc<Timeline>) -> Self {
         Self { timeline, met: BTreeMap::new(), more: BTreeSet::new() }
     }
@@ -164,7 +164,7 @@ impl Track {
     }
 }
 
-impl Store for Track {
+impl MomentStore for TimelineMoments {
     type Moment = usize;
     type Damage = String;
 
@@ -176,7 +176,7 @@ impl Store for Track {
         self.timeline.times[at]
     }
 
-    fn eventful(&self, at: usize) -> bool {
+    fn is_eventful(&self, at: usize) -> bool {
         self.timeline.eventful.contains(&at) || self.more.contains(&at)
     }
 
@@ -194,14 +194,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_since_the_beginning_and_later_since_half_an_hour_to_an_hour() {
+    fn error_counts_start_at_the_beginning_and_later_half_an_hour_to_an_hour_back() {
         let elapsed: Vec<i64> = (0..10).map(|at| at * 1_000_000).collect();
-        let told: Vec<(usize, usize)> = (0..10).map(|at| anchors(0, &elapsed[..=at])).collect();
+        let told: Vec<(usize, usize)> = (0..10).map(|at| error_anchors(0, &elapsed[..=at])).collect();
         let wanted = [(0, 0), (0, 0), (0, 2), (0, 2), (2, 4), (2, 4), (4, 6), (4, 6), (6, 8), (6, 8)];
         assert_eq!(told, wanted);
         // Another recording begins with the sixth moment.
-        assert_eq!(anchors(5, &elapsed[..=6]), (5, 5));
-        assert_eq!(anchors(5, &elapsed[..=8]), (5, 7));
+        assert_eq!(error_anchors(5, &elapsed[..=6]), (5, 5));
+        assert_eq!(error_anchors(5, &elapsed[..=8]), (5, 7));
     }
 
     #[test]
@@ -213,14 +213,14 @@ mod tests {
             utc_offset_s: 3600,
             ..Timeline::default()
         };
-        assert_eq!([0, 1, 2, 3, 4].map(|at| timeline.follows(at)), [false, true, false, true, false]);
-        assert_eq!([0, 1, 3, 4].map(|at| timeline.series(at)), [0, 0, 2, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| timeline.is_comparable(at)), [false, true, false, true, false]);
+        assert_eq!([0, 1, 3, 4].map(|at| timeline.series_start(at)), [0, 0, 2, 2]);
         assert_eq!([0, 1, 2, 3, 4, 9].map(|at| timeline.elapsed(at)), [0, 1000, 1000, 2000, 89_500, 89_500]);
         assert_eq!(timeline.span(), Some((1000, 90_000)));
         assert_eq!(
-            (timeline.clock(90_000), timeline.exact_clock(1500)),
+            (timeline.clock_text(90_000), timeline.exact_clock_text(1500)),
             ("01:01:30".into(), "01:00:01.500".into())
         );
-        assert_eq!(timeline.stamp(1500), "1970-01-01T01:00:01.500+01:00");
+        assert_eq!(timeline.time_spec_text(1500), "1970-01-01T01:00:01.500+01:00");
     }
 }

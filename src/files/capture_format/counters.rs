@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use fabdeck_fabric::observe::{Column, Counter, CounterSample, CounterValues, Sweep};
+use fabdeck_fabric::observe::{Counter, CounterLookup, CounterSample, CounterValues, Sweep};
 use fabdeck_fabric::{Guid, PortNum};
 
 /// A sweep. Times are whole microseconds, by the clock of the port that the sweep used.
@@ -25,38 +25,38 @@ pub struct Counters {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Values {
-    Whole(Vec<Run>),
+    Whole(Vec<SampleRun>),
     /// Further samples of the same sweep, if one record does not hold them all.
-    More(Vec<Run>),
-    Moved(Moved),
+    More(Vec<SampleRun>),
+    Moved(MovedValues),
 }
 
 /// Most values of one record, whole or as changes: whatever their length, the record must fit into a frame.
-pub(super) const MOST_VALUES: usize = 2_000_000;
+pub(super) const MAX_RECORD_VALUES: usize = 2_000_000;
 /// Most samples of a sweep. A full subnet has 250,000 ports.
-pub(super) const MOST_SAMPLES: usize = 4_000_000;
+pub(super) const MAX_SWEEP_SAMPLES: usize = 4_000_000;
 /// Most values per sample, on average, in a sweep of several records. About sixty counters are known; a vendor may
 /// have as many again.
-pub(super) const MOST_EACH: usize = 128;
+pub(super) const MAX_MEAN_VALUES: usize = 128;
 /// Most values of a sweep: twice as many as a full subnet has.
-pub(super) const MOST_HELD: usize = 32_000_000;
+pub(super) const MAX_SWEEP_VALUES: usize = 32_000_000;
 /// Most bytes of names of vendor counters, which stay in memory as long as the samples.
-pub(super) const MOST_NAMED: usize = 256 << 20;
+pub(super) const MAX_VENDOR_NAME_BYTES: usize = 256 << 20;
 
 /// Consecutive samples with the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Run {
+struct SampleRun {
     counters: Vec<String>,
     /// Node, LID, port, and one value for each counter; `null` is a counter without a value.
-    ports: Vec<Row>,
+    ports: Vec<SampleRow>,
 }
 
 /// Node, LID, port and values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Row(Option<Guid>, Option<u16>, Option<u8>, Vec<Option<u64>>);
+struct SampleRow(Option<Guid>, Option<u16>, Option<u8>, Vec<Option<u64>>);
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Moved {
+struct MovedValues {
     /// Samples of the last whole sweep by index (from 0), each index as the difference from the one before. First
     /// those that are missing this time, then those with a changed counter.
     silent: Vec<u32>,
@@ -67,7 +67,7 @@ struct Moved {
 
 /// The samples of the last whole sweep with all later changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Base {
+pub struct CounterBase {
     samples: Vec<CounterSample>,
     at: Vec<Duration>,
     /// Whether each sample was in the last sweep.
@@ -83,9 +83,9 @@ pub struct Base {
     sent: u64,
 }
 
-impl Base {
+impl CounterBase {
     /// The last sweep.
-    pub fn sweep(&self) -> Sweep {
+    pub fn last_sweep(&self) -> Sweep {
         let present = || self.present.iter();
         let samples = self.samples.iter().zip(present()).filter(|(_, there)| **there);
         let at = self.at.iter().zip(present()).filter(|(_, there)| **there);
@@ -100,7 +100,7 @@ impl Base {
         }
     }
 
-    pub fn began(&self) -> Duration {
+    pub fn start_time(&self) -> Duration {
         self.began
     }
 
@@ -112,13 +112,13 @@ impl Base {
                 self.samples.clear();
                 self.present.clear();
                 (self.held, self.named, self.absent) = (0, 0, 0);
-                self.take_in(runs)?;
+                self.append_runs(runs)?;
             }
             Values::More(runs) => {
                 known = self.samples.len();
-                self.take_in(runs)?;
+                self.append_runs(runs)?;
             }
-            Values::Moved(moved) => self.move_on(moved)?,
+            Values::Moved(moved) => self.apply_moved(moved)?,
         }
         (self.began, self.took) = (Duration::from_micros(record.began), Duration::from_micros(record.took));
         (self.asked, self.sent) = (record.asked, record.sent);
@@ -126,17 +126,17 @@ impl Base {
     }
 
     /// Appends samples.
-    fn take_in(&mut self, runs: &[Run]) -> Result<(), String> {
-        self.make_room(runs)?;
+    fn append_runs(&mut self, runs: &[SampleRun]) -> Result<(), String> {
+        self.check_room(runs)?;
         for run in runs {
             let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
             let vendors = counters.iter().filter(|counter| matches!(counter, Counter::Other(_)));
             self.named += vendors.map(|counter| counter.name().len()).sum::<usize>();
-            if self.named > MOST_NAMED {
-                return Err(format!("names of counters of more than {MOST_NAMED} bytes"));
+            if self.named > MAX_VENDOR_NAME_BYTES {
+                return Err(format!("names of counters of more than {MAX_VENDOR_NAME_BYTES} bytes"));
             }
             for row in &run.ports {
-                self.samples.push(sample(&counters, row)?);
+                self.samples.push(to_sample(&counters, row)?);
             }
         }
         // The cost of a record must depend on its own samples, not on those before, because there may be many small
@@ -151,34 +151,34 @@ impl Base {
     }
 
     /// Refuses too many samples before any of them is stored.
-    fn make_room(&mut self, runs: &[Run]) -> Result<(), String> {
+    fn check_room(&mut self, runs: &[SampleRun]) -> Result<(), String> {
         let samples = self.samples.len() + runs.iter().map(|run| run.ports.len()).sum::<usize>();
-        if samples > MOST_SAMPLES {
-            return Err(format!("more than {MOST_SAMPLES} samples"));
+        if samples > MAX_SWEEP_SAMPLES {
+            return Err(format!("more than {MAX_SWEEP_SAMPLES} samples"));
         }
         self.held += runs.iter().map(|run| run.counters.len().saturating_mul(run.ports.len())).sum::<usize>();
-        let most = samples.saturating_mul(MOST_EACH).clamp(MOST_VALUES, MOST_HELD);
+        let most = samples.saturating_mul(MAX_MEAN_VALUES).clamp(MAX_RECORD_VALUES, MAX_SWEEP_VALUES);
         if self.held > most {
             return Err(format!("{} values of {samples} samples, and at most {most} can be", self.held));
         }
         Ok(())
     }
 
-    fn move_on(&mut self, moved: &Moved) -> Result<(), String> {
-        let ports = places(&moved.ports, self.samples.len())?;
+    fn apply_moved(&mut self, moved: &MovedValues) -> Result<(), String> {
+        let ports = decode_places(&moved.ports, self.samples.len())?;
         self.present.fill(true);
-        let silent = places(&moved.silent, self.samples.len())?;
+        let silent = decode_places(&moved.silent, self.samples.len())?;
         self.absent = silent.len();
         for place in silent {
             self.present[place] = false;
         }
         for (name, by) in &moved.by {
-            let column = Column::from(Counter::from_name(name));
+            let column = CounterLookup::from(Counter::from_name(name));
             if by.len() != ports.len() {
                 return Err(format!("{} moves of {name} at {} ports", by.len(), ports.len()));
             }
             for (place, by) in ports.iter().zip(by).filter(|(_, by)| **by != 0) {
-                if !self.samples[*place].values.grow(&column, *by) {
+                if !self.samples[*place].values.add_to(&column, *by) {
                     return Err(format!("{name} moved at a port that does not have it"));
                 }
             }
@@ -203,18 +203,21 @@ impl Base {
     }
 }
 
-fn sample(counters: &[Counter], Row(node, lid, port, values): &Row) -> Result<CounterSample, String> {
+fn to_sample(
+    counters: &[Counter],
+    SampleRow(node, lid, port, values): &SampleRow,
+) -> Result<CounterSample, String> {
     if values.len() != counters.len() {
         return Err(format!("{} values of {} counters", values.len(), counters.len()));
     }
     let number = |port: u8| PortNum::new(port.into()).ok_or_else(|| format!("there is no port {port}"));
     let mut held: CounterValues = counters.iter().cloned().zip(values.iter().copied()).collect();
-    held.shrink();
+    held.shrink_to_fit();
     Ok(CounterSample { node: *node, lid: *lid, port: port.map(number).transpose()?, values: held })
 }
 
 /// Indexes from their differences: ascending, and below a bound.
-fn places(steps: &[u32], below: usize) -> Result<Vec<usize>, String> {
+fn decode_places(steps: &[u32], below: usize) -> Result<Vec<usize>, String> {
     let (mut all, mut at) = (Vec::with_capacity(steps.len().min(below)), 0usize);
     for (nth, step) in steps.iter().enumerate() {
         at += *step as usize;
@@ -226,17 +229,17 @@ fn places(steps: &[u32], below: usize) -> Result<Vec<usize>, String> {
     Ok(all)
 }
 
-fn steps(places: &[usize]) -> Vec<u32> {
+fn encode_places(places: &[usize]) -> Vec<u32> {
     let before = std::iter::once(&0).chain(places);
     places.iter().zip(before).map(|(place, before)| (place - before) as u32).collect()
 }
 
 /// Encodes a sweep as records and applies these to the base: as changes if possible, unless `whole` is set.
-pub fn encode(base: &mut Base, sweep: &Sweep, whole: bool) -> Vec<Counters> {
-    encode_within(base, sweep, whole, MOST_VALUES)
+pub fn encode(base: &mut CounterBase, sweep: &Sweep, whole: bool) -> Vec<Counters> {
+    encode_within(base, sweep, whole, MAX_RECORD_VALUES)
 }
 
-fn encode_within(base: &mut Base, sweep: &Sweep, whole: bool, most: usize) -> Vec<Counters> {
+fn encode_within(base: &mut CounterBase, sweep: &Sweep, whole: bool, most: usize) -> Vec<Counters> {
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX >> 1);
     let (began, took) = (micros(sweep.began), micros(sweep.took));
     let mut before = began;
@@ -248,28 +251,28 @@ fn encode_within(base: &mut Base, sweep: &Sweep, whole: bool, most: usize) -> Ve
     let times = sweep.at.iter().chain(std::iter::repeat(&sweep.began)).take(sweep.samples.len());
     let mut at: Vec<i64> = times.map(step).collect();
     let record = |at, values| Counters { began, took, asked: sweep.ports, sent: sweep.sent, at, values };
-    let moved = if whole { None } else { moved(base, sweep) };
+    let moved = if whole { None } else { compute_moved(base, sweep) };
     let records = match moved.filter(|moved| moved.ports.len() * moved.by.len() <= most) {
         Some(moved) => vec![record(at, Values::Moved(moved))],
         None => {
             let mut records = Vec::new();
-            for (part, samples) in parts(&sweep.samples, most).into_iter().enumerate() {
+            for (part, samples) in split_samples(&sweep.samples, most).into_iter().enumerate() {
                 let rest = at.split_off(samples.len());
                 let values = if part == 0 { Values::Whole } else { Values::More };
-                records.push(record(std::mem::replace(&mut at, rest), values(runs(samples))));
+                records.push(record(std::mem::replace(&mut at, rest), values(to_runs(samples))));
             }
             records
         }
     };
     if records.iter().any(|record| base.apply(record).is_err()) {
         // The new records always fit; if applying fails, the base was unusable.
-        *base = Base::default();
+        *base = CounterBase::default();
     }
     records
 }
 
 /// Splits samples into parts of at most this many values; without samples, one empty part.
-fn parts(samples: &[CounterSample], most: usize) -> Vec<&[CounterSample]> {
+fn split_samples(samples: &[CounterSample], most: usize) -> Vec<&[CounterSample]> {
     let (mut parts, mut from, mut values) = (Vec::new(), 0, 0);
     for (at, sample) in samples.iter().enumerate() {
         // Node, LID and port take as much room as a few values.
@@ -290,7 +293,7 @@ impl Counters {
     }
 
     /// All counters that a whole record has; none for a record of changes.
-    pub fn stated(&self) -> impl Iterator<Item = Counter> {
+    pub fn stated_counters(&self) -> impl Iterator<Item = Counter> {
         let runs = match &self.values {
             Values::Whole(runs) | Values::More(runs) => runs.as_slice(),
             Values::Moved(_) => &[],
@@ -308,7 +311,7 @@ impl Counters {
     }
 
     /// Names of vendor counters.
-    pub fn vendors(&self) -> Vec<String> {
+    pub fn vendor_names(&self) -> Vec<String> {
         let names: Vec<&String> = match &self.values {
             Values::Whole(runs) | Values::More(runs) => runs.iter().flat_map(|run| &run.counters).collect(),
             Values::Moved(moved) => moved.by.keys().collect(),
@@ -318,7 +321,7 @@ impl Counters {
     }
 
     /// Replaces GUIDs and names of vendor counters.
-    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid, vendor: impl Fn(&str) -> String) {
+    pub fn anonymize(&mut self, guid: impl Fn(Guid) -> Guid, vendor: impl Fn(&str) -> String) {
         let name = |name: &str| match Counter::from_name(name) {
             Counter::Other(name) => vendor(&name),
             known => known.name().to_owned(),
@@ -338,24 +341,24 @@ impl Counters {
     }
 }
 
-fn runs(samples: &[CounterSample]) -> Vec<Run> {
-    let mut runs: Vec<(Run, &CounterValues)> = Vec::new();
+fn to_runs(samples: &[CounterSample]) -> Vec<SampleRun> {
+    let mut runs: Vec<(SampleRun, &CounterValues)> = Vec::new();
     for sample in samples {
-        let same = runs.last().is_some_and(|(_, values)| values.alike(&sample.values));
+        let same = runs.last().is_some_and(|(_, values)| values.has_same_counters(&sample.values));
         if !same {
             let counters = sample.values.iter().map(|(counter, _)| counter.name().to_owned()).collect();
-            runs.push((Run { counters, ports: Vec::new() }, &sample.values));
+            runs.push((SampleRun { counters, ports: Vec::new() }, &sample.values));
         }
         let values = sample.values.iter().map(|(_, value)| value).collect();
         if let Some((run, _)) = runs.last_mut() {
-            run.ports.push(Row(sample.node, sample.lid, sample.port.map(PortNum::value), values));
+            run.ports.push(SampleRow(sample.node, sample.lid, sample.port.map(PortNum::value), values));
         }
     }
     runs.into_iter().map(|(run, _)| run).collect()
 }
 
 /// `None` if the sweep has a sample that the base lacks, or one with other counters.
-fn moved(base: &Base, sweep: &Sweep) -> Option<Moved> {
+fn compute_moved(base: &CounterBase, sweep: &Sweep) -> Option<MovedValues> {
     let (mut silent, mut ports, mut place) = (Vec::new(), Vec::new(), 0);
     let mut by: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for sample in &sweep.samples {
@@ -364,7 +367,7 @@ fn moved(base: &Base, sweep: &Sweep) -> Option<Moved> {
         silent.extend(place..place + ahead);
         place += ahead;
         let known = &base.samples[place].values;
-        if !known.alike(&sample.values) {
+        if !known.has_same_counters(&sample.values) {
             return None;
         }
         if *known != sample.values {
@@ -383,7 +386,7 @@ fn moved(base: &Base, sweep: &Sweep) -> Option<Moved> {
     }
     silent.extend(place..base.samples.len());
     by.values_mut().for_each(|column| column.resize(ports.len(), 0));
-    Some(Moved { silent: steps(&silent), ports: steps(&ports), by })
+    Some(MovedValues { silent: encode_places(&silent), ports: encode_places(&ports), by })
 }
 
 #[cfg(test)]
@@ -405,13 +408,13 @@ mod tests {
         let samples = (0..20).map(sample).collect();
         let mut sweep = Sweep { samples, at, began, ports: 20, ..Sweep::default() };
         for (most, count) in [(1, 20), (13, 10), (1000, 1)] {
-            let (mut writer, mut reader) = (Base::default(), Base::default());
+            let (mut writer, mut reader) = (CounterBase::default(), CounterBase::default());
             for (turn, whole) in [(0, true), (1, false), (2, true)] {
                 sweep.samples[3].values.insert(Counter::PortXmitData, Some(turn * 9));
                 let records = encode_within(&mut writer, &sweep, whole, most);
                 assert!(records.len() == if whole { count } else { 1 }, "{most}: {}", records.len());
                 records.iter().for_each(|record| reader.apply(record).unwrap());
-                assert_eq!((&reader, reader.sweep()), (&writer, sweep.clone()), "{most} {turn}");
+                assert_eq!((&reader, reader.last_sweep()), (&writer, sweep.clone()), "{most} {turn}");
             }
             // More changes than a record holds are encoded as whole counters.
             for sample in &mut sweep.samples {
@@ -420,7 +423,7 @@ mod tests {
             let records = encode_within(&mut writer, &sweep, false, most);
             assert_eq!(records[0].is_whole(), most < 20, "{most}");
             records.iter().for_each(|record| reader.apply(record).unwrap());
-            assert_eq!(reader.sweep(), sweep);
+            assert_eq!(reader.last_sweep(), sweep);
         }
     }
 }

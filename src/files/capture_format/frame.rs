@@ -3,7 +3,7 @@
 use std::io;
 
 /// Most bytes of the lines of one frame, so that readers never unpack more at once.
-pub const FRAME_LIMIT: usize = 64 << 20;
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
 /// Size of a lead with its head.
 pub const LEAD_BYTES: usize = 64;
 /// Size of the facts of a lead, which the table at the end repeats.
@@ -13,7 +13,7 @@ const LEAD_MAGIC: [u8; 4] = 0x184D_2A50_u32.to_le_bytes();
 pub(super) const TABLE_MAGIC: [u8; 4] = 0x184D_2A51_u32.to_le_bytes();
 const FRAME_MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 /// Format and version.
-const WORD: &[u8; 8] = b"fdcap/1\n";
+const FORMAT_WORD: &[u8; 8] = b"fdcap/1\n";
 /// The bit of a frame's descriptor that announces a checksum.
 const CHECKSUM: u8 = 1 << 2;
 const LEVEL: i32 = 3;
@@ -56,16 +56,16 @@ pub struct Lead {
 }
 
 impl Lead {
-    pub fn has(&self, flag: u32) -> bool {
+    pub fn has_flag(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
     /// The number of the first record after the frame.
-    pub fn next(&self) -> u64 {
+    pub fn next_record(&self) -> u64 {
         self.first.saturating_add(u64::from(self.records))
     }
 
-    pub(super) fn facts(&self) -> [u8; FACTS_BYTES] {
+    pub(super) fn fact_bytes(&self) -> [u8; FACTS_BYTES] {
         let mut bytes = [0; FACTS_BYTES];
         bytes[0..4].copy_from_slice(&self.flags.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.records.to_le_bytes());
@@ -78,7 +78,7 @@ impl Lead {
     }
 
     /// `None` for values that no writer produces.
-    pub(super) fn of_facts(bytes: &[u8; FACTS_BYTES]) -> Option<Self> {
+    pub(super) fn from_facts(bytes: &[u8; FACTS_BYTES]) -> Option<Self> {
         let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let eight = |at: usize| u64::from(four(at)) | u64::from(four(at + 4)) << 32;
         let lead = Self {
@@ -90,29 +90,30 @@ impl Lead {
             packed: four(32),
             raw: four(36),
         };
-        let fits = lead.records > 0 && lead.packed > 0 && lead.raw.max(lead.packed) as usize <= FRAME_LIMIT;
+        let fits =
+            lead.records > 0 && lead.packed > 0 && lead.raw.max(lead.packed) as usize <= MAX_FRAME_BYTES;
         (fits && lead.state <= lead.first).then_some(lead)
     }
 
-    pub fn bytes(&self) -> [u8; LEAD_BYTES] {
+    pub fn to_bytes(&self) -> [u8; LEAD_BYTES] {
         let mut bytes = [0; LEAD_BYTES];
         bytes[..4].copy_from_slice(&LEAD_MAGIC);
         bytes[4..8].copy_from_slice(&((LEAD_BYTES - 8) as u32).to_le_bytes());
-        bytes[8..16].copy_from_slice(WORD);
-        bytes[16..56].copy_from_slice(&self.facts());
-        let check = check(&bytes[8..56]);
+        bytes[8..16].copy_from_slice(FORMAT_WORD);
+        bytes[16..56].copy_from_slice(&self.fact_bytes());
+        let check = checksum(&bytes[8..56]);
         bytes[56..].copy_from_slice(&check);
         bytes
     }
 
     /// Reads a lead from the beginning of some bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..LEAD_BYTES)?;
         let whole = bytes[..4] == LEAD_MAGIC
             && bytes[4..8] == ((LEAD_BYTES - 8) as u32).to_le_bytes()
-            && &bytes[8..16] == WORD
-            && bytes[56..] == check(&bytes[8..56]);
-        Self::of_facts(bytes[16..56].try_into().ok().filter(|_| whole)?)
+            && &bytes[8..16] == FORMAT_WORD
+            && bytes[56..] == checksum(&bytes[8..56]);
+        Self::from_facts(bytes[16..56].try_into().ok().filter(|_| whole)?)
     }
 
     /// The first place where a lead may begin.
@@ -121,16 +122,16 @@ impl Lead {
     }
 
     /// The version, if a file begins as a capture of another version.
-    pub(super) fn other_version(bytes: &[u8]) -> Option<char> {
+    pub(super) fn other_version_of(bytes: &[u8]) -> Option<char> {
         let word = bytes.get(8..16)?;
-        let other = bytes[..4] == LEAD_MAGIC && word.starts_with(b"fdcap/") && word[6..] != WORD[6..];
+        let other = bytes[..4] == LEAD_MAGIC && word.starts_with(b"fdcap/") && word[6..] != FORMAT_WORD[6..];
         let version = char::from(word[6]);
         (other && version.is_ascii_digit()).then_some(version)
     }
 }
 
 /// The first eight bytes of the BLAKE3 hash: detects accidents, not attacks.
-pub(super) fn check(bytes: &[u8]) -> [u8; 8] {
+pub(super) fn checksum(bytes: &[u8]) -> [u8; 8] {
     let mut short = [0; 8];
     short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
     short

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
-use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, check};
+use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, checksum};
 use super::pack::{TABLE_WORD, TAIL_WORD};
 
 /// The bytes of a capture.
-pub trait Bytes: Sync {
+pub trait ByteSource: Sync {
     fn size(&self) -> u64;
 
     /// Reads this many bytes from an offset; all of them, or an error.
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>>;
 }
 
-impl Bytes for &[u8] {
+impl ByteSource for &[u8] {
     fn size(&self) -> u64 {
         self.len() as u64
     }
@@ -26,7 +26,7 @@ impl Bytes for &[u8] {
     }
 }
 
-impl Bytes for Vec<u8> {
+impl ByteSource for Vec<u8> {
     fn size(&self) -> u64 {
         self.as_slice().size()
     }
@@ -37,7 +37,7 @@ impl Bytes for Vec<u8> {
 }
 
 /// Shared by several readers.
-impl Bytes for Arc<Vec<u8>> {
+impl ByteSource for Arc<Vec<u8>> {
     fn size(&self) -> u64 {
         self.as_slice().size()
     }
@@ -49,7 +49,7 @@ impl Bytes for Arc<Vec<u8>> {
 
 /// A frame and its offset, behind its lead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
+pub struct FrameSlot {
     pub offset: u64,
     pub lead: Lead,
 }
@@ -74,7 +74,7 @@ impl fmt::Display for Hole {
 
 /// The condition of the table at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Table {
+pub enum IndexStatus {
     Good,
     Missing,
     Damaged,
@@ -82,33 +82,33 @@ pub enum Table {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Index {
-    pub slots: Vec<Slot>,
+    pub slots: Vec<FrameSlot>,
     pub holes: Vec<Hole>,
-    pub table: Table,
+    pub table: IndexStatus,
 }
 
 const TAIL: usize = 24;
 
 impl Index {
-    pub fn load(bytes: &impl Bytes) -> io::Result<Self> {
-        let table = match table(bytes)? {
-            Ok(slots) => return Ok(Self { slots, holes: Vec::new(), table: Table::Good }),
+    pub fn load(bytes: &impl ByteSource) -> io::Result<Self> {
+        let table = match load_table(bytes)? {
+            Ok(slots) => return Ok(Self { slots, holes: Vec::new(), table: IndexStatus::Good }),
             Err(table) => table,
         };
         let mut index = Self { slots: Vec::new(), holes: Vec::new(), table };
-        index.scan(bytes)?;
+        index.scan_frames(bytes)?;
         Ok(index)
     }
 
-    fn scan(&mut self, bytes: &impl Bytes) -> io::Result<()> {
+    fn scan_frames(&mut self, bytes: &impl ByteSource) -> io::Result<()> {
         let (mut at, size) = (0, bytes.size());
         while at < size {
             let rest = size - at;
             let head = bytes.read(at, rest.min(LEAD_BYTES as u64) as usize)?;
             let lead =
-                Lead::of_bytes(&head).filter(|lead| LEAD_BYTES as u64 + u64::from(lead.packed) <= rest);
+                Lead::from_bytes(&head).filter(|lead| LEAD_BYTES as u64 + u64::from(lead.packed) <= rest);
             if let Some(lead) = lead {
-                self.slots.push(Slot { offset: at + LEAD_BYTES as u64, lead });
+                self.slots.push(FrameSlot { offset: at + LEAD_BYTES as u64, lead });
                 at += LEAD_BYTES as u64 + u64::from(lead.packed);
             } else if let Some(length) = table_length(&head).filter(|length| *length <= rest) {
                 // Either this table was tried before, or it belongs to a file that another capture was appended to.
@@ -118,7 +118,7 @@ impl Index {
                 self.holes.push(Hole {
                     offset: at,
                     bytes: next.unwrap_or(size) - at,
-                    record: self.slots.last().map_or(0, |slot| slot.lead.next()),
+                    record: self.slots.last().map_or(0, |slot| slot.lead.next_record()),
                     torn: next.is_none(),
                 });
                 at = next.unwrap_or(size);
@@ -136,30 +136,30 @@ fn table_length(head: &[u8]) -> Option<u64> {
 }
 
 /// The frames that a good table lists.
-fn table(bytes: &impl Bytes) -> io::Result<Result<Vec<Slot>, Table>> {
+fn load_table(bytes: &impl ByteSource) -> io::Result<Result<Vec<FrameSlot>, IndexStatus>> {
     let size = bytes.size();
     if size < (8 + 16 + TAIL) as u64 {
-        return Ok(Err(Table::Missing));
+        return Ok(Err(IndexStatus::Missing));
     }
     let tail = bytes.read(size - TAIL as u64, TAIL)?;
     if &tail[16..] != TAIL_WORD {
-        return Ok(Err(Table::Missing));
+        return Ok(Err(IndexStatus::Missing));
     }
     let offset = tail[..8].iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
     if offset > size - (8 + 16 + TAIL) as u64 {
-        return Ok(Err(Table::Damaged));
+        return Ok(Err(IndexStatus::Damaged));
     }
     let whole = bytes.read(offset, (size - offset) as usize)?;
-    Ok(slots_of(&whole, offset).ok_or(Table::Damaged))
+    Ok(parse_slots(&whole, offset).ok_or(IndexStatus::Damaged))
 }
 
-fn slots_of(table: &[u8], offset: u64) -> Option<Vec<Slot>> {
+fn parse_slots(table: &[u8], offset: u64) -> Option<Vec<FrameSlot>> {
     if table_length(table)? != table.len() as u64 {
         return None;
     }
     let content = &table[8..];
     let (checked, said) = content.split_at(content.len() - 16);
-    if check(checked) != said[..8] {
+    if checksum(checked) != said[..8] {
         return None;
     }
     let facts = &checked[16..checked.len() - 8];
@@ -169,15 +169,15 @@ fn slots_of(table: &[u8], offset: u64) -> Option<Vec<Slot>> {
     }
     let (mut slots, mut at) = (Vec::new(), 0);
     for facts in facts.chunks_exact(FACTS_BYTES) {
-        let lead = Lead::of_facts(facts.try_into().ok()?)?;
-        slots.push(Slot { offset: at + LEAD_BYTES as u64, lead });
+        let lead = Lead::from_facts(facts.try_into().ok()?)?;
+        slots.push(FrameSlot { offset: at + LEAD_BYTES as u64, lead });
         at += LEAD_BYTES as u64 + u64::from(lead.packed);
     }
     (at == offset).then_some(slots)
 }
 
 /// The position of the next good lead, from an offset on.
-fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
+fn find_lead(bytes: &impl ByteSource, from: u64) -> io::Result<Option<u64>> {
     const MOST: u64 = 1 << 20;
     // Chunks double in size: with many small holes, finding their ends reads little more than the holes.
     let (mut at, size, mut much) = (from, bytes.size(), 256);
@@ -188,7 +188,7 @@ fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
         while let Some(found) = Lead::find(&chunk[seen..]) {
             let place = at + (seen + found) as u64;
             let head = bytes.read(place, (size - place).min(LEAD_BYTES as u64) as usize)?;
-            if Lead::of_bytes(&head).is_some() {
+            if Lead::from_bytes(&head).is_some() {
                 return Ok(Some(place));
             }
             seen += found + 1;

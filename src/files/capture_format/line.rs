@@ -11,29 +11,29 @@ use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::{Adaptive, HostsOfJobs, Note, PolicyLevels, TickKind};
+use fabdeck_fabric::observe::{AdaptiveRouting, JobHosts, Note, PolicyLevels, TickKind};
 
 /// Most bytes of a note or news.
-pub const TEXT_LIMIT: usize = 64 * 1024;
+pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// Most bytes of a list of jobs. That is far less than a record's limit, because it holds many short names, which take
 /// more memory.
-pub const JOBS_LIMIT: usize = 16 << 20;
+pub const MAX_JOBS_BYTES: usize = 16 << 20;
 
 /// A record with its number and its time in milliseconds since 1970 began. Keys have this order, without blanks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Line {
+pub struct NumberedRecord {
     pub seq: u64,
     pub time: i64,
-    pub record: Record,
+    pub record: CaptureRecord,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Record {
+pub enum CaptureRecord {
     /// Begins a whole state.
-    Header(Header),
+    Header(CaptureHeader),
     Topology(Topology),
-    Manager(Option<Manager>),
+    Manager(Option<ManagerRecord>),
     Names(BTreeMap<String, String>),
     Tables(Forwarding),
     Lanes(LaneTables),
@@ -45,22 +45,22 @@ pub enum Record {
     /// The ticks in which ports count waiting.
     Ticks(Vec<TickRecord>),
     /// Notes of the recorded reading.
-    Remarks(Vec<Remark>),
+    Remarks(Vec<NoteRecord>),
     /// The running jobs.
     Jobs(JobsRecord),
     Counters(Box<Counters>),
     /// An operator's note.
     Note(String),
     /// An operator's action at a console.
-    Action(Acted),
+    Action(OperatorAction),
     /// News of a sweep. It stays JSON, because a later version may have written kinds that this one does not know.
     News(Value),
-    End(End),
+    End(RecordingEnd),
 }
 
 /// Bytes of a note, an action or a list of jobs in a line. Readers refuse lines beyond the limits above.
-pub fn said_size(record: Record) -> usize {
-    let longest = Line { seq: u64::MAX, time: i64::MIN, record };
+pub fn encoded_size(record: CaptureRecord) -> usize {
+    let longest = NumberedRecord { seq: u64::MAX, time: i64::MIN, record };
     // A text always converts to JSON.
     serde_json::to_vec(&longest).map_or(usize::MAX, |line| line.len() + 1)
 }
@@ -87,7 +87,7 @@ const KINDS: &[(&str, u32)] = &[
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Header {
+pub struct CaptureHeader {
     /// `fabdeck.capture/1`.
     pub format: String,
     /// The version of fabdeck that wrote it.
@@ -101,7 +101,7 @@ pub struct Header {
 
 /// An operator's action, in words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Acted {
+pub struct OperatorAction {
     pub what: String,
     /// The command line with the same effect, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ pub struct Acted {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Manager {
+pub struct ManagerRecord {
     pub guid: Guid,
     pub state: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,7 +134,7 @@ pub enum PolicyRecord {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Remark {
+pub struct NoteRecord {
     pub code: String,
     pub text: String,
     pub count: u64,
@@ -158,26 +158,26 @@ pub struct JobsRecord {
     pub silent: Option<String>,
     /// The hosts of each job; left out if the list is that of the record before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list: Option<HostsOfJobs>,
+    pub list: Option<JobHosts>,
 }
 
 /// How a recording ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct End {
+pub struct RecordingEnd {
     pub sweeps: u64,
 }
 
-impl From<Adaptive> for AdaptiveRecord {
-    fn from(adaptive: Adaptive) -> Self {
+impl From<AdaptiveRouting> for AdaptiveRecord {
+    fn from(adaptive: AdaptiveRouting) -> Self {
         match adaptive {
-            Adaptive::Seen => Self::Seen,
-            Adaptive::On(switches) => Self::On(switches),
-            Adaptive::Unknown(switches) => Self::Unknown(switches),
+            AdaptiveRouting::Seen => Self::Seen,
+            AdaptiveRouting::On(switches) => Self::On(switches),
+            AdaptiveRouting::Unknown(switches) => Self::Unknown(switches),
         }
     }
 }
 
-impl From<AdaptiveRecord> for Adaptive {
+impl From<AdaptiveRecord> for AdaptiveRouting {
     fn from(record: AdaptiveRecord) -> Self {
         match record {
             AdaptiveRecord::Seen => Self::Seen,
@@ -199,7 +199,7 @@ impl From<&PolicyLevels> for PolicyRecord {
 
 impl PolicyRecord {
     /// The same levels with other GUIDs.
-    pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
+    pub fn anonymize(self, guid: impl Fn(Guid) -> Guid) -> Self {
         match self {
             Self::ByDestination(by_guid) => {
                 Self::ByDestination(by_guid.into_iter().map(|(old, level)| (guid(old), level)).collect())
@@ -209,7 +209,7 @@ impl PolicyRecord {
     }
 
     /// The levels; an error if one is no service level.
-    pub(super) fn levels(self) -> Result<PolicyLevels, String> {
+    pub(super) fn into_levels(self) -> Result<PolicyLevels, String> {
         match self {
             Self::ByDestination(by_guid) => match by_guid.values().find(|level| **level > 15) {
                 Some(level) => Err(format!("there is no service level {level}")),
@@ -220,16 +220,16 @@ impl PolicyRecord {
     }
 }
 
-impl From<&Note> for Remark {
+impl From<&Note> for NoteRecord {
     fn from(note: &Note) -> Self {
         let Note { code, text, count, partial, .. } = note;
         Self { code: (*code).to_owned(), text: text.clone(), count: *count, partial: *partial }
     }
 }
 
-impl Record {
+impl CaptureRecord {
     /// The flags that the frame of this record needs.
-    pub fn flags(&self) -> u32 {
+    pub fn frame_flags(&self) -> u32 {
         match self {
             Self::Header(_) => flags::STATE_WHOLE,
             Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
@@ -243,18 +243,18 @@ impl Record {
 
 /// A line, as far as this version understands it.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Parsed {
-    Known(Box<Line>),
+pub enum ParsedLine {
+    Known(Box<NumberedRecord>),
     /// A kind of a later version.
     Later(String),
     /// A kind that was not wanted.
     Other,
 }
 
-impl Parsed {
+impl ParsedLine {
     /// Reads a line if its kind has one of the wanted flags.
-    pub fn of(bytes: &[u8], wanted: u32) -> Result<Self, String> {
-        let kind = kind(bytes).ok_or("a line that begins as no record does")?;
+    pub fn parse(bytes: &[u8], wanted: u32) -> Result<Self, String> {
+        let kind = line_kind(bytes).ok_or("a line that begins as no record does")?;
         let Some((_, says)) = KINDS.iter().find(|(known, _)| *known == kind) else {
             return Ok(Self::Later(kind.to_owned()));
         };
@@ -262,10 +262,10 @@ impl Parsed {
             return Ok(Self::Other);
         }
         // A small JSON text can become a large value, and notes and news need not be large.
-        if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
+        if *says == flags::EVENT && bytes.len() > MAX_TEXT_BYTES {
             return Err(format!("a {kind} of {} bytes", bytes.len()));
         }
-        if kind == "jobs" && bytes.len() > JOBS_LIMIT {
+        if kind == "jobs" && bytes.len() > MAX_JOBS_BYTES {
             return Err(format!("a list of jobs of {} bytes", bytes.len()));
         }
         serde_json::from_slice(bytes).map(Self::Known).map_err(|error| error.to_string())
@@ -273,8 +273,8 @@ impl Parsed {
 }
 
 /// The part of a line from its kind on, if the kind has one of the wanted flags.
-pub(super) fn body_of(line: &[u8], wanted: u32) -> Option<&[u8]> {
-    let kind = kind(line)?;
+pub(super) fn line_body(line: &[u8], wanted: u32) -> Option<&[u8]> {
+    let kind = line_kind(line)?;
     let (_, says) = KINDS.iter().find(|(known, _)| *known == kind)?;
     // Only numbers and fixed keys come before the kind, so the first match is the kind.
     let at = line.windows(kind.len()).position(|part| part == kind.as_bytes())?;
@@ -282,7 +282,7 @@ pub(super) fn body_of(line: &[u8], wanted: u32) -> Option<&[u8]> {
 }
 
 /// The kind of a record, from the beginning of its line.
-fn kind(line: &[u8]) -> Option<&str> {
+fn line_kind(line: &[u8]) -> Option<&str> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'-').count();
     let rest = line.strip_prefix(b"{\"seq\":")?;
     let rest = rest[digits(rest)..].strip_prefix(b",\"time\":")?;

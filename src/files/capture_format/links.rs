@@ -1,7 +1,7 @@
 //! Dependencies between the frames of a capture, computed once so that each lookup has a constant cost.
 
 use super::frame::flags;
-use super::index::{Index, Slot};
+use super::index::{FrameSlot, Index};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
@@ -34,7 +34,7 @@ pub(super) struct Links {
 impl Links {
     pub fn of(index: &Index) -> Self {
         let mut states = Vec::new();
-        let is_state = |slot: &Slot| slot.lead.flags & STATE != 0;
+        let is_state = |slot: &FrameSlot| slot.lead.flags & STATE != 0;
         for (at, slot) in index.slots.iter().enumerate() {
             if is_state(slot) {
                 states.push(at);
@@ -74,14 +74,14 @@ impl Links {
 }
 
 /// A frame of the state names the previous one; any other frame names the frame with the current state.
-fn state_links(slots: &[Slot]) -> Vec<Result<StateFrames, Lost>> {
+fn state_links(slots: &[FrameSlot]) -> Vec<Result<StateFrames, Lost>> {
     let mut links: Vec<Result<StateFrames, Lost>> = Vec::with_capacity(slots.len());
     // The last frame of the state so far.
     let mut before: Option<usize> = None;
-    for (at, Slot { lead, .. }) in slots.iter().enumerate() {
+    for (at, FrameSlot { lead, .. }) in slots.iter().enumerate() {
         let is_state = lead.flags & STATE != 0;
         let link = match before {
-            _ if lead.has(flags::STATE_WHOLE) => Ok(StateFrames { first: at, last: at }),
+            _ if lead.has_flag(flags::STATE_WHOLE) => Ok(StateFrames { first: at, last: at }),
             None => Err(Lost { slot: 0, record: lead.state }),
             Some(before) if slots[before].lead.first != lead.state => {
                 Err(Lost { slot: before + 1, record: lead.state })
@@ -100,13 +100,13 @@ fn state_links(slots: &[Slot]) -> Vec<Result<StateFrames, Lost>> {
 }
 
 /// Counters depend on all frames since the last one with whole counters; none of these may be missing.
-fn counter_links(slots: &[Slot]) -> Vec<Result<usize, Lost>> {
+fn counter_links(slots: &[FrameSlot]) -> Vec<Result<usize, Lost>> {
     let mut links: Vec<Result<usize, Lost>> = Vec::with_capacity(slots.len());
-    for (at, Slot { lead, .. }) in slots.iter().enumerate() {
+    for (at, FrameSlot { lead, .. }) in slots.iter().enumerate() {
         let link = match at.checked_sub(1) {
-            _ if lead.has(flags::COUNTERS_WHOLE) => Ok(at),
+            _ if lead.has_flag(flags::COUNTERS_WHOLE) => Ok(at),
             None => Ok(0),
-            Some(before) => links[before].and_then(|whole| match slots[before].lead.next() {
+            Some(before) => links[before].and_then(|whole| match slots[before].lead.next_record() {
                 next if next == lead.first => Ok(whole),
                 record => Err(Lost { slot: at, record }),
             }),
@@ -129,11 +129,11 @@ fn holes(index: &Index) -> Vec<(u64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::super::frame::Lead;
-    use super::super::index::{Hole, Table};
+    use super::super::index::{Hole, IndexStatus};
     use super::*;
 
     /// Walks back from a frame, as the format describes it.
-    fn state_walked(slots: &[Slot], slot: usize) -> Result<Vec<usize>, Lost> {
+    fn state_walked(slots: &[FrameSlot], slot: usize) -> Result<Vec<usize>, Lost> {
         let (mut chain, mut wanted, mut lost) = (Vec::new(), None, 0);
         for at in (0..=slot).rev() {
             let lead = slots[at].lead;
@@ -146,7 +146,7 @@ mod tests {
                 break;
             }
             chain.push(at);
-            if lead.has(flags::STATE_WHOLE) {
+            if lead.has_flag(flags::STATE_WHOLE) {
                 chain.reverse();
                 return Ok(chain);
             }
@@ -155,10 +155,10 @@ mod tests {
         Err(Lost { slot: lost, record: wanted.unwrap_or(0) })
     }
 
-    fn counters_walked(slots: &[Slot], slot: usize) -> Result<usize, Lost> {
-        let whole = (0..=slot).rev().find(|at| slots[*at].lead.has(flags::COUNTERS_WHOLE)).unwrap_or(0);
-        let torn = (whole + 1..=slot).find(|at| slots[*at].lead.first != slots[*at - 1].lead.next());
-        torn.map_or(Ok(whole), |at| Err(Lost { slot: at, record: slots[at - 1].lead.next() }))
+    fn counters_walked(slots: &[FrameSlot], slot: usize) -> Result<usize, Lost> {
+        let whole = (0..=slot).rev().find(|at| slots[*at].lead.has_flag(flags::COUNTERS_WHOLE)).unwrap_or(0);
+        let torn = (whole + 1..=slot).find(|at| slots[*at].lead.first != slots[*at - 1].lead.next_record());
+        torn.map_or(Ok(whole), |at| Err(Lost { slot: at, record: slots[at - 1].lead.next_record() }))
     }
 
     /// Random frames, most of which follow each other.
@@ -174,15 +174,15 @@ mod tests {
             let named = if below(12) == 0 { below(first + 1) } else { state };
             let lead =
                 Lead { flags: says, first, state: named, records: 1 + below(3) as u32, ..Lead::default() };
-            slots.push(Slot { offset: 0, lead });
+            slots.push(FrameSlot { offset: 0, lead });
             if says & STATE != 0 {
                 state = first;
             }
-            first = lead.next() + u64::from(below(15) == 0);
+            first = lead.next_record() + u64::from(below(15) == 0);
         }
         let hole = |_| Hole { offset: 0, bytes: 1, record: below(50), torn: false };
         let holes = (0..8).map(hole).collect();
-        Index { slots, holes, table: Table::Missing }
+        Index { slots, holes, table: IndexStatus::Missing }
     }
 
     #[test]

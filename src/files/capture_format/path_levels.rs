@@ -8,9 +8,9 @@ use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{Guid, Lid, PathLevelTable, ServiceLevel};
 
 /// Most paths whose levels a capture holds.
-pub(super) const MOST_PATHS: usize = 20_000_000;
+pub(super) const MAX_PATHS: usize = 20_000_000;
 /// Most characters of rows in one record.
-const MOST_IN_RECORD: usize = 8 << 20;
+const MAX_RECORD_CHARS: usize = 8 << 20;
 /// A path that is not listed.
 const UNLISTED: char = '-';
 
@@ -25,14 +25,14 @@ pub struct PathLevelRecord {
 
 impl PathLevelRecord {
     /// The table in records that fit into frames; `None` if it has too many paths for a capture.
-    pub fn of(table: &PathLevelTable) -> Option<Vec<Self>> {
-        if table.count() > MOST_PATHS {
+    pub fn from_table(table: &PathLevelTable) -> Option<Vec<Self>> {
+        if table.count() > MAX_PATHS {
             return None;
         }
         let (mut all, mut size) = (vec![Self { whole: true, sources: BTreeMap::new() }], 0);
         for (source, row) in &table.sources {
             let row = row_text(row);
-            if size > 0 && size + row.len() > MOST_IN_RECORD {
+            if size > 0 && size + row.len() > MAX_RECORD_CHARS {
                 all.push(Self { whole: false, sources: BTreeMap::new() });
                 size = 0;
             }
@@ -45,7 +45,7 @@ impl PathLevelRecord {
     }
 
     /// The same levels with other GUIDs.
-    pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
+    pub fn anonymize(self, guid: impl Fn(Guid) -> Guid) -> Self {
         Self { sources: self.sources.into_iter().map(|(old, row)| (guid(old), row)).collect(), ..self }
     }
 
@@ -62,8 +62,8 @@ impl PathLevelRecord {
         for (source, text) in self.sources {
             let row = read_row(&text)?;
             *paths += row.len();
-            if *paths > MOST_PATHS {
-                return Err(format!("levels of more than {MOST_PATHS} paths"));
+            if *paths > MAX_PATHS {
+                return Err(format!("levels of more than {MAX_PATHS} paths"));
             }
             *paths -= table.sources.insert(source, row).map_or(0, |before| before.len());
         }
@@ -103,7 +103,7 @@ mod tests {
             let (lid, level) = (Lid::new(lid).unwrap(), ServiceLevel::new(level).unwrap());
             table.sources.entry(Guid(source)).or_default().insert(lid, level);
         }
-        let records = PathLevelRecord::of(&table).unwrap();
+        let records = PathLevelRecord::from_table(&table).unwrap();
         assert_eq!(records[0].sources[&Guid(7)], "0--f");
         let mut policy = Some(PolicyLevels::Undecided);
         let mut paths = 77;

@@ -7,37 +7,37 @@ use jiff::tz::{Offset, TimeZone};
 use rayon::prelude::*;
 
 use super::super::content::ends_early;
-use super::frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags, unpack};
-use super::index::{Bytes, Hole, Index, Slot, Table};
-use super::line::{Header, Line, Parsed, Record, body_of};
+use super::frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags, unpack};
+use super::index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
+use super::line::{CaptureHeader, CaptureRecord, NumberedRecord, ParsedLine, line_body};
 use super::links::{Links, Lost, StateFrames};
-use super::state::State;
+use super::state::CaptureState;
 use crate::FileError;
-use fabdeck_fabric::observe::{News, Notes, Observation, Place};
+use fabdeck_fabric::observe::{FabricEvent, NotePlace, Notes, Observation};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
 /// Most frames that are unpacked in parallel, and most bytes of their lines, because they are in memory together. A
 /// single frame may have as many bytes.
-const AT_ONCE: usize = 16;
-const BYTES_AT_ONCE: usize = FRAME_LIMIT;
+const MAX_PARALLEL_FRAMES: usize = 16;
+const MAX_PARALLEL_BYTES: usize = MAX_FRAME_BYTES;
 /// Fewest bytes of lines that are worth sharing among threads.
-const WORTH_SHARING: usize = 1 << 18;
+const MIN_PARALLEL_BYTES: usize = 1 << 18;
 
 /// A torn tail, which was dropped.
-const TORN: &str = "FN-381";
+const TORN_TAIL: &str = "FN-381";
 /// Unreadable bytes within the file.
-const DAMAGED: &str = "FN-382";
+const DAMAGED_BYTES: &str = "FN-382";
 /// A recording without its end.
-const ENDLESS: &str = "FN-383";
+const NO_END: &str = "FN-383";
 /// A missing or damaged table of frames, which was rebuilt.
-const TABLE: &str = "FN-384";
+const TABLE_REBUILT: &str = "FN-384";
 /// Records of a later version.
-const LATER: &str = "FN-385";
+const LATER_RECORDS: &str = "FN-385";
 /// An earlier moment than the requested one.
-const EARLIER: &str = "FN-386";
+const EARLIER_MOMENT: &str = "FN-386";
 /// A note of the recorded reading.
-const REMARKED: &str = "FN-387";
+const RECORDED_NOTES: &str = "FN-387";
 
 /// Why a moment cannot be shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub struct Damage {
 /// A failed read may succeed later, so it is not remembered; damaged content stays damaged.
 const READING_FAILED: &str = "reading failed: ";
 
-fn remembered(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
+fn remember_damage(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
     if !damage.what.starts_with(READING_FAILED) {
         broken.entry(damage.slot).or_insert_with(|| damage.clone());
     }
@@ -61,18 +61,18 @@ fn remembered(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
 }
 
 /// Hashes the records of the state among some lines, without their numbers and times.
-fn imprint(print: &mut blake3::Hasher, text: &[u8]) {
+fn hash_records(print: &mut blake3::Hasher, text: &[u8]) {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
-        print.update(body_of(line, STATE).unwrap_or_default());
+        print.update(line_body(line, STATE).unwrap_or_default());
     }
 }
 
 /// Splits frames into parts that may be in memory together, each of at least one frame.
-fn together(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
+fn split_by_memory(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
     let (mut parts, mut from, mut held) = (Vec::new(), 0, 0usize);
     for (at, frame) in frames.iter().enumerate() {
         let more = size(*frame);
-        if at > from && (at - from == AT_ONCE || held.saturating_add(more) > BYTES_AT_ONCE) {
+        if at > from && (at - from == MAX_PARALLEL_FRAMES || held.saturating_add(more) > MAX_PARALLEL_BYTES) {
             parts.push(&frames[from..at]);
             (from, held) = (at, 0);
         }
@@ -84,15 +84,15 @@ fn together(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
 
 /// A capture, and the moment that it shows.
 #[derive(Debug)]
-pub struct Reader<B> {
+pub struct CaptureReader<B> {
     name: String,
     bytes: B,
     index: Index,
     links: Links,
     moments: Vec<usize>,
     /// The first readable header.
-    header: Header,
-    state: State,
+    header: CaptureHeader,
+    state: CaptureState,
     /// The frames up to which state and counters were applied.
     state_at: Option<usize>,
     /// Hash of the records that the state was made of.
@@ -105,16 +105,16 @@ pub struct Reader<B> {
     notes: Notes,
 }
 
-impl<B: Bytes> Reader<B> {
+impl<B: ByteSource> CaptureReader<B> {
     pub fn open(name: &str, bytes: B) -> Result<Self, Box<FileError>> {
-        let place = |offset| Place { offset: Some(offset), ..Place::file(name) };
+        let place = |offset| NotePlace { offset: Some(offset), ..NotePlace::file(name) };
         let refused =
             |code, offset, what: String, hint: &str| FileError::new(code, place(offset), what, hint);
         let broken = |error: std::io::Error| {
             refused("FD-2705", 0, format!("reading failed: {error}"), "check the device that it lies on")
         };
         let head = bytes.read(0, bytes.size().min(LEAD_BYTES as u64) as usize).map_err(broken)?;
-        if let Some(version) = Lead::other_version(&head) {
+        if let Some(version) = Lead::other_version_of(&head) {
             let what = format!("a capture of version {version}, and this fabdeck reads version 1");
             return Err(refused(
                 "FD-2702",
@@ -128,33 +128,33 @@ impl<B: Bytes> Reader<B> {
             let what = "no frame of a capture can be read".to_owned();
             return Err(refused("FD-2701", 0, what, "give a file that 'fabdeck record' wrote"));
         }
-        let mut reader = Self::before_all(name.to_owned(), bytes, index);
+        let mut reader = Self::unpositioned(name.to_owned(), bytes, index);
         reader.find_header();
         reader.note_index();
         Ok(reader)
     }
 
     /// Another reader of the same capture, which shows no moment yet.
-    pub fn again(&self) -> Self
+    pub fn reopen(&self) -> Self
     where
         B: Clone,
     {
-        let fresh = Self::before_all(self.name.clone(), self.bytes.clone(), self.index.clone());
+        let fresh = Self::unpositioned(self.name.clone(), self.bytes.clone(), self.index.clone());
         Self { header: self.header.clone(), ..fresh }
     }
 
     /// A reader that shows no moment yet.
-    fn before_all(name: String, bytes: B, index: Index) -> Self {
+    fn unpositioned(name: String, bytes: B, index: Index) -> Self {
         let slots = index.slots.iter().enumerate();
-        let moments = slots.filter(|(_, slot)| slot.lead.has(flags::MOMENT)).map(|(at, _)| at).collect();
+        let moments = slots.filter(|(_, slot)| slot.lead.has_flag(flags::MOMENT)).map(|(at, _)| at).collect();
         Self {
             name,
             bytes,
             links: Links::of(&index),
             index,
             moments,
-            header: Header::default(),
-            state: State::default(),
+            header: CaptureHeader::default(),
+            state: CaptureState::default(),
             state_at: None,
             print: None,
             counters_at: None,
@@ -168,22 +168,24 @@ impl<B: Bytes> Reader<B> {
     fn find_header(&mut self) {
         let slots = self.index.slots.iter().enumerate();
         let whole: Vec<usize> =
-            slots.filter(|(_, slot)| slot.lead.has(flags::STATE_WHOLE)).map(|(at, _)| at).collect();
+            slots.filter(|(_, slot)| slot.lead.has_flag(flags::STATE_WHOLE)).map(|(at, _)| at).collect();
         for slot in whole {
-            let found = self.lines(slot, flags::STATE_WHOLE).unwrap_or_default();
-            if let Some(Line { record: Record::Header(header), .. }) = found.into_iter().next() {
+            let found = self.read_lines(slot, flags::STATE_WHOLE).unwrap_or_default();
+            if let Some(NumberedRecord { record: CaptureRecord::Header(header), .. }) =
+                found.into_iter().next()
+            {
                 self.header = header;
                 return;
             }
         }
     }
 
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &CaptureHeader {
         &self.header
     }
 
-    fn place(&self, offset: u64) -> Place {
-        Place { offset: Some(offset), ..Place::file(self.name.as_str()) }
+    fn place(&self, offset: u64) -> NotePlace {
+        NotePlace { offset: Some(offset), ..NotePlace::file(self.name.as_str()) }
     }
 
     fn note_index(&mut self) {
@@ -191,24 +193,24 @@ impl<B: Bytes> Reader<B> {
         for hole in &holes {
             let (Hole { offset, bytes, record, torn }, place) = (*hole, self.place(hole.offset));
             match torn {
-                true => self.notes.add_partial(TORN, place, || {
+                true => self.notes.add_partial(TORN_TAIL, place, || {
                     format!("the file ends within record {record} at byte {offset}; its {bytes} bytes are left out")
                 }),
-                false => self.notes.add_partial(DAMAGED, place, || {
+                false => self.notes.add_partial(DAMAGED_BYTES, place, || {
                     format!("{bytes} bytes from record {record} on cannot be read; what builds upon them is left out")
                 }),
             }
         }
-        let place = Place::file(self.name.as_str());
+        let place = NotePlace::file(self.name.as_str());
         let torn = holes.iter().any(|hole| hole.torn);
-        match (self.index.table, self.ended()) {
-            (Table::Good, _) => {}
+        match (self.index.table, self.has_end()) {
+            (IndexStatus::Good, _) => {}
             (_, false) if torn => {}
-            (_, false) => self.notes.add(ENDLESS, place, || {
+            (_, false) => self.notes.add(NO_END, place, || {
                 "the recording has no end: it was cut short, or is still going on".to_owned()
             }),
-            (table, true) => self.notes.add(TABLE, place, || {
-                let why = if table == Table::Missing { "missing" } else { "damaged" };
+            (table, true) => self.notes.add(TABLE_REBUILT, place, || {
+                let why = if table == IndexStatus::Missing { "missing" } else { "damaged" };
                 format!("the table of frames at the end is {why}; the frames were found one by one")
             }),
         }
@@ -227,20 +229,20 @@ impl<B: Bytes> Reader<B> {
         &self.moments
     }
 
-    pub fn slot(&self, at: usize) -> Slot {
+    pub fn frame_slot(&self, at: usize) -> FrameSlot {
         self.index.slots[at]
     }
 
     /// Whether the recording has its regular end.
-    pub fn ended(&self) -> bool {
-        self.index.slots.iter().any(|slot| slot.lead.has(flags::END))
+    pub fn has_end(&self) -> bool {
+        self.index.slots.iter().any(|slot| slot.lead.has_flag(flags::END))
     }
 
     pub fn notes(&mut self) -> &mut Notes {
         &mut self.notes
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &CaptureState {
         &self.state
     }
 
@@ -249,7 +251,7 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// A time by the recorder's clock, with its zone.
-    pub fn clock(&self, time: i64) -> String {
+    pub fn clock_text(&self, time: i64) -> String {
         let offset = Offset::from_seconds(self.header.utc_offset_s).unwrap_or(Offset::UTC);
         let zoned = Timestamp::from_millisecond(time).map(|time| time.to_zoned(TimeZone::fixed(offset)));
         zoned.map_or_else(
@@ -259,8 +261,8 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// The unpacked text of a frame, checked against its lead and its checksum.
-    pub fn text(&self, slot: usize) -> Result<Vec<u8>, Damage> {
-        let Slot { offset, lead } = self.slot(slot);
+    pub fn frame_text(&self, slot: usize) -> Result<Vec<u8>, Damage> {
+        let FrameSlot { offset, lead } = self.frame_slot(slot);
         let damage = |what: String| Damage { slot, offset, record: lead.first, what };
         let frame = self.bytes.read(offset, lead.packed as usize);
         let frame = frame.map_err(|error| damage(format!("{READING_FAILED}{error}")))?;
@@ -268,22 +270,27 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// The lines of a frame whose kinds have one of the wanted flags, and the kind of a record of a later version.
-    fn parse(&self, slot: usize, text: &[u8], wanted: u32) -> Result<(Vec<Line>, Option<String>), Damage> {
-        let Slot { offset, lead } = self.slot(slot);
+    fn parse_lines(
+        &self,
+        slot: usize,
+        text: &[u8],
+        wanted: u32,
+    ) -> Result<(Vec<NumberedRecord>, Option<String>), Damage> {
+        let FrameSlot { offset, lead } = self.frame_slot(slot);
         let damage = |record: u64, what: String| Damage { slot, offset, record, what };
         let (mut lines, mut record, mut later) = (Vec::new(), lead.first, None);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
-            match Parsed::of(line, wanted).map_err(|what| damage(record, what))? {
-                Parsed::Known(line) if line.seq != record => {
+            match ParsedLine::parse(line, wanted).map_err(|what| damage(record, what))? {
+                ParsedLine::Known(line) if line.seq != record => {
                     return Err(damage(record, format!("a record with the number {}", line.seq)));
                 }
-                Parsed::Known(line) => lines.push(*line),
-                Parsed::Other => {}
-                Parsed::Later(kind) => later = Some(kind),
+                ParsedLine::Known(line) => lines.push(*line),
+                ParsedLine::Other => {}
+                ParsedLine::Later(kind) => later = Some(kind),
             }
             record += 1;
         }
-        if record != lead.next() {
+        if record != lead.next_record() {
             return Err(damage(
                 record,
                 format!("the frame has {} records and not {}", record - lead.first, lead.records),
@@ -293,35 +300,42 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// The lines of a frame whose kinds have one of the wanted flags.
-    pub fn lines(&mut self, slot: usize, wanted: u32) -> Result<Vec<Line>, Damage> {
-        let text = self.text(slot)?;
-        self.known_lines(slot, &text, wanted)
+    pub fn read_lines(&mut self, slot: usize, wanted: u32) -> Result<Vec<NumberedRecord>, Damage> {
+        let text = self.frame_text(slot)?;
+        self.read_known_lines(slot, &text, wanted)
     }
 
-    fn known_lines(&mut self, slot: usize, text: &[u8], wanted: u32) -> Result<Vec<Line>, Damage> {
-        let (lines, later) = self.parse(slot, text, wanted)?;
+    fn read_known_lines(
+        &mut self,
+        slot: usize,
+        text: &[u8],
+        wanted: u32,
+    ) -> Result<Vec<NumberedRecord>, Damage> {
+        let (lines, later) = self.parse_lines(slot, text, wanted)?;
         if let Some(kind) = later {
-            let place = self.place(self.slot(slot).offset);
-            self.notes.add(LATER, place, || format!("records '{kind}' are of a later version; passed over"));
+            let place = self.place(self.frame_slot(slot).offset);
+            self.notes.add(LATER_RECORDS, place, || {
+                format!("records '{kind}' are of a later version; passed over")
+            });
         }
         Ok(lines)
     }
 
     /// Shows the moment that a frame completes.
-    pub fn show(&mut self, slot: usize) -> Result<(), Damage> {
-        if let Err(damage) = self.settle_state(slot) {
+    pub fn show_moment(&mut self, slot: usize) -> Result<(), Damage> {
+        if let Err(damage) = self.load_state(slot) {
             // Only frames of the state have dependents.
             let is_state = self.links.is_state(damage.slot);
-            return Err(if is_state { remembered(&mut self.broken_states, damage) } else { damage });
+            return Err(if is_state { remember_damage(&mut self.broken_states, damage) } else { damage });
         }
-        if let Err(damage) = self.settle_counters(slot) {
-            return Err(remembered(&mut self.broken_counters, damage));
+        if let Err(damage) = self.load_counters(slot) {
+            return Err(remember_damage(&mut self.broken_counters, damage));
         }
-        self.time = self.slot(slot).lead.time;
+        self.time = self.frame_slot(slot).lead.time;
         Ok(())
     }
 
-    fn settle_state(&mut self, slot: usize) -> Result<(), Damage> {
+    fn load_state(&mut self, slot: usize) -> Result<(), Damage> {
         let StateFrames { first, last } = self.state_frames(slot)?;
         // A state that depends on an unreadable frame cannot be shown.
         if let Some((_, damage)) = self.broken_states.range(first..=last).next() {
@@ -332,7 +346,7 @@ impl<B: Bytes> Reader<B> {
         let mut print = match (known, print) {
             (Some(_), Some(print)) => print,
             // A recorder repeats the whole state from time to time. If the hash is the same, nothing has to be read.
-            (None, Some(print)) if self.print_of(first, last)?.finalize() == print.finalize() => {
+            (None, Some(print)) if self.hash_state(first, last)?.finalize() == print.finalize() => {
                 (self.state_at, self.print) = (Some(last), Some(print));
                 return Ok(());
             }
@@ -341,10 +355,10 @@ impl<B: Bytes> Reader<B> {
         let frames: Vec<usize> =
             self.links.state_between(known.map_or(first, |known| known + 1), last).collect();
         for frame in frames {
-            let text = self.text(frame)?;
-            imprint(&mut print, &text);
-            for line in self.known_lines(frame, &text, STATE)? {
-                self.take_in(frame, line)?;
+            let text = self.frame_text(frame)?;
+            hash_records(&mut print, &text);
+            for line in self.read_known_lines(frame, &text, STATE)? {
+                self.apply_line(frame, line)?;
             }
         }
         (self.state_at, self.print) = (Some(last), Some(print));
@@ -352,75 +366,76 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// Hash of the state that these frames make.
-    fn print_of(&self, first: usize, last: usize) -> Result<blake3::Hasher, Damage> {
+    fn hash_state(&self, first: usize, last: usize) -> Result<blake3::Hasher, Damage> {
         let mut print = blake3::Hasher::new();
         for frame in self.links.state_between(first, last) {
-            imprint(&mut print, &self.text(frame)?);
+            hash_records(&mut print, &self.frame_text(frame)?);
         }
         Ok(print)
     }
 
-    fn take_in(&mut self, frame: usize, line: Line) -> Result<(), Damage> {
-        let (record, offset) = (line.seq, self.slot(frame).offset);
+    fn apply_line(&mut self, frame: usize, line: NumberedRecord) -> Result<(), Damage> {
+        let (record, offset) = (line.seq, self.frame_slot(frame).offset);
         self.state.apply(line.record).map_err(|what| Damage { slot: frame, offset, record, what })
     }
 
     /// The frames that make the state at a frame, from the last whole state on. Each names the one before.
     fn state_frames(&self, slot: usize) -> Result<StateFrames, Damage> {
         self.links.state(slot).map_err(|Lost { slot: lost, record }| {
-            let offset = self.hole_of(record).unwrap_or(self.index.slots[slot].offset);
+            let offset = self.find_hole(record).unwrap_or(self.index.slots[slot].offset);
             let what = "the state of the fabric stood there, and it cannot be read".to_owned();
             Damage { slot: lost, offset, record, what }
         })
     }
 
-    fn hole_of(&self, record: u64) -> Option<u64> {
+    fn find_hole(&self, record: u64) -> Option<u64> {
         self.links.hole_before(record).map(|hole| self.index.holes[hole].offset)
     }
 
     /// The first frame that the counters at a frame depend on; the frames after it hold changes.
-    fn whole_counters(&self, slot: usize) -> Result<usize, Damage> {
+    fn whole_counters_frame(&self, slot: usize) -> Result<usize, Damage> {
         self.links.counters(slot).map_err(|Lost { slot: torn, record }| {
-            let offset = self.hole_of(record).unwrap_or(self.index.slots[torn].offset);
+            let offset = self.find_hole(record).unwrap_or(self.index.slots[torn].offset);
             let what = "sweeps are missing, and those after them say only what moved".to_owned();
             Damage { slot: torn, offset, record, what }
         })
     }
 
     /// The frames that a moment depends on, as far as they exist; their content is not read.
-    pub fn needs(&self, slot: usize) -> Result<Vec<usize>, Damage> {
+    pub fn needed_frames(&self, slot: usize) -> Result<Vec<usize>, Damage> {
         let chain = self.state_frames(slot)?;
         let mut frames: Vec<usize> = self.links.state_between(chain.first, chain.last).collect();
-        frames.extend(self.whole_counters(slot)?..=slot);
+        frames.extend(self.whole_counters_frame(slot)?..=slot);
         Ok(frames)
     }
 
     /// The last frame of the state that is shown.
-    pub fn state_at(&self) -> Option<usize> {
+    pub fn state_frame(&self) -> Option<usize> {
         self.state_at
     }
 
-    fn settle_counters(&mut self, slot: usize) -> Result<(), Damage> {
-        let whole = self.whole_counters(slot)?;
+    fn load_counters(&mut self, slot: usize) -> Result<(), Damage> {
+        let whole = self.whole_counters_frame(slot)?;
         if let Some((_, damage)) = self.broken_counters.range(whole..=slot).next() {
             return Err(damage.clone());
         }
         let known = self.counters_at.take().filter(|known| (whole..=slot).contains(known));
         let frames = known.map_or(whole, |known| known + 1)..=slot;
-        let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();
-        let size = |frame: usize| self.slot(frame).lead.raw as usize;
-        for some in together(&frames, size) {
+        let frames: Vec<usize> =
+            frames.filter(|frame| self.frame_slot(*frame).lead.has_flag(flags::COUNTERS)).collect();
+        let size = |frame: usize| self.frame_slot(frame).lead.raw as usize;
+        for some in split_by_memory(&frames, size) {
             // Sweeps have to be applied in order, but unpacking them can happen in parallel.
-            let parse = |frame: usize| self.parse(frame, &self.text(frame)?, flags::COUNTERS);
+            let parse = |frame: usize| self.parse_lines(frame, &self.frame_text(frame)?, flags::COUNTERS);
             let read = |frame: &usize| (*frame, parse(*frame));
-            let raw: usize = some.iter().map(|frame| self.slot(*frame).lead.raw as usize).sum();
-            let parsed: Vec<_> = match raw > WORTH_SHARING {
+            let raw: usize = some.iter().map(|frame| self.frame_slot(*frame).lead.raw as usize).sum();
+            let parsed: Vec<_> = match raw > MIN_PARALLEL_BYTES {
                 true => some.par_iter().map(read).collect(),
                 false => some.iter().map(read).collect(),
             };
             for (frame, parsed) in parsed {
                 for line in parsed?.0 {
-                    self.take_in(frame, line)?;
+                    self.apply_line(frame, line)?;
                 }
             }
         }
@@ -434,7 +449,7 @@ impl<B: Bytes> Reader<B> {
         let (mut first, mut next) = (None, most.checked_add(1));
         while let Some(at) = next.and_then(|next| next.checked_sub(1)) {
             let Some(slot) = self.moments.get(at).copied() else { return Err(first) };
-            match self.show(slot) {
+            match self.show_moment(slot) {
                 Ok(()) => {
                     if let Some(damage) = first {
                         self.note_earlier(&damage);
@@ -452,20 +467,21 @@ impl<B: Bytes> Reader<B> {
     }
 
     fn note_earlier(&mut self, damage: &Damage) {
-        let (place, shown) = (self.place(damage.offset), self.clock(self.time));
-        self.notes
-            .add_partial(EARLIER, place, || format!("{damage}; this is {shown}, the last moment before it"));
+        let (place, shown) = (self.place(damage.offset), self.clock_text(self.time));
+        self.notes.add_partial(EARLIER_MOMENT, place, || {
+            format!("{damage}; this is {shown}, the last moment before it")
+        });
     }
 
     /// Shows the last moment, or the last readable one before it.
     pub fn show_last(&mut self) -> Result<usize, Box<FileError>> {
         let last = self.moments.len().checked_sub(1);
         let shown = last.map_or(Err(None), |last| self.show_until(last));
-        shown.map_err(|damage| self.unreadable(damage))
+        shown.map_err(|damage| self.unreadable_error(damage))
     }
 
     /// The error that no moment can be shown.
-    pub fn unreadable(&self, damage: Option<Damage>) -> Box<FileError> {
+    pub fn unreadable_error(&self, damage: Option<Damage>) -> Box<FileError> {
         let (offset, what) = match damage {
             Some(damage) => (damage.offset, damage.to_string()),
             None => {
@@ -483,18 +499,18 @@ impl<B: Bytes> Reader<B> {
         let mut notes = self.notes.clone();
         for remark in &state.remarks {
             let text = || format!("when it was recorded: {}: {}", remark.code, remark.text);
-            let place = Place::file(self.name.as_str());
+            let place = NotePlace::file(self.name.as_str());
             match remark.partial {
-                true => notes.add_partial(REMARKED, place, text),
-                false => notes.add(REMARKED, place, text),
+                true => notes.add_partial(RECORDED_NOTES, place, text),
+                false => notes.add(RECORDED_NOTES, place, text),
             }
         }
         let partial = state.remarks.iter().filter(|one| one.partial);
         Observation {
-            time: Some(self.clock(self.time)),
+            time: Some(self.clock_text(self.time)),
             fabric: state.fabric.clone(),
             tables: state.tables.clone(),
-            counters: state.base.sweep().samples,
+            counters: state.base.last_sweep().samples,
             growth: None,
             names: state.names.clone(),
             subnet_manager: state.manager.clone(),
@@ -509,13 +525,13 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// News of sweeps in the frames after one and up to another, without those of later versions.
-    pub fn news(&mut self, behind: usize, to: usize) -> Result<Vec<News>, Damage> {
+    pub fn read_news(&mut self, behind: usize, to: usize) -> Result<Vec<FabricEvent>, Damage> {
         let mut news = Vec::new();
         for slot in behind + 1..=to {
-            if self.slot(slot).lead.has(flags::EVENT) {
-                let events = self.events(slot)?;
+            if self.frame_slot(slot).lead.has_flag(flags::EVENT) {
+                let events = self.read_events(slot)?;
                 news.extend(events.into_iter().filter_map(|(_, record)| match record {
-                    Record::News(value) => serde_json::from_value(value).ok(),
+                    CaptureRecord::News(value) => serde_json::from_value(value).ok(),
                     _ => None,
                 }));
             }
@@ -524,8 +540,8 @@ impl<B: Bytes> Reader<B> {
     }
 
     /// The notes, actions and news of a frame.
-    pub fn events(&mut self, slot: usize) -> Result<Vec<(i64, Record)>, Damage> {
-        let lines = self.lines(slot, flags::EVENT)?;
+    pub fn read_events(&mut self, slot: usize) -> Result<Vec<(i64, CaptureRecord)>, Damage> {
+        let lines = self.read_lines(slot, flags::EVENT)?;
         Ok(lines.into_iter().map(|line| (line.time, line.record)).collect())
     }
 }
@@ -538,14 +554,14 @@ mod tests {
     fn frames_in_memory_together_are_few_and_small() {
         let lengths = |sizes: &[usize]| -> Vec<usize> {
             let frames: Vec<usize> = (0..sizes.len()).collect();
-            let parts = together(&frames, |frame| sizes[frame]);
+            let parts = split_by_memory(&frames, |frame| sizes[frame]);
             assert_eq!(parts.concat(), frames);
             parts.into_iter().map(<[usize]>::len).collect()
         };
-        let most = BYTES_AT_ONCE;
+        let most = MAX_PARALLEL_BYTES;
         assert_eq!(lengths(&[most; 3]), [1, 1, 1]);
         assert_eq!(lengths(&[most / 2, most / 2, 1, most + 9, 0, 5]), [2, 1, 1, 2]);
-        assert_eq!(lengths(&[1; 2 * AT_ONCE + 1]), [AT_ONCE, AT_ONCE, 1]);
+        assert_eq!(lengths(&[1; 2 * MAX_PARALLEL_FRAMES + 1]), [MAX_PARALLEL_FRAMES, MAX_PARALLEL_FRAMES, 1]);
         assert_eq!(lengths(&[]), [0; 0]);
     }
 }

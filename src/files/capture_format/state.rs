@@ -3,28 +3,32 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::counters::Base;
-use super::line::{Header, JobsRecord, Manager, PolicyRecord, Record, Remark, TickRecord};
+use super::counters::CounterBase;
+use super::line::{
+    CaptureHeader, CaptureRecord, JobsRecord, ManagerRecord, NoteRecord, PolicyRecord, TickRecord,
+};
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
-use fabdeck_fabric::observe::{Adaptive, JobsHeard, Observation, PolicyLevels, SubnetManager, Ticks};
+use fabdeck_fabric::observe::{
+    AdaptiveRouting, JobSnapshot, Observation, PolicyLevels, SubnetManager, Ticks,
+};
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
 /// The result of all records up to a moment.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct State {
-    pub header: Header,
+pub struct CaptureState {
+    pub header: CaptureHeader,
     pub fabric: Fabric,
     pub tables: Tables,
     pub names: NameMap,
     pub manager: Option<SubnetManager>,
-    pub adaptive: Option<Adaptive>,
+    pub adaptive: Option<AdaptiveRouting>,
     pub policy: Option<PolicyLevels>,
     pub ticks: Ticks,
-    pub remarks: Vec<Remark>,
-    pub jobs: Option<Arc<JobsHeard>>,
-    pub base: Base,
+    pub remarks: Vec<NoteRecord>,
+    pub jobs: Option<Arc<JobSnapshot>>,
+    pub base: CounterBase,
     /// The parts read so far of a topology in several records.
     parts: Topology,
     /// Number of paths in `policy`.
@@ -33,54 +37,62 @@ pub struct State {
     laned: BTreeSet<NodeId>,
 }
 
-impl State {
+impl CaptureState {
     /// Applies a record. Events do not change the state.
-    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+    pub fn apply(&mut self, record: CaptureRecord) -> Result<(), String> {
         match record {
-            Record::Header(header) => {
+            CaptureRecord::Header(header) => {
                 let base = std::mem::take(&mut self.base);
                 *self = Self { header, base, ..Self::default() };
             }
-            Record::Topology(topology) => {
-                if let Some(topology) = topology.join(&mut self.parts)? {
+            CaptureRecord::Topology(topology) => {
+                if let Some(topology) = topology.join_parts(&mut self.parts)? {
                     // Tables belong to nodes, which may be different now.
                     (self.tables, self.laned) = Default::default();
                     self.fabric = topology.fabric()?;
                 }
             }
-            Record::Manager(manager) => {
-                self.manager =
-                    manager.map(|Manager { guid, state, priority }| SubnetManager { guid, state, priority });
+            CaptureRecord::Manager(manager) => {
+                self.manager = manager.map(|ManagerRecord { guid, state, priority }| SubnetManager {
+                    guid,
+                    state,
+                    priority,
+                });
             }
-            Record::Names(names) => {
+            CaptureRecord::Names(names) => {
                 let guid = |(guid, name): (String, String)| match fabdeck_fabric::Guid::from_hex(&guid) {
                     Ok(guid) => Ok((guid, name)),
                     Err(error) => Err(error.to_string()),
                 };
                 self.names.by_guid = names.into_iter().map(guid).collect::<Result<_, _>>()?;
             }
-            Record::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
-            Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
-            Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
-            Record::Policy(policy) => self.policy = policy.map(PolicyRecord::levels).transpose()?,
-            Record::PathLevels(levels) => levels.apply(&mut self.policy, &mut self.paths)?,
-            Record::Ticks(all) => {
+            CaptureRecord::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
+            CaptureRecord::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
+            CaptureRecord::Adaptive(adaptive) => self.adaptive = adaptive.map(AdaptiveRouting::from),
+            CaptureRecord::Policy(policy) => {
+                self.policy = policy.map(PolicyRecord::into_levels).transpose()?
+            }
+            CaptureRecord::PathLevels(levels) => levels.apply(&mut self.policy, &mut self.paths)?,
+            CaptureRecord::Ticks(all) => {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
-            Record::Remarks(remarks) => self.remarks = remarks,
-            Record::Jobs(JobsRecord { heard, silent, list }) => {
+            CaptureRecord::Remarks(remarks) => self.remarks = remarks,
+            CaptureRecord::Jobs(JobsRecord { heard, silent, list }) => {
                 let before = || self.jobs.as_ref().map(|before| before.jobs.clone()).unwrap_or_default();
                 let jobs = list.map_or_else(before, Arc::new);
-                self.jobs = Some(Arc::new(JobsHeard { heard, jobs, silent }));
+                self.jobs = Some(Arc::new(JobSnapshot { read_at: heard, jobs, failure: silent }));
             }
-            Record::Counters(counters) => self.base.apply(&counters)?,
-            Record::Note(_) | Record::Action(_) | Record::News(_) | Record::End(_) => {}
+            CaptureRecord::Counters(counters) => self.base.apply(&counters)?,
+            CaptureRecord::Note(_)
+            | CaptureRecord::Action(_)
+            | CaptureRecord::News(_)
+            | CaptureRecord::End(_) => {}
         }
         Ok(())
     }
 
     /// The records that express the state, without counters.
-    pub fn records(&self) -> Vec<Record> {
+    pub fn to_records(&self) -> Vec<CaptureRecord> {
         let look = Observation {
             fabric: self.fabric.clone(),
             tables: self.tables.clone(),
@@ -92,103 +104,104 @@ impl State {
             jobs: self.jobs.clone(),
             ..Observation::default()
         };
-        let mut records = whole(&self.header, &look);
-        records.extend((!self.remarks.is_empty()).then(|| Record::Remarks(self.remarks.clone())));
+        let mut records = state_records(&self.header, &look);
+        records.extend((!self.remarks.is_empty()).then(|| CaptureRecord::Remarks(self.remarks.clone())));
         records
     }
 }
 
 /// The records of a whole snapshot, without counters.
-pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
-    let mut records = vec![Record::Header(header.clone())];
-    records.extend(Topology::of(&look.fabric).into_iter().map(Record::Topology));
-    records.extend(Forwarding::of(&look.fabric, &look.tables, None).into_iter().map(Record::Tables));
-    records.extend(LaneTables::of(&look.fabric, &look.tables, None).into_iter().map(Record::Lanes));
-    records.extend(look.subnet_manager.is_some().then(|| manager(look)));
-    records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
-    records.extend(look.adaptive.is_some().then(|| adaptive(look)));
+pub fn state_records(header: &CaptureHeader, look: &Observation) -> Vec<CaptureRecord> {
+    let mut records = vec![CaptureRecord::Header(header.clone())];
+    records.extend(Topology::of(&look.fabric).into_iter().map(CaptureRecord::Topology));
+    records.extend(Forwarding::of(&look.fabric, &look.tables, None).into_iter().map(CaptureRecord::Tables));
+    records.extend(LaneTables::of(&look.fabric, &look.tables, None).into_iter().map(CaptureRecord::Lanes));
+    records.extend(look.subnet_manager.is_some().then(|| manager_record(look)));
+    records.extend((!look.names.by_guid.is_empty()).then(|| names_record(look)));
+    records.extend(look.adaptive.is_some().then(|| adaptive_record(look)));
     if look.policy.is_some() {
-        records.extend(policy(look));
+        records.extend(policy_records(look));
     }
-    records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks(look)));
-    records.extend((!look.notes.is_empty()).then(|| remarks(look)));
-    records.extend(look.jobs.as_deref().map(|jobs| running(None, jobs)));
+    records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks_record(look)));
+    records.extend((!look.notes.is_empty()).then(|| notes_record(look)));
+    records.extend(look.jobs.as_deref().map(|jobs| jobs_record(None, jobs)));
     records
 }
 
 /// The records of the changes between two snapshots, without counters.
-pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
+pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRecord> {
     let mut records = Vec::new();
     let moved = before.fabric != now.fabric;
     if moved {
-        records.extend(Topology::of(&now.fabric).into_iter().map(Record::Topology));
+        records.extend(Topology::of(&now.fabric).into_iter().map(CaptureRecord::Topology));
     }
     let known = (!moved).then_some(&before.tables);
     if moved || before.tables != now.tables {
-        records.extend(Forwarding::of(&now.fabric, &now.tables, known).into_iter().map(Record::Tables));
+        records
+            .extend(Forwarding::of(&now.fabric, &now.tables, known).into_iter().map(CaptureRecord::Tables));
         // A whole record of tables clears all nodes, so lanes are written again too.
         let cleared =
-            records.iter().any(|record| matches!(record, Record::Tables(tables) if tables.is_whole()));
+            records.iter().any(|record| matches!(record, CaptureRecord::Tables(tables) if tables.is_whole()));
         let known = known.filter(|_| !cleared);
-        records.extend(LaneTables::of(&now.fabric, &now.tables, known).into_iter().map(Record::Lanes));
+        records.extend(LaneTables::of(&now.fabric, &now.tables, known).into_iter().map(CaptureRecord::Lanes));
     }
-    records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
-    records.extend((before.names != now.names).then(|| names(now)));
-    records.extend((before.adaptive != now.adaptive).then(|| adaptive(now)));
+    records.extend((before.subnet_manager != now.subnet_manager).then(|| manager_record(now)));
+    records.extend((before.names != now.names).then(|| names_record(now)));
+    records.extend((before.adaptive != now.adaptive).then(|| adaptive_record(now)));
     if before.policy != now.policy {
-        records.extend(policy(now));
+        records.extend(policy_records(now));
     }
-    records.extend((before.ticks != now.ticks).then(|| ticks(now)));
+    records.extend((before.ticks != now.ticks).then(|| ticks_record(now)));
     // A further silent port of a known kind shows in the sweep, which has fewer samples; it needs no remark.
     let kinds = |look: &Observation| {
         let kinds = look.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
         kinds.collect::<Vec<_>>()
     };
-    records.extend((kinds(before) != kinds(now)).then(|| remarks(now)));
+    records.extend((kinds(before) != kinds(now)).then(|| notes_record(now)));
     let jobs = now.jobs.as_deref().filter(|_| before.jobs != now.jobs);
-    records.extend(jobs.map(|jobs| running(before.jobs.as_deref(), jobs)));
+    records.extend(jobs.map(|jobs| jobs_record(before.jobs.as_deref(), jobs)));
     records
 }
 
-fn manager(look: &Observation) -> Record {
+fn manager_record(look: &Observation) -> CaptureRecord {
     let manager = look.subnet_manager.as_ref();
-    Record::Manager(manager.cloned().map(|SubnetManager { guid, state, priority }| Manager {
+    CaptureRecord::Manager(manager.cloned().map(|SubnetManager { guid, state, priority }| ManagerRecord {
         guid,
         state,
         priority,
     }))
 }
 
-fn names(look: &Observation) -> Record {
+fn names_record(look: &Observation) -> CaptureRecord {
     let names = look.names.by_guid.iter();
-    Record::Names(names.map(|(guid, name)| (guid.to_string(), name.clone())).collect())
+    CaptureRecord::Names(names.map(|(guid, name)| (guid.to_string(), name.clone())).collect())
 }
 
-fn adaptive(look: &Observation) -> Record {
-    Record::Adaptive(look.adaptive.map(Into::into))
+fn adaptive_record(look: &Observation) -> CaptureRecord {
+    CaptureRecord::Adaptive(look.adaptive.map(Into::into))
 }
 
-fn policy(look: &Observation) -> Vec<Record> {
-    let mut records = vec![Record::Policy(look.policy.as_ref().map(PolicyRecord::from))];
+fn policy_records(look: &Observation) -> Vec<CaptureRecord> {
+    let mut records = vec![CaptureRecord::Policy(look.policy.as_ref().map(PolicyRecord::from))];
     if let Some(PolicyLevels::ByPath(table)) = &look.policy {
-        let paths = PathLevelRecord::of(table).unwrap_or_default();
-        records.extend(paths.into_iter().map(Record::PathLevels));
+        let paths = PathLevelRecord::from_table(table).unwrap_or_default();
+        records.extend(paths.into_iter().map(CaptureRecord::PathLevels));
     }
     records
 }
 
-fn ticks(look: &Observation) -> Record {
+fn ticks_record(look: &Observation) -> CaptureRecord {
     let all = look.ticks.by_kind.iter();
-    Record::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
+    CaptureRecord::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
 }
 
 /// The running jobs; the list only if it differs from the one before.
-fn running(before: Option<&JobsHeard>, now: &JobsHeard) -> Record {
+fn jobs_record(before: Option<&JobSnapshot>, now: &JobSnapshot) -> CaptureRecord {
     let same = before.is_some_and(|before| before.jobs == now.jobs);
     let list = (!same).then(|| now.jobs.as_ref().clone());
-    Record::Jobs(JobsRecord { heard: now.heard, silent: now.silent.clone(), list })
+    CaptureRecord::Jobs(JobsRecord { heard: now.read_at, silent: now.failure.clone(), list })
 }
 
-fn remarks(look: &Observation) -> Record {
-    Record::Remarks(look.notes.iter().map(Remark::from).collect())
+fn notes_record(look: &Observation) -> CaptureRecord {
+    CaptureRecord::Remarks(look.notes.iter().map(NoteRecord::from).collect())
 }

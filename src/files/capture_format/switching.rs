@@ -16,12 +16,12 @@ pub struct Forwarding {
     /// The only blocks that were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     only: Option<BTreeSet<u16>>,
-    nodes: BTreeMap<String, Held>,
+    nodes: BTreeMap<String, NodeForwarding>,
 }
 
 /// The forwarding tables of one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Held {
+struct NodeForwarding {
     /// The egress port of each LID from 0 on, in two hexadecimal digits; `ff` is no path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lft: Option<String>,
@@ -35,18 +35,18 @@ struct Held {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LaneTables {
     whole: bool,
-    nodes: BTreeMap<String, HeldLanes>,
+    nodes: BTreeMap<String, NodeLanes>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct HeldLanes {
+struct NodeLanes {
     /// By in-port and out-port (`3-17`): the lane of each service level from 0 on, in one hexadecimal digit.
     sl2vl: BTreeMap<String, String>,
-    arbitration: BTreeMap<u8, Weights>,
+    arbitration: BTreeMap<u8, ArbitrationWeights>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Weights {
+struct ArbitrationWeights {
     high_limit: u8,
     /// Lane and weight.
     high: Vec<(u8, u8)>,
@@ -63,7 +63,7 @@ impl Forwarding {
                 (&known.lft, &known.unread, &known.mft) == (&held.lft, &held.unread, &held.mft)
             });
             if !same {
-                nodes.insert(fabric.node_key(*id), Held::of(held));
+                nodes.insert(fabric.node_key(*id), NodeForwarding::of(held));
             }
         }
         let gone = before.is_some_and(|before| {
@@ -100,8 +100,8 @@ impl Forwarding {
     }
 
     /// Replaces the GUIDs that name nodes.
-    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
-        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
+    pub fn anonymize(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = rename_nodes(std::mem::take(&mut self.nodes), guid);
     }
 
     pub fn apply(self, fabric: &Fabric, tables: &mut Tables) -> Result<(), String> {
@@ -113,8 +113,8 @@ impl Forwarding {
             let node = fabric
                 .node_by_key(&key)
                 .ok_or_else(|| format!("tables of '{key}', which is no node here"))?;
-            let entry = tables.entry(node);
-            entry.lft = held.lft.map(|text| unhex(&text).map(Lft::of)).transpose()?;
+            let entry = tables.node_mut(node);
+            entry.lft = held.lft.map(|text| from_hex(&text).map(Lft::from_entries)).transpose()?;
             entry.unread = held.unread;
             let ports = |(group, ports): (u16, Vec<u8>)| (group, ports.into_iter().map(PortNum).collect());
             entry.mft = held.mft.map(|groups| Mft { groups: groups.into_iter().map(ports).collect() });
@@ -123,12 +123,12 @@ impl Forwarding {
     }
 }
 
-impl Held {
+impl NodeForwarding {
     fn of(held: &NodeTables) -> Self {
         let ports =
             |(group, ports): (&u16, &Vec<PortNum>)| (*group, ports.iter().map(|port| port.value()).collect());
         Self {
-            lft: held.lft.as_ref().map(|lft| hex(lft.bytes())),
+            lft: held.lft.as_ref().map(|lft| to_hex(lft.bytes())),
             unread: held.unread.clone(),
             mft: held.mft.as_ref().map(|mft| mft.groups.iter().map(ports).collect()),
         }
@@ -145,7 +145,7 @@ impl LaneTables {
                 (&known.sl2vl, &known.arbitration) == (&held.sl2vl, &held.arbitration)
             });
             if !same {
-                nodes.insert(fabric.node_key(*id), HeldLanes::of(held));
+                nodes.insert(fabric.node_key(*id), NodeLanes::of(held));
             }
         }
         // Whole lanes follow whole tables, which have cleared everything.
@@ -175,8 +175,8 @@ impl LaneTables {
     }
 
     /// Replaces the GUIDs that name switches.
-    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
-        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
+    pub fn anonymize(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = rename_nodes(std::mem::take(&mut self.nodes), guid);
     }
 
     /// `laned`: the nodes that hold lanes, so that clearing them costs no more than writing them did.
@@ -197,17 +197,19 @@ impl LaneTables {
             let node =
                 fabric.node_by_key(&key).ok_or_else(|| format!("lanes of '{key}', which is no node here"))?;
             laned.insert(node);
-            let entry = tables.entry(node);
+            let entry = tables.node_mut(node);
             entry.sl2vl =
-                held.sl2vl.iter().map(|(ports, row)| lanes_of(ports, row)).collect::<Result<_, _>>()?;
-            let weights = |(port, weights): (u8, Weights)| Ok::<_, String>((PortNum(port), weights.read()?));
+                held.sl2vl.iter().map(|(ports, row)| parse_lanes(ports, row)).collect::<Result<_, _>>()?;
+            let weights = |(port, weights): (u8, ArbitrationWeights)| {
+                Ok::<_, String>((PortNum(port), weights.into_arbitration()?))
+            };
             entry.arbitration = held.arbitration.into_iter().map(weights).collect::<Result<_, _>>()?;
         }
         Ok(())
     }
 }
 
-impl HeldLanes {
+impl NodeLanes {
     fn of(held: &NodeTables) -> Self {
         let row =
             |((from, to), row): (&(PortNum, PortNum), &Sl2Vl)| (format!("{from}-{to}"), row.to_string());
@@ -216,19 +218,19 @@ impl HeldLanes {
             arbitration: held
                 .arbitration
                 .iter()
-                .map(|(port, told)| (port.value(), Weights::of(told)))
+                .map(|(port, told)| (port.value(), ArbitrationWeights::of(told)))
                 .collect(),
         }
     }
 }
 
-impl Weights {
+impl ArbitrationWeights {
     fn of(told: &Arbitration) -> Self {
         let pairs = |all: &[VlWeight]| all.iter().map(|one| (one.lane.value(), one.weight)).collect();
         Self { high_limit: told.high_limit, high: pairs(&told.high), low: pairs(&told.low) }
     }
 
-    fn read(self) -> Result<Arbitration, String> {
+    fn into_arbitration(self) -> Result<Arbitration, String> {
         let weight = |(lane, weight): (u8, u8)| {
             let lane = Lane::new(lane.into()).ok_or_else(|| format!("there is no lane {lane}"))?;
             Ok::<_, String>(VlWeight { lane, weight })
@@ -239,7 +241,7 @@ impl Weights {
 }
 
 /// Renames nodes to other GUIDs. A key that is no node's is left out.
-fn renamed<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
+fn rename_nodes<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
     let name = |key: &str| {
         let (kind, old) = key.split_once(' ')?;
         Some(format!("{kind} {}", guid(Guid::from_hex(old).ok()?)))
@@ -247,19 +249,19 @@ fn renamed<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeM
     nodes.into_iter().filter_map(|(key, held)| Some((name(&key)?, held))).collect()
 }
 
-fn lanes_of(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), String> {
+fn parse_lanes(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), String> {
     let wrong = || format!("'{ports}': '{row}' are no lanes");
     let (from, to) = ports.split_once('-').ok_or_else(wrong)?;
     let port = |text: &str| text.parse::<u8>().map(PortNum).map_err(|_| wrong());
     Ok(((port(from)?, port(to)?), Sl2Vl::from_digits(row).ok_or_else(wrong)?))
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xF]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-fn unhex(text: &str) -> Result<Vec<u8>, String> {
+fn from_hex(text: &str) -> Result<Vec<u8>, String> {
     let wrong = || "a forwarding table that is not written in pairs of hexadecimal digits".to_owned();
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
     let pair = |pair: &[u8]| {

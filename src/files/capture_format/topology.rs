@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::word_of;
-use crate::limit::MOST_NODES;
+use super::record_words::parse_word;
+use crate::limit::MAX_NODES;
 use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Node, NodeFacts, NodeId, NodeKind,
     PhysicalState, Port, PortFacts, PortNum, PortState,
 };
 
 /// Most ports of one record, because a record must fit into a frame.
-const PORTS: usize = 40_000;
+const PORTS_PER_RECORD: usize = 40_000;
 /// Most ports of all records together. The largest subnets have several hundred thousand.
-pub(super) const MOST_PORTS: usize = 2_000_000;
+pub(super) const MAX_PORTS: usize = 2_000_000;
 
 /// All nodes with their ports, in canonical order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -77,11 +77,11 @@ struct PortRecord {
 }
 
 /// Vendor, device id and revision.
-pub type Device = (Option<u32>, Option<u32>, Option<u32>);
+pub type DeviceModel = (Option<u32>, Option<u32>, Option<u32>);
 
 /// A node by its kind and GUID, with its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Called<'t> {
+pub struct NodeLabel<'t> {
     pub kind: NodeKind,
     pub guid: Guid,
     pub name: &'t str,
@@ -91,11 +91,11 @@ pub struct Called<'t> {
 
 impl Topology {
     pub fn of(fabric: &Fabric) -> Vec<Self> {
-        Self::parts_of(fabric, PORTS)
+        Self::split_ports(fabric, PORTS_PER_RECORD)
     }
 
     /// Splits a fabric into records of at most this many ports; a node is never split.
-    fn parts_of(fabric: &Fabric, ports: usize) -> Vec<Self> {
+    fn split_ports(fabric: &Fabric, ports: usize) -> Vec<Self> {
         let (mut parts, mut held) = (vec![Self::default()], 0);
         for (id, node) in fabric.nodes() {
             let record = node_record(fabric, id, node);
@@ -117,37 +117,37 @@ impl Topology {
     }
 
     /// Joins parts; returns the whole list when its last part is there.
-    pub fn join(self, parts: &mut Self) -> Result<Option<Self>, String> {
-        self.join_within(parts, MOST_PORTS)
+    pub fn join_parts(self, parts: &mut Self) -> Result<Option<Self>, String> {
+        self.join_parts_within(parts, MAX_PORTS)
     }
 
-    fn join_within(self, parts: &mut Self, most_ports: usize) -> Result<Option<Self>, String> {
+    fn join_parts_within(self, parts: &mut Self, most_ports: usize) -> Result<Option<Self>, String> {
         if self.of.is_none() {
             *parts = Self::default();
         }
-        let ports = self.ports() + parts.joined_ports;
+        let ports = self.port_count() + parts.joined_ports;
         if ports > most_ports {
             return Err(format!("{ports} ports, and at most {most_ports} can be"));
         }
         let Some(of) = self.of else { return Ok(Some(self)) };
         let (of, nodes) = (of as usize, parts.nodes.len() + self.nodes.len());
-        if of > MOST_NODES || nodes > of {
-            return Err(format!("{nodes} of {of} nodes, and at most {MOST_NODES} can be"));
+        if of > MAX_NODES || nodes > of {
+            return Err(format!("{nodes} of {of} nodes, and at most {MAX_NODES} can be"));
         }
         (parts.joined_ports, parts.of) = (ports, None);
         parts.nodes.extend(self.nodes);
         Ok((parts.nodes.len() == of).then(|| Self { joined_ports: 0, ..std::mem::take(parts) }))
     }
 
-    fn ports(&self) -> usize {
+    fn port_count(&self) -> usize {
         self.nodes.iter().map(|node| node.ports.len()).sum()
     }
 
     /// The names of all nodes.
-    pub fn called(&self) -> impl Iterator<Item = Called<'_>> {
+    pub fn node_labels(&self) -> impl Iterator<Item = NodeLabel<'_>> {
         self.nodes.iter().filter_map(|node| {
             let facts = node.facts().ok()?;
-            Some(Called {
+            Some(NodeLabel {
                 kind: facts.kind,
                 guid: node.guid,
                 name: &node.name,
@@ -158,11 +158,11 @@ impl Topology {
 
     /// Replaces GUIDs, names and vendors. A number replaces the vendor, so that devices of one kind can still be
     /// recognized.
-    pub fn disguise(
+    pub fn anonymize(
         &mut self,
         guid: impl Fn(Guid) -> Guid,
         name: impl Fn(NodeKind, Guid) -> String,
-        device: impl Fn(Device) -> Option<u32>,
+        device: impl Fn(DeviceModel) -> Option<u32>,
     ) {
         for node in &mut self.nodes {
             let kind = NodeKind::ALL.into_iter().find(|kind| kind.word() == node.kind);
@@ -178,7 +178,7 @@ impl Topology {
     }
 
     /// All kinds of devices.
-    pub fn devices(&self) -> impl Iterator<Item = Device> {
+    pub fn device_models(&self) -> impl Iterator<Item = DeviceModel> {
         self.nodes.iter().map(|node| (node.vendor_id, node.device_id, node.revision))
     }
 
@@ -191,8 +191,8 @@ impl Topology {
     }
 
     pub fn fabric(&self) -> Result<Fabric, String> {
-        if self.nodes.len() > MOST_NODES {
-            return Err(format!("more than {MOST_NODES} nodes"));
+        if self.nodes.len() > MAX_NODES {
+            return Err(format!("more than {MAX_NODES} nodes"));
         }
         let (mut builder, mut keys) = (FabricBuilder::new(), Vec::new());
         for node in &self.nodes {
@@ -201,14 +201,14 @@ impl Topology {
         }
         for (node, key) in self.nodes.iter().zip(&keys) {
             for port in &node.ports {
-                let number = number(port.number)?;
+                let number = port_number(port.number)?;
                 *builder.port(*key, number) = port.facts()?;
                 let Some((peer, peer_port)) = port.peer else { continue };
                 let peer = keys
                     .get(peer as usize)
                     .ok_or_else(|| format!("a cable to node {peer} of {}", keys.len()))?;
                 builder
-                    .connect((*key, number), (*peer, self::number(peer_port)?))
+                    .connect((*key, number), (*peer, self::port_number(peer_port)?))
                     .map_err(|e| e.to_string())?;
             }
         }
@@ -216,7 +216,7 @@ impl Topology {
     }
 }
 
-fn number(number: u8) -> Result<PortNum, String> {
+fn port_number(number: u8) -> Result<PortNum, String> {
     PortNum::new(number.into()).ok_or_else(|| format!("there is no port {number}"))
 }
 
@@ -282,12 +282,12 @@ impl PortRecord {
             guid: self.guid,
             lid: self.lid.map(lid).transpose()?,
             lmc: self.lmc.map(lmc).transpose()?.unwrap_or_default(),
-            state: word_of("state", self.state.as_deref(), PortState::from_word)?,
-            physical_state: word_of("state", self.physical_state.as_deref(), PhysicalState::from_word)?,
-            width: word_of("width", self.width.as_deref(), LinkWidth::from_word)?,
-            speed: word_of("speed", self.speed.as_deref(), LinkSpeed::from_word)?,
-            width_supported: word_of("width", self.width_supported.as_deref(), LinkWidth::from_word)?,
-            speed_supported: word_of("speed", self.speed_supported.as_deref(), LinkSpeed::from_word)?,
+            state: parse_word("state", self.state.as_deref(), PortState::from_word)?,
+            physical_state: parse_word("state", self.physical_state.as_deref(), PhysicalState::from_word)?,
+            width: parse_word("width", self.width.as_deref(), LinkWidth::from_word)?,
+            speed: parse_word("speed", self.speed.as_deref(), LinkSpeed::from_word)?,
+            width_supported: parse_word("width", self.width_supported.as_deref(), LinkWidth::from_word)?,
+            speed_supported: parse_word("speed", self.speed_supported.as_deref(), LinkSpeed::from_word)?,
             operational_lanes: self.operational_lanes,
             lanes_supported: self.lanes_supported,
         })
@@ -297,30 +297,31 @@ impl PortRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
 
     #[test]
     fn a_fabric_in_parts_is_the_same_fabric() {
-        let fabric = generate(&"kary,k=4,n=3".parse::<Spec>().unwrap()).unwrap().fabric;
-        let parts = Topology::parts_of(&fabric, 50);
+        let fabric = generate(&"kary,k=4,n=3".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let parts = Topology::split_ports(&fabric, 50);
         assert!(parts.len() > 5, "{} parts", parts.len());
         let (mut held, mut joined) = (Topology::default(), Vec::new());
         for part in parts.clone() {
-            joined.extend(part.join(&mut held).unwrap());
+            joined.extend(part.join_parts(&mut held).unwrap());
         }
         assert_eq!((joined.len(), joined[0].fabric().unwrap() == fabric), (1, true));
         assert_eq!(held, Topology::default());
         // A repeated part is one too many; a whole list discards the parts before it.
-        let twice = parts[0].clone().join(&mut held).and_then(|_| parts[0].clone().join(&mut held));
+        let twice =
+            parts[0].clone().join_parts(&mut held).and_then(|_| parts[0].clone().join_parts(&mut held));
         assert_eq!(twice, Ok(None));
-        assert!(parts.iter().any(|part| part.clone().join(&mut held).is_err()));
+        assert!(parts.iter().any(|part| part.clone().join_parts(&mut held).is_err()));
         // The limit counts the ports of all parts, and those of a whole list.
         let mut held = Topology::default();
-        assert!(parts[0].clone().join_within(&mut held, 60).is_ok());
-        let more = parts[1].clone().join_within(&mut held, 60);
+        assert!(parts[0].clone().join_parts_within(&mut held, 60).is_ok());
+        let more = parts[1].clone().join_parts_within(&mut held, 60);
         assert!(more.is_err_and(|what| what.contains("ports, and at most 60 can be")));
         let [whole] = <[Topology; 1]>::try_from(Topology::of(&fabric)).unwrap();
-        assert!(whole.clone().join_within(&mut held, 60).is_err());
-        assert!(whole.of.is_none() && whole.clone().join(&mut held) == Ok(Some(whole)));
+        assert!(whole.clone().join_parts_within(&mut held, 60).is_err());
+        assert!(whole.of.is_none() && whole.clone().join_parts(&mut held) == Ok(Some(whole)));
     }
 }

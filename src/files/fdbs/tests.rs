@@ -37,9 +37,9 @@ fn a_shorter_last_table_is_partial() {
         let rows: String = (1..=lids).map(|lid| format!("0x{lid:04X} : 001  : 01   : yes\n")).collect();
         format!("dump_ucast_routes: Switch {guid:#x}\nLID    : Port : Hops : Optimal\n{rows}")
     };
-    assert!(read_text(&(table(1, 5) + &table(2, 4))).unwrap().notes.partial());
-    assert!(read_text(&(table(1, 5) + &table(2, 0))).unwrap().notes.partial());
+    assert!(read_text(&(table(1, 5) + &table(2, 4))).unwrap().notes.is_partial());
+    assert!(read_text(&(table(1, 5) + &table(2, 0))).unwrap().notes.is_partial());
     assert!(read_text(&(table(1, 5) + &table(2, 5))).unwrap().notes.is_empty());
     let alone = read_text(&table(1, 5)).unwrap();
-    assert!(alone.notes.has("FN-302") && !alone.notes.partial());
+    assert!(alone.notes.has("FN-302") && !alone.notes.is_partial());
 }

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, NodeKind, PortId, PortNum, Tables};
 
-use super::super::opensm::{LEFT_OUT, switches_in_dump_order};
-use super::hops::Hops;
+use super::super::opensm::{ENTRIES_LEFT_OUT, switches_in_dump_order};
+use super::hop_matrix::HopMatrix;
 
 /// The target of a LID, as hop counts see it.
 #[derive(Clone, Copy)]
-enum Target {
+enum LidTarget {
     Switch(u32),
     /// A port behind a switch, one hop from it.
     Behind {
@@ -27,16 +27,16 @@ enum Target {
 pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<Notes> {
     let mut notes = Notes::new();
     let routed =
-        tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed().last()).map(|(lid, _)| lid);
+        tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed_lids().last()).map(|(lid, _)| lid);
     let top = routed.chain(fabric.top_lid()).max().map_or(0, Lid::value);
-    let targets: Vec<Target> = (0..=u32::from(top))
-        .map(|lid| target(fabric, Lid::new(lid).and_then(|l| fabric.port_by_lid(l))))
+    let targets: Vec<LidTarget> = (0..=u32::from(top))
+        .map(|lid| lid_target(fabric, Lid::new(lid).and_then(|l| fabric.port_by_lid(l))))
         .collect();
-    let hops = Hops::new(fabric);
+    let hops = HopMatrix::new(fabric);
     for id in switches_in_dump_order(fabric) {
         match tables.lft(id) {
             Some(lft) => write_switch(fabric, id, lft, &targets, &hops, out)?,
-            None => notes.add_partial(LEFT_OUT, Place::default(), || {
+            None => notes.add_partial(ENTRIES_LEFT_OUT, NotePlace::default(), || {
                 format!("switch {} has no table; it is not in the file", fabric.node(id).guid())
             }),
         }
@@ -44,17 +44,17 @@ pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Resul
     Ok(notes)
 }
 
-fn target(fabric: &Fabric, owner: Option<PortId>) -> Target {
-    let Some(owner) = owner else { return Target::Unknown };
+fn lid_target(fabric: &Fabric, owner: Option<PortId>) -> LidTarget {
+    let Some(owner) = owner else { return LidTarget::Unknown };
     let port = fabric.port(owner);
     if fabric.node(port.node).facts.kind == NodeKind::Switch {
-        return Target::Switch(port.node.0);
+        return LidTarget::Switch(port.node.0);
     }
     match port.peer.map(|peer| fabric.port(peer)) {
         Some(peer) if fabric.node(peer.node).facts.kind == NodeKind::Switch => {
-            Target::Behind { switch: peer.node.0, port: peer.number }
+            LidTarget::Behind { switch: peer.node.0, port: peer.number }
         }
-        _ => Target::Unknown,
+        _ => LidTarget::Unknown,
     }
 }
 
@@ -62,8 +62,8 @@ fn write_switch(
     fabric: &Fabric,
     id: NodeId,
     lft: &Lft,
-    targets: &[Target],
-    hops: &Hops,
+    targets: &[LidTarget],
+    hops: &HopMatrix,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "dump_ucast_routes: Switch {}", fabric.node(id).guid())?;
@@ -79,16 +79,22 @@ fn write_switch(
     Ok(())
 }
 
-fn write_hops(from: u32, port: u8, target: Target, hops: &Hops, out: &mut dyn Write) -> io::Result<()> {
+fn write_hops(
+    from: u32,
+    port: u8,
+    target: LidTarget,
+    hops: &HopMatrix,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (switch, last, at_home) = match target {
-        Target::Switch(switch) => (switch, 0, 0),
-        Target::Behind { switch, port } => (switch, 1, port.value()),
-        Target::Unknown => return writeln!(out, "HOPS UNKNOWN"),
+        LidTarget::Switch(switch) => (switch, 0, 0),
+        LidTarget::Behind { switch, port } => (switch, 1, port.value()),
+        LidTarget::Unknown => return writeln!(out, "HOPS UNKNOWN"),
     };
     // OpenSM assumes the last hop to a host at the switch itself, whatever the port.
     let here = last == 1 && from == switch;
-    let taken = if here { Some(0) } else { hops.through(from, port, switch) };
-    let (Some(taken), Some(best)) = (taken, hops.between(from, switch)) else {
+    let taken = if here { Some(0) } else { hops.distance_through_port(from, port, switch) };
+    let (Some(taken), Some(best)) = (taken, hops.distance(from, switch)) else {
         return writeln!(out, "HOPS UNKNOWN");
     };
     let (taken, best) = (u16::from(taken) + last, u16::from(best) + last);

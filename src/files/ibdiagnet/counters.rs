@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::section::{Columns, Section, Tables};
+use super::section::{CsvTables, Section, SectionColumns};
 use crate::FileError;
-use crate::counters_text::{Reading, is_absent, port};
+use crate::counters_text::{CounterCell, is_absent, parse_port};
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes};
 
-struct Picked {
+struct CounterColumns {
     node: Option<usize>,
     port: Option<usize>,
     counters: Vec<(usize, Counter)>,
@@ -16,11 +16,13 @@ struct Picked {
 
 pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<CounterSample>, Box<FileError>> {
     let mut samples = Vec::new();
-    section.rows(notes, None, pick, |picked, row, notes| {
+    section.read_rows(notes, None, find_columns, |picked, row, notes| {
         let Ok(node) = Guid::from_hex(row.cell(picked.node)) else {
-            return row.unreadable("NodeGUID", notes);
+            return row.note_unreadable("NodeGUID", notes);
         };
-        let Some(port) = port(row.cell(picked.port)) else { return row.unreadable("PortNumber", notes) };
+        let Some(port) = parse_port(row.cell(picked.port)) else {
+            return row.note_unreadable("PortNumber", notes);
+        };
         let mut values = CounterValues::new();
         let mut absent = 0;
         for (column, counter) in &picked.counters {
@@ -33,7 +35,7 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
                 }
                 continue;
             }
-            let reading = Reading::of(counter, cell);
+            let reading = CounterCell::of(counter, cell);
             reading.note(counter, row.input(), row.line, notes);
             if let Some(value) = reading.value() {
                 values.insert(counter.clone(), value);
@@ -45,26 +47,28 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
                 format!("{absent} counters have no value (N/A): read as unknown")
             });
         }
-        values.shrink();
+        values.shrink_to_fit();
         samples.push(CounterSample { node: Some(node), lid: None, port, values });
     })?;
     Ok(samples)
 }
 
 /// ibdiagnet reads counters twice, one second apart unless `--pm_pause_time` sets another pause.
-const USUAL_PAUSE: Duration = Duration::from_secs(1);
+const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 
 /// PM_DELTA, with the time that it covers.
-pub(super) fn growth(
+pub(super) fn read_growth(
     section: &Section<'_>,
-    tables: &Tables<'_>,
+    tables: &CsvTables<'_>,
     notes: &mut Notes,
 ) -> Result<CounterGrowth, Box<FileError>> {
     let samples = read(section, notes)?;
     let mut pause = None;
-    if let Some(run) = tables.get("RUN_INFO") {
-        let pick = |columns: &Columns| columns.find(&["Args"]);
-        run.rows(notes, Some("Args"), pick, |args, row, _| pause = pause.or(pause_time(row.cell(*args))))?;
+    if let Some(run) = tables.get_table("RUN_INFO") {
+        let pick = |columns: &SectionColumns| columns.find(&["Args"]);
+        run.read_rows(notes, Some("Args"), pick, |args, row, _| {
+            pause = pause.or(parse_pause_time(row.cell(*args)))
+        })?;
     }
     if pause.is_none() {
         notes.add("FN-438", section.place(), || {
@@ -73,11 +77,11 @@ pub(super) fn growth(
                 .to_owned()
         });
     }
-    Ok(CounterGrowth { samples, over: pause.unwrap_or(USUAL_PAUSE), stated: pause.is_some() })
+    Ok(CounterGrowth { samples, over: pause.unwrap_or(DEFAULT_PAUSE), stated: pause.is_some() })
 }
 
 /// The seconds after `--pm_pause_time` in a command line. The rest is not read, because it may contain keys.
-fn pause_time(args: &str) -> Option<Duration> {
+fn parse_pause_time(args: &str) -> Option<Duration> {
     let mut words = args.split(|c: char| c.is_whitespace() || c == '=');
     words.find(|word| *word == "--pm_pause_time")?;
     let seconds = words.next()?.parse().ok().filter(|seconds| *seconds > 0)?;
@@ -85,7 +89,7 @@ fn pause_time(args: &str) -> Option<Duration> {
 }
 
 /// Selects columns: each column that is no address and no key is a counter.
-fn pick(columns: &Columns) -> Picked {
+fn find_columns(columns: &SectionColumns) -> CounterColumns {
     let node = columns.find(&["NodeGUID"]);
     let port = columns.find(&["PortNumber", "PortNum"]);
     let mut counters: Vec<(usize, Counter)> = Vec::new();
@@ -103,5 +107,5 @@ fn pick(columns: &Columns) -> Picked {
     // Sorted as samples store counters; of two spellings of one counter the first column counts.
     counters.sort_by(|a, b| a.1.cmp(&b.1));
     counters.dedup_by(|later, first| later.1 == first.1);
-    Picked { node, port, counters }
+    CounterColumns { node, port, counters }
 }

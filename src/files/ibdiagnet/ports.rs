@@ -1,8 +1,8 @@
 //! PORTS: the PortInfo of each port.
 
-use super::section::{Columns, Row};
+use super::section::{Row, SectionColumns};
 use super::speeds::{fastest, widest};
-use crate::counters_text::{is_absent, number};
+use crate::counters_text::{is_absent, parse_number};
 use crate::lane_code;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Guid, Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortFacts, PortNum, PortState};
@@ -35,7 +35,7 @@ struct SpeedColumns {
 }
 
 impl PortColumns {
-    pub(super) fn pick(columns: &Columns) -> Self {
+    pub(super) fn find(columns: &SectionColumns) -> Self {
         let speed = |all: &[&str], extended: &[&str], extended2: &[&str]| SpeedColumns {
             all: columns.find(all),
             extended: columns.find(extended),
@@ -69,7 +69,7 @@ impl PortColumns {
     }
 
     /// The facts of one row. On a switch only port 0 has a LID and a GUID of its own.
-    pub(super) fn facts(
+    pub(super) fn read_facts(
         &self,
         row: &Row<'_>,
         on_switch: bool,
@@ -77,42 +77,43 @@ impl PortColumns {
         notes: &mut Notes,
     ) -> PortFacts {
         let mut facts = PortFacts {
-            state: self.state(row, notes),
-            physical_state: self.physical_state(row, notes),
-            width_supported: mask(row, self.width_supported, "LinkWidthSup", notes).and_then(widest),
+            state: self.read_state(row, notes),
+            physical_state: self.read_physical_state(row, notes),
+            width_supported: read_mask(row, self.width_supported, "LinkWidthSup", notes).and_then(widest),
             speed_supported: self.speed_supported.read(row, "LinkSpeedSup", notes),
-            operational_lanes: lane_count(row, self.operational_lanes, "OpVLs", notes),
-            lanes_supported: lane_count(row, self.lanes_supported, "VLCap", notes),
+            operational_lanes: read_lane_count(row, self.operational_lanes, "OpVLs", notes),
+            lanes_supported: read_lane_count(row, self.lanes_supported, "VLCap", notes),
             ..PortFacts::default()
         };
         // Width and speed of a port that is down are not valid (C14-24.2.1).
         if facts.state != Some(PortState::Down) {
-            facts.width = self.width(row, notes);
-            facts.speed = self.speed(row, notes);
+            facts.width = self.read_width(row, notes);
+            facts.speed = self.read_speed(row, notes);
         }
         if !on_switch || number == PortNum::MANAGEMENT {
             facts.guid = Guid::from_hex(row.cell(self.guid)).ok().filter(|guid| guid.0 != 0);
-            facts.lid = self.lid(row, notes);
-            facts.lmc = self.lmc(row, notes);
+            facts.lid = self.read_lid(row, notes);
+            facts.lmc = self.read_lmc(row, notes);
         }
         facts
     }
 
-    fn lid(&self, row: &Row<'_>, notes: &mut Notes) -> Option<Lid> {
+    fn read_lid(&self, row: &Row<'_>, notes: &mut Notes) -> Option<Lid> {
         self.lid?;
-        let value = number(row.cell(self.lid));
+        let value = parse_number(row.cell(self.lid));
         let lid = value.and_then(|lid| u32::try_from(lid).ok()).and_then(Lid::new);
         if lid.is_none() {
             notes.add("FN-427", row.place(), || {
-                let shown = value.and_then(harmless).map_or(String::new(), |value| format!(" {value}"));
+                let shown =
+                    value.and_then(redact_key_like).map_or(String::new(), |value| format!(" {value}"));
                 format!("the LID{shown} of this row is no unicast LID: read as unknown")
             });
         }
         lid
     }
 
-    fn lmc(&self, row: &Row<'_>, notes: &mut Notes) -> Lmc {
-        let Some(code) = mask(row, self.lmc, "LMC", notes) else { return Lmc::default() };
+    fn read_lmc(&self, row: &Row<'_>, notes: &mut Notes) -> Lmc {
+        let Some(code) = read_mask(row, self.lmc, "LMC", notes) else { return Lmc::default() };
         let lmc = u32::try_from(code).ok().and_then(Lmc::new);
         lmc.unwrap_or_else(|| {
             note_code(row, "LMC", code, notes);
@@ -120,30 +121,30 @@ impl PortColumns {
         })
     }
 
-    fn state(&self, row: &Row<'_>, notes: &mut Notes) -> Option<PortState> {
+    fn read_state(&self, row: &Row<'_>, notes: &mut Notes) -> Option<PortState> {
         if let Some(state) = PortState::from_word(row.cell(self.state)) {
             return Some(state);
         }
-        coded(row, self.state, "PortState", PortState::from_code, notes)
+        read_code(row, self.state, "PortState", PortState::from_code, notes)
     }
 
-    fn physical_state(&self, row: &Row<'_>, notes: &mut Notes) -> Option<PhysicalState> {
+    fn read_physical_state(&self, row: &Row<'_>, notes: &mut Notes) -> Option<PhysicalState> {
         if let Some(state) = PhysicalState::from_word(row.cell(self.physical_state)) {
             return Some(state);
         }
-        coded(row, self.physical_state, "PortPhyState", PhysicalState::from_code, notes)
+        read_code(row, self.physical_state, "PortPhyState", PhysicalState::from_code, notes)
     }
 
-    fn width(&self, row: &Row<'_>, notes: &mut Notes) -> Option<LinkWidth> {
+    fn read_width(&self, row: &Row<'_>, notes: &mut Notes) -> Option<LinkWidth> {
         if self.width.is_none() {
-            return word(row, self.width_word, "LinkWidth", LinkWidth::from_word, notes);
+            return read_word(row, self.width_word, "LinkWidth", LinkWidth::from_word, notes);
         }
-        coded(row, self.width, "LinkWidthActv", LinkWidth::from_code, notes)
+        read_code(row, self.width, "LinkWidthActv", LinkWidth::from_code, notes)
     }
 
-    fn speed(&self, row: &Row<'_>, notes: &mut Notes) -> Option<LinkSpeed> {
+    fn read_speed(&self, row: &Row<'_>, notes: &mut Notes) -> Option<LinkSpeed> {
         if self.speed.all.is_none() && self.speed.extended.is_none() {
-            return word(row, self.speed_word, "LinkSpeed", LinkSpeed::from_word, notes);
+            return read_word(row, self.speed_word, "LinkSpeed", LinkSpeed::from_word, notes);
         }
         self.speed.read(row, "LinkSpeedActv", notes)
     }
@@ -154,9 +155,9 @@ impl SpeedColumns {
         if let Some(speed) = LinkSpeed::from_word(row.cell(self.all)) {
             return Some(speed);
         }
-        let mut whole = mask(row, self.all, what, notes).unwrap_or(0);
-        whole |= mask(row, self.extended, what, notes).map_or(0, |byte| (byte & 0xFF) << 8);
-        whole |= mask(row, self.extended2, what, notes).map_or(0, |byte| (byte & 0xFF) << 24);
+        let mut whole = read_mask(row, self.all, what, notes).unwrap_or(0);
+        whole |= read_mask(row, self.extended, what, notes).map_or(0, |byte| (byte & 0xFF) << 8);
+        whole |= read_mask(row, self.extended2, what, notes).map_or(0, |byte| (byte & 0xFF) << 24);
         let speed = fastest(whole);
         if speed.is_none() && whole != 0 {
             note_code(row, what, whole, notes);
@@ -166,12 +167,12 @@ impl SpeedColumns {
 }
 
 /// A number, or `None` for a cell without a value.
-fn mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u64> {
+fn read_mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u64> {
     let text = row.cell(column);
     if is_absent(text) {
         return None;
     }
-    let value = number(text);
+    let value = parse_number(text);
     if value.is_none() {
         notes.add("FN-433", row.place(), || format!("the {what} of this row is no number: read as unknown"));
     }
@@ -179,14 +180,14 @@ fn mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> 
 }
 
 /// A code of an enumeration; in all of PortInfo's enumerations 0 means "no value".
-fn coded<T>(
+fn read_code<T>(
     row: &Row<'_>,
     column: Option<usize>,
     what: &str,
     from_code: impl Fn(u8) -> Option<T>,
     notes: &mut Notes,
 ) -> Option<T> {
-    let code = mask(row, column, what, notes).filter(|code| *code != 0)?;
+    let code = read_mask(row, column, what, notes).filter(|code| *code != 0)?;
     let value = u8::try_from(code).ok().and_then(from_code);
     if value.is_none() {
         note_code(row, what, code, notes);
@@ -194,8 +195,8 @@ fn coded<T>(
     value
 }
 
-fn lane_count(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u8> {
-    let code = mask(row, column, what, notes).filter(|code| *code != 0)?;
+fn read_lane_count(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u8> {
+    let code = read_mask(row, column, what, notes).filter(|code| *code != 0)?;
     let count = lane_code::lane_count(code);
     if count.is_none() {
         note_code(row, what, code, notes);
@@ -203,7 +204,7 @@ fn lane_count(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Note
     count
 }
 
-fn word<T>(
+fn read_word<T>(
     row: &Row<'_>,
     column: Option<usize>,
     what: &str,
@@ -225,13 +226,13 @@ fn word<T>(
 
 /// A number, if it is safe to show. In a table with shifted columns any cell may hold a key, but no key is as short as
 /// the values that belong there.
-fn harmless(value: u64) -> Option<u64> {
+fn redact_key_like(value: u64) -> Option<u64> {
     (value <= 0xFFFF).then_some(value)
 }
 
 fn note_code(row: &Row<'_>, what: &str, code: u64, notes: &mut Notes) {
     notes.add("FN-433", row.place(), || {
-        let shown = harmless(code).map_or(String::new(), |code| format!(" {code:#x}"));
+        let shown = redact_key_like(code).map_or(String::new(), |code| format!(" {code:#x}"));
         format!("the {what}{shown} of this row is not known: read as unknown")
     });
 }

@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 
 use crate::FileError;
 use crate::csv::read_row;
-use crate::text::{Input, Line, Lines, timestamp};
-use fabdeck_fabric::observe::{Notes, Place};
+use crate::text::{Input, TextLine, TextLines, parse_timestamp};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 
 /// Most columns. Real tables have up to about two hundred.
 const COLUMN_LIMIT: usize = 1024;
@@ -41,18 +41,18 @@ pub(super) struct Section<'a> {
     input: Input<'a>,
     line: u64,
     /// The lines after the opening one.
-    lines: Lines<'a>,
+    lines: TextLines<'a>,
 }
 
 /// All tables of a file, in file order.
-pub(super) struct Tables<'a> {
+pub(super) struct CsvTables<'a> {
     input: Input<'a>,
     sections: Vec<Section<'a>>,
     /// The time of the dump as the file writes it, if a comment has it.
     pub(super) time: Option<String>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> CsvTables<'a> {
     /// Finds the tables. Notes a table without its end, because the rest may be missing.
     pub(super) fn scan(input: Input<'a>, notes: &mut Notes) -> Result<Self, Box<FileError>> {
         let mut tables = Self { input, sections: Vec::new(), time: None };
@@ -64,7 +64,7 @@ impl<'a> Tables<'a> {
             match Marker::of(&line.text) {
                 Some(Marker::Start(name)) => {
                     if let Some((cut, at)) = open.replace((name.to_owned(), line.number)) {
-                        note_cut(&input, &cut, at, notes);
+                        note_unended_table(&input, &cut, at, notes);
                     }
                     tables.add(
                         Section { name: name.to_owned(), input, line: line.number, lines: lines.clone() },
@@ -72,15 +72,15 @@ impl<'a> Tables<'a> {
                     );
                 }
                 Some(Marker::End(name)) => match open.take() {
-                    Some((opened, at)) if opened != name => note_cut(&input, &opened, at, notes),
+                    Some((opened, at)) if opened != name => note_unended_table(&input, &opened, at, notes),
                     _ => {}
                 },
-                None if open.is_none() && tables.time.is_none() => tables.time = time_of(&line),
+                None if open.is_none() && tables.time.is_none() => tables.time = parse_time(&line),
                 None => {}
             }
         }
         if let Some((cut, at)) = open {
-            note_cut(&input, &cut, at, notes);
+            note_unended_table(&input, &cut, at, notes);
         }
         Ok(tables)
     }
@@ -88,7 +88,7 @@ impl<'a> Tables<'a> {
     fn add(&mut self, section: Section<'a>, notes: &mut Notes) {
         // The first table of a name counts. Files have about a hundred tables; in a hostile file with more than 1,024
         // duplicates are not searched.
-        let known = self.sections.len() < 1024 && self.get(&section.name).is_some();
+        let known = self.sections.len() < 1024 && self.get_table(&section.name).is_some();
         if known {
             let name = &section.name;
             if name == "NODES" {
@@ -106,15 +106,15 @@ impl<'a> Tables<'a> {
         self.sections.iter()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Section<'a>> {
+    pub(super) fn get_table(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|section| section.name == name)
     }
 
     /// A table that every complete file has: without it the reading is partial.
-    pub(super) fn wanted(&self, name: &str, notes: &mut Notes) -> Option<&Section<'a>> {
-        let found = self.get(name);
+    pub(super) fn get_required(&self, name: &str, notes: &mut Notes) -> Option<&Section<'a>> {
+        let found = self.get_table(name);
         if found.is_none() {
-            notes.add_partial("FN-422", Place::file(self.input.name), || {
+            notes.add_partial("FN-422", NotePlace::file(self.input.name), || {
                 format!("there is no table {name}; the file may be cut")
             });
         }
@@ -123,10 +123,10 @@ impl<'a> Tables<'a> {
 
     /// Compares the tables with the file's own list of tables; a listed table that is absent was cut off.
     pub(super) fn check_index(&self, notes: &mut Notes) -> Result<(), Box<FileError>> {
-        let Some(index) = self.get("INDEX_TABLE") else { return Ok(()) };
+        let Some(index) = self.get_table("INDEX_TABLE") else { return Ok(()) };
         let known: FxHashSet<&str> = self.sections.iter().map(|section| section.name.as_str()).collect();
         let mut absent = Vec::new();
-        index.rows(
+        index.read_rows(
             notes,
             None,
             |columns| columns.find(&["Name", "Section"]),
@@ -147,23 +147,23 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn note_cut(input: &Input<'_>, name: &str, line: u64, notes: &mut Notes) {
-    notes.add_partial("FN-421", input.place(line), || {
+fn note_unended_table(input: &Input<'_>, name: &str, line: u64, notes: &mut Notes) {
+    notes.add_partial("FN-421", input.line_place(line), || {
         format!("the table {name} has no END_{name}; the file may be cut")
     });
 }
 
-fn time_of(line: &Line<'_>) -> Option<String> {
-    let time = timestamp(line.text.trim().strip_prefix('#')?)?;
+fn parse_time(line: &TextLine<'_>) -> Option<String> {
+    let time = parse_timestamp(line.text.trim().strip_prefix('#')?)?;
     (!line.unended).then(|| time.to_owned())
 }
 
 /// The column names of a table.
-pub(super) struct Columns {
+pub(super) struct SectionColumns {
     pub(super) names: Vec<String>,
 }
 
-impl Columns {
+impl SectionColumns {
     /// The first column with one of the names, in the order of the names. Case and underscores vary between versions
     /// (`NodeGuid`, `NodeGUID`, `node_guid`).
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
@@ -196,8 +196,8 @@ impl Row<'_> {
         column.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.as_ref())
     }
 
-    pub(super) fn place(&self) -> Place {
-        self.input.place(self.line)
+    pub(super) fn place(&self) -> NotePlace {
+        self.input.line_place(self.line)
     }
 
     pub(super) fn input(&self) -> &Input<'_> {
@@ -205,7 +205,7 @@ impl Row<'_> {
     }
 
     /// Notes that a row is left out because of one cell. The note does not show the cell, because keys may be nearby.
-    pub(super) fn unreadable(&self, what: &str, notes: &mut Notes) {
+    pub(super) fn note_unreadable(&self, what: &str, notes: &mut Notes) {
         notes.add_partial("FN-426", self.place(), || {
             format!("the {what} of this row cannot be read; row left out")
         });
@@ -213,20 +213,20 @@ impl Row<'_> {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn place(&self) -> Place {
-        self.input.place(self.line)
+    pub(super) fn place(&self) -> NotePlace {
+        self.input.line_place(self.line)
     }
 
     /// Calls `each` for all rows. `pick` finds columns once; `free_text` names a column that may hold unquoted commas.
-    pub(super) fn rows<C>(
+    pub(super) fn read_rows<C>(
         &self,
         notes: &mut Notes,
         free_text: Option<&str>,
-        pick: impl FnOnce(&Columns) -> C,
+        pick: impl FnOnce(&SectionColumns) -> C,
         mut each: impl FnMut(&C, &Row<'_>, &mut Notes),
     ) -> Result<(), Box<FileError>> {
         let mut lines = self.lines.clone();
-        let Some(columns) = self.header(&mut lines, notes)? else { return Ok(()) };
+        let Some(columns) = self.read_header(&mut lines, notes)? else { return Ok(()) };
         let free_text = free_text.and_then(|name| columns.find(&[name]));
         let width = columns.names.len();
         let picked = pick(&columns);
@@ -244,12 +244,12 @@ impl<'a> Section<'a> {
             }
             let mut cells = Vec::with_capacity(width);
             let fits = read_row(&line.text, &mut cells).is_ok()
-                && fit(&mut cells, width, free_text, || self.input.place(line.number), notes);
+                && repair_row(&mut cells, width, free_text, || self.input.line_place(line.number), notes);
             if fits {
                 each(&picked, &Row { cells: &cells, input: self.input, line: line.number }, notes);
             } else if !line.text.starts_with('#') {
                 // A comment fits no table, but a node may be named '#7'.
-                notes.add_partial("FN-424", self.input.place(line.number), || {
+                notes.add_partial("FN-424", self.input.line_place(line.number), || {
                     format!("a row of {} does not fit its {width} columns; left out", self.name)
                 });
             }
@@ -258,7 +258,11 @@ impl<'a> Section<'a> {
     }
 
     /// Reads the column names: the first line of the table.
-    fn header(&self, lines: &mut Lines<'a>, notes: &mut Notes) -> Result<Option<Columns>, Box<FileError>> {
+    fn read_header(
+        &self,
+        lines: &mut TextLines<'a>,
+        notes: &mut Notes,
+    ) -> Result<Option<SectionColumns>, Box<FileError>> {
         for line in lines {
             let line = line?;
             if Marker::of(&line.text).is_some() || line.unended {
@@ -278,10 +282,10 @@ impl<'a> Section<'a> {
             if cells.len() > COLUMN_LIMIT {
                 let what = format!("{} columns in the table {}", cells.len(), self.name);
                 let hint = format!("no known version has over {COLUMN_LIMIT}");
-                return Err(FileError::new("FD-2404", self.input.place(line.number), what, hint));
+                return Err(FileError::new("FD-2404", self.input.line_place(line.number), what, hint));
             }
             let names = cells.iter().map(|cell| cell.trim().to_owned()).collect();
-            return Ok(Some(Columns { names }));
+            return Ok(Some(SectionColumns { names }));
         }
         notes.add_partial("FN-436", self.place(), || format!("the table {} has no column names", self.name));
         Ok(None)
@@ -289,11 +293,11 @@ impl<'a> Section<'a> {
 }
 
 /// Whether a row has one cell for each column, after repairs that leave no doubt.
-fn fit(
+fn repair_row(
     cells: &mut Vec<Cow<'_, str>>,
     width: usize,
     free_text: Option<usize>,
-    place: impl Fn() -> Place,
+    place: impl Fn() -> NotePlace,
     notes: &mut Notes,
 ) -> bool {
     while cells.len() > width && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
@@ -327,7 +331,7 @@ mod tests {
 
     #[test]
     fn columns_by_any_spelling() {
-        let columns = Columns { names: ["NodeGuid", "Port_Num", "lid"].map(str::to_owned).to_vec() };
+        let columns = SectionColumns { names: ["NodeGuid", "Port_Num", "lid"].map(str::to_owned).to_vec() };
         assert_eq!(columns.find(&["NodeGUID"]), Some(0));
         assert_eq!(columns.find(&["PortNumber", "PortNum"]), Some(1));
         assert_eq!(columns.find(&["LMC"]), None);

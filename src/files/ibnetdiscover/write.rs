@@ -4,18 +4,23 @@ use std::fmt::Write;
 
 use crate::FileError;
 use crate::topology_text::{clean_name, guid_key, is_down, node_id, note_down, record_word};
-use crate::written::Written;
-use fabdeck_fabric::observe::{Notes, Place};
+use crate::writer_output::WriterOutput;
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
 
 /// The text that ibnetdiscover prints for this fabric, nodes in canonical order. A time is written only if given, so
 /// that equal fabrics give equal files. Unknown values are left out, or printed as the tool does.
-pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<Written, Box<FileError>> {
+pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<WriterOutput, Box<FileError>> {
     if fabric.is_empty() {
         let what = "a fabric without nodes cannot be written";
-        return Err(FileError::new("FD-2120", Place::file(super::ID), what, "name a source that has nodes"));
+        return Err(FileError::new(
+            "FD-2120",
+            NotePlace::file(super::ID),
+            what,
+            "name a source that has nodes",
+        ));
     }
-    let mut written = Written::default();
+    let mut written = WriterOutput::default();
     let text = &mut written.text;
     text.reserve(fabric.ports().len() * 90 + fabric.nodes().len() * 200);
     text.push_str("#\n# Topology file");
@@ -30,7 +35,7 @@ pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<Written, Box<FileErr
             let _ = write_node(text, fabric, id);
         }
     }
-    note_lost(&mut written.notes, fabric);
+    note_left_out(&mut written.notes, fabric);
     note_down(&mut written.notes, super::ID, fabric);
     Ok(written)
 }
@@ -66,7 +71,7 @@ fn write_node(text: &mut String, fabric: &Fabric, id: NodeId) -> std::fmt::Resul
             None => "",
         });
         let (lid, lmc) = management.map_or((None, Default::default()), |port| (port.lid, port.lmc));
-        write!(text, " port 0 lid {} lmc {lmc}", Known(lid))?;
+        write!(text, " port 0 lid {} lmc {lmc}", LidOrZero(lid))?;
     }
     text.push('\n');
     for (_, port) in fabric.ports_of(id).filter(|(id, _)| !is_down(fabric, *id)) {
@@ -95,30 +100,30 @@ fn write_port(text: &mut String, fabric: &Fabric, kind: NodeKind, port: &Port) -
     }
     text.push_str("\t\t# ");
     if kind != NodeKind::Switch {
-        write!(text, "lid {} lmc {} ", Known(port.facts.lid), port.facts.lmc)?;
+        write!(text, "lid {} lmc {} ", LidOrZero(port.facts.lid), port.facts.lmc)?;
     }
     let far_lid = fabric.address_of(peer_id).map(|(lid, _)| lid);
     let width = port.facts.width.map_or("??", LinkWidth::word);
     let speed = port.facts.speed.map_or("???", LinkSpeed::word);
-    writeln!(text, "\"{}\" lid {} {width}{speed}", clean_name(&far.description), Known(far_lid))
+    writeln!(text, "\"{}\" lid {} {width}{speed}", clean_name(&far.description), LidOrZero(far_lid))
 }
 
 /// A LID, 0 if unknown.
-struct Known(Option<Lid>);
+struct LidOrZero(Option<Lid>);
 
-impl std::fmt::Display for Known {
+impl std::fmt::Display for LidOrZero {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.0.map_or(0, Lid::value))
     }
 }
 
-fn note_lost(notes: &mut Notes, fabric: &Fabric) {
+fn note_left_out(notes: &mut Notes, fabric: &Fabric) {
     for (id, node) in fabric.nodes() {
         let heard = |peer: fabdeck_fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
         let named =
             fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(heard) && !is_down(fabric, id));
         if !node.facts.answered && !named {
-            notes.add_partial("FN-232", Place::file(super::ID), || {
+            notes.add_partial("FN-232", NotePlace::file(super::ID), || {
                 format!("{} did not answer and no node that did names it: left out", node.guid())
             });
         }

@@ -1,11 +1,11 @@
 //! Width and speed of links by ibsim's rule: each end has sets of enabled values, and the best common value wins.
 
-use crate::topology_text::{Fault, Tail};
+use crate::topology_text::{LineFault, LineTail};
 use fabdeck_fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// Enabled widths and speeds of a port, as bits of PortInfo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Enabled {
+pub struct EnabledRates {
     pub widths: u32,
     pub speeds: u32,
     pub extended: u32,
@@ -13,7 +13,7 @@ pub struct Enabled {
 }
 
 /// Default of a port: 4x SDR.
-impl Default for Enabled {
+impl Default for EnabledRates {
     fn default() -> Self {
         Self { widths: 2, speeds: 1, extended: 0, fdr10: false }
     }
@@ -21,27 +21,27 @@ impl Default for Enabled {
 
 const QDR_AND_BELOW: u32 = 7;
 
-impl Enabled {
+impl EnabledRates {
     /// Sets `width=`, or `w=` on a port.
-    pub fn set_widths(&mut self, value: u32) -> Result<(), Fault> {
-        self.widths = checked(value, 1, 31, "a set of widths")?;
+    pub fn set_widths(&mut self, value: u32) -> Result<(), LineFault> {
+        self.widths = check_range(value, 1, 31, "a set of widths")?;
         Ok(())
     }
 
     /// Sets `speed=`, or `s=` on a port, where 0 means QDR (a dump of a faster link has 0).
-    pub fn set_speeds(&mut self, value: u32) -> Result<(), Fault> {
-        self.speeds = checked(value, 1, 7, "a set of speeds")?;
+    pub fn set_speeds(&mut self, value: u32) -> Result<(), LineFault> {
+        self.speeds = check_range(value, 1, 7, "a set of speeds")?;
         Ok(())
     }
 
     /// Sets `extspeed=`, or `e=` on a port.
-    pub fn set_extended(&mut self, value: u32) -> Result<(), Fault> {
-        self.extended = checked(value, 0, 63, "a set of extended speeds")?;
+    pub fn set_extended(&mut self, value: u32) -> Result<(), LineFault> {
+        self.extended = check_range(value, 0, 63, "a set of extended speeds")?;
         Ok(())
     }
 
     /// Enabled values of a port whose line names this rate.
-    pub fn of_rate(width: LinkWidth, speed: LinkSpeed) -> Self {
+    pub fn from_rate(width: LinkWidth, speed: LinkSpeed) -> Self {
         let mut enabled = Self::default();
         enabled.read_rate(Some(width), Some(speed));
         enabled
@@ -49,7 +49,7 @@ impl Enabled {
 
     /// Reads the words of a port line. A rate after a LID (`lid 3 4xQDR`) overrides the suffixes, but ibsim ignores it
     /// on routers.
-    pub fn read(&mut self, kind: NodeKind, tail: &Tail<'_>) -> Result<(), Fault> {
+    pub fn read_words(&mut self, kind: NodeKind, tail: &LineTail<'_>) -> Result<(), LineFault> {
         if let Some(widths) = tail.w {
             self.set_widths(widths)?;
         }
@@ -92,7 +92,7 @@ impl Enabled {
     }
 
     /// Width and speed of a link between two ports. `None`: nothing in common, where ibsim stops.
-    pub fn active(self, other: Self) -> (Option<LinkWidth>, Option<LinkSpeed>) {
+    pub fn common_rate(self, other: Self) -> (Option<LinkWidth>, Option<LinkSpeed>) {
         let widths = self.widths & other.widths;
         let width = [
             (8, LinkWidth::X12),
@@ -109,38 +109,38 @@ impl Enabled {
             (1, LinkSpeed::Fdr),
         ];
         let plain = [(4, LinkSpeed::Qdr), (2, LinkSpeed::Ddr), (1, LinkSpeed::Sdr)];
-        let mut speed = best(&extended, self.extended & other.extended);
+        let mut speed = best_common(&extended, self.extended & other.extended);
         if speed.is_none() {
-            speed = best(&plain, self.speeds & other.speeds);
+            speed = best_common(&plain, self.speeds & other.speeds);
             if speed == Some(LinkSpeed::Qdr) && self.fdr10 && other.fdr10 {
                 speed = Some(LinkSpeed::Fdr10);
             }
         }
-        (best(&width, widths), speed)
+        (best_common(&width, widths), speed)
     }
 }
 
-fn best<T: Copy>(order: &[(u32, T)], set: u32) -> Option<T> {
+fn best_common<T: Copy>(order: &[(u32, T)], set: u32) -> Option<T> {
     order.iter().find(|(bit, _)| set & bit != 0).map(|(_, value)| *value)
 }
 
-fn checked(value: u32, least: u32, most: u32, what: &str) -> Result<u32, Fault> {
+fn check_range(value: u32, least: u32, most: u32, what: &str) -> Result<u32, LineFault> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }
     let what = format!("{value} is no {what}: it lies between {least} and {most}");
-    Err(Fault::new("FD-2109", what, "the values are those of PortInfo: sums of 1, 2, 4, 8, 16"))
+    Err(LineFault::new("FD-2109", what, "the values are those of PortInfo: sums of 1, 2, 4, 8, 16"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Enabled {
-        let mut tail = Tail::default();
+    fn of(text: &str) -> EnabledRates {
+        let mut tail = LineTail::default();
         tail.read(text).unwrap();
-        let mut enabled = Enabled::default();
-        enabled.read(NodeKind::Switch, &tail).unwrap();
+        let mut enabled = EnabledRates::default();
+        enabled.read_words(NodeKind::Switch, &tail).unwrap();
         enabled
     }
 
@@ -160,16 +160,16 @@ mod tests {
             ("s=0", "s=0", (Some(X4), Some(Qdr))),
             ("w=1 lid 1 4xQDR", "lid 1 4xQDR", (Some(X4), Some(Qdr))),
         ] {
-            assert_eq!(of(a).active(of(b)), expected, "{a} with {b}");
+            assert_eq!(of(a).common_rate(of(b)), expected, "{a} with {b}");
         }
     }
 
     #[test]
     fn sets_outside_their_range_are_refused() {
         for (text, good) in [("w=0", false), ("w=31", true), ("w=32", false), ("s=8", false), ("e=0", true)] {
-            let mut tail = Tail::default();
+            let mut tail = LineTail::default();
             tail.read(text).unwrap();
-            assert_eq!(Enabled::default().read(NodeKind::Router, &tail).is_ok(), good, "{text}");
+            assert_eq!(EnabledRates::default().read_words(NodeKind::Router, &tail).is_ok(), good, "{text}");
         }
     }
 }

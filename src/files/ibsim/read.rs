@@ -3,35 +3,35 @@
 
 use rustc_hash::FxHashMap;
 
-use super::enabled::Enabled;
+use super::enabled::EnabledRates;
 use crate::FileError;
 use crate::content::TopologyFile;
-use crate::limit::check_nodes;
-use crate::text::{Input, Line};
+use crate::limit::check_node_count;
+use crate::text::{Input, TextLine};
 use crate::topology_text::{
-    Claim, Dialect, Fault, Key, LineKind, PortLine, RecordLine, c_number, classify, dialect,
-    is_whole_end_of_ibsim, join, note_duplicates, note_noise, note_tail, note_truncated, parse_port,
-    parse_record, port_guid, sample, trusted,
+    AttributeKey, CableClaim, Dialect, LineFault, LineKind, PortLine, RecordLine, classify, detect_dialect,
+    excerpt, is_whole_end_of_ibsim, join_cables, note_duplicates, note_noise, note_tail, note_truncated,
+    parse_c_number, parse_port, parse_record, read_port_guid, trusted_part,
 };
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortNum};
 
 pub const ID: &str = "ibsim";
 
 /// Whether the beginning of a file has records whose ids are plain names, or words that only ibsim knows.
 pub fn looks_like(head: &str) -> bool {
-    dialect(head) == Some(Dialect::Net)
+    detect_dialect(head) == Some(Dialect::Net)
 }
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
-    let mut reader = Reader {
+    let mut reader = NetFileReader {
         file: input.name,
         builder: FabricBuilder::new(),
         ids: FxHashMap::default(),
         aliases: FxHashMap::default(),
         cables: Vec::new(),
         notes: Notes::new(),
-        settings: Settings::default(),
+        settings: RecordSettings::default(),
         owner: None,
         pending: None,
         expected: 0,
@@ -39,15 +39,15 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     };
     for line in input.lines_with_end(|line| is_whole_end_of_ibsim(input, line)) {
         let line = line?;
-        reader.line(&line)?;
-        check_nodes(reader.builder.len(), || input.place(line.number))?;
+        reader.read_line(&line)?;
+        check_node_count(reader.builder.len(), || input.line_place(line.number))?;
     }
     reader.finish()
 }
 
 /// Settings for the next record, by ibsim's rule: vendor and system image for one node, the others for all later
 /// nodes.
-struct Settings {
+struct RecordSettings {
     vendor: u32,
     device: u32,
     system: u64,
@@ -55,10 +55,10 @@ struct Settings {
     /// The next GUID of each kind, and the base of relative ones (`switchguid+16`).
     next: [u64; 3],
     base: [u64; 3],
-    enabled: Enabled,
+    enabled: EnabledRates,
 }
 
-impl Default for Settings {
+impl Default for RecordSettings {
     fn default() -> Self {
         // Routers have no base in ibsim; its table has zeros there.
         let bases = [0x20_0000, 0x10_0000, 0];
@@ -69,12 +69,12 @@ impl Default for Settings {
             module: String::new(),
             next: bases,
             base: bases,
-            enabled: Enabled::default(),
+            enabled: EnabledRates::default(),
         }
     }
 }
 
-fn slot(kind: NodeKind) -> usize {
+fn kind_index(kind: NodeKind) -> usize {
     match kind {
         NodeKind::Switch => 0,
         NodeKind::ChannelAdapter => 1,
@@ -85,27 +85,27 @@ fn slot(kind: NodeKind) -> usize {
 /// A cable whose other end is a text until all records are read.
 struct Cable {
     near: (NodeKey, PortNum),
-    far: Far,
+    far: FarEnd,
     line: u64,
     far_lid: Option<fabdeck_fabric::Lid>,
     far_guid: Option<Guid>,
     /// `None` if the line is cut.
-    enabled: Option<Enabled>,
+    enabled: Option<EnabledRates>,
 }
 
-enum Far {
+enum FarEnd {
     Port(Box<str>, PortNum),
     Alias(Box<str>),
 }
 
-struct Reader<'a> {
+struct NetFileReader<'a> {
     file: &'a str,
     builder: FabricBuilder,
     ids: FxHashMap<Box<str>, NodeKey>,
-    aliases: FxHashMap<Box<str>, ((NodeKey, PortNum), Enabled)>,
+    aliases: FxHashMap<Box<str>, ((NodeKey, PortNum), EnabledRates)>,
     cables: Vec<Cable>,
     notes: Notes,
-    settings: Settings,
+    settings: RecordSettings,
     owner: Option<NodeKey>,
     /// First line of settings for one node, until its record comes.
     pending: Option<u64>,
@@ -115,24 +115,24 @@ struct Reader<'a> {
     bare: Option<u64>,
 }
 
-impl Reader<'_> {
-    fn place(&self, line: u64) -> Place {
-        Place::line(self.file, line)
+impl NetFileReader<'_> {
+    fn place(&self, line: u64) -> NotePlace {
+        NotePlace::line(self.file, line)
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+    fn read_line(&mut self, line: &TextLine<'_>) -> Result<(), Box<FileError>> {
         if !line.unended {
             return self
-                .content(&line.text, line.number, false)
-                .map_err(|fault| fault.at(self.place(line.number)));
+                .read_content(&line.text, line.number, false)
+                .map_err(|fault| fault.with_place(self.place(line.number)));
         }
-        let outcome = self.content(trusted(&line.text), line.number, true);
+        let outcome = self.read_content(trusted_part(&line.text), line.number, true);
         let place = self.place(line.number);
         note_truncated(&mut self.notes, place, outcome.is_err());
         Ok(())
     }
 
-    fn content(&mut self, text: &str, number: u64, cut: bool) -> Result<(), Fault> {
+    fn read_content(&mut self, text: &str, number: u64, cut: bool) -> Result<(), LineFault> {
         let kind = classify(text);
         match kind {
             LineKind::Port(_) | LineKind::Alias(_) => self.expected = self.expected.saturating_sub(1),
@@ -142,16 +142,16 @@ impl Reader<'_> {
         match kind {
             LineKind::Blank | LineKind::Comment(_) | LineKind::Heading => {}
             LineKind::Record(keyword, rest) => {
-                self.record(&parse_record(keyword, rest, cut)?, number, cut)?
+                self.begin_record(&parse_record(keyword, rest, cut)?, number, cut)?
             }
-            LineKind::Port(rest) => self.port(rest, number, cut)?,
+            LineKind::Port(rest) => self.read_port(rest, number, cut)?,
             // In a cut line the rest is uncertain.
             _ if cut => {}
-            LineKind::Key { key, value, relative } => self.key(key, value, relative, number)?,
-            LineKind::Alias(rest) => self.alias(rest)?,
+            LineKind::Key { key, value, relative } => self.read_key(key, value, relative, number)?,
+            LineKind::Alias(rest) => self.read_alias(rest)?,
             LineKind::Include(name) => {
-                let what = format!("ibsim would go on with the file {}", sample(name));
-                return Err(Fault::new(
+                let what = format!("ibsim would go on with the file {}", excerpt(name));
+                return Err(LineFault::new(
                     "FD-2107",
                     what,
                     "put the text of that file in the place of this line",
@@ -160,7 +160,7 @@ impl Reader<'_> {
             LineKind::Command(command) => {
                 let place = self.place(number);
                 self.notes.add("FN-221", place, || {
-                    format!("ibsim would run its command '{}' here: it is not carried out", sample(command))
+                    format!("ibsim would run its command '{}' here: it is not carried out", excerpt(command))
                 });
             }
             LineKind::ToolError | LineKind::Noise => {
@@ -180,46 +180,54 @@ impl Reader<'_> {
         }
     }
 
-    fn key(&mut self, key: Key, value: &str, relative: bool, number: u64) -> Result<(), Fault> {
-        if key == Key::Module {
-            return self.module(value);
+    fn read_key(
+        &mut self,
+        key: AttributeKey,
+        value: &str,
+        relative: bool,
+        number: u64,
+    ) -> Result<(), LineFault> {
+        if key == AttributeKey::Module {
+            return self.set_module(value);
         }
         let wrong = || {
-            let what = format!("'{}' is no number", sample(value));
-            Fault::new("FD-2105", what, "write it as C does: 0x10 or 16")
+            let what = format!("'{}' is no number", excerpt(value));
+            LineFault::new("FD-2105", what, "write it as C does: 0x10 or 16")
         };
-        let value = c_number(value).ok_or_else(wrong)?;
+        let value = parse_c_number(value).ok_or_else(wrong)?;
         let small = || u32::try_from(value).map_err(|_| wrong());
         match key {
-            Key::Vendor => self.settings.vendor = small()?,
-            Key::Device => self.settings.device = small()?,
-            Key::SystemImage => self.settings.system = value,
-            Key::Guid(kind) => {
-                let at = slot(kind);
+            AttributeKey::Vendor => self.settings.vendor = small()?,
+            AttributeKey::Device => self.settings.device = small()?,
+            AttributeKey::SystemImage => self.settings.system = value,
+            AttributeKey::Guid(kind) => {
+                let at = kind_index(kind);
                 if !relative {
                     self.settings.base[at] = value;
                 }
                 let offset = if relative { value } else { 0 };
                 self.settings.next[at] = self.settings.base[at].wrapping_add(offset);
             }
-            Key::Width => self.settings.enabled.set_widths(small()?)?,
-            Key::Speed => self.settings.enabled.set_speeds(small()?)?,
-            Key::ExtendedSpeed => self.settings.enabled.set_extended(small()?)?,
-            Key::Module => {}
+            AttributeKey::Width => self.settings.enabled.set_widths(small()?)?,
+            AttributeKey::Speed => self.settings.enabled.set_speeds(small()?)?,
+            AttributeKey::ExtendedSpeed => self.settings.enabled.set_extended(small()?)?,
+            AttributeKey::Module => {}
         }
-        if matches!(key, Key::Vendor | Key::SystemImage | Key::Guid(_)) && self.pending.is_none() {
+        if matches!(key, AttributeKey::Vendor | AttributeKey::SystemImage | AttributeKey::Guid(_))
+            && self.pending.is_none()
+        {
             self.pending = Some(number);
         }
         Ok(())
     }
 
     /// Sets the prefix of ids from here on.
-    fn module(&mut self, value: &str) -> Result<(), Fault> {
+    fn set_module(&mut self, value: &str) -> Result<(), LineFault> {
         const LONGEST: usize = 20;
         let quoted = value.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
         let Some((name, _)) = quoted.filter(|(name, _)| name.len() <= LONGEST) else {
-            let what = format!("'{}' is no name of a module", sample(value));
-            return Err(Fault::new("FD-2105", what, "write module=\"name\" with at most 20 signs"));
+            let what = format!("'{}' is no name of a module", excerpt(value));
+            return Err(LineFault::new("FD-2105", what, "write module=\"name\" with at most 20 signs"));
         };
         name.clone_into(&mut self.settings.module);
         Ok(())
@@ -234,11 +242,11 @@ impl Reader<'_> {
         }
     }
 
-    fn record(&mut self, record: &RecordLine<'_>, number: u64, cut: bool) -> Result<(), Fault> {
+    fn begin_record(&mut self, record: &RecordLine<'_>, number: u64, cut: bool) -> Result<(), LineFault> {
         self.pending = None;
         if record.id.contains(['#', '@']) {
-            let what = format!("the id \"{}\" has a sign that ibsim keeps for itself", sample(record.id));
-            return Err(Fault::new(
+            let what = format!("the id \"{}\" has a sign that ibsim keeps for itself", excerpt(record.id));
+            return Err(LineFault::new(
                 "FD-2108",
                 what,
                 "ids hold neither # nor @; put the name behind a # instead",
@@ -246,10 +254,10 @@ impl Reader<'_> {
         }
         let id = self.full_id(record.id);
         let kind = record.kind;
-        let guid = Guid(self.settings.next[slot(kind)]);
+        let guid = Guid(self.settings.next[kind_index(kind)]);
         // A switch uses one GUID, an adapter one for itself and one for each port.
         let takes = if kind == NodeKind::Switch { 1 } else { u64::from(record.port_count) + 1 };
-        self.settings.next[slot(kind)] = guid.0.wrapping_add(takes);
+        self.settings.next[kind_index(kind)] = guid.0.wrapping_add(takes);
         let system = std::mem::take(&mut self.settings.system);
         let name = match record.name {
             Some(name) if !name.is_empty() => name,
@@ -265,18 +273,18 @@ impl Reader<'_> {
             ..NodeFacts::new(kind, guid, record.port_count, name)
         };
         if record.port_count == 0 {
-            let what = format!("node \"{}\" has no ports", sample(&id));
-            return Err(Fault::new("FD-2102", what, "ibsim takes nodes of 1 to 254 ports"));
+            let what = format!("node \"{}\" has no ports", excerpt(&id));
+            return Err(LineFault::new("FD-2102", what, "ibsim takes nodes of 1 to 254 ports"));
         }
         let file = self.file;
-        note_tail(&mut self.notes, || Place::line(file, number), &record.tail, None);
+        note_tail(&mut self.notes, || NotePlace::line(file, number), &record.tail, None);
         let Ok(key) = self.builder.add_node(facts) else {
             let what = format!("a second {} with the GUID {guid}", kind.word());
-            return Err(Fault::new("FD-2108", what, "ibsim stops here; give one of them another GUID"));
+            return Err(LineFault::new("FD-2108", what, "ibsim stops here; give one of them another GUID"));
         };
         if self.ids.insert(id.clone(), key).is_some() {
-            let what = format!("a second node with the id \"{}\"", sample(&id));
-            return Err(Fault::new("FD-2108", what, "ibsim stops here; rename one of them"));
+            let what = format!("a second node with the id \"{}\"", excerpt(&id));
+            return Err(LineFault::new("FD-2108", what, "ibsim stops here; rename one of them"));
         }
         self.owner = Some(key);
         self.expected = record.port_count;
@@ -284,15 +292,15 @@ impl Reader<'_> {
         if kind == NodeKind::Switch {
             let port = self.builder.port(key, PortNum::MANAGEMENT);
             port.guid = Some(guid);
-            port.lid = record.tail.lid.and_then(|lid| lid.known());
+            port.lid = record.tail.lid.and_then(|lid| lid.known_lid());
             port.lmc = record.tail.lmc.unwrap_or_default();
         }
         Ok(())
     }
 
-    fn port(&mut self, rest: &str, number: u64, cut: bool) -> Result<(), Fault> {
+    fn read_port(&mut self, rest: &str, number: u64, cut: bool) -> Result<(), LineFault> {
         let owner = self.owner.ok_or_else(|| {
-            Fault::new("FD-2106", "a port before the first node", "a port belongs to the record above it")
+            LineFault::new("FD-2106", "a port before the first node", "a port belongs to the record above it")
         })?;
         let (kind, node_guid, port_count) = {
             let node = self.builder.node(owner);
@@ -301,42 +309,42 @@ impl Reader<'_> {
         let line = parse_port(kind, rest, cut)?;
         check_port(line.port, port_count)?;
         let file = self.file;
-        note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
-        let far = self.far(&line, number, cut)?;
+        note_tail(&mut self.notes, || NotePlace::line(file, number), &line.tail, line.own_lid);
+        let far = self.far_end(&line, number, cut)?;
         let mut enabled = self.settings.enabled;
-        enabled.read(kind, &line.tail)?;
-        let place = || Place::line(file, number);
+        enabled.read_words(kind, &line.tail)?;
+        let place = || NotePlace::line(file, number);
         // The peer's record may come later, so its kind is unknown; a switch gets no GUID from this.
         let far_port = line.peer_port.unwrap_or(PortNum(1));
-        let far_guid = line
-            .peer_label
-            .and_then(|label| port_guid(&mut self.notes, place, label, NodeKind::ChannelAdapter, far_port));
+        let far_guid = line.peer_label.and_then(|label| {
+            read_port_guid(&mut self.notes, place, label, NodeKind::ChannelAdapter, far_port)
+        });
         let facts = self.builder.port(owner, line.port);
         if kind != NodeKind::Switch {
             // ibsim ignores the GUID in parentheses, but the file states it.
             let stated =
-                line.label.and_then(|label| port_guid(&mut self.notes, place, label, kind, line.port));
+                line.label.and_then(|label| read_port_guid(&mut self.notes, place, label, kind, line.port));
             let counted = Guid(node_guid.0.wrapping_add(u64::from(line.port.value())));
             facts.guid = Some(stated.unwrap_or(counted)).filter(|_| !cut || stated.is_some());
         }
-        facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known()));
+        facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known_lid()));
         facts.lmc = line.own_lmc.unwrap_or(facts.lmc);
         self.bare = None;
         self.cables.push(Cable {
             near: (owner, line.port),
             far,
             line: number,
-            far_lid: line.tail.lid.and_then(|lid| lid.known()),
+            far_lid: line.tail.lid.and_then(|lid| lid.known_lid()),
             far_guid,
             enabled: (!cut).then_some(enabled),
         });
         Ok(())
     }
 
-    fn far(&mut self, line: &PortLine<'_>, number: u64, cut: bool) -> Result<Far, Fault> {
+    fn far_end(&mut self, line: &PortLine<'_>, number: u64, cut: bool) -> Result<FarEnd, LineFault> {
         if line.peer.contains('@') {
             let module = if line.peer.starts_with('@') { self.settings.module.as_str() } else { "" };
-            return Ok(Far::Alias(format!("{module}{}", line.peer).into()));
+            return Ok(FarEnd::Alias(format!("{module}{}", line.peer).into()));
         }
         if line.spaced {
             let place = self.place(number);
@@ -346,27 +354,31 @@ impl Reader<'_> {
         }
         let port = match line.peer_port {
             Some(port) => port,
-            None if cut => return Err(Fault::new("FD-2103", "a cut line", "take the file again")),
+            None if cut => return Err(LineFault::new("FD-2103", "a cut line", "take the file again")),
             // ibsim's default.
             None => PortNum(1),
         };
-        Ok(Far::Port(self.full_id(line.peer), port))
+        Ok(FarEnd::Port(self.full_id(line.peer), port))
     }
 
     /// Reads `@[3] "uplink"`: other ports refer to this one by the name `module@uplink`.
-    fn alias(&mut self, rest: &str) -> Result<(), Fault> {
+    fn read_alias(&mut self, rest: &str) -> Result<(), LineFault> {
         let owner = self.owner.ok_or_else(|| {
-            Fault::new("FD-2106", "an alias before the first node", "an alias belongs to the record above it")
+            LineFault::new(
+                "FD-2106",
+                "an alias before the first node",
+                "an alias belongs to the record above it",
+            )
         })?;
         let line = parse_port(self.builder.node(owner).kind, rest, false)?;
         check_port(line.port, self.builder.node(owner).port_count)?;
         self.builder.port(owner, line.port);
         let mut enabled = self.settings.enabled;
-        enabled.read(self.builder.node(owner).kind, &line.tail)?;
+        enabled.read_words(self.builder.node(owner).kind, &line.tail)?;
         let alias = format!("{}@{}", self.settings.module, line.peer);
         if self.aliases.insert(alias.into(), ((owner, line.port), enabled)).is_some() {
-            let what = format!("a second port with the alias \"{}\"", sample(line.peer));
-            return Err(Fault::new("FD-2108", what, "ibsim stops here; rename one of them"));
+            let what = format!("a second port with the alias \"{}\"", excerpt(line.peer));
+            return Err(LineFault::new("FD-2108", what, "ibsim stops here; rename one of them"));
         }
         Ok(())
     }
@@ -374,7 +386,7 @@ impl Reader<'_> {
     fn finish(mut self) -> Result<TopologyFile, Box<FileError>> {
         if self.builder.is_empty() {
             let hint = "a net file has records that begin with Switch, Ca, Hca or Rt";
-            return Err(FileError::new("FD-2101", Place::file(self.file), "no node in the file", hint));
+            return Err(FileError::new("FD-2101", NotePlace::file(self.file), "no node in the file", hint));
         }
         if let Some(line) = self.pending {
             let place = self.place(line);
@@ -388,17 +400,17 @@ impl Reader<'_> {
                 "the last node has no cables: the file may end too early".to_owned()
             });
         }
-        let (claims, enabled) = self.claims();
-        let partners = join(&mut self.builder, &claims, &mut self.notes, self.file)?;
+        let (claims, enabled) = self.cable_claims();
+        let partners = join_cables(&mut self.builder, &claims, &mut self.notes, self.file)?;
         for (at, claim) in claims.iter().enumerate() {
             // Width and speed depend on both ends.
             let other = partners[at].and_then(|partner| enabled[partner as usize]);
             let (Some(own), Some(other)) = (enabled[at], other) else { continue };
-            let (width, speed) = own.active(other);
+            let (width, speed) = own.common_rate(other);
             let facts = self.builder.port(claim.near.0, claim.near.1);
             (facts.width, facts.speed) = (width, speed);
             if width.is_none() || speed.is_none() {
-                self.notes.add("FN-223", Place::line(self.file, claim.line), || {
+                self.notes.add("FN-223", NotePlace::line(self.file, claim.line), || {
                     "the ends have no width or no speed in common: ibsim would stop here".to_owned()
                 });
             }
@@ -409,30 +421,33 @@ impl Reader<'_> {
     }
 
     /// The cables with known other ends, and for each the enabled values of its port.
-    fn claims(&mut self) -> (Vec<Claim>, Vec<Option<Enabled>>) {
+    fn cable_claims(&mut self) -> (Vec<CableClaim>, Vec<Option<EnabledRates>>) {
         let mut claims = Vec::with_capacity(self.cables.len());
         let mut enabled = Vec::with_capacity(self.cables.len());
         let mut aliased = Vec::new();
         for cable in std::mem::take(&mut self.cables) {
             let (name, far) = match &cable.far {
-                Far::Port(id, port) => (id, self.ids.get(id).map(|key| ((*key, *port), None))),
-                Far::Alias(alias) => {
+                FarEnd::Port(id, port) => (id, self.ids.get(id).map(|key| ((*key, *port), None))),
+                FarEnd::Alias(alias) => {
                     let known = self.aliases.get(alias).copied();
                     (alias, known.map(|(end, enabled)| (end, Some(enabled))))
                 }
             };
             let Some((far, far_enabled)) = far else {
-                self.notes.add_partial("FN-224", Place::line(self.file, cable.line), || {
-                    format!("\"{}\" has no record, at which ibsim stops: the cable is left out", sample(name))
+                self.notes.add_partial("FN-224", NotePlace::line(self.file, cable.line), || {
+                    format!(
+                        "\"{}\" has no record, at which ibsim stops: the cable is left out",
+                        excerpt(name)
+                    )
                 });
                 continue;
             };
             let Cable { near, line, far_lid, far_guid, .. } = cable;
-            claims.push(Claim { near, far, line, far_lid, far_guid });
+            claims.push(CableClaim { near, far, line, far_lid, far_guid });
             enabled.push(cable.enabled);
             if let Some(far_enabled) = far_enabled {
                 // A port with an alias does not name its cable itself: this line counts for both ends.
-                let back = Claim { near: far, far: near, line, far_lid: None, far_guid: None };
+                let back = CableClaim { near: far, far: near, line, far_lid: None, far_guid: None };
                 aliased.push((back, Some(far_enabled)));
             }
         }
@@ -444,10 +459,10 @@ impl Reader<'_> {
     }
 }
 
-fn check_port(port: PortNum, port_count: u8) -> Result<(), Fault> {
+fn check_port(port: PortNum, port_count: u8) -> Result<(), LineFault> {
     if port.value() <= port_count {
         return Ok(());
     }
     let what = format!("port {port} of a node with {port_count} ports");
-    Err(Fault::new("FD-2104", what, "the number of ports in the record or this port is wrong"))
+    Err(LineFault::new("FD-2104", what, "the number of ports in the record or this port is wrong"))
 }

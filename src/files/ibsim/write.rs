@@ -3,48 +3,48 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::enabled::Enabled;
+use super::enabled::EnabledRates;
 use crate::FileError;
 use crate::topology_text::{NET_FILE_MARK, clean_name, guid_key, is_down, node_id, note_down, record_word};
-use crate::written::Written;
-use fabdeck_fabric::observe::{Notes, Place};
+use crate::writer_output::WriterOutput;
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 
 /// ibsim cuts longer descriptions.
-const LONGEST_NAME: usize = 63;
+const MAX_NAME_BYTES: usize = 63;
 /// Default limits of ibsim.
-const NODES: usize = 2_048;
-const SWITCHES: usize = 256;
-const PORTS: usize = 13_312;
-const LINEAR_CAP: usize = 30_720;
+const MAX_NODES: usize = 2_048;
+const MAX_SWITCHES: usize = 256;
+const MAX_PORTS: usize = 13_312;
+const MAX_LINEAR_CAP: usize = 30_720;
 
 /// Writes a net file. The ids of nodes are `S-`, `H-` or `R-` and their GUID, so names may be arbitrary and repeated.
-pub fn write(fabric: &Fabric) -> Result<Written, Box<FileError>> {
+pub fn write(fabric: &Fabric) -> Result<WriterOutput, Box<FileError>> {
     if !fabric.nodes().any(|(id, _)| is_played(fabric, id)) {
         let what = "a fabric without nodes cannot be written";
-        return Err(FileError::new("FD-2120", place(), what, "name a source with nodes that answered"));
+        return Err(FileError::new("FD-2120", file_place(), what, "name a source with nodes that answered"));
     }
-    let mut writer = Writer { fabric, text: String::new(), notes: Notes::new(), device: 0 };
+    let mut writer = NetFileWriter { fabric, text: String::new(), notes: Notes::new(), device: 0 };
     writer.text.reserve(fabric.ports().len() * 90 + fabric.nodes().len() * 200);
     writer.text.push_str(NET_FILE_MARK);
     writer.text.push_str("\n#\n");
     for (id, node) in fabric.nodes() {
         if is_played(fabric, id) {
             // Writing to a String cannot fail.
-            let _ = writer.node(id, &node.facts);
+            let _ = writer.write_node(id, &node.facts);
         } else {
-            writer.notes.add_partial("FN-232", place(), || {
+            writer.notes.add_partial("FN-232", file_place(), || {
                 format!("{} did not answer or has no ports: ibsim cannot play it, left out", node.guid())
             });
         }
     }
     note_down(&mut writer.notes, super::ID, fabric);
     writer.note_limits();
-    Ok(Written { text: writer.text, notes: writer.notes })
+    Ok(WriterOutput { text: writer.text, notes: writer.notes })
 }
 
-fn place() -> Place {
-    Place::file(super::ID)
+fn file_place() -> NotePlace {
+    NotePlace::file(super::ID)
 }
 
 /// Whether a node is written: ibsim stops at nodes without ports, and at links to missing nodes.
@@ -58,7 +58,7 @@ fn port_count(fabric: &Fabric, id: NodeId) -> u8 {
     fabric.node(id).facts.port_count.max(last.unwrap_or(0))
 }
 
-struct Writer<'a> {
+struct NetFileWriter<'a> {
     fabric: &'a Fabric,
     text: String,
     notes: Notes,
@@ -66,8 +66,8 @@ struct Writer<'a> {
     device: u32,
 }
 
-impl Writer<'_> {
-    fn node(&mut self, id: NodeId, facts: &NodeFacts) -> std::fmt::Result {
+impl NetFileWriter<'_> {
+    fn write_node(&mut self, id: NodeId, facts: &NodeFacts) -> std::fmt::Result {
         self.text.push('\n');
         if let Some(vendor) = facts.vendor_id {
             writeln!(self.text, "vendid={vendor:#x}")?;
@@ -85,7 +85,7 @@ impl Writer<'_> {
             write!(self.text, "({:x})", facts.guid.0)?;
         }
         self.note_guids(id, facts);
-        let name = self.name(facts);
+        let name = self.node_name(facts);
         let (word, ports) = (record_word(facts.kind), port_count(self.fabric, id));
         write!(self.text, "\n{word}\t{ports} \"{}\"\t\t# \"{name}\"", node_id(facts.kind, facts.guid))?;
         if facts.kind == NodeKind::Switch {
@@ -99,12 +99,12 @@ impl Writer<'_> {
         }
         self.text.push('\n');
         for (id, port) in self.fabric.ports_of(id).filter(|(id, _)| !is_down(self.fabric, *id)) {
-            self.port(id, facts.kind, port)?;
+            self.write_port(id, facts.kind, port)?;
         }
         Ok(())
     }
 
-    fn port(&mut self, id: PortId, kind: NodeKind, port: &Port) -> std::fmt::Result {
+    fn write_port(&mut self, id: PortId, kind: NodeKind, port: &Port) -> std::fmt::Result {
         let Some(peer_id) = port.peer.filter(|peer| is_played(self.fabric, self.fabric.port(*peer).node))
         else {
             return Ok(());
@@ -119,10 +119,10 @@ impl Writer<'_> {
             write!(self.text, "({:x}) ", guid.0)?;
         }
         write!(self.text, "\t\"{}\"[{}]", node_id(far.kind, far.guid), peer.number)?;
-        let (width, speed) = self.rate(id, peer_id);
+        let (width, speed) = self.common_rate(id, peer_id);
         if kind == NodeKind::Router {
             // ibsim ignores the rate on a router's line.
-            let Enabled { widths, speeds, extended, .. } = Enabled::of_rate(width, speed);
+            let EnabledRates { widths, speeds, extended, .. } = EnabledRates::from_rate(width, speed);
             write!(self.text, " w={widths} s={speeds} e={extended}")?;
         }
         self.text.push_str("\t\t# ");
@@ -140,7 +140,7 @@ impl Writer<'_> {
     }
 
     /// The rate to write at both ends: the lower one, because ibsim stops at ends with nothing in common.
-    fn rate(&mut self, a: PortId, b: PortId) -> (LinkWidth, LinkSpeed) {
+    fn common_rate(&mut self, a: PortId, b: PortId) -> (LinkWidth, LinkSpeed) {
         let is_router =
             |port: PortId| self.fabric.node(self.fabric.port(port).node).facts.kind == NodeKind::Router;
         let at_router = is_router(a) || is_router(b);
@@ -148,25 +148,26 @@ impl Writer<'_> {
         let width = lesser(a.width, b.width, LinkWidth::lanes);
         let speed = lesser(a.speed, b.speed, |speed| speed as u32);
         if a.width != b.width || a.speed != b.speed {
-            self.notes.add("FN-237", place(), || {
+            self.notes.add("FN-237", file_place(), || {
                 "the ends of a cable differ in width or speed: both get the lesser, as ibsim would".to_owned()
             });
         }
         if width.is_none() || speed.is_none() {
-            self.notes.add("FN-236", place(), || {
+            self.notes.add("FN-236", file_place(), || {
                 "a width or speed that is not known: ibsim plays 4x and SDR".to_owned()
             });
         }
         let speed = speed.unwrap_or(LinkSpeed::Sdr);
         if speed > LinkSpeed::Hdr {
-            self.notes.add("FN-231", place(), || {
+            self.notes.add("FN-231", file_place(), || {
                 format!("ibsim 0.10 does not know {speed}: written as HDR, the fastest that it plays")
             });
         }
         let mut played = speed.min(LinkSpeed::Hdr);
         if at_router && played == LinkSpeed::Fdr10 {
             played = LinkSpeed::Qdr;
-            self.notes.add("FN-231", place(), || "ibsim has no FDR10 at routers: written as QDR".to_owned());
+            self.notes
+                .add("FN-231", file_place(), || "ibsim has no FDR10 at routers: written as QDR".to_owned());
         }
         (width.unwrap_or(LinkWidth::X4), played)
     }
@@ -176,24 +177,24 @@ impl Writer<'_> {
         const MELLANOX: u32 = 0x2c9;
         let facts = &self.fabric.node(port.node).facts;
         if facts.vendor_id != Some(MELLANOX) {
-            self.notes.add("FN-239", place(), || {
+            self.notes.add("FN-239", file_place(), || {
                 format!("{} plays FDR10, but ibnetdiscover shows QDR where vendid is not 0x2c9", facts.guid)
             });
         }
     }
 
     /// The name in a node's record, which ibsim uses as the node's description.
-    fn name<'n>(&mut self, facts: &'n NodeFacts) -> Cow<'n, str> {
+    fn node_name<'n>(&mut self, facts: &'n NodeFacts) -> Cow<'n, str> {
         let plain = plain_name(&facts.description);
-        let name = if plain.len() > LONGEST_NAME {
-            let end = (0..=LONGEST_NAME).rev().find(|end| plain.is_char_boundary(*end)).unwrap_or(0);
+        let name = if plain.len() > MAX_NAME_BYTES {
+            let end = (0..=MAX_NAME_BYTES).rev().find(|end| plain.is_char_boundary(*end)).unwrap_or(0);
             plain[..end].to_owned().into()
         } else {
             plain
         };
         let is_empty = name.is_empty();
         if is_empty || name != facts.description {
-            self.notes.add("FN-235", place(), || {
+            self.notes.add("FN-235", file_place(), || {
                 let (is, of) = (if is_empty { "its id" } else { name.as_ref() }, &facts.description);
                 format!("ibsim cannot call a node '{of}': it becomes '{is}'")
             });
@@ -203,7 +204,7 @@ impl Writer<'_> {
 
     fn note_guids(&mut self, id: NodeId, facts: &NodeFacts) {
         if self.fabric.node_by_guid(facts.guid) != Some(id) {
-            self.notes.add("FN-233", place(), || {
+            self.notes.add("FN-233", file_place(), || {
                 format!("GUID {} is borne by two nodes: ibsim needs its option -I for that", facts.guid)
             });
         }
@@ -213,7 +214,7 @@ impl Writer<'_> {
             let counted = facts.guid.0.wrapping_add(offset);
             if let Some(guid) = port.facts.guid.filter(|guid| guid.0 != counted) {
                 let number = port.number;
-                self.notes.add("FN-234", place(), || {
+                self.notes.add("FN-234", file_place(), || {
                     format!("port {number} of {} is {guid}: ibsim calls it {counted:#x}", facts.guid)
                 });
             }
@@ -225,10 +226,10 @@ impl Writer<'_> {
         let ports =
             |id: NodeId| usize::from(port_count(fabric, id)) + usize::from(fabric.node(id).is_switch());
         let counts = [
-            ("-N", fabric.nodes().len(), NODES),
-            ("-S", fabric.switch_count(), SWITCHES),
-            ("-P", fabric.nodes().map(|(id, _)| ports(id)).sum(), PORTS),
-            ("-L", fabric.top_lid().map_or(0, |lid| lid.index() + 1), LINEAR_CAP),
+            ("-N", fabric.nodes().len(), MAX_NODES),
+            ("-S", fabric.switch_count(), MAX_SWITCHES),
+            ("-P", fabric.nodes().map(|(id, _)| ports(id)).sum(), MAX_PORTS),
+            ("-L", fabric.top_lid().map_or(0, |lid| lid.index() + 1), MAX_LINEAR_CAP),
         ];
         let options: Vec<String> = counts
             .iter()
@@ -236,7 +237,7 @@ impl Writer<'_> {
             .map(|(option, count, _)| format!("{option} {count}"))
             .collect();
         if !options.is_empty() {
-            self.notes.add("FN-238", place(), || format!("start ibsim with {}", options.join(" ")));
+            self.notes.add("FN-238", file_place(), || format!("start ibsim with {}", options.join(" ")));
         }
     }
 }

@@ -11,18 +11,18 @@
 
 use serde::Deserialize;
 
-use super::{FileError, Form, Input, JobList, bad_nodes};
-use fabdeck_fabric::observe::Place;
+use super::{FileError, Input, JobList, ListForm, bad_host_list};
+use fabdeck_fabric::observe::NotePlace;
 
 #[derive(Deserialize)]
-struct Squeue {
+struct SqueueOutput {
     jobs: Vec<Job>,
     #[serde(default)]
-    errors: Vec<Complaint>,
+    errors: Vec<SqueueMessage>,
 }
 
 #[derive(Deserialize)]
-struct Complaint {
+struct SqueueMessage {
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]
@@ -79,7 +79,7 @@ enum State {
 }
 
 impl State {
-    fn runs(&self) -> bool {
+    fn is_running(&self) -> bool {
         match self {
             Self::One(state) => state == "RUNNING",
             Self::Several(states) => states.iter().any(|state| state == "RUNNING"),
@@ -113,7 +113,7 @@ impl Job {
         })
     }
 
-    fn list(&self) -> &str {
+    fn host_list(&self) -> &str {
         let resources = match &self.job_resources {
             Some(Resources::Known { nodes: Nodes::List(list) | Nodes::Told { list } }) => Some(list.as_str()),
             _ => None,
@@ -125,8 +125,9 @@ impl Job {
 
 pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     let bytes = input.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input.bytes);
-    let told: Squeue = serde_json::from_slice(bytes).map_err(|error| {
-        let place = Place { offset: offset(bytes, &error), ..input.place(error.line() as u64) };
+    let told: SqueueOutput = serde_json::from_slice(bytes).map_err(|error| {
+        let place =
+            NotePlace { offset: error_offset(bytes, &error), ..input.line_place(error.line() as u64) };
         FileError::new(
             "FD-2310",
             place,
@@ -135,22 +136,22 @@ pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         )
     })?;
     if !told.errors.is_empty() {
-        let said: Vec<String> = told.errors.iter().map(Complaint::words).collect();
+        let said: Vec<String> = told.errors.iter().map(SqueueMessage::text).collect();
         let what = format!("squeue reports: {}", said.join("; "));
         let hint = "its list is not whole: ask again when the controller answers";
-        return Err(FileError::new("FD-2311", Place::file(input.name), what, hint));
+        return Err(FileError::new("FD-2311", NotePlace::file(input.name), what, hint));
     }
-    let mut list = JobList { form: Form::SqueueJson, lines: Vec::new() };
-    for (number, job) in (1..).zip(told.jobs.iter().filter(|job| job.job_state.runs())) {
+    let mut list = JobList { form: ListForm::SqueueJson, lines: Vec::new() };
+    for (number, job) in (1..).zip(told.jobs.iter().filter(|job| job.job_state.is_running())) {
         let Some(name) = job.name() else { continue };
-        let added = list.add(number, &name, job.list());
-        added.map_err(|error| bad_nodes(Place::file(input.name), &name, &error))?;
+        let added = list.add_hosts(number, &name, job.host_list());
+        added.map_err(|error| bad_host_list(NotePlace::file(input.name), &name, &error))?;
     }
     Ok(list)
 }
 
-impl Complaint {
-    fn words(&self) -> String {
+impl SqueueMessage {
+    fn text(&self) -> String {
         let words = [&self.description, &self.error].into_iter().flatten().map(String::as_str);
         let words: Vec<&str> = words.filter(|text| !text.is_empty()).collect();
         if words.is_empty() { "an error without words".to_owned() } else { words.join(": ") }
@@ -158,7 +159,7 @@ impl Complaint {
 }
 
 /// The offset where the parser stopped; serde_json states line and column, from 1.
-fn offset(bytes: &[u8], error: &serde_json::Error) -> Option<u64> {
+fn error_offset(bytes: &[u8], error: &serde_json::Error) -> Option<u64> {
     let before = bytes.split_inclusive(|b| *b == b'\n').take(error.line().checked_sub(1)?);
     Some((before.map(<[u8]>::len).sum::<usize>() + error.column().saturating_sub(1)) as u64)
 }
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_name_their_place() {
         let error = read_json("{\"jobs\": [\n{\"job_id\": 1,\n oops").unwrap_err();
         assert_eq!(
             (error.code, error.place.line, error.place.offset),

@@ -9,8 +9,8 @@
 //! 21 (Resources)   waits, and says for what: left out
 //! ```
 
-use super::{FileError, Form, Input, JobList, bad_nodes, plain};
-use crate::opensm::shown;
+use super::{FileError, Input, JobList, ListForm, bad_host_list, without_comment};
+use crate::opensm::printable_excerpt;
 
 /// The heading that squeue prints without -h.
 const HEADING: &str = "JOBID";
@@ -21,7 +21,7 @@ const NODES: [&str; 2] = ["NODELIST", "NODELIST(REASON)"];
 pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
     for line in input.lines() {
         let line = line?;
-        let mut words = plain(&line.text).split_whitespace();
+        let mut words = without_comment(&line.text).split_whitespace();
         let (Some(first), second) = (words.next(), words.next()) else { continue };
         if first == HEADING {
             return Ok(true);
@@ -38,7 +38,7 @@ pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
 /// Whether a word is `17`, `17_3`, `17+1`, or `17_[4-9]` (pending tasks).
 fn is_id(word: &str) -> bool {
     match word.split_once(['_', '+']) {
-        Some((job, part)) => digits(job) && (digits(part) || waits(part)),
+        Some((job, part)) => digits(job) && (digits(part) || is_pending(part)),
         None => digits(word),
     }
 }
@@ -47,7 +47,7 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn waits(tasks: &str) -> bool {
+fn is_pending(tasks: &str) -> bool {
     tasks.starts_with('[')
 }
 
@@ -57,10 +57,10 @@ fn job_of(id: &str) -> &str {
 }
 
 pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
-    let mut list = JobList { form: Form::SqueueText, lines: Vec::new() };
+    let mut list = JobList { form: ListForm::SqueueText, lines: Vec::new() };
     for line in input.lines() {
         let line = line?;
-        let text = plain(&line.text);
+        let text = without_comment(&line.text);
         let (id, nodes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let nodes = nodes.trim_start();
         let heading = id == HEADING;
@@ -69,13 +69,13 @@ pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         }
         // squeue's default columns, without -o, are no node lists.
         if heading || !is_id(id) || id.ends_with(']') || nodes.contains(char::is_whitespace) {
-            let what = format!("'{}' is not a job's id and its nodes", shown(text));
+            let what = format!("'{}' is not a job's id and its nodes", printable_excerpt(text));
             let hint = "give what squeue -h -t R -o \"%i %N\" prints, or mend this line";
-            return Err(FileError::new("FD-2303", input.place(line.number), what, hint));
+            return Err(FileError::new("FD-2303", input.line_place(line.number), what, hint));
         }
         let job = job_of(id);
-        let added = list.add(line.number, job, nodes);
-        added.map_err(|error| bad_nodes(input.place(line.number), job, &error))?;
+        let added = list.add_hosts(line.number, job, nodes);
+        added.map_err(|error| bad_host_list(input.line_place(line.number), job, &error))?;
     }
     Ok(list)
 }

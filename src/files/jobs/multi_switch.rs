@@ -7,12 +7,13 @@ use fabdeck_fabric::{Fabric, Guid, JobMap, NodeId, PortId};
 /// The hosts of each job on several switches, without its id, in a fixed order. Equal lists need the same routes: a
 /// job that follows another on the same hosts changes nothing (dissertation 5.2.2.1).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MultiSwitch(Vec<BTreeSet<Guid>>);
+pub struct MultiSwitchJobs(Vec<BTreeSet<Guid>>);
 
-impl MultiSwitch {
+impl MultiSwitchJobs {
     pub fn of(fabric: &Fabric, jobs: &JobMap) -> Self {
-        let several =
-            jobs.iter().filter(|(_, ports)| hosts(fabric, jobs, ports) > 1 && switches(fabric, ports) > 1);
+        let several = jobs
+            .iter()
+            .filter(|(_, ports)| host_count(fabric, jobs, ports) > 1 && switch_count(fabric, ports) > 1);
         let adapters = |ports: &BTreeSet<PortId>| {
             ports.iter().map(|port| fabric.node(fabric.port(*port).node).guid()).collect()
         };
@@ -32,12 +33,12 @@ impl MultiSwitch {
 }
 
 /// Number of hosts of a job. A host with adapters on several switches sends nothing to itself.
-fn hosts(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
+fn host_count(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
     ports.iter().map(|port| jobs.host(fabric, *port)).collect::<BTreeSet<NodeId>>().len()
 }
 
 /// Number of switches that the ports are on.
-fn switches(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
+fn switch_count(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
     let peer = |port: &PortId| Some(fabric.port(fabric.peer(*port)?).node);
     let switches: BTreeSet<NodeId> =
         ports.iter().filter_map(peer).filter(|node| fabric.node(*node).is_switch()).collect();
@@ -47,11 +48,11 @@ fn switches(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
 
     #[test]
     fn jobs_on_one_switch_and_ids_count_for_nothing() {
-        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         // Two leaves with two hosts each.
         let hosts: Vec<PortId> = fabric
             .nodes()
@@ -63,7 +64,7 @@ mod tests {
             for (job, at) in rows {
                 at.iter().for_each(|at| jobs.add(job, hosts[*at]));
             }
-            MultiSwitch::of(&fabric, &jobs)
+            MultiSwitchJobs::of(&fabric, &jobs)
         };
         let first = of(&[("1", &[0, 3]), ("2", &[0, 1]), ("3", &[1, 2])]);
         assert_eq!(first.len(), 2);
@@ -77,8 +78,8 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_one_host_is_on_several_switches_with_nobody() {
-        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+    fn a_job_of_one_host_is_no_multi_switch_job() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let adapters = fabric.nodes().filter(|(_, node)| !node.is_switch());
         let ports: Vec<(PortId, NodeId)> = adapters
             .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| (port, id)).collect::<Vec<_>>())
@@ -86,10 +87,10 @@ mod tests {
         // The first and the last adapter, on two leaves, belong to one host.
         let mut jobs = JobMap::default();
         [0, 3].iter().for_each(|at: &usize| jobs.add("1", ports[*at].0));
-        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
-        jobs.join(ports[3].0, ports[0].1);
-        assert!(MultiSwitch::of(&fabric, &jobs).is_empty());
+        assert_eq!(MultiSwitchJobs::of(&fabric, &jobs).len(), 1);
+        jobs.join_host(ports[3].0, ports[0].1);
+        assert!(MultiSwitchJobs::of(&fabric, &jobs).is_empty());
         jobs.add("1", ports[1].0);
-        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
+        assert_eq!(MultiSwitchJobs::of(&fabric, &jobs).len(), 1);
     }
 }

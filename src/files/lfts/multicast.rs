@@ -1,10 +1,10 @@
 //! Rows of multicast tables: one column for each port, or a mask in hexadecimal.
 
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Mft, PortNum};
 
 use super::super::FileError;
-use super::super::opensm::{BAD_LID, bad_line, bad_port, leading_hex, shown};
+use super::super::opensm::{BAD_LID, bad_line, bad_port, printable_excerpt, split_leading_hex};
 
 const FIRST_GROUP: u64 = 0xC000;
 const LAST_GROUP: u64 = 0xFFFE;
@@ -13,30 +13,34 @@ const GROUPS_PER_BLOCK: u32 = 32;
 const BLOCK_MASK: u32 = 0x1FF;
 
 #[derive(Default)]
-pub(super) struct Multicast {
+pub(super) struct MulticastReader {
     table: Mft,
     /// Whether the rows hold masks (`Port Mask` in the heading) instead of columns.
     masks: bool,
 }
 
-impl Multicast {
-    pub(super) fn see_heading(&mut self, text: &str) {
+impl MulticastReader {
+    pub(super) fn read_heading(&mut self, text: &str) {
         self.masks |= text.starts_with("MLid") && text.trim().ends_with("Port Mask");
     }
 
-    pub(super) fn row(&mut self, text: &str, place: impl Fn() -> Place) -> Result<(), Box<FileError>> {
+    pub(super) fn read_row(
+        &mut self,
+        text: &str,
+        place: impl Fn() -> NotePlace,
+    ) -> Result<(), Box<FileError>> {
         let wanted = "a row of a multicast table";
         let (group, ports) = text
             .get(2..)
-            .and_then(leading_hex)
+            .and_then(split_leading_hex)
             .filter(|(_, ports)| ports.is_empty() || ports.starts_with("      "))
             .ok_or_else(|| bad_line(place(), text, wanted))?;
         if !(FIRST_GROUP..=LAST_GROUP).contains(&group) {
-            let what = format!("a multicast entry for the LID '{}'", shown(text));
+            let what = format!("a multicast entry for the LID '{}'", printable_excerpt(text));
             return Err(FileError::new(BAD_LID, place(), what, "multicast LIDs are 0xc000 to 0xfffe"));
         }
         let ports = ports.get(6..).unwrap_or_default();
-        let members = if self.masks { masked(ports) } else { columns(ports) };
+        let members = if self.masks { parse_mask(ports) } else { parse_columns(ports) };
         let members = members.ok_or_else(|| bad_line(place(), text, wanted))?;
         let mut numbers = Vec::with_capacity(members.len());
         for member in members {
@@ -61,7 +65,7 @@ pub(super) fn is_heading(text: &str) -> bool {
 }
 
 /// Reads `x   x`: two characters for each port from 0.
-fn columns(ports: &str) -> Option<Vec<u32>> {
+fn parse_columns(ports: &str) -> Option<Vec<u32>> {
     let mut members = Vec::new();
     for (at, mark) in ports.bytes().enumerate() {
         match mark {
@@ -74,7 +78,7 @@ fn columns(ports: &str) -> Option<Vec<u32>> {
 }
 
 /// Reads `000a8000`: four digits for each sixteen ports, the lowest port in the lowest bit.
-fn masked(ports: &str) -> Option<Vec<u32>> {
+fn parse_mask(ports: &str) -> Option<Vec<u32>> {
     let digits = ports.trim();
     if !digits.len().is_multiple_of(4) || !digits.is_ascii() {
         return None;
@@ -91,7 +95,7 @@ fn masked(ports: &str) -> Option<Vec<u32>> {
     Some(members)
 }
 
-pub(super) fn forget_block(table: &mut Mft, packed: u32) {
+pub(super) fn remove_block(table: &mut Mft, packed: u32) {
     let first = FIRST_GROUP as u32 + (packed & BLOCK_MASK) * GROUPS_PER_BLOCK;
     table.groups.retain(|group, _| !(first..first + GROUPS_PER_BLOCK).contains(&u32::from(*group)));
 }

@@ -34,7 +34,7 @@ fn ports_that_cannot_be_are_refused_with_their_line() {
 fn no_path_is_an_entry_like_another_and_nothing_in_the_table() {
     let file = read_text(&section("0x0001 000\n0x0002 255\n0x0000 255 : (illegal port)\n")).unwrap();
     let lft = file.sections[0].tables.lft.as_ref().unwrap();
-    assert_eq!(lft.routed().count(), 1);
+    assert_eq!(lft.routed_lids().count(), 1);
     assert!(file.notes.is_empty(), "{:?}", file.notes);
 }
 
@@ -55,14 +55,14 @@ fn a_heading_without_a_guid_and_a_row_without_a_heading_are_refused() {
 fn counts_that_disagree_make_the_answer_partial() {
     let hex = |count: &str| {
         let head = "Unicast lids [0x0-0x9] of switch Lid 1 guid 0x1 (leaf):\n0x0001 000 \n0x0002 001 \n";
-        read_text(&format!("{head}{count}\n")).unwrap().notes.partial()
+        read_text(&format!("{head}{count}\n")).unwrap().notes.is_partial()
     };
     assert!(!hex("2 valid lids dumped "));
     assert!(hex("3 valid lids dumped "));
     assert!(hex(""));
     // OpenSM counts up to the highest LID, routed or not.
-    assert!(!read_text(&section("0x0001 000 # x\n")).unwrap().notes.partial());
-    assert!(read_text(&section("").replace("9 lids", "8 lids")).unwrap().notes.partial());
+    assert!(!read_text(&section("0x0001 000 # x\n")).unwrap().notes.is_partial());
+    assert!(read_text(&section("").replace("9 lids", "8 lids")).unwrap().notes.is_partial());
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_last_entry_of_two_counts_and_is_noted() {
     let file = read_text(&section("0x0001 001 # x\n0x0001 002 # x\n")).unwrap();
     let lft = file.sections[0].tables.lft.as_ref().unwrap();
     assert_eq!(lft.get(Lid::new(1).unwrap()), Some(PortNum(2)));
-    assert!(file.notes.has("FN-305") && !file.notes.partial());
+    assert!(file.notes.has("FN-305") && !file.notes.is_partial());
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn the_tools_leave_out_a_last_lid_that_begins_a_block() {
         let head = "Unicast lids [0x0-0x40] of switch Lid 1 guid 0x1 (leaf):\n0x0001 000 \n";
         read_text(&format!("{head}{rows}{count} valid lids dumped \n")).unwrap()
     };
-    assert!(dump("", 1).notes.partial());
-    assert!(!dump("0x0040 001 \n", 2).notes.partial());
+    assert!(dump("", 1).notes.is_partial());
+    assert!(!dump("0x0040 001 \n", 2).notes.is_partial());
 }
 
 #[test]

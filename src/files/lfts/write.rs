@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Notes, Place};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
 
-use super::super::opensm::{LEFT_OUT, kind_words, port_guid, switch_lid, switches_in_dump_order};
+use super::super::opensm::{ENTRIES_LEFT_OUT, kind_label, port_guid, switch_lid, switches_in_dump_order};
 use super::super::topology_text::clean_name;
 
 /// Writes the tables of all switches that have one. Entries that OpenSM would not print are left out with a note.
@@ -14,13 +14,14 @@ pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Resul
     let mut notes = Notes::new();
     let order = switches_in_dump_order(fabric);
     // A fabric without LIDs has no highest one; the tables' highest LID counts then.
-    let routed =
-        || tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed().last()).map(|(lid, _)| lid);
+    let routed = || {
+        tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed_lids().last()).map(|(lid, _)| lid)
+    };
     let top = fabric.top_lid().or_else(|| routed().max()).map_or(0, Lid::value);
     let owners = owner_comments(fabric, top);
     for id in order {
         let Some(lft) = tables.lft(id) else {
-            notes.add_partial(LEFT_OUT, Place::default(), || {
+            notes.add_partial(ENTRIES_LEFT_OUT, NotePlace::default(), || {
                 format!("switch {} has no table; it is not in the file", fabric.node(id).guid())
             });
             continue;
@@ -42,9 +43,9 @@ fn write_switch(
     let facts = &fabric.node(id).facts;
     let (lid, name) = (switch_lid(fabric, id), clean_name(&facts.description));
     writeln!(out, "Unicast lids [0-{top}] of switch Lid {lid} guid {} ('{name}'):", facts.guid)?;
-    for (lid, port) in lft.routed() {
+    for (lid, port) in lft.routed_lids() {
         if lid.value() > top || is_beyond(port, facts.port_count) {
-            notes.add(LEFT_OUT, Place::default(), || {
+            notes.add(ENTRIES_LEFT_OUT, NotePlace::default(), || {
                 format!("switch {}: LID {lid} through port {port} is not of this fabric", facts.guid)
             });
             continue;
@@ -71,7 +72,7 @@ fn owner_comment(fabric: &Fabric, lid: Option<Lid>) -> String {
     match known {
         Some((port, guid)) => {
             let facts = &fabric.node(port.node).facts;
-            format!("{} portguid {guid}: '{}'", kind_words(facts.kind), clean_name(&facts.description))
+            format!("{} portguid {guid}: '{}'", kind_label(facts.kind), clean_name(&facts.description))
         }
         None => "unknown node and type".to_owned(),
     }

@@ -2,16 +2,16 @@
 
 use std::io;
 
-use super::pace::{PacedInput, read_up_to};
-use super::{Depth, FileError, Unpacking, damaged, said};
+use super::time_limit::{TimedInput, read_up_to};
+use super::{Depth, FileError, Unpacker, damaged_archive, printable_text};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ArchiveKind {
     Tar,
     Zip,
 }
 
-impl Kind {
+impl ArchiveKind {
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Zip),
@@ -26,26 +26,29 @@ const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
 /// Archives within an archive add signatures too, if they are stored uncompressed.
 const ENTRIES_WITHIN: usize = 16;
 
-impl Unpacking<'_> {
+impl Unpacker<'_> {
     pub(super) fn unpack_archive(
         &mut self,
-        kind: Kind,
+        kind: ArchiveKind,
         name: &str,
         bytes: &[u8],
         depth: Depth,
     ) -> Result<(), Box<FileError>> {
         match kind {
-            Kind::Tar => self.unpack_tar(name, bytes, depth),
-            Kind::Zip => self.unpack_zip(name, bytes, depth),
+            ArchiveKind::Tar => self.unpack_tar(name, bytes, depth),
+            ArchiveKind::Zip => self.unpack_zip(name, bytes, depth),
         }
     }
 
     fn unpack_tar(&mut self, name: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
         let broken = |why: io::Error| {
-            damaged(name, format!("the tar archive cannot be read on: {}", said(&why.to_string())))
+            damaged_archive(
+                name,
+                format!("the tar archive cannot be read on: {}", printable_text(&why.to_string())),
+            )
         };
         let pace = self.pace;
-        let mut archive = tar::Archive::new(PacedInput::new(bytes, pace));
+        let mut archive = tar::Archive::new(TimedInput::new(bytes, pace));
         for entry in archive.entries().map_err(broken)? {
             let entry = entry.map_err(broken)?;
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
@@ -58,19 +61,22 @@ impl Unpacking<'_> {
                 self.leave_out(&path, "a link or a device");
                 continue;
             }
-            let left = self.budget.left();
+            let left = self.budget.remaining_bytes();
             let held = read_up_to(entry, left, pace).map_err(broken)?;
             if held.len() as u64 > left {
                 return Err(self.budget.too_large(name));
             }
-            self.entry(name, &path, &held, depth)?;
+            self.open_entry(name, &path, &held, depth)?;
         }
         Ok(())
     }
 
     fn unpack_zip(&mut self, name: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
         let broken = |why: zip::result::ZipError| {
-            damaged(name, format!("the zip archive cannot be read: {}", said(&why.to_string())))
+            damaged_archive(
+                name,
+                format!("the zip archive cannot be read: {}", printable_text(&why.to_string())),
+            )
         };
         // The zip crate reads the whole directory before the first entry, which needs more memory than the directory
         // has bytes.
@@ -79,7 +85,7 @@ impl Unpacking<'_> {
             return Err(self.too_many_entries(name));
         }
         let pace = self.pace;
-        let mut archive = zip::ZipArchive::new(PacedInput::new(bytes, pace)).map_err(broken)?;
+        let mut archive = zip::ZipArchive::new(TimedInput::new(bytes, pace)).map_err(broken)?;
         for at in 0..archive.len() {
             self.count_entry(name)?;
             let entry = archive.by_index_raw(at).map_err(broken)?;
@@ -93,22 +99,25 @@ impl Unpacking<'_> {
                 self.leave_out(&path, if is_link { "a link" } else { "encrypted" });
                 continue;
             }
-            let left = self.budget.left();
+            let left = self.budget.remaining_bytes();
             let unpacked = archive
                 .by_index(at)
                 .map_err(|why| why.to_string())
                 .and_then(|entry| read_up_to(entry, left, pace).map_err(|why| why.to_string()));
-            if pace.is_over() {
+            if pace.is_exceeded() {
                 return Err(self.budget.too_long(name));
             }
             match unpacked {
                 Ok(held) if held.len() as u64 > left => return Err(self.budget.too_large(name)),
-                Ok(held) => self.entry(name, &path, &held, depth)?,
+                Ok(held) => self.open_entry(name, &path, &held, depth)?,
                 // The directory of the archive knows where the next entry begins, so unpacking continues.
                 Err(why) => {
-                    let inner = format!("{name}!{}", said(&path));
-                    let error = damaged(&inner, format!("the entry cannot be unpacked: {}", said(&why)));
-                    self.give(inner, Err(error), depth);
+                    let inner = format!("{name}!{}", printable_text(&path));
+                    let error = damaged_archive(
+                        &inner,
+                        format!("the entry cannot be unpacked: {}", printable_text(&why)),
+                    );
+                    self.emit(inner, Err(error), depth);
                 }
             }
         }
@@ -126,7 +135,7 @@ impl Unpacking<'_> {
 
     fn too_many_entries(&mut self, name: &str) -> Box<FileError> {
         let most = self.budget.limits.entries;
-        self.budget.refuse(name, format!("it holds more than {most} entries"))
+        self.budget.exceed_limit(name, format!("it holds more than {most} entries"))
     }
 }
 

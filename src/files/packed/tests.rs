@@ -36,21 +36,21 @@ fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-type Found = Vec<(String, Result<Vec<u8>, &'static str>)>;
+type UnpackedList = Vec<(String, Result<Vec<u8>, &'static str>)>;
 
-fn unpacked(bytes: &[u8], limits: Limits) -> (Found, Notes) {
-    unpacked_while(bytes, limits, &|| true)
+fn unpack_all(bytes: &[u8], limits: Limits) -> (UnpackedList, Notes) {
+    unpack_all_while(bytes, limits, &|| true)
 }
 
-fn unpacked_while(bytes: &[u8], limits: Limits, may_go_on: &dyn Fn() -> bool) -> (Found, Notes) {
+fn unpack_all_while(bytes: &[u8], limits: Limits, may_go_on: &dyn Fn() -> bool) -> (UnpackedList, Notes) {
     let (mut found, mut notes) = (Vec::new(), Notes::new());
-    unpack("f", bytes.into(), (limits, &Pace::new(may_go_on)), &mut notes, &mut |file| {
+    unpack("f", bytes.into(), (limits, &TimeLimit::new(may_go_on)), &mut notes, &mut |file| {
         found.push((file.name, file.bytes.map(Cow::into_owned).map_err(|error| error.code)));
     });
     (found, notes)
 }
 
-fn one(name: &str, held: Result<&[u8], &'static str>) -> Found {
+fn one(name: &str, held: Result<&[u8], &'static str>) -> UnpackedList {
     vec![(name.to_owned(), held.map(<[u8]>::to_vec))]
 }
 
@@ -60,14 +60,14 @@ fn each_stream_is_unpacked_and_text_is_left_alone() {
     for packed in
         [gzip(TEXT), bzip2_of(TEXT), zstd::encode_all(TEXT, 1).unwrap(), gzip(&gzip(TEXT)), TEXT.to_vec()]
     {
-        assert_eq!(unpacked(&packed, Limits::default()).0, one("f", Ok(TEXT)));
+        assert_eq!(unpack_all(&packed, Limits::default()).0, one("f", Ok(TEXT)));
     }
-    assert_eq!(unpacked(&xz, Limits::default()).0, one("f", Ok(b"hello\n")));
+    assert_eq!(unpack_all(&xz, Limits::default()).0, one("f", Ok(b"hello\n")));
     let end = xz.len() - 30;
     xz.truncate(end);
-    assert_eq!(unpacked(&xz, Limits::default()).0, one("f", Err("FD-2004")));
+    assert_eq!(unpack_all(&xz, Limits::default()).0, one("f", Err("FD-2004")));
     let half = gzip(TEXT);
-    assert_eq!(unpacked(&half[..half.len() - 9], Limits::default()).0, one("f", Err("FD-2004")));
+    assert_eq!(unpack_all(&half[..half.len() - 9], Limits::default()).0, one("f", Err("FD-2004")));
 }
 
 fn bzip2_of(bytes: &[u8]) -> Vec<u8> {
@@ -89,16 +89,16 @@ fn archives_are_folders_and_one_may_lie_in_another() {
     let both = [("dump/a.txt", TEXT), ("dump/.hidden", TEXT), ("dump/b.txt.gz", &gzip(TEXT))];
     let expected = [("f!dump/a.txt", TEXT), ("f!dump/b.txt.gz", TEXT)];
     for archive in [tar_of(&both), zip_of(&both), gzip(&tar_of(&both))] {
-        let (found, _) = unpacked(&archive, Limits::default());
+        let (found, _) = unpack_all(&archive, Limits::default());
         let found: Vec<_> =
             found.iter().map(|(name, held)| (name.as_str(), held.as_deref().unwrap())).collect();
         assert_eq!(found, expected);
     }
     let inner = zip_of(&[("a.txt", TEXT)]);
     let middle = tar_of(&[("in.zip", &inner)]);
-    assert_eq!(unpacked(&middle, Limits::default()).0, one("f!in.zip!a.txt", Ok(TEXT)));
+    assert_eq!(unpack_all(&middle, Limits::default()).0, one("f!in.zip!a.txt", Ok(TEXT)));
     let outer = zip_of(&[("in.tar", &middle), ("b.txt", TEXT)]);
-    let (found, _) = unpacked(&outer, Limits::default());
+    let (found, _) = unpack_all(&outer, Limits::default());
     assert_eq!(found[0], ("f!in.tar!in.zip".to_owned(), Err("FD-2005")), "deeper ones are told");
     assert_eq!(found[1].1.as_deref(), Ok(TEXT), "and take nothing with them");
 }
@@ -106,7 +106,7 @@ fn archives_are_folders_and_one_may_lie_in_another() {
 #[test]
 fn paths_are_labels_and_links_lead_nowhere() {
     let traversal = [("../../etc/passwd", TEXT), ("/etc/cron.d/x", TEXT)];
-    let (found, _) = unpacked(&tar_of(&traversal), Limits::default());
+    let (found, _) = unpack_all(&tar_of(&traversal), Limits::default());
     assert_eq!(found.len(), 2);
     assert!(
         found.iter().all(|(name, held)| name.starts_with("f!") && held.as_deref() == Ok(TEXT)),
@@ -120,7 +120,7 @@ fn paths_are_labels_and_links_lead_nowhere() {
     header.set_size(0);
     header.set_cksum();
     bytes[..512].copy_from_slice(header.as_bytes());
-    let (found, notes) = unpacked(&bytes, Limits::default());
+    let (found, notes) = unpack_all(&bytes, Limits::default());
     assert!(found.is_empty() && notes.has("FN-555"), "{found:?} {notes:?}");
 }
 
@@ -131,14 +131,14 @@ fn bombs_are_refused_by_size_ratio_and_number() {
     let flat = Limits { ratio: 100, ratio_from: 1 << 10, ..Limits::default() };
     for bomb in [gzip(&zeros), gzip(&gzip(&zeros)), zip_of(&[("a", &zeros)]), bzip2_of(&zeros)] {
         for limits in [few, flat] {
-            let (found, _) = unpacked(&bomb, limits);
+            let (found, _) = unpack_all(&bomb, limits);
             assert!(found.iter().all(|(_, held)| *held == Err("FD-2005")) && !found.is_empty(), "{found:?}");
         }
     }
     let many: Vec<(String, &[u8])> = (0..30).map(|at| (format!("{at}"), TEXT)).collect();
     let many: Vec<(&str, &[u8])> = many.iter().map(|(name, held)| (name.as_str(), *held)).collect();
     for archive in [tar_of(&many), zip_of(&many)] {
-        let (found, _) = unpacked(&archive, Limits { entries: 20, ..Limits::default() });
+        let (found, _) = unpack_all(&archive, Limits { entries: 20, ..Limits::default() });
         assert_eq!((found.len(), &found[20].1), (21, &Err("FD-2005")));
     }
 }
@@ -146,7 +146,7 @@ fn bombs_are_refused_by_size_ratio_and_number() {
 #[test]
 fn where_one_file_is_wanted_an_archive_of_one_will_do() {
     let bytes = |packed: Vec<u8>| {
-        unpack_one("f", packed, &Pace::new(&|| true)).map(|(_, bytes)| bytes).map_err(|error| error.code)
+        unpack_one("f", packed, &TimeLimit::new(&|| true)).map(|(_, bytes)| bytes).map_err(|error| error.code)
     };
     assert_eq!(bytes(TEXT.to_vec()), Ok(TEXT.to_vec()));
     assert_eq!(bytes(gzip(&tar_of(&[("a", TEXT)]))), Ok(TEXT.to_vec()));
@@ -154,10 +154,10 @@ fn where_one_file_is_wanted_an_archive_of_one_will_do() {
 }
 
 #[test]
-fn damaged_archives_are_told_wherever_they_end() {
+fn damaged_archives_are_reported_wherever_they_end() {
     for archive in [tar_of(&[("a", TEXT), ("b", TEXT)]), zip_of(&[("a", TEXT), ("b", TEXT)])] {
         for end in 0..archive.len() {
-            let (found, _) = unpacked(&archive[..end], Limits::default());
+            let (found, _) = unpack_all(&archive[..end], Limits::default());
             assert!(found.len() <= 3, "{end}: {found:?}");
         }
     }
@@ -165,7 +165,7 @@ fn damaged_archives_are_told_wherever_they_end() {
 
 /// Input that takes long without being large: many empty streams, empty blocks, many small files, and a high ratio.
 #[test]
-fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_while() {
+fn unpacking_checks_its_time_limit_often_and_ends_soon_after_it() {
     const SIZE: usize = 1 << 19;
     let again = |part: &[u8]| part.repeat(SIZE / part.len());
     let small: Vec<(&str, &[u8])> = vec![("a", TEXT); SIZE / 1024];
@@ -200,10 +200,10 @@ fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_whil
             asked.set(asked.get() + 1);
             asked.get() <= most
         };
-        let (found, _) = unpacked_while(&bytes, Limits::default(), &|| count(u32::MAX));
+        let (found, _) = unpack_all_while(&bytes, Limits::default(), &|| count(u32::MAX));
         assert!(asked.get() >= 30, "{what}: asked {} times: {found:?}", asked.get());
         asked.set(0);
-        let (found, _) = unpacked_while(&bytes, Limits::default(), &|| count(8));
+        let (found, _) = unpack_all_while(&bytes, Limits::default(), &|| count(8));
         assert_eq!(found.last().unwrap().1, Err("FD-2005"), "{what}");
         assert!(asked.get() < 20, "{what}: asked {} times", asked.get());
     }
@@ -215,22 +215,22 @@ fn a_directory_of_a_zip_archive_that_is_too_long_is_not_read() {
     let mut bytes = zip_of(&[("a", TEXT)]);
     bytes.extend(ENTRY_OF_ZIP.repeat(100));
     let limits = |entries| Limits { entries, ..Limits::default() };
-    assert_eq!(unpacked(&bytes, limits(5)).0, one("f", Err("FD-2005")));
-    assert_ne!(unpacked(&bytes, limits(50)).0, one("f", Err("FD-2005")));
+    assert_eq!(unpack_all(&bytes, limits(5)).0, one("f", Err("FD-2005")));
+    assert_ne!(unpack_all(&bytes, limits(50)).0, one("f", Err("FD-2005")));
 }
 
 const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
 
 /// Steps without input or output count too.
 #[test]
-fn unpacking_is_asked_about_its_time_after_so_many_steps_of_nothing() {
+fn empty_steps_count_towards_the_time_limit() {
     let asked = std::cell::Cell::new(0);
     let may_go_on = || {
         asked.set(asked.get() + 1);
         asked.get() < 3
     };
-    let pace = Pace::new(&may_go_on);
-    let steps = (0..10_000).take_while(|_| pace.step(0).is_ok()).count();
+    let pace = TimeLimit::new(&may_go_on);
+    let steps = (0..10_000).take_while(|_| pace.count_work(0).is_ok()).count();
     assert!(asked.get() == 3 && (1000..2000).contains(&steps), "{} {steps}", asked.get());
 }
 
@@ -244,7 +244,7 @@ fn links_and_encrypted_entries_of_a_zip_archive_are_left_out() {
     encrypted[6] |= 1;
     encrypted[directory + 8] |= 1;
     for (archive, why) in [(link, "a link"), (encrypted, "encrypted")] {
-        let (found, notes) = unpacked(&archive, Limits::default());
+        let (found, notes) = unpack_all(&archive, Limits::default());
         assert!(found.is_empty() && notes.has("FN-555"), "{why}: {found:?} {notes:?}");
         assert!(notes.iter().all(|note| note.text.ends_with(why)), "{notes:?}");
     }
@@ -261,6 +261,6 @@ fn bytes_of_all_layers_count_together() {
     .take(700 << 10)
     .collect();
     let limits = Limits { bytes: 1 << 20, ..Limits::default() };
-    assert_eq!(unpacked(&gzip(&noise), limits).0, one("f", Ok(&noise)));
-    assert_eq!(unpacked(&gzip(&gzip(&noise)), limits).0, one("f", Err("FD-2005")));
+    assert_eq!(unpack_all(&gzip(&noise), limits).0, one("f", Ok(&noise)));
+    assert_eq!(unpack_all(&gzip(&gzip(&noise)), limits).0, one("f", Err("FD-2005")));
 }

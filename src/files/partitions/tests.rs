@@ -5,7 +5,7 @@ fn read_text(text: &str) -> Result<PartitionFile, Box<FileError>> {
 }
 
 /// Each definition as `name key: members`, full members with a `+`.
-fn said(file: &PartitionFile) -> Vec<String> {
+fn statements(file: &PartitionFile) -> Vec<String> {
     let member = |member: &PartitionMember| {
         let who = match member.who {
             PartitionPorts::All => "all".to_owned(),
@@ -26,7 +26,7 @@ fn definitions_run_over_lines_and_share_them() {
         b : 0x14; 0x9: 0x15=much;d,what:;\n";
     let file = read_text(text).unwrap();
     assert_eq!(
-        said(&file),
+        statements(&file),
         [
             "Default 7fff: all manager+ Switch+",
             "a 10: 11+ 12",
@@ -57,15 +57,15 @@ fn what_opensm_would_drop_the_file_for_is_refused_with_its_line() {
 fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
     let text =
         "Default=0x7fff, ipoib: ALL, SELF=full;\nfew=0x10, defmember=full: 0x1234,\n 0x5678=limited;\n";
-    let whole = said(&read_text(text).unwrap());
+    let whole = statements(&read_text(text).unwrap());
     for end in 0..text.len() {
         match read_text(&text[..end]) {
             Ok(cut) => {
-                for (cut, whole) in said(&cut).iter().zip(&whole) {
+                for (cut, whole) in statements(&cut).iter().zip(&whole) {
                     assert!(whole.starts_with(cut.trim_end()), "{end}: {cut} is no part of {whole}");
                 }
                 let partial = !text[..end].trim_end().ends_with(';');
-                assert!(!partial || cut.notes.partial(), "{end}");
+                assert!(!partial || cut.notes.is_partial(), "{end}");
             }
             Err(error) => assert_eq!(error.code, "FD-2307", "{end}: {error}"),
         }

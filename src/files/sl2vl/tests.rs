@@ -24,6 +24,6 @@ fn rows_that_cannot_be_are_refused_with_their_line() {
 #[test]
 fn a_section_ends_with_a_rule() {
     let row = "0   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n";
-    assert!(read_text(&format!("{HEAD}{row}")).unwrap().notes.partial());
+    assert!(read_text(&format!("{HEAD}{row}")).unwrap().notes.is_partial());
     assert!(read_text(&format!("{HEAD}{row}#---\n\n")).unwrap().notes.is_empty());
 }

@@ -10,7 +10,7 @@ const DIGITS: usize = 9;
 pub fn compress<S: AsRef<str>>(names: &[S]) -> String {
     let mut groups: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
     for name in names {
-        let (prefix, digits) = split(name.as_ref());
+        let (prefix, digits) = split_number(name.as_ref());
         groups.entry(prefix).or_default().push((digits.parse().unwrap_or(0), digits));
     }
     let mut out = String::new();
@@ -18,12 +18,12 @@ pub fn compress<S: AsRef<str>>(names: &[S]) -> String {
         numbers.sort_unstable_by_key(|(number, digits)| (*number, digits.len()));
         numbers.dedup();
         if numbers.first().is_some_and(|(_, digits)| digits.is_empty()) {
-            separate(&mut out);
+            push_separator(&mut out);
             out.push_str(prefix);
             numbers.remove(0);
         }
         if !numbers.is_empty() {
-            separate(&mut out);
+            push_separator(&mut out);
             out.push_str(prefix);
             write_numbers(&mut out, &numbers);
         }
@@ -31,14 +31,14 @@ pub fn compress<S: AsRef<str>>(names: &[S]) -> String {
     out
 }
 
-fn separate(out: &mut String) {
+fn push_separator(out: &mut String) {
     if !out.is_empty() {
         out.push(',');
     }
 }
 
 /// Splits a name before the digits at its end.
-fn split(name: &str) -> (&str, &str) {
+fn split_number(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
     name.split_at(name.len() - digits)
 }

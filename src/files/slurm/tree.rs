@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::place;
+use super::file_place;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Fabric, Names, NodeId, NodeKind};
 
 /// All vectors are indexed by switch.
-pub(super) struct Tree {
+pub(super) struct SwitchTree {
     ranks: Vec<Option<u32>>,
     hosts: Vec<Vec<String>>,
     children: Vec<Vec<NodeId>>,
@@ -15,11 +15,11 @@ pub(super) struct Tree {
     listed: Vec<bool>,
 }
 
-impl Tree {
+impl SwitchTree {
     pub(super) fn new(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Self {
         let neighbours = neighbours(fabric);
         let Population { hosts, counts } = populate(fabric, names, rail, notes);
-        let ranks = ranks(&leaves(&counts, &neighbours), &neighbours);
+        let ranks = compute_ranks(&find_leaves(&counts, &neighbours), &neighbours);
         note_level_links(fabric, names, &ranks, notes);
         let children: Vec<Vec<NodeId>> = (0..neighbours.len())
             .map(|at| {
@@ -30,7 +30,7 @@ impl Tree {
             })
             .collect();
         let mut tree = Self { listed: vec![false; ranks.len()], ranks, hosts, children };
-        tree.list(fabric, names, notes);
+        tree.mark_listed(fabric, names, notes);
         tree
     }
 
@@ -46,29 +46,29 @@ impl Tree {
         &self.hosts[id.index()]
     }
 
-    pub(super) fn listed(&self, id: NodeId) -> bool {
+    pub(super) fn is_listed(&self, id: NodeId) -> bool {
         self.listed[id.index()]
     }
 
     pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        self.children[id.index()].iter().copied().filter(|child| self.listed(*child))
+        self.children[id.index()].iter().copied().filter(|child| self.is_listed(*child))
     }
 
     /// Finds the switches that have hosts at or below them, and the number of trees that they form.
-    fn list(&mut self, fabric: &Fabric, names: &Names, notes: &mut Notes) {
+    fn mark_listed(&mut self, fabric: &Fabric, names: &Names, notes: &mut Notes) {
         let mut order: Vec<usize> = (0..self.ranks.len()).collect();
         order.sort_by_key(|at| self.ranks[*at]);
-        let mut parts = Parts::new(self.ranks.len());
+        let mut parts = SwitchSets::new(self.ranks.len());
         for at in order {
             let below: Vec<NodeId> = self.children(NodeId(at as u32)).collect();
             self.listed[at] = !self.hosts[at].is_empty() || !below.is_empty();
             for child in below {
-                parts.join(at, child.index());
+                parts.union(at, child.index());
             }
             if !self.listed[at] {
                 let id = NodeId(at as u32);
-                notes.add("FN-456", place(), || {
-                    format!("{} has no host at or below it; left out", names.of(id))
+                notes.add("FN-456", file_place(), || {
+                    format!("{} has no host at or below it; left out", names.name(id))
                 });
             }
         }
@@ -76,7 +76,7 @@ impl Tree {
         let roots: BTreeSet<usize> =
             (0..fabric.switch_count()).filter(listed).map(|at| parts.root(at)).collect();
         if roots.len() > 1 {
-            notes.add("FN-455", place(), || {
+            notes.add("FN-455", file_place(), || {
                 format!("the switches fall into {} parts; no switch joins them in the file", roots.len())
             });
         }
@@ -84,9 +84,9 @@ impl Tree {
 }
 
 /// Disjoint sets of switches.
-struct Parts(Vec<usize>);
+struct SwitchSets(Vec<usize>);
 
-impl Parts {
+impl SwitchSets {
     fn new(count: usize) -> Self {
         Self((0..count).collect())
     }
@@ -99,7 +99,7 @@ impl Parts {
         at
     }
 
-    fn join(&mut self, a: usize, b: usize) {
+    fn union(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b)] = a.min(b);
     }
@@ -108,7 +108,7 @@ impl Parts {
 /// The switches cabled to each switch, without duplicates.
 fn neighbours(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut neighbours = vec![Vec::new(); fabric.switch_count()];
-    for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
+    for (link, _) in fabric.links().filter(|(link, _)| fabric.is_between_switches(*link)) {
         let [(a, _), (b, _)] = fabric.ends(link);
         if a != b {
             neighbours[a.index()].push(b);
@@ -140,8 +140,8 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
     let mut rails: BTreeMap<String, Rails<'_>> = BTreeMap::new();
     for (id, node) in fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter) {
         if node.facts.is_aggregation() {
-            notes.add("FN-457", place(), || {
-                format!("{} is an aggregation node of a switch; left out", names.of(id))
+            notes.add("FN-457", file_place(), || {
+                format!("{} is an aggregation node of a switch; left out", names.name(id))
             });
             continue;
         }
@@ -152,21 +152,23 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
             .collect();
         switches.dedup();
         if switches.is_empty() {
-            notes.add("FN-460", place(), || format!("{} is cabled to no switch; left out", names.of(id)));
+            notes.add("FN-460", file_place(), || {
+                format!("{} is cabled to no switch; left out", names.name(id))
+            });
             continue;
         }
         for switch in &switches {
             all.counts[switch.index()] += 1;
         }
-        let Some(name) = host_name(names.of(id)) else {
-            notes.add("FN-451", place(), || format!("'{}' names no host; left out", names.of(id)));
+        let Some(name) = host_name(names.name(id)) else {
+            notes.add("FN-451", file_place(), || format!("'{}' names no host; left out", names.name(id)));
             continue;
         };
         let known = rails.entry(name.clone()).or_insert_with(|| {
             order.push(name);
             Vec::new()
         });
-        known.extend(switches.into_iter().map(|switch| (names.of(id), switch)));
+        known.extend(switches.into_iter().map(|switch| (names.name(id), switch)));
     }
     // mlx5_2 comes before mlx5_10.
     rails.values_mut().for_each(|rails| rails.sort_by_key(|(name, _)| (name.len(), *name)));
@@ -175,17 +177,19 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
         let rails = &rails[&name];
         let chosen = rail.and_then(|rail| rails.get(rail - 1)).map(|(_, switch)| *switch);
         if let Some(rail) = rail.filter(|_| chosen.is_none()) {
-            notes.add("FN-461", place(), || format!("{name} has no rail {rail}; listed with its neighbours"));
+            notes.add("FN-461", file_place(), || {
+                format!("{name} has no rail {rail}; listed with its neighbours")
+            });
         }
         let set = leaf_set(rails);
         let at = chosen.unwrap_or_else(|| leaves[&set]);
         if set.len() > 1 {
-            let on: Vec<&str> = set.iter().map(|switch| names.of(*switch)).collect();
-            notes.add("FN-453", place(), || {
+            let on: Vec<&str> = set.iter().map(|switch| names.name(*switch)).collect();
+            notes.add("FN-453", file_place(), || {
                 format!(
                     "{name} is on {}; listed at {} (--rail N takes another)",
                     on.join(" and "),
-                    names.of(at)
+                    names.name(at)
                 )
             });
         }
@@ -221,7 +225,7 @@ fn shared_leaves(rails: &BTreeMap<String, Rails<'_>>) -> BTreeMap<BTreeSet<NodeI
 
 /// The switches at rank 0: those with hosts. A switch with few hosts amid leaves with many (a login node on a spine)
 /// is no leaf.
-fn leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
+fn find_leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
     let mut populated: Vec<usize> = counts.iter().copied().filter(|count| *count > 0).collect();
     populated.sort_unstable();
     let median = populated.get(populated.len() / 2).copied().unwrap_or(0);
@@ -234,7 +238,7 @@ fn leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
 }
 
 /// The distance of each switch from the nearest leaf; `None` if it reaches no leaf.
-fn ranks(leaves: &[bool], neighbours: &[Vec<NodeId>]) -> Vec<Option<u32>> {
+fn compute_ranks(leaves: &[bool], neighbours: &[Vec<NodeId>]) -> Vec<Option<u32>> {
     let mut ranks: Vec<Option<u32>> = leaves.iter().map(|leaf| leaf.then_some(0)).collect();
     let mut wave: Vec<usize> = (0..leaves.len()).filter(|at| leaves[*at]).collect();
     let mut rank = 0;
@@ -253,14 +257,14 @@ fn ranks(leaves: &[bool], neighbours: &[Vec<NodeId>]) -> Vec<Option<u32>> {
 }
 
 fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes: &mut Notes) {
-    for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
+    for (link, _) in fabric.links().filter(|(link, _)| fabric.is_between_switches(*link)) {
         let [(a, _), (b, _)] = fabric.ends(link);
         if ranks[a.index()].is_some() && ranks[a.index()] == ranks[b.index()] {
-            notes.add("FN-452", place(), || {
+            notes.add("FN-452", file_place(), || {
                 format!(
                     "the link {} - {} joins switches of one rank; a tree cannot say it",
-                    names.of(a),
-                    names.of(b)
+                    names.name(a),
+                    names.name(b)
                 )
             });
         }
@@ -273,7 +277,7 @@ pub fn host_name(name: &str) -> Option<String> {
     let word = host_word(name)?;
     let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let host = if address { word } else { word.split('.').next().unwrap_or(word) };
-    let plain = super::plain(host);
+    let plain = super::plain_name(host);
     (!host.is_empty()).then_some(plain)
 }
 
@@ -282,17 +286,17 @@ pub fn host_word(name: &str) -> Option<&str> {
     let word = name.split_whitespace().next()?;
     let word = ["mlx4_", "mlx5_", "HCA-", "hfi1_"]
         .iter()
-        .find_map(|device| word.rfind(device).filter(|at| numbered(&word[at + device.len()..])))
+        .find_map(|device| word.rfind(device).filter(|at| is_numbered(&word[at + device.len()..])))
         .map_or(word, |at| word[..at].trim_end_matches(['-', '_', ':']));
     const MAKES: &[&str] =
         &["ConnectX", "Connect-IB", "Mellanox", "InfiniHost", "QLogic", "HCA", "BlueField"];
     let make = MAKES.iter().any(|make| word.starts_with(make));
-    let part = word.strip_prefix("MT").is_some_and(numbered);
+    let part = word.strip_prefix("MT").is_some_and(is_numbered);
     let guid = word.strip_prefix("0x").is_some_and(|digits| digits.len() == 16);
     (!word.is_empty() && !make && !part && !guid).then_some(word)
 }
 
-fn numbered(text: &str) -> bool {
+fn is_numbered(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
@@ -322,12 +326,12 @@ mod tests {
     }
 
     #[test]
-    fn few_hosts_amid_leaves_make_no_leaf() {
+    fn switches_with_few_hosts_among_leaves_are_no_leaves() {
         let ids = |list: &[u32]| list.iter().map(|id| NodeId(*id)).collect::<Vec<_>>();
         // Three leaves below a spine with one host; a far switch with one host of its own.
         let neighbours = [ids(&[3]), ids(&[3]), ids(&[3, 4]), ids(&[0, 1, 2]), ids(&[2])];
-        let leaves = leaves(&[10, 10, 9, 1, 1], &neighbours);
+        let leaves = find_leaves(&[10, 10, 9, 1, 1], &neighbours);
         assert_eq!(leaves, [true, true, true, false, true]);
-        assert_eq!(ranks(&leaves, &neighbours), [Some(0), Some(0), Some(0), Some(1), Some(0)]);
+        assert_eq!(compute_ranks(&leaves, &neighbours), [Some(0), Some(0), Some(0), Some(1), Some(0)]);
     }
 }

@@ -18,7 +18,7 @@ fn read_text(text: &str) -> Result<TopologyFile, Box<FileError>> {
 }
 
 #[test]
-fn a_switch_called_ca_is_told_by_its_ports() {
+fn a_switch_called_ca_is_known_by_its_ports() {
     let host = |n| end("CA", 1, n, n + 1, "0005", 1);
     let small = |number| end("CA", 4, 0xa0, 0xa0, "0001", number);
     // Two ports share one GUID and LID, while each port of an adapter has its own.
@@ -65,7 +65,7 @@ fn a_cable_from_one_end_only_is_partial() {
     let b = both(&end("SW", 36, 1, 1, "0001", 2), &end("CA", 1, 0x20, 0x21, "0006", 1), "14");
     let cut = format!("{a}{}", b.lines().next().unwrap());
     let file = read_text(&(cut + "\n")).unwrap();
-    assert!(file.notes.partial() && file.notes.has("FN-321"));
+    assert!(file.notes.is_partial() && file.notes.has("FN-321"));
     let answered: Vec<bool> = file.fabric.nodes().map(|(_, node)| node.facts.answered).collect();
     assert_eq!(answered, [true, true, false]);
 }
@@ -76,11 +76,11 @@ fn a_contradicting_cable_is_left_out_with_a_note() {
     let switch = end("SW", 36, 1, 1, "0001", 1);
     let file = read_text(&(both(&switch, &host(0x10), "14") + &both(&switch, &host(0x20), "14"))).unwrap();
     assert_eq!(file.fabric.links().len(), 1);
-    assert!(file.notes.partial() && file.notes.has("FN-322"));
+    assert!(file.notes.is_partial() && file.notes.has("FN-322"));
 }
 
 #[test]
-fn before_lids_are_assigned_everybody_looks_like_the_manager() {
+fn without_lids_every_node_has_the_managers_lid() {
     let text = both(&end("SW-SM", 36, 1, 1, "0000", 1), &end("CA-SM", 1, 0x10, 0x11, "0000", 1), "14");
     let file = read_text(&text).unwrap();
     assert_eq!((file.subnet_manager, file.notes.has("FN-327")), (None, true));
@@ -101,7 +101,7 @@ fn damage_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_nobody_told_is_written_as_opensm_would() {
+fn unknown_values_are_written_as_opensm_would() {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(1), 36, "leaf\n0")).unwrap();
     let host = builder.add_node(NodeFacts::new(NodeKind::ChannelAdapter, Guid(16), 1, "host")).unwrap();

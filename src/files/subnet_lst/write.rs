@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Notes, Place, SubnetManager};
+use fabdeck_fabric::observe::{NotePlace, Notes, SubnetManager};
 use fabdeck_fabric::{Fabric, Guid, NodeId, NodeKind, Port, PortState};
 
 use super::super::opensm::{dump_key, port_guid};
 use super::super::topology_text::{clean_name, is_down, note_down};
-use super::gather::SPEEDS;
+use super::topology_builder::SPEEDS;
 
 /// An unknown state, written as active.
-const STATE_MADE_UP: &str = "FN-328";
+const ASSUMED_STATE: &str = "FN-328";
 /// An unknown number or GUID, written as 0.
-const NUMBER_MADE_UP: &str = "FN-329";
+const ASSUMED_NUMBER: &str = "FN-329";
 /// A node without lines of its own.
-const UNHEARD: &str = "FN-330";
+const UNSEEN_NODE: &str = "FN-330";
 
 /// Writes a line for each end of each cable of all nodes that answered. Cables that are down are left out, as OpenSM
 /// does. Values that the format requires and the fabric lacks are made up, with notes: an unknown state becomes
@@ -29,19 +29,19 @@ pub fn write(fabric: &Fabric, manager: Option<&SubnetManager>, out: &mut dyn Wri
             let Some(peer) = port.peer.map(|peer| fabric.port(peer)) else { continue };
             write_end(fabric, port, manager, true, out)?;
             write_end(fabric, peer, manager, false, out)?;
-            writeln!(out, "PHY={} LOG={} SPD={}", width(port), state(port), speed(port))?;
-            note_made_up(fabric, port, &mut notes);
+            writeln!(out, "PHY={} LOG={} SPD={}", width_word(port), state_word(port), speed_word(port))?;
+            note_assumed(fabric, port, &mut notes);
         }
     }
-    note_unheard(fabric, &mut notes);
+    note_unseen_nodes(fabric, &mut notes);
     note_down(&mut notes, super::ID, fabric);
     Ok(notes)
 }
 
-fn note_made_up(fabric: &Fabric, port: &Port, notes: &mut Notes) {
+fn note_assumed(fabric: &Fabric, port: &Port, notes: &mut Notes) {
     let facts = &fabric.node(port.node).facts;
     if port.facts.state.is_none() {
-        notes.add(STATE_MADE_UP, Place::file(super::ID), || {
+        notes.add(ASSUMED_STATE, NotePlace::file(super::ID), || {
             format!("nobody told the state of port {} of {}: written as ACT", port.number, facts.guid)
         });
     }
@@ -53,15 +53,15 @@ fn note_made_up(fabric: &Fabric, port: &Port, notes: &mut Notes) {
         ("port GUID", port_guid(fabric, port.node, port.number).is_some()),
     ];
     for (what, _) in told.iter().filter(|(_, told)| !told) {
-        notes.add(NUMBER_MADE_UP, Place::file(super::ID), || {
+        notes.add(ASSUMED_NUMBER, NotePlace::file(super::ID), || {
             format!("nobody told the {what} of {}: written as 0", facts.guid)
         });
     }
 }
 
-fn note_unheard(fabric: &Fabric, notes: &mut Notes) {
+fn note_unseen_nodes(fabric: &Fabric, notes: &mut Notes) {
     for (_, node) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
-        notes.add_partial(UNHEARD, Place::file(super::ID), || {
+        notes.add_partial(UNSEEN_NODE, NotePlace::file(super::ID), || {
             format!("{} did not answer: its own lines are left out", node.guid())
         });
     }
@@ -108,11 +108,11 @@ fn write_end(
     )
 }
 
-fn width(port: &Port) -> &'static str {
+fn width_word(port: &Port) -> &'static str {
     port.facts.width.map_or("??", |width| width.word())
 }
 
-fn state(port: &Port) -> &'static str {
+fn state_word(port: &Port) -> &'static str {
     match port.facts.state {
         Some(PortState::Down) => "DWN",
         Some(PortState::Init) => "INI",
@@ -121,7 +121,7 @@ fn state(port: &Port) -> &'static str {
     }
 }
 
-fn speed(port: &Port) -> &'static str {
+fn speed_word(port: &Port) -> &'static str {
     let known = |speed| SPEEDS.iter().find(|(known, _)| *known == speed).map(|(_, word)| *word);
     port.facts.speed.and_then(known).unwrap_or("??")
 }

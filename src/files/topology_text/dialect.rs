@@ -1,7 +1,7 @@
 //! Detects which of the two dialects a file has.
 
-use super::line::{Keyword, LineKind, classify};
-use super::record::parse_record;
+use super::line_kind::{Keyword, LineKind, classify};
+use super::record_line::parse_record;
 
 /// The dialect of a topology text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ pub const NET_FILE_MARK: &str = "# ibsim net file";
 /// - a readable record with nothing but a comment after its id.
 ///
 /// Words that only ibsim knows (`module=`, `@[3]`) turn records that could be a dump's into a net file.
-pub fn dialect(head: &str) -> Option<Dialect> {
+pub fn detect_dialect(head: &str) -> Option<Dialect> {
     let (mut of_ibsim, mut named) = (false, false);
     let mut lines = head.lines().peekable();
     while let Some(line) = lines.next() {
@@ -37,13 +37,13 @@ pub fn dialect(head: &str) -> Option<Dialect> {
                 return Some(Dialect::Dump);
             }
             LineKind::Record(keyword, rest) => {
-                let Some(id) = plain_record(keyword, rest, cut) else { continue };
+                let Some(id) = plain_record_id(keyword, rest, cut) else { continue };
                 let dump = !of_ibsim && (named || is_dump_id(id));
                 return Some(if dump { Dialect::Dump } else { Dialect::Net });
             }
             // These are peers of a missing record. The first id may be an anonymised one.
             LineKind::Port(rest) => named |= rest.split('"').nth(1).is_some_and(is_dump_id),
-            LineKind::Key { key, .. } => of_ibsim |= key.of_ibsim_alone(),
+            LineKind::Key { key, .. } => of_ibsim |= key.is_ibsim_only(),
             LineKind::Alias(_) | LineKind::Include(_) => of_ibsim = true,
             _ => {}
         }
@@ -52,7 +52,7 @@ pub fn dialect(head: &str) -> Option<Dialect> {
 }
 
 /// The id of a readable record; `Switch 3 "rack A" was rebooted` is none.
-fn plain_record(keyword: Keyword, rest: &str, cut: bool) -> Option<&str> {
+fn plain_record_id(keyword: Keyword, rest: &str, cut: bool) -> Option<&str> {
     let record = parse_record(keyword, rest, cut).ok()?;
     let behind = rest.splitn(3, '"').nth(2)?.trim_start();
     (behind.is_empty() || behind.starts_with('#')).then_some(record.id)
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn told_by_content() {
+    fn dialects_differ_by_content() {
         for (head, expected) in [
             ("", None),
             ("# a comment\nSwitchName=a Nodes=b\n", None),
@@ -83,7 +83,7 @@ mod tests {
             ("Switch\t8 \"S-0000000000200003\"\t\t# \"le", Some(Dialect::Dump)),
             ("Switch\t : 0x0000000000200003 ports 8 devid 0x0\n", None),
         ] {
-            assert_eq!(dialect(head), expected, "{head:?}");
+            assert_eq!(detect_dialect(head), expected, "{head:?}");
         }
     }
 
@@ -100,8 +100,8 @@ mod tests {
             "Switch 3 \"rack A",
             "Switch 0x0000000000200003, base LID 2, \"leaf0\"",
         ] {
-            assert_eq!(dialect(&format!("{line}\n")), None, "{line}");
-            assert_eq!(dialect(line), None, "{line}");
+            assert_eq!(detect_dialect(&format!("{line}\n")), None, "{line}");
+            assert_eq!(detect_dialect(line), None, "{line}");
         }
     }
 }

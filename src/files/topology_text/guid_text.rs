@@ -22,14 +22,15 @@ pub fn read_guid(text: &str) -> Option<GuidText> {
     }
     Some(match Guid::from_hex(text) {
         Ok(guid) => GuidText { guid, derived: false },
-        Err(_) => {
-            GuidText { guid: Guid(DERIVED | (fnv1a(canonical(text)) & !(0xffff << 48))), derived: true }
-        }
+        Err(_) => GuidText {
+            guid: Guid(DERIVED | (fnv1a(without_hex_prefix(text)) & !(0xffff << 48))),
+            derived: true,
+        },
     })
 }
 
 /// Removes `0x` and leading zeros: `0x00zz01` and `zz01` are the same GUID, as with digits.
-fn canonical(text: &str) -> &str {
+fn without_hex_prefix(text: &str) -> &str {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     digits.trim_start_matches('0')
 }

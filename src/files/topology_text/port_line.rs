@@ -1,8 +1,8 @@
 //! Port lines: `[1]\t"H-0000000000100012"[1](100013) \t\t# "host6" lid 13 4xSDR` on a switch, `[1](100007)
 //! \t"S-0000000000200001"[1]\t\t# lid 9 lmc 0 "leaf1" lid 3 4xSDR` on an adapter.
 
-use super::scan::Scan;
-use super::{Fault, LidText, Tail};
+use super::line_cursor::LineCursor;
+use super::{LidText, LineFault, LineTail};
 use fabdeck_fabric::{Lmc, NodeKind, PortNum};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,30 +21,30 @@ pub struct PortLine<'a> {
     /// The peer's description.
     pub name: Option<&'a str>,
     /// Words about the peer (its LID) and the link.
-    pub tail: Tail<'a>,
+    pub tail: LineTail<'a>,
 }
 
 const HINT: &str = "write a port as: [1] \"S-0123456789abcdef\"[2] # \"name\" lid 5 4xEDR";
 
 /// Reads the text after the first bracket.
-pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>, Fault> {
-    let mut scan = Scan::new(rest);
-    let port = bracketed(&mut scan)?;
-    let label = labels(&mut scan);
-    scan.blanks();
-    if !scan.eat('"') {
-        return Err(fault("a port line without the peer's id in quotes"));
+pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>, LineFault> {
+    let mut scan = LineCursor::new(rest);
+    let port = read_port_number(&mut scan)?;
+    let label = read_labels(&mut scan);
+    scan.skip_blanks();
+    if !scan.skip_char('"') {
+        return Err(bad_port_line("a port line without the peer's id in quotes"));
     }
-    let peer = scan.until('"').ok_or_else(|| fault("a port line whose peer's id has no end"))?;
-    let mut spaced = scan.blanks();
-    let peer_port = match scan.eat('[') {
-        true => Some(bracketed(&mut scan)?),
+    let peer = scan.take_until('"').ok_or_else(|| bad_port_line("a port line whose peer's id has no end"))?;
+    let mut spaced = scan.skip_blanks();
+    let peer_port = match scan.skip_char('[') {
+        true => Some(read_port_number(&mut scan)?),
         false => {
             spaced = false;
             None
         }
     };
-    let peer_label = labels(&mut scan);
+    let peer_label = read_labels(&mut scan);
     let mut line = PortLine {
         port,
         label,
@@ -55,7 +55,7 @@ pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>
         own_lid: None,
         own_lmc: None,
         name: None,
-        tail: Tail::default(),
+        tail: LineTail::default(),
     };
     let (before, comment) = scan.rest.split_once('#').unwrap_or((scan.rest, ""));
     line.tail.read(before)?;
@@ -64,11 +64,11 @@ pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>
 }
 
 impl<'a> PortLine<'a> {
-    fn read_comment(&mut self, owner: NodeKind, comment: &'a str, cut: bool) -> Result<(), Fault> {
+    fn read_comment(&mut self, owner: NodeKind, comment: &'a str, cut: bool) -> Result<(), LineFault> {
         let mut rest = comment;
         if owner != NodeKind::Switch && (comment.starts_with("lid ") || comment.starts_with("lid\t")) {
-            let (own, behind) = split_own(comment);
-            let mut tail = Tail::default();
+            let (own, behind) = split_own_lid(comment);
+            let mut tail = LineTail::default();
             tail.read(own)?;
             (self.own_lid, self.own_lmc) = (tail.lid, tail.lmc);
             rest = behind;
@@ -78,9 +78,9 @@ impl<'a> PortLine<'a> {
                 Some((_, "")) if cut => (None, ""),
                 Some((name, tail)) => (Some(name), tail),
                 None if cut => (None, ""),
-                None => return Err(fault("a port line whose name has no closing quote")),
+                None => return Err(bad_port_line("a port line whose name has no closing quote")),
             },
-            None => unquoted(rest, cut),
+            None => split_unquoted_name(rest, cut),
         };
         self.name = name;
         self.tail.read(tail)
@@ -88,16 +88,16 @@ impl<'a> PortLine<'a> {
 }
 
 /// Splits off the adapter's own `lid 9 lmc 0`.
-fn split_own(comment: &str) -> (&str, &str) {
+fn split_own_lid(comment: &str) -> (&str, &str) {
     if let Some(quote) = comment.find('"') {
         return comment.split_at(quote);
     }
     // Without a quoted name, the own words end after the value of lmc, or of lid if there is no lmc.
-    let mut scan = Scan::new(comment);
+    let mut scan = LineCursor::new(comment);
     for word in ["lid", "lmc"] {
         let Some(rest) = scan.rest.strip_prefix(word) else { continue };
-        let mut behind = Scan::new(rest);
-        behind.blanks();
+        let mut behind = LineCursor::new(rest);
+        behind.skip_blanks();
         let end = behind.rest.find(char::is_whitespace).unwrap_or(behind.rest.len());
         let value = behind.rest[..end].trim_start_matches('-');
         let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
@@ -107,7 +107,7 @@ fn split_own(comment: &str) -> (&str, &str) {
         };
         if is_value {
             behind.rest = &behind.rest[end..];
-            behind.blanks();
+            behind.skip_blanks();
         }
         scan = behind;
     }
@@ -115,9 +115,9 @@ fn split_own(comment: &str) -> (&str, &str) {
 }
 
 /// Splits a name without quotes at the last ` lid `. A text that begins with `lid` or a rate has no name.
-fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
+fn split_unquoted_name(comment: &str, cut: bool) -> (Option<&str>, &str) {
     let first = comment.split_ascii_whitespace().next().unwrap_or("");
-    let no_name = first == "lid" || first.contains('=') || super::tail::split_rate(first).is_some();
+    let no_name = first == "lid" || first.contains('=') || super::line_tail::split_rate(first).is_some();
     match comment.rfind(" lid ") {
         _ if no_name => (None, comment),
         Some(at) => (Some(&comment[..at]), &comment[at..]),
@@ -127,32 +127,37 @@ fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
 }
 
 /// Reads the number of a port with its closing bracket, and skips the external number of `-g` (`[ext 5]`).
-fn bracketed(scan: &mut Scan<'_>) -> Result<PortNum, Fault> {
-    let digits = scan.digits();
-    if !scan.eat(']') {
-        return Err(fault("a port number without its closing bracket"));
+fn read_port_number(scan: &mut LineCursor<'_>) -> Result<PortNum, LineFault> {
+    let digits = scan.take_digits();
+    if !scan.skip_char(']') {
+        return Err(bad_port_line("a port number without its closing bracket"));
     }
-    let number = super::count(digits).ok_or_else(|| fault("a port line without a port number"))?;
+    let number =
+        super::parse_count(digits).ok_or_else(|| bad_port_line("a port line without a port number"))?;
     if scan.rest.starts_with("[ext") {
-        let _ = scan.until(']');
+        let _ = scan.take_until(']');
     }
     match PortNum::new(number) {
-        Some(PortNum::MANAGEMENT) => {
-            Err(Fault::new("FD-2104", "a cable at port 0, which has none", "cables are at ports 1 to 254"))
-        }
+        Some(PortNum::MANAGEMENT) => Err(LineFault::new(
+            "FD-2104",
+            "a cable at port 0, which has none",
+            "cables are at ports 1 to 254",
+        )),
         Some(number) => Ok(number),
-        None => {
-            Err(Fault::new("FD-2104", format!("port {number} cannot exist"), "cables are at ports 1 to 254"))
-        }
+        None => Err(LineFault::new(
+            "FD-2104",
+            format!("port {number} cannot exist"),
+            "cables are at ports 1 to 254",
+        )),
     }
 }
 
 /// The text in parentheses after a port. ibdiagnet first writes its own label of the port, or the PCI address of the
 /// adapter, and then the GUID: `[1](1)(GUID)`, `[1](0000:05:00.0)(GUID)`. Of several texts the GUID counts.
-fn labels<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
-    let first = parenthesised(scan)?;
+fn read_labels<'a>(scan: &mut LineCursor<'a>) -> Option<&'a str> {
+    let first = read_parenthesised(scan)?;
     let (mut chosen, mut several) = (first, false);
-    while let Some(next) = parenthesised(scan) {
+    while let Some(next) = read_parenthesised(scan) {
         several = true;
         if is_guid(next) && (!is_guid(chosen) || next.len() >= chosen.len()) {
             chosen = next;
@@ -166,19 +171,19 @@ fn is_guid(label: &str) -> bool {
     !digits.is_empty() && digits.len() <= 16 && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-fn parenthesised<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
+fn read_parenthesised<'a>(scan: &mut LineCursor<'a>) -> Option<&'a str> {
     let mut ahead = *scan;
-    ahead.blanks();
-    if !ahead.eat('(') {
+    ahead.skip_blanks();
+    if !ahead.skip_char('(') {
         return None;
     }
-    let label = ahead.until(')')?;
+    let label = ahead.take_until(')')?;
     *scan = ahead;
     Some(label)
 }
 
-fn fault(what: &str) -> Fault {
-    Fault::new("FD-2103", what, HINT)
+fn bad_port_line(what: &str) -> LineFault {
+    LineFault::new("FD-2103", what, HINT)
 }
 
 #[cfg(test)]

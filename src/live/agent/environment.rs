@@ -4,13 +4,13 @@
 use std::process::Command;
 
 /// The variables that are passed on, if set. docs/agent.md and docs/runbooks.md have the list.
-const PASSED: [&str; 10] =
+const PASSED_VARIABLES: [&str; 10] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"];
 
 /// Restricts a command to the listed variables. Variables that are added after this call stay.
 pub fn set_listed_environment(command: &mut Command) {
     command.env_clear();
-    command.envs(PASSED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(PASSED_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
         let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
         let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
         assert!(names.contains(&"PATH") && names.contains(&"FABDECK_LID"), "{names:?}");
-        let listed = |name: &&str| PASSED.contains(name) || *name == "FABDECK_LID";
+        let listed = |name: &&str| PASSED_VARIABLES.contains(name) || *name == "FABDECK_LID";
         assert!(names.iter().all(listed), "{names:?}");
     }
 }

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use super::environment::set_listed_environment;
 
 /// Number of bytes of output that are kept.
-const SAID_MOST: u64 = 16 * 1024;
+const MAX_OUTPUT_BYTES: u64 = 16 * 1024;
 
 /// A running hook.
 #[derive(Debug)]
-pub struct Running {
+pub struct HookProcess {
     child: Child,
     began: Instant,
     timeout: Duration,
@@ -25,17 +25,17 @@ pub struct Running {
 
 /// The result of a hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ended {
+pub struct HookExit {
     /// What went wrong; `None` for success.
     pub trouble: Option<String>,
     pub said: String,
     pub took: Duration,
 }
 
-impl Running {
+impl HookProcess {
     /// Starts the hook. Its output goes into a file without a name.
     pub fn start(program: &Path, values: &[(&str, String)], timeout: Duration) -> io::Result<Self> {
-        let said = nameless()?;
+        let said = open_unnamed_file()?;
         let mut command = Command::new(program);
         set_listed_environment(&mut command);
         command.envs(values.iter().map(|(name, value)| (name, value)));
@@ -46,30 +46,30 @@ impl Running {
     }
 
     /// The result of the hook; `None` while it runs.
-    pub fn ended(&mut self) -> Option<Ended> {
+    pub fn poll_exit(&mut self) -> Option<HookExit> {
         let trouble = match self.child.try_wait() {
             Ok(Some(status)) if status.success() => None,
             Ok(Some(status)) => Some(status.to_string()),
             Ok(None) if self.began.elapsed() < self.timeout => return None,
             Ok(None) => {
-                self.end();
+                self.kill_group();
                 Some(format!("still ran after {} s and was ended", self.timeout.as_secs_f64()))
             }
             Err(error) => Some(error.to_string()),
         };
-        Some(Ended { trouble, said: self.read(), took: self.began.elapsed() })
+        Some(HookExit { trouble, said: self.read_output(), took: self.began.elapsed() })
     }
 
-    fn read(&mut self) -> String {
+    fn read_output(&mut self) -> String {
         use std::io::Seek;
         let mut bytes = Vec::new();
         // Unreadable output is empty output.
         let _ = self.said.rewind();
-        let _ = (&self.said).take(SAID_MOST).read_to_end(&mut bytes);
+        let _ = (&self.said).take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     }
 
-    fn end(&mut self) {
+    fn kill_group(&mut self) {
         let id = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(id) = id {
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
@@ -79,15 +79,15 @@ impl Running {
 }
 
 /// Kills the hook with the value that owns it.
-impl Drop for Running {
+impl Drop for HookProcess {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.end();
+            self.kill_group();
         }
     }
 }
 
-fn nameless() -> io::Result<File> {
+fn open_unnamed_file() -> io::Result<File> {
     let folder = std::env::temp_dir();
     rustix::fs::open(
         &folder,
@@ -102,14 +102,14 @@ fn nameless() -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn run(script: &str, values: &[(&str, String)], timeout: Duration) -> Ended {
+    fn run(script: &str, values: &[(&str, String)], timeout: Duration) -> HookExit {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hook");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let mut running = Running::start(&file, values, timeout).unwrap();
+        let mut running = HookProcess::start(&file, values, timeout).unwrap();
         loop {
-            if let Some(ended) = running.ended() {
+            if let Some(ended) = running.poll_exit() {
                 return ended;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_says_and_how_it_ends_is_told() {
+    fn output_and_exit_are_reported() {
         let values = [("FABDECK_HOT_SPOT_LID", "7; echo no".to_owned())];
         let ended = run("echo \"to $FABDECK_HOT_SPOT_LID\"; echo bad >&2", &values, Duration::from_secs(20));
         assert_eq!((ended.trouble, ended.said.as_str()), (None, "to 7; echo no\nbad"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_ended_with_all_that_it_started() {
+    fn a_hanging_hook_is_killed_with_its_children() {
         let ended = run("sleep 600 & echo $!; wait", &[], Duration::from_millis(300));
         assert!(ended.trouble.is_some_and(|trouble| trouble.contains("after 0.3 s")));
         assert!(ended.took < Duration::from_secs(60));

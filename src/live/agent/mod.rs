@@ -1,14 +1,14 @@
 //! The host side of dFtree: the subnet manager says which flows to move, the site's hook moves them, and the agent
 //! answers queries for the status.
 
-mod bucket;
+mod agent_state;
 mod daemon;
 mod environment;
+mod event;
 mod hook;
-mod kept;
+mod rate_limit;
 mod subscription;
-mod told;
 
-pub use daemon::{Agent, AgentError, FAREWELL, Options};
+pub use daemon::{Agent, AgentError, AgentOptions, SHUTDOWN_TIMEOUT};
 pub use environment::set_listed_environment;
-pub use told::{Direction, Summary, Told};
+pub use event::{AgentEvent, AgentSummary, NoticeDirection};

@@ -4,21 +4,21 @@
 use std::time::Duration;
 
 use fabdeck_fabric::{Lid, PortNum};
-use fabdeck_mad::access::{Address, Parcel};
+use fabdeck_mad::access::{AddressedMad, MadAddress};
 use fabdeck_mad::{Class, InformInfo, Mad, Method, PortInfo, Smp, attribute, trap};
 
 /// How often the port is asked for its subnet manager.
-const LOOKS: Duration = Duration::from_secs(2);
+const PORT_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// When a subscription is renewed: the subnet manager may have restarted without it.
-const RENEW: Duration = Duration::from_secs(60);
+const RENEW_INTERVAL: Duration = Duration::from_secs(60);
 /// Interval between two tries if the subnet manager does not answer.
-const TRIES: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 const TRAPS: [u16; 2] = [trap::UNPATH, trap::REPATH];
 
 /// The subscription to one of the two traps.
 #[derive(Clone, Copy, Debug, Default)]
-struct Half {
+struct TrapState {
     transaction: u32,
     due: Duration,
     taken: bool,
@@ -27,7 +27,7 @@ struct Half {
 
 /// A change of the subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum News {
+pub enum SubscriptionEvent {
     Subscribed,
     Silent,
     Refused(String),
@@ -38,7 +38,7 @@ pub enum News {
 pub struct Subscription {
     manager: Option<Lid>,
     own: Option<Lid>,
-    halves: [Half; 2],
+    halves: [TrapState; 2],
     looked: Option<Duration>,
     /// The transaction of the open query to the agent's own port; 0 for none.
     look: u32,
@@ -54,43 +54,48 @@ impl Subscription {
         self.manager
     }
 
-    pub fn own(&self) -> Option<Lid> {
+    pub fn own_lid(&self) -> Option<Lid> {
         self.own
     }
 
-    pub fn transaction(&mut self) -> u32 {
+    pub fn next_transaction(&mut self) -> u32 {
         self.next = self.next.wrapping_add(1).max(1);
         self.next
     }
 
     /// The MADs that are due, and a change to report.
-    pub fn due(&mut self, now: Duration, port: PortNum, m_key: u64) -> (Vec<Parcel>, Option<News>) {
+    pub fn due(
+        &mut self,
+        now: Duration,
+        port: PortNum,
+        m_key: u64,
+    ) -> (Vec<AddressedMad>, Option<SubscriptionEvent>) {
         let (mut all, mut news) = (Vec::new(), None);
-        if self.looked.is_none_or(|looked| now >= looked + LOOKS) {
+        if self.looked.is_none_or(|looked| now >= looked + PORT_CHECK_INTERVAL) {
             self.looked = Some(now);
-            self.look = self.transaction();
-            all.extend(own_port(port, m_key, self.look));
+            self.look = self.next_transaction();
+            all.extend(own_port_query(port, m_key, self.look));
         }
         let Some(manager) = self.manager else { return (all, None) };
         for (at, number) in TRAPS.into_iter().enumerate() {
             if self.halves[at].due > now {
                 continue;
             }
-            let transaction = self.transaction();
+            let transaction = self.next_transaction();
             let half = &mut self.halves[at];
             half.unanswered += 1;
             if half.unanswered == 4 {
-                news = Some(News::Silent);
+                news = Some(SubscriptionEvent::Silent);
             }
-            (half.due, half.transaction) = (now + TRIES, transaction);
-            all.push(inform(manager, number, true, transaction));
+            (half.due, half.transaction) = (now + RETRY_INTERVAL, transaction);
+            all.push(inform_request(manager, number, true, transaction));
         }
         (all, news)
     }
 
     /// Takes an answer to one of these requests: from the agent's own port by directed route, or from the subnet
     /// manager's LID.
-    pub fn take(&mut self, parcel: &Parcel, now: Duration) -> Option<News> {
+    pub fn handle_answer(&mut self, parcel: &AddressedMad, now: Duration) -> Option<SubscriptionEvent> {
         let mad = &parcel.mad;
         let transaction = mad.header().transaction.get() as u32;
         if mad.method() != Method::GET_RESPONSE || transaction == 0 {
@@ -110,31 +115,31 @@ impl Subscription {
                 }
                 let before = std::mem::replace(&mut self.manager, told);
                 self.halves = Default::default();
-                Some(News::Moved { before })
+                Some(SubscriptionEvent::Moved { before })
             }
             (Class::SUBNET_ADMINISTRATION, attribute::INFORM_INFO) if of_manager => {
                 let half = self.halves.iter_mut().find(|half| half.transaction == transaction)?;
                 half.unanswered = 0;
-                half.due = now + RENEW;
+                half.due = now + RENEW_INTERVAL;
                 if !mad.status().is_ok() {
                     half.taken = false;
-                    return Some(News::Refused(mad.status().to_string()));
+                    return Some(SubscriptionEvent::Refused(mad.status().to_string()));
                 }
                 let known = std::mem::replace(&mut half.taken, true);
-                (!known && self.is_whole()).then_some(News::Subscribed)
+                (!known && self.is_complete()).then_some(SubscriptionEvent::Subscribed)
             }
             _ => None,
         }
     }
 
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.halves.iter().all(|half| half.taken)
     }
 
     /// The MADs that end the subscription.
-    pub fn farewell(&mut self) -> Vec<Parcel> {
+    pub fn unsubscribe_requests(&mut self) -> Vec<AddressedMad> {
         let Some(manager) = self.manager else { return Vec::new() };
-        let all = TRAPS.map(|number| inform(manager, number, false, self.transaction()));
+        let all = TRAPS.map(|number| inform_request(manager, number, false, self.next_transaction()));
         for (half, parcel) in self.halves.iter_mut().zip(&all) {
             half.transaction = parcel.mad.header().transaction.get() as u32;
         }
@@ -142,26 +147,26 @@ impl Subscription {
     }
 }
 
-fn inform(manager: Lid, number: u16, subscribe: bool, transaction: u32) -> Parcel {
+fn inform_request(manager: Lid, number: u16, subscribe: bool, transaction: u32) -> AddressedMad {
     let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
-    *mad.record_mut::<InformInfo>() = InformInfo::of_trap(number, subscribe);
+    *mad.record_mut::<InformInfo>() = InformInfo::single_trap(number, subscribe);
     mad.header_mut().transaction = u64::from(transaction).into();
-    Parcel { address: Address::of(manager, mad.class()), mad }
+    AddressedMad { address: MadAddress::for_class(manager, mad.class()), mad }
 }
 
 /// A query for the agent's own port: no packet leaves the machine.
-fn own_port(port: PortNum, m_key: u64, transaction: u32) -> Option<Parcel> {
+fn own_port_query(port: PortNum, m_key: u64, transaction: u32) -> Option<AddressedMad> {
     let mut smp = Smp::directed(Method::GET, attribute::PORT_INFO, port.value().into(), &[]).ok()?;
     smp.set_m_key(m_key);
     smp.0.header_mut().transaction = u64::from(transaction).into();
-    Some(Parcel { mad: smp.0, address: Address::directed() })
+    Some(AddressedMad { mad: smp.0, address: MadAddress::directed() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn subscription() -> (Subscription, Vec<Parcel>) {
+    fn subscription() -> (Subscription, Vec<AddressedMad>) {
         let mut subscription = Subscription::new(Lid::new(7), Lid::new(9));
         let (mut asked, _) = subscription.due(Duration::ZERO, PortNum(1), 0);
         asked.iter_mut().for_each(|parcel| parcel.mad.header_mut().method = Method::GET_RESPONSE.0);
@@ -170,23 +175,26 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_the_manager_subscribes_nobody() {
+    fn answers_of_other_lids_are_ignored() {
         let (mut subscription, asked) = subscription();
         for parcel in &asked[1..] {
             let mut strange = parcel.clone();
             strange.address.lid = 8;
-            assert_eq!(subscription.take(&strange, Duration::ZERO), None);
+            assert_eq!(subscription.handle_answer(&strange, Duration::ZERO), None);
             let mut other = parcel.clone();
-            other.mad.header_mut().class = Class::HOSTS.0;
-            assert_eq!(subscription.take(&other, Duration::ZERO), None);
+            other.mad.header_mut().class = Class::HOST_AGENTS.0;
+            assert_eq!(subscription.handle_answer(&other, Duration::ZERO), None);
         }
-        assert!(!subscription.is_whole());
-        assert_eq!(subscription.take(&asked[1], Duration::ZERO), None);
-        assert_eq!(subscription.take(&asked[2], Duration::ZERO), Some(News::Subscribed));
+        assert!(!subscription.is_complete());
+        assert_eq!(subscription.handle_answer(&asked[1], Duration::ZERO), None);
+        assert_eq!(
+            subscription.handle_answer(&asked[2], Duration::ZERO),
+            Some(SubscriptionEvent::Subscribed)
+        );
     }
 
     #[test]
-    fn the_own_port_is_heard_once_and_on_the_directed_way() {
+    fn the_own_port_is_read_once_by_directed_route() {
         let (mut subscription, asked) = subscription();
         let says = |lid: u16, class: Class| {
             let mut parcel = asked[0].clone();
@@ -196,11 +204,11 @@ mod tests {
             parcel.mad.header_mut().class = class.0;
             parcel
         };
-        assert_eq!(subscription.take(&says(8, Class::SUBNET_LID), Duration::ZERO), None);
-        let moved = subscription.take(&says(8, Class::SUBNET_DIRECTED), Duration::ZERO);
-        assert_eq!(moved, Some(News::Moved { before: Lid::new(7) }));
+        assert_eq!(subscription.handle_answer(&says(8, Class::SUBNET_LID), Duration::ZERO), None);
+        let moved = subscription.handle_answer(&says(8, Class::SUBNET_DIRECTED), Duration::ZERO);
+        assert_eq!(moved, Some(SubscriptionEvent::Moved { before: Lid::new(7) }));
         assert_eq!(
-            subscription.take(&says(6, Class::SUBNET_DIRECTED), Duration::ZERO),
+            subscription.handle_answer(&says(6, Class::SUBNET_DIRECTED), Duration::ZERO),
             None,
             "it is answered"
         );

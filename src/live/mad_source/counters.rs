@@ -1,16 +1,16 @@
 //! Reads the raw counters of ports from their performance agents, by LID.
 
-use super::found::{FoundNode, node_id};
+use super::discovery_state::{DiscoveredNode, node_id};
 use super::question::{Question, Reply};
-use super::reader::{OpenPhase, Reader, Told};
-use super::tables::silence;
+use super::reader::{OpenPhase, PhaseLog, PortReader};
+use super::tables::to_silence;
 use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues};
 use fabdeck_fabric::{Fabric, Lid, NodeKind, PortNum};
-use fabdeck_mad::access::{Address, Parcel, SourceError};
+use fabdeck_mad::access::{AddressedMad, MadAddress, SourceError};
 use fabdeck_mad::{ClassPortInfo, CounterBlock, Mad, Method, PortCounters, PortCountersExtended, attribute};
 
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum CounterQuestion {
     /// The capabilities of the agent.
     Abilities,
     Narrow(ClassPortInfo),
@@ -19,7 +19,7 @@ enum Asked {
 
 /// A port with counters, and the LID of its agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Port {
+pub(super) struct CountedPort {
     pub node: usize,
     pub number: u8,
     pub lid: Lid,
@@ -27,16 +27,16 @@ pub(super) struct Port {
 
 /// Reads one sample for each port that can be asked, in the order of the ports.
 pub fn read_counters(
-    reader: &mut Reader<'_>,
+    reader: &mut PortReader<'_>,
     fabric: &Fabric,
-    nodes: &[FoundNode],
+    nodes: &[DiscoveredNode],
 ) -> Result<Vec<CounterSample>, SourceError> {
-    let mut phase = reader.phase::<(Asked, Vec<Port>)>("counters");
+    let mut phase = reader.open_phase::<(CounterQuestion, Vec<CountedPort>)>("counters");
     for (at, node) in nodes.iter().enumerate() {
-        let agents = agents_of(phase.told, fabric, at, node);
+        let agents = agents_of(phase.log, fabric, at, node);
         for ports in agents {
             let lid = ports[0].lid;
-            ask(&mut phase, at, lid, attribute::CLASS_PORT_INFO, 0, (Asked::Abilities, ports));
+            ask(&mut phase, at, lid, attribute::CLASS_PORT_INFO, 0, (CounterQuestion::Abilities, ports));
         }
     }
     let mut samples = std::collections::BTreeMap::<(usize, u8), CounterSample>::new();
@@ -45,19 +45,25 @@ pub fn read_counters(
         let mad = match reply {
             Reply::Answer(mad) => mad,
             failed => {
-                phase.told.silent.push(silence(node, words(asked, &ports), &failed));
+                phase.log.silent.push(to_silence(node, question_text(asked, &ports), &failed));
                 continue;
             }
         };
         match asked {
-            Asked::Abilities => ask_ports(&mut phase, *mad.performance_data::<ClassPortInfo>(), &ports),
-            Asked::Narrow(abilities) => {
-                let block = mad.performance_data::<PortCounters>();
-                take(&mut samples, node, ports[0], block.values(), |counter| has(&abilities, counter));
+            CounterQuestion::Abilities => {
+                ask_ports(&mut phase, *mad.performance_data::<ClassPortInfo>(), &ports)
             }
-            Asked::Wide(abilities) => {
+            CounterQuestion::Narrow(abilities) => {
+                let block = mad.performance_data::<PortCounters>();
+                add_values(&mut samples, node, ports[0], block.values(), |counter| {
+                    has_counter(&abilities, counter)
+                });
+            }
+            CounterQuestion::Wide(abilities) => {
                 let block = mad.performance_data::<PortCountersExtended>();
-                take(&mut samples, node, ports[0], block.values(), |counter| has(&abilities, counter));
+                add_values(&mut samples, node, ports[0], block.values(), |counter| {
+                    has_counter(&abilities, counter)
+                });
             }
         }
     }
@@ -67,7 +73,12 @@ pub fn read_counters(
 
 /// The ports of a node by their performance agent: the ports of a switch share one, each port of an adapter has its
 /// own.
-pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Vec<Port>> {
+pub(super) fn agents_of(
+    told: &mut PhaseLog,
+    fabric: &Fabric,
+    at: usize,
+    node: &DiscoveredNode,
+) -> Vec<Vec<CountedPort>> {
     let ports = ports_of(fabric, at);
     if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
         let guid = node.guid;
@@ -75,7 +86,7 @@ pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &Foun
             format!("{guid} has no LID, so its counters cannot be asked for; a subnet manager gives LIDs")
         });
     }
-    let agents: Vec<Vec<Port>> = match node.kind {
+    let agents: Vec<Vec<CountedPort>> = match node.kind {
         NodeKind::Switch => vec![ports],
         _ => ports.into_iter().map(|port| vec![port]).collect(),
     };
@@ -84,92 +95,108 @@ pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &Foun
 
 /// The ports of a node, and the LID to ask them by. Of a switch, ports with the link down or a silent peer count too,
 /// since their counters show the cause.
-fn ports_of(fabric: &Fabric, at: usize) -> Vec<Port> {
+fn ports_of(fabric: &Fabric, at: usize) -> Vec<CountedPort> {
     let switch = fabric.node(node_id(at)).is_switch();
     let cabled = fabric
         .ports_of(node_id(at))
         .filter(|(_, port)| port.peer.is_some() || switch && port.number != PortNum::MANAGEMENT);
     let port = |(id, port): (_, &fabdeck_fabric::Port)| {
         let (lid, _) = fabric.address_of(id)?;
-        Some(Port { node: at, number: port.number.value(), lid })
+        Some(CountedPort { node: at, number: port.number.value(), lid })
     };
     cabled.filter_map(port).collect()
 }
 
-fn ask_ports(phase: &mut OpenPhase<'_, '_, (Asked, Vec<Port>)>, abilities: ClassPortInfo, ports: &[Port]) {
+fn ask_ports(
+    phase: &mut OpenPhase<'_, '_, (CounterQuestion, Vec<CountedPort>)>,
+    abilities: ClassPortInfo,
+    ports: &[CountedPort],
+) {
     for port in ports {
         let (node, lid, number) = (port.node, port.lid, port.number);
-        ask(phase, node, lid, attribute::PORT_COUNTERS, number, (Asked::Narrow(abilities), vec![*port]));
-        if abilities.extended_counters() {
-            let tag = (Asked::Wide(abilities), vec![*port]);
+        ask(
+            phase,
+            node,
+            lid,
+            attribute::PORT_COUNTERS,
+            number,
+            (CounterQuestion::Narrow(abilities), vec![*port]),
+        );
+        if abilities.has_extended_counters() {
+            let tag = (CounterQuestion::Wide(abilities), vec![*port]);
             ask(phase, node, lid, attribute::PORT_COUNTERS_EXTENDED, number, tag);
         }
     }
 }
 
 fn ask(
-    phase: &mut OpenPhase<'_, '_, (Asked, Vec<Port>)>,
+    phase: &mut OpenPhase<'_, '_, (CounterQuestion, Vec<CountedPort>)>,
     node: usize,
     lid: Lid,
     attribute: u16,
     port: u8,
-    tag: (Asked, Vec<Port>),
+    tag: (CounterQuestion, Vec<CountedPort>),
 ) {
     let retries = phase.exchange.retries();
-    phase.exchange.ask(Question { parcel: get(lid, attribute, port), target: node as u32, retries, tag });
+    phase.exchange.ask(Question {
+        parcel: counter_query(lid, attribute, port),
+        target: node as u32,
+        retries,
+        tag,
+    });
 }
 
 /// A Get to the agent at a LID. fabdeck never sets counters, so it never clears them.
-pub(super) fn get(lid: Lid, attribute: u16, port: u8) -> Parcel {
+pub(super) fn counter_query(lid: Lid, attribute: u16, port: u8) -> AddressedMad {
     let mad = Mad::performance(Method::GET, attribute, port);
-    let address = Address::of(lid, mad.class());
-    Parcel { mad, address }
+    let address = MadAddress::for_class(lid, mad.class());
+    AddressedMad { mad, address }
 }
 
-fn words(asked: Asked, ports: &[Port]) -> String {
+fn question_text(asked: CounterQuestion, ports: &[CountedPort]) -> String {
     match asked {
-        Asked::Abilities => format!("ClassPortInfo of the counters at LID {}", ports[0].lid),
-        Asked::Narrow(_) => format!("PortCounters {}", ports[0].number),
-        Asked::Wide(_) => format!("PortCountersExtended {}", ports[0].number),
+        CounterQuestion::Abilities => format!("ClassPortInfo of the counters at LID {}", ports[0].lid),
+        CounterQuestion::Narrow(_) => format!("PortCounters {}", ports[0].number),
+        CounterQuestion::Wide(_) => format!("PortCountersExtended {}", ports[0].number),
     }
 }
 
 /// Whether an agent has a counter. Some fields were added later, and zero in a field that a device does not fill is no
 /// count.
-pub(super) fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
+pub(super) fn has_counter(abilities: &ClassPortInfo, counter: &Counter) -> bool {
     match (counter, counter.kind()) {
-        (Counter::PortXmitWait, _) => abilities.xmit_wait(),
-        (Counter::QP1Dropped, _) => abilities.qp1_dropped(),
+        (Counter::PortXmitWait, _) => abilities.has_xmit_wait(),
+        (Counter::QP1Dropped, _) => abilities.has_qp1_dropped(),
         (
             Counter::PortUnicastXmitPkts
             | Counter::PortUnicastRcvPkts
             | Counter::PortMulticastXmitPkts
             | Counter::PortMulticastRcvPkts,
             _,
-        ) => abilities.counts_by_cast(),
+        ) => abilities.has_cast_counters(),
         (wide, Some(CounterKind::Error | CounterKind::Wait)) if wide.bits() == Some(64) => {
-            abilities.additional_extended()
+            abilities.has_additional_extended()
         }
         _ => true,
     }
 }
 
-fn take(
+fn add_values(
     samples: &mut std::collections::BTreeMap<(usize, u8), CounterSample>,
-    node: &FoundNode,
-    port: Port,
+    node: &DiscoveredNode,
+    port: CountedPort,
     values: Vec<(Counter, u64)>,
     wanted: impl Fn(&Counter) -> bool,
 ) {
-    let sample = samples.entry((port.node, port.number)).or_insert_with(|| blank(node, port));
+    let sample = samples.entry((port.node, port.number)).or_insert_with(|| empty_sample(node, port));
     for (counter, value) in values.into_iter().filter(|(counter, _)| wanted(counter)) {
         sample.values.insert(counter, Some(value));
     }
-    sample.values.shrink();
+    sample.values.shrink_to_fit();
 }
 
 /// The sample of a port without an answer so far.
-pub(super) fn blank(node: &FoundNode, port: Port) -> CounterSample {
+pub(super) fn empty_sample(node: &DiscoveredNode, port: CountedPort) -> CounterSample {
     CounterSample {
         node: Some(node.guid),
         lid: Some(port.lid.value()),

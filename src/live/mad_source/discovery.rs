@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use super::found::Found;
-use super::keys::{Keys, Proven};
+use super::discovery_state::DiscoveryState;
+use super::keys::{Keys, ProvenKey};
 use super::question::{Question, Reply};
-use super::reader::{OpenPhase, Reader, Told};
-use fabdeck_fabric::observe::{Silence, route_text};
+use super::reader::{OpenPhase, PhaseLog, PortReader};
+use fabdeck_fabric::observe::{MissingAnswer, route_text};
 use fabdeck_fabric::{Guid, NodeKind, PhysicalState, PortNum};
-use fabdeck_mad::access::{Address, Parcel, SourceError};
+use fabdeck_mad::access::{AddressedMad, MadAddress, SourceError};
 use fabdeck_mad::{HOPS_MAX, Mad, Method, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
 /// The subject of a query.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum DiscoveryQuestion {
     /// NodeInfo at the end of a route, and the port of a known node that the route goes through last.
     Who {
         route: Vec<u8>,
@@ -28,14 +28,14 @@ pub enum Asked {
 }
 
 /// Largest number of tries with an M_Key that may be wrong, whatever the policy says.
-const KEY_TRIES: u32 = 3;
+const MAX_KEY_TRIES: u32 = 3;
 
 /// Discovers the topology as far as it answers.
-pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
-    let mut phase = reader.phase::<Asked>("topology");
-    let local_key = Proven(phase.keys.of(phase.exchange.local_guid()));
+pub fn discover(reader: &mut PortReader<'_>) -> Result<DiscoveryState, SourceError> {
+    let mut phase = reader.open_phase::<DiscoveryQuestion>("topology");
+    let local_key = ProvenKey(phase.keys.key_for(phase.exchange.local_guid()));
     let mut discovery = Discovery { local_key, ..Discovery::default() };
-    discovery.questions.push(Asked::Who { route: Vec::new(), beyond: None });
+    discovery.questions.push(DiscoveryQuestion::Who { route: Vec::new(), beyond: None });
     discovery.run(&mut phase)?;
     phase.end();
     Ok(discovery.found)
@@ -43,19 +43,19 @@ pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
 
 #[derive(Debug, Default)]
 pub struct Discovery {
-    pub found: Found,
-    questions: Vec<Asked>,
+    pub found: DiscoveryState,
+    questions: Vec<DiscoveryQuestion>,
     /// The M_Key of the local port, the only port whose GUID is known before it answers.
-    local_key: Proven,
+    local_key: ProvenKey,
     /// Set if a known fabric is followed instead of discovered.
-    following: Option<Following>,
+    following: Option<Rediscovery>,
     /// Nodes that answered a query about themselves.
     pub heard: FxHashSet<usize>,
 }
 
 /// What is known of a fabric that is followed.
 #[derive(Debug)]
-struct Following {
+struct Rediscovery {
     /// Ports with a known peer that is asked for NodeInfo all the same, each once.
     doubted: FxHashSet<(usize, u8)>,
     asked: FxHashSet<(usize, u8)>,
@@ -64,32 +64,36 @@ struct Following {
 }
 
 impl Discovery {
-    pub fn again(found: Found, doubted: &BTreeSet<(usize, u8)>, silent: FxHashSet<usize>) -> Self {
+    pub fn from_known(
+        found: DiscoveryState,
+        doubted: &BTreeSet<(usize, u8)>,
+        silent: FxHashSet<usize>,
+    ) -> Self {
         let doubted = doubted.iter().copied().collect();
-        let following = Some(Following { doubted, asked: FxHashSet::default(), silent });
+        let following = Some(Rediscovery { doubted, asked: FxHashSet::default(), silent });
         Self { found, following, ..Self::default() }
     }
 
     pub fn ask_port(&mut self, node: usize, port: u8) {
-        self.questions.push(Asked::Port(node, port));
+        self.questions.push(DiscoveryQuestion::Port(node, port));
     }
 
     /// Queries a node itself, and not one of its ports.
     pub fn ask_node(&mut self, node: usize, ingress: u8) {
         self.questions.push(match self.found.nodes[node].kind {
-            NodeKind::Switch => Asked::Switch(node),
-            _ => Asked::Port(node, ingress),
+            NodeKind::Switch => DiscoveryQuestion::Switch(node),
+            _ => DiscoveryQuestion::Port(node, ingress),
         });
     }
 
     /// Nodes that were silent before and still are.
-    pub fn silent_nodes(&self) -> FxHashSet<usize> {
+    pub fn still_silent_nodes(&self) -> FxHashSet<usize> {
         let silent = self.following.iter().flat_map(|following| &following.silent);
         silent.copied().filter(|node| !self.heard.contains(node)).collect()
     }
 
     /// Sends queries until none is left.
-    pub fn run(&mut self, phase: &mut OpenPhase<'_, '_, Asked>) -> Result<(), SourceError> {
+    pub fn run(&mut self, phase: &mut OpenPhase<'_, '_, DiscoveryQuestion>) -> Result<(), SourceError> {
         loop {
             for asked in std::mem::take(&mut self.questions) {
                 let question = self.question(asked, phase.keys, phase.exchange.retries());
@@ -97,122 +101,133 @@ impl Discovery {
             }
             let Some((asked, reply)) = phase.next()? else { return Ok(()) };
             if self.found.nodes.is_empty() && !matches!(reply, Reply::Answer(_)) {
-                return Err(phase.local_port_silent());
+                return Err(phase.local_port_error());
             }
-            let most = phase.exchange.nodes_most();
-            self.take(asked, reply, most, phase.keys, phase.told);
+            let most = phase.exchange.max_nodes();
+            self.handle_reply(asked, reply, most, phase.keys, phase.log);
         }
     }
 
-    fn question(&self, asked: Asked, keys: &Keys, retries: u32) -> Question<Asked> {
+    fn question(&self, asked: DiscoveryQuestion, keys: &Keys, retries: u32) -> Question<DiscoveryQuestion> {
         let to = |node: usize, attribute: u16| {
             let found = &self.found.nodes[node];
             (found.route.as_slice(), found.m_key, node as u32, attribute, 0)
         };
         // NodeInfo goes to an unknown node, so the limit per node does not apply.
         let (route, key, target, attribute, modifier) = match &asked {
-            Asked::Who { route, beyond } => {
+            DiscoveryQuestion::Who { route, beyond } => {
                 let target =
                     beyond.map_or(u32::MAX, |(node, port)| 1 << 31 | (node as u32) << 8 | u32::from(port));
                 (route.as_slice(), self.key_for(route, *beyond, keys), target, attribute::NODE_INFO, 0)
             }
-            Asked::Description(node) => to(*node, attribute::NODE_DESCRIPTION),
-            Asked::Switch(node) => to(*node, attribute::SWITCH_INFO),
-            Asked::Port(node, port) => {
+            DiscoveryQuestion::Description(node) => to(*node, attribute::NODE_DESCRIPTION),
+            DiscoveryQuestion::Switch(node) => to(*node, attribute::SWITCH_INFO),
+            DiscoveryQuestion::Port(node, port) => {
                 let (_, key, target, attribute, _) = to(*node, attribute::PORT_INFO);
                 (self.found.nodes[*node].route_to(*port), key, target, attribute, u32::from(*port))
             }
         };
-        let parcel = directed(attribute, modifier, route, key.0);
+        let parcel = directed_get(attribute, modifier, route, key.0);
         // A node that answers a wrong M_Key with silence looks like a dead one, so the tries with a key are limited.
-        let unknown = matches!(asked, Asked::Who { .. }) && keys.any();
-        let retries = if unknown { retries.min(KEY_TRIES - 1) } else { retries };
+        let unknown = matches!(asked, DiscoveryQuestion::Who { .. }) && keys.has_keys();
+        let retries = if unknown { retries.min(MAX_KEY_TRIES - 1) } else { retries };
         Question { parcel, target, retries, tag: asked }
     }
 
     /// The M_Key for a NodeInfo query. An unknown node gets the default key.
-    fn key_for(&self, route: &[u8], beyond: Option<(usize, u8)>, keys: &Keys) -> Proven {
+    fn key_for(&self, route: &[u8], beyond: Option<(usize, u8)>, keys: &Keys) -> ProvenKey {
         match beyond.and_then(|beyond| self.found.peer(beyond)) {
             Some((known, _)) => self.found.nodes[known].m_key,
             None if route.is_empty() => self.local_key,
-            None => Proven(keys.of(None)),
+            None => ProvenKey(keys.key_for(None)),
         }
     }
 
-    fn take(&mut self, asked: Asked, reply: Reply, most: usize, keys: &Keys, told: &mut Told) {
+    fn handle_reply(
+        &mut self,
+        asked: DiscoveryQuestion,
+        reply: Reply,
+        most: usize,
+        keys: &Keys,
+        told: &mut PhaseLog,
+    ) {
         let mad = match reply {
             Reply::Answer(mad) => Smp(mad),
-            Reply::Refused(status) => return self.silent(&asked, Some(status.to_string()), told),
-            Reply::Silence => return self.silent(&asked, None, told),
+            Reply::Refused(status) => return self.handle_silence(&asked, Some(status.to_string()), told),
+            Reply::Silence => return self.handle_silence(&asked, None, told),
         };
         match asked {
-            Asked::Who { route, beyond } => {
+            DiscoveryQuestion::Who { route, beyond } => {
                 let key = self.key_for(&route, beyond, keys);
-                self.node(mad.data::<NodeInfo>(), (route, beyond), key, most, told);
+                self.handle_node_info(mad.data::<NodeInfo>(), (route, beyond), key, most, told);
             }
-            Asked::Description(node) => self.found.describe(node, mad.data::<NodeDescription>().as_text()),
-            Asked::Switch(node) => {
-                self.heard.insert(node);
-                self.found.describe_switch(node, *mad.data::<SwitchInfo>());
+            DiscoveryQuestion::Description(node) => {
+                self.found.set_description(node, mad.data::<NodeDescription>().as_text())
             }
-            Asked::Port(node, port) => {
+            DiscoveryQuestion::Switch(node) => {
                 self.heard.insert(node);
-                self.port(node, port, mad.data::<PortInfo>(), told);
+                self.found.set_switch_info(node, *mad.data::<SwitchInfo>());
+            }
+            DiscoveryQuestion::Port(node, port) => {
+                self.heard.insert(node);
+                self.handle_port_info(node, port, mad.data::<PortInfo>(), told);
             }
         }
     }
 
-    fn node(
+    fn handle_node_info(
         &mut self,
         info: &NodeInfo,
         (route, beyond): (Vec<u8>, Option<(usize, u8)>),
-        key: Proven,
+        key: ProvenKey,
         most: usize,
-        told: &mut Told,
+        told: &mut PhaseLog,
     ) {
-        let kind = match plausible(info, beyond.is_some()) {
+        let kind = match check_node_info(info, beyond.is_some()) {
             Ok(kind) => kind,
-            Err(reason) => return self.silent(&Asked::Who { route, beyond }, Some(reason), told),
+            Err(reason) => {
+                return self.handle_silence(&DiscoveryQuestion::Who { route, beyond }, Some(reason), told);
+            }
         };
-        if self.found.nodes.len() >= most && !self.found.knows(kind, info) {
+        if self.found.nodes.len() >= most && !self.found.has_node(kind, info) {
             told.note_partial("FN-528", || {
                 format!("there are more than {most} nodes, which no fabric has: the rest is left out")
             });
             return;
         }
-        let (node, new) = self.found.node(kind, info, &route, key);
+        let (node, new) = self.found.find_or_add_node(kind, info, &route, key);
         let ingress = info.local_port;
         if let Some(beyond) = beyond.filter(|beyond| self.following.is_some() && *beyond != (node, ingress)) {
-            self.recable(beyond, (node, ingress), new);
+            self.replace_cable(beyond, (node, ingress), new);
         } else if let Some(beyond) = beyond {
             if beyond == (node, ingress) || self.found.connect(beyond, (node, ingress)).is_err() {
-                told.changed(&route_text(&route), self.found.nodes[node].guid);
-            } else if self.found.is_torn(node, ingress) {
-                told.torn(self.found.nodes[node].guid, ingress);
+                told.note_changed_peer(&route_text(&route), self.found.nodes[node].guid);
+            } else if self.found.has_torn_cable(node, ingress) {
+                told.note_torn_cable(self.found.nodes[node].guid, ingress);
             }
         }
         if kind != NodeKind::Switch {
-            self.found.name_port(node, ingress, Guid(info.port_guid.get()));
-            self.questions.push(Asked::Port(node, ingress));
+            self.found.set_port_guid(node, ingress, Guid(info.port_guid.get()));
+            self.questions.push(DiscoveryQuestion::Port(node, ingress));
         }
         if !new {
             return;
         }
-        self.questions.push(Asked::Description(node));
+        self.questions.push(DiscoveryQuestion::Description(node));
         if kind == NodeKind::Switch {
-            self.found.name_port(node, 0, Guid(info.port_guid.get()));
-            self.questions.push(Asked::Switch(node));
-            self.questions.extend((0..=info.port_count).map(|port| Asked::Port(node, port)));
+            self.found.set_port_guid(node, 0, Guid(info.port_guid.get()));
+            self.questions.push(DiscoveryQuestion::Switch(node));
+            self.questions.extend((0..=info.port_count).map(|port| DiscoveryQuestion::Port(node, port)));
         }
     }
 
-    fn port(&mut self, node: usize, number: u8, info: &PortInfo, told: &mut Told) {
-        self.found.describe_port(node, number, info);
-        if self.following.is_none() && self.found.is_torn(node, number) {
-            told.torn(self.found.nodes[node].guid, number);
+    fn handle_port_info(&mut self, node: usize, number: u8, info: &PortInfo, told: &mut PhaseLog) {
+        self.found.set_port_info(node, number, info);
+        if self.following.is_none() && self.found.has_torn_cable(node, number) {
+            told.note_torn_cable(self.found.nodes[node].guid, number);
         }
-        if self.following.is_some() && is_off(info) {
-            self.uncable((node, number));
+        if self.following.is_some() && is_link_down(info) {
+            self.remove_cable((node, number));
         }
         let found = &self.found.nodes[node];
         let first = found.route.is_empty();
@@ -238,7 +253,7 @@ impl Discovery {
         }
         let mut route = found.route.clone();
         route.push(number);
-        self.questions.push(Asked::Who { route, beyond: Some((node, number)) });
+        self.questions.push(DiscoveryQuestion::Who { route, beyond: Some((node, number)) });
     }
 
     /// Whether a NodeInfo query through this port can bring news: its peer is unknown or doubted.
@@ -252,15 +267,15 @@ impl Discovery {
     }
 
     /// Removes the cable of a link that is down, and queries its other end.
-    fn uncable(&mut self, end: (usize, u8)) {
+    fn remove_cable(&mut self, end: (usize, u8)) {
         if let Some((node, port)) = self.found.disconnect(end) {
-            self.found.mend_ways(&self.silent_nodes());
+            self.found.repair_routes(&self.still_silent_nodes());
             self.ask_port(node, port);
         }
     }
 
     /// Records a cable in a new place, and queries the ports that lost theirs.
-    fn recable(&mut self, a: (usize, u8), b: (usize, u8), new: bool) {
+    fn replace_cable(&mut self, a: (usize, u8), b: (usize, u8), new: bool) {
         if self.found.peer(a) == Some(b) {
             return;
         }
@@ -271,15 +286,15 @@ impl Discovery {
         }
         // Both ends are free now, so this cannot fail.
         let _ = self.found.connect(a, b);
-        self.found.mend_ways(&self.silent_nodes());
+        self.found.repair_routes(&self.still_silent_nodes());
         if !new {
             self.ask_port(b.0, b.1);
         }
     }
 
-    fn silent(&mut self, asked: &Asked, refusal: Option<String>, told: &mut Told) {
+    fn handle_silence(&mut self, asked: &DiscoveryQuestion, refusal: Option<String>, told: &mut PhaseLog) {
         let of = |node: usize| &self.found.nodes[node];
-        let at_node = |node: usize, asked: String| Silence {
+        let at_node = |node: usize, asked: String| MissingAnswer {
             route: of(node).route.clone(),
             asked,
             node: Some(of(node).guid),
@@ -287,29 +302,29 @@ impl Discovery {
             refusal: refusal.clone(),
         };
         let silence = match asked {
-            Asked::Who { route, beyond } => Silence {
+            DiscoveryQuestion::Who { route, beyond } => MissingAnswer {
                 route: route.clone(),
                 asked: "NodeInfo".to_owned(),
                 node: None,
                 peer: beyond.map(|(node, port)| (of(node).guid, PortNum(port))),
                 refusal: refusal.clone(),
             },
-            Asked::Description(node) => at_node(*node, "NodeDescription".to_owned()),
-            Asked::Switch(node) => at_node(*node, "SwitchInfo".to_owned()),
-            Asked::Port(node, port) => Silence {
+            DiscoveryQuestion::Description(node) => at_node(*node, "NodeDescription".to_owned()),
+            DiscoveryQuestion::Switch(node) => at_node(*node, "SwitchInfo".to_owned()),
+            DiscoveryQuestion::Port(node, port) => MissingAnswer {
                 route: of(*node).route_to(*port).to_vec(),
                 ..at_node(*node, format!("PortInfo {port}"))
             },
         };
-        if let Asked::Port(node, port) = asked {
-            self.found.mention_port(*node, *port);
+        if let DiscoveryQuestion::Port(node, port) = asked {
+            self.found.add_port(*node, *port);
         }
         told.silent.push(silence);
     }
 }
 
 /// The kind of a node, or why its NodeInfo is impossible.
-fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
+fn check_node_info(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
     let kind = info.kind().ok_or_else(|| format!("it calls itself a node of type {}", info.node_type))?;
     let (count, ingress) = (info.port_count, info.local_port);
     // Only the local switch receives queries through its port 0.
@@ -321,24 +336,24 @@ fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
 }
 
 /// Whether a port says that its link is down. Link error recovery does not count.
-fn is_off(info: &PortInfo) -> bool {
+fn is_link_down(info: &PortInfo) -> bool {
     use PhysicalState::{Disabled, Polling, Sleep, Training};
     matches!(info.physical_state(), Some(Polling | Disabled | Sleep | Training))
 }
 
 /// A Get by directed route.
-pub fn directed(attribute: u16, modifier: u32, route: &[u8], key: u64) -> Parcel {
+pub fn directed_get(attribute: u16, modifier: u32, route: &[u8], key: u64) -> AddressedMad {
     // Discovery stops at 64 hops, so a route always fits.
     let mut smp = Smp::directed(Method::GET, attribute, modifier, route).unwrap_or_default();
     smp.set_m_key(key);
-    Parcel { mad: smp.0, address: Address::directed() }
+    AddressedMad { mad: smp.0, address: MadAddress::directed() }
 }
 
 /// A Get by LID to the subnet management agent.
-pub fn by_lid(attribute: u16, modifier: u32, lid: fabdeck_fabric::Lid, key: u64) -> Parcel {
+pub fn lid_get(attribute: u16, modifier: u32, lid: fabdeck_fabric::Lid, key: u64) -> AddressedMad {
     let mut smp = Smp::by_lid(Method::GET, attribute, modifier);
     smp.set_m_key(key);
     let mad: Mad = smp.0;
-    let address = Address::of(lid, mad.class());
-    Parcel { mad, address }
+    let address = MadAddress::for_class(lid, mad.class());
+    AddressedMad { mad, address }
 }

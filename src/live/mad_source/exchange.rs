@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::policy::Policy;
-use super::question::{Feed, Question, Reply};
+use super::exchange_policy::ExchangePolicy;
+use super::question::{Question, QuestionFeed, Reply};
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::Phase;
-use fabdeck_mad::access::{Arrival, MadPort, PortError};
-use fabdeck_mad::{Header, Mad};
+use fabdeck_fabric::observe::ReadingPhase;
+use fabdeck_mad::access::{MadPort, PortError, PortEvent};
+use fabdeck_mad::{Mad, MadHeader};
 
 /// Number of unanswered tries in a row after which a node gets no more queries. A switch that vanished with a thousand
 /// open queries would cost a minute of timeouts. In a usable fabric, packet loss does not cause as many in a row.
-const UNHEARD_MOST: u32 = 64;
+const MAX_SILENT_TRIES: u32 = 64;
 
 #[derive(Debug)]
-struct Pending<T> {
+struct PendingQuestion<T> {
     question: Question<T>,
     /// The transactions of all tries, since a late answer to an earlier try counts.
     transactions: Vec<u32>,
@@ -38,7 +38,7 @@ enum Stage {
 
 /// When a try reaches its next stage.
 #[derive(Debug, Clone, Copy)]
-struct Due {
+struct DueTime {
     at: Duration,
     slot: u64,
     /// The number of the try.
@@ -49,8 +49,8 @@ struct Due {
 #[derive(Debug)]
 pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     port: &'p mut P,
-    policy: Policy,
-    feed: Feed<'p, T>,
+    policy: ExchangePolicy,
+    feed: QuestionFeed<'p, T>,
     /// Number of queries that the feed will have in all, if known.
     expected: u64,
     /// Queries that were not sent so far.
@@ -59,7 +59,7 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     parked: FxHashMap<u32, VecDeque<u64>>,
     /// Nodes with waiting queries that can take more again.
     roomy: VecDeque<u32>,
-    pending: FxHashMap<u64, Pending<T>>,
+    pending: FxHashMap<u64, PendingQuestion<T>>,
     by_transaction: FxHashMap<u32, u64>,
     on_way_to: FxHashMap<u32, usize>,
     on_way: usize,
@@ -70,22 +70,22 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     /// Number of tries without an answer or timeout: the most that the fabric may still hold.
     outstanding: usize,
     /// Both queues are in order of time, because every try has the same timeout.
-    stale: VecDeque<Due>,
-    deadlines: VecDeque<Due>,
+    stale: VecDeque<DueTime>,
+    deadlines: VecDeque<DueTime>,
     next_slot: u64,
     next_transaction: u32,
     begun: Duration,
-    pub phase: Phase,
+    pub phase: ReadingPhase,
 }
 
 impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     /// `transactions` is the first transaction to use; two phases over one port must not share any.
-    pub fn new(port: &'p mut P, policy: Policy, name: &'static str, transactions: u32) -> Self {
+    pub fn new(port: &'p mut P, policy: ExchangePolicy, name: &'static str, transactions: u32) -> Self {
         let begun = port.now();
         Self {
             port,
             policy,
-            feed: Feed(None),
+            feed: QuestionFeed(None),
             expected: 0,
             ready: VecDeque::new(),
             parked: FxHashMap::default(),
@@ -102,7 +102,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             next_slot: 0,
             next_transaction: transactions,
             begun,
-            phase: Phase { name, ..Phase::default() },
+            phase: ReadingPhase { name, ..ReadingPhase::default() },
         }
     }
 
@@ -115,26 +115,27 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Largest number of nodes of a discovery.
-    pub fn nodes_most(&self) -> usize {
+    pub fn max_nodes(&self) -> usize {
         self.policy.nodes
     }
 
     /// The GUID of the local port.
     pub fn local_guid(&self) -> Option<Guid> {
-        self.port.local().guid
+        self.port.local_port().guid
     }
 
     pub fn ask(&mut self, question: Question<T>) {
         let slot = self.next_slot;
         self.next_slot += 1;
-        self.pending.insert(slot, Pending { question, transactions: Vec::new(), stage: Stage::Queued });
+        self.pending
+            .insert(slot, PendingQuestion { question, transactions: Vec::new(), stage: Stage::Queued });
         self.ready.push_back(slot);
     }
 
     /// Takes queries from an iterator, as there is room for them; `expected` is their number.
     pub fn feed(&mut self, expected: u64, questions: impl Iterator<Item = Question<T>> + 'p) {
         self.expected = expected;
-        self.feed = Feed(Some(Box::new(questions)));
+        self.feed = QuestionFeed(Some(Box::new(questions)));
     }
 
     /// Number of settled queries, and of all known ones.
@@ -143,11 +144,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Takes one query from the feed. False at its end.
-    fn pull(&mut self) -> bool {
+    fn pull_question(&mut self) -> bool {
         let question = self.feed.0.as_mut().and_then(Iterator::next);
         match question {
             Some(question) => self.ask(question),
-            None => self.feed = Feed(None),
+            None => self.feed = QuestionFeed(None),
         }
         self.feed.0.is_some()
     }
@@ -157,18 +158,18 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
         let turn_ends = self.port.now() + turn;
         loop {
-            if self.pending.is_empty() && !self.pull() {
+            if self.pending.is_empty() && !self.pull_question() {
                 return Ok(None);
             }
-            if self.is_due()
-                && let Some(done) = self.catch_up()?
+            if self.has_due_question()
+                && let Some(done) = self.read_arrived()?
             {
                 return Ok(Some(Some(done)));
             }
-            if let Some(done) = self.expire() {
+            if let Some(done) = self.handle_due() {
                 return Ok(Some(Some(done)));
             }
-            self.fill()?;
+            self.fill_window()?;
             if let Some(tag) = self.unasked.take().and_then(|slot| self.finish(slot)) {
                 self.phase.unanswered += 1;
                 return Ok(Some(Some((tag, Reply::Silence))));
@@ -181,34 +182,36 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
                 [self.stale.front(), self.deadlines.front()].into_iter().flatten().map(|due| due.at).min();
             let until = due.unwrap_or(turn_ends).min(turn_ends);
             match self.port.receive(until)? {
-                Some(Arrival::Mad(parcel)) => {
+                Some(PortEvent::Mad(parcel)) => {
                     if let Some(done) = self.settle(parcel.mad) {
                         return Ok(Some(Some(done)));
                     }
                 }
-                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                Some(PortEvent::Unanswered(transaction)) => self.give_up_try(transaction),
                 None => {}
             }
         }
     }
 
     /// Sends as many queries as the window permits, those that wait for a node first.
-    fn fill(&mut self) -> Result<(), PortError> {
+    fn fill_window(&mut self) -> Result<(), PortError> {
         while self.has_room()
             && let Some(target) = self.roomy.pop_front()
         {
-            self.unpark(target)?;
+            self.send_parked(target)?;
         }
         while self.has_room() {
-            let Some(slot) = self.ready.pop_front() else { if self.pull() { continue } else { break } };
+            let Some(slot) = self.ready.pop_front() else {
+                if self.pull_question() { continue } else { break }
+            };
             // A late answer may have settled the query while it waited to be sent again.
             let Some(pending) = self.pending.get(&slot) else { continue };
             let target = pending.question.target;
-            if self.is_gone(target) {
+            if self.is_given_up(target) {
                 self.unasked = Some(slot);
                 break;
             }
-            if self.on_way_to(target) >= self.policy.per_node.max(1) {
+            if self.in_flight_to(target) >= self.policy.per_node.max(1) {
                 self.parked.entry(target).or_default().push_back(slot);
                 continue;
             }
@@ -223,18 +226,18 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             && self.outstanding < self.policy.outstanding.max(1)
     }
 
-    fn is_gone(&self, target: u32) -> bool {
-        let most = UNHEARD_MOST.max(self.policy.retries.saturating_add(1));
+    fn is_given_up(&self, target: u32) -> bool {
+        let most = MAX_SILENT_TRIES.max(self.policy.retries.saturating_add(1));
         self.unheard.get(&target).is_some_and(|tries| *tries >= most)
     }
 
-    fn on_way_to(&self, target: u32) -> usize {
+    fn in_flight_to(&self, target: u32) -> usize {
         self.on_way_to.get(&target).copied().unwrap_or(0)
     }
 
     /// Sends one waiting query to a node. The node stays in the queue while it has room and more queries wait.
-    fn unpark(&mut self, target: u32) -> Result<(), PortError> {
-        if self.on_way_to(target) >= self.policy.per_node.max(1) {
+    fn send_parked(&mut self, target: u32) -> Result<(), PortError> {
+        if self.in_flight_to(target) >= self.policy.per_node.max(1) {
             return Ok(());
         }
         let Some(waiting) = self.parked.get_mut(&target) else { return Ok(()) };
@@ -247,7 +250,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         } else {
             self.roomy.push_front(target);
         }
-        if self.is_gone(target) {
+        if self.is_given_up(target) {
             self.unasked = next;
             return Ok(());
         }
@@ -271,13 +274,13 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.outstanding += 1;
         self.phase.in_flight = self.phase.in_flight.max(self.on_way);
         let (now, tries) = (self.port.now(), pending.transactions.len());
-        self.stale.push_back(Due { at: now + self.policy.fresh(), slot, tries });
-        self.deadlines.push_back(Due { at: now + self.policy.timeout, slot, tries });
+        self.stale.push_back(DueTime { at: now + self.policy.fresh_time(), slot, tries });
+        self.deadlines.push_back(DueTime { at: now + self.policy.timeout, slot, tries });
         Ok(())
     }
 
     /// Moves a query to another stage: settled, overdue, or no longer counted in the window.
-    fn leave(&mut self, slot: u64, stage: Stage) {
+    fn set_stage(&mut self, slot: u64, stage: Stage) {
         let Some(pending) = self.pending.get_mut(&slot) else { return };
         let before = std::mem::replace(&mut pending.stage, stage);
         let target = pending.question.target;
@@ -297,7 +300,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Whether a query is about to time out.
-    fn is_due(&mut self) -> bool {
+    fn has_due_question(&mut self) -> bool {
         let now = self.port.now();
         while let Some(due) = self.deadlines.front().copied().filter(|due| due.at <= now) {
             if self.is_current(due) {
@@ -309,14 +312,14 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Reads all MADs that have arrived. They came in time, though this process may not have run since.
-    fn catch_up(&mut self) -> Result<Option<(T, Reply)>, PortError> {
+    fn read_arrived(&mut self) -> Result<Option<(T, Reply)>, PortError> {
         for _ in 0..=self.outstanding {
             match self.port.receive(self.port.now())? {
-                Some(Arrival::Mad(parcel)) => match self.settle(parcel.mad) {
+                Some(PortEvent::Mad(parcel)) => match self.settle(parcel.mad) {
                     None => {}
                     done => return Ok(done),
                 },
-                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                Some(PortEvent::Unanswered(transaction)) => self.give_up_try(transaction),
                 None => break,
             }
         }
@@ -324,15 +327,15 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Handles all due stages, and returns the first query that fails.
-    fn expire(&mut self) -> Option<(T, Reply)> {
+    fn handle_due(&mut self) -> Option<(T, Reply)> {
         let now = self.port.now();
         while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
             if self.is_current(due) {
-                self.leave(due.slot, Stage::Stale);
+                self.set_stage(due.slot, Stage::Stale);
             }
         }
         while let Some(due) = self.deadlines.pop_front_if(|due| due.at <= now) {
-            if let Some(done) = self.is_current(due).then(|| self.overdue(due.slot)).flatten() {
+            if let Some(done) = self.is_current(due).then(|| self.handle_timeout(due.slot)).flatten() {
                 return Some(done);
             }
         }
@@ -340,15 +343,16 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Whether a try is the last one of its query, and not given up so far.
-    fn is_current(&self, due: Due) -> bool {
-        let current =
-            |pending: &Pending<T>| pending.stage != Stage::Queued && pending.transactions.len() == due.tries;
+    fn is_current(&self, due: DueTime) -> bool {
+        let current = |pending: &PendingQuestion<T>| {
+            pending.stage != Stage::Queued && pending.transactions.len() == due.tries
+        };
         self.pending.get(&due.slot).is_some_and(current)
     }
 
     /// Handles a timeout: the query is sent again, or fails.
-    fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
-        self.leave(slot, Stage::Queued);
+    fn handle_timeout(&mut self, slot: u64) -> Option<(T, Reply)> {
+        self.set_stage(slot, Stage::Queued);
         let pending = self.pending.get(&slot)?;
         *self.unheard.entry(pending.question.target).or_default() += 1;
         if pending.transactions.len() <= pending.question.retries as usize {
@@ -365,13 +369,14 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         let last = self.pending.get(&slot).and_then(|pending| pending.transactions.last().copied());
         if last == Some(transaction) {
             let tries = self.pending.get(&slot).map_or(0, |pending| pending.transactions.len());
-            self.deadlines.push_front(Due { at: self.port.now(), slot, tries });
+            self.deadlines.push_front(DueTime { at: self.port.now(), slot, tries });
         }
     }
 
     fn settle(&mut self, mad: Mad) -> Option<(T, Reply)> {
         let transaction = mad.header().transaction.get() as u32;
-        let slot = self.by_transaction.get(&transaction).copied().filter(|slot| self.belongs(*slot, &mad));
+        let slot =
+            self.by_transaction.get(&transaction).copied().filter(|slot| self.is_answer_to(*slot, &mad));
         let Some(slot) = slot else {
             self.phase.strangers += 1;
             return None;
@@ -385,7 +390,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
                 return None;
             }
         }
-        self.leave(slot, Stage::Queued);
+        self.set_stage(slot, Stage::Queued);
         let tag = self.finish(slot)?;
         let status = mad.status();
         if status.is_ok() {
@@ -397,10 +402,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
 
     /// Whether a MAD answers a query: class, attribute and modifier must match. Otherwise another block or port could
     /// pass for the one that was asked for.
-    fn belongs(&self, slot: u64, mad: &Mad) -> bool {
+    fn is_answer_to(&self, slot: u64, mad: &Mad) -> bool {
         let Some(pending) = self.pending.get(&slot) else { return false };
         let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
-        let what = |header: &Header| (header.class, header.attribute, header.modifier);
+        let what = |header: &MadHeader| (header.class, header.attribute, header.modifier);
         mad.method().is_response() && what(asked) == what(said)
     }
 
@@ -413,7 +418,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     /// Ends the phase. Returns its statistics, and the first transaction for the next phase.
-    pub fn end(mut self) -> (Phase, u32) {
+    pub fn end(mut self) -> (ReadingPhase, u32) {
         self.phase.took = self.port.now().saturating_sub(self.begun);
         (self.phase, self.next_transaction)
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::found::{FoundNode, node_id};
-use super::round::far_end;
-use fabdeck_fabric::observe::News;
+use super::discovery_state::{DiscoveredNode, node_id};
+use super::fabric_sweep::far_end;
+use fabdeck_fabric::observe::FabricEvent;
 use fabdeck_fabric::{Fabric, PortNum};
 
 /// A port by its node and number.
@@ -12,19 +12,19 @@ type Place = (usize, u8);
 
 /// How often a link went down (LinkDownedCounter), and how often it recovered by itself (LinkErrorRecoveryCounter).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Falls {
+pub struct LinkDownCounts {
     pub downed: u64,
     pub recovered: u64,
 }
 
-impl Falls {
+impl LinkDownCounts {
     /// The increase since an earlier reading. A smaller counter was cleared in between.
     pub fn since(self, before: Self) -> Self {
         let grown = |before: u64, now: u64| if now < before { now } else { now - before };
         Self { downed: grown(before.downed, self.downed), recovered: grown(before.recovered, self.recovered) }
     }
 
-    fn either(self, other: Self, choose: impl Fn(u64, u64) -> u64) -> Self {
+    fn combine(self, other: Self, choose: impl Fn(u64, u64) -> u64) -> Self {
         Self { downed: choose(self.downed, other.downed), recovered: choose(self.recovered, other.recovered) }
     }
 }
@@ -34,20 +34,20 @@ impl Falls {
 ///
 /// Both ends count one fall, and a sweep may read one end before the fall and the other after it. So the report is the
 /// growth of the larger of both sums. A lost cable has an event of its own; the counts of its ends start anew.
-pub fn keep_falls(
+pub fn update_link_downs(
     fabric: &Fabric,
-    nodes: &mut [FoundNode],
-    falls: &[(usize, u8, Falls)],
+    nodes: &mut [DiscoveredNode],
+    falls: &[(usize, u8, LinkDownCounts)],
     lost: &BTreeSet<Place>,
-) -> Vec<News> {
-    let mut grown: BTreeMap<Place, Falls> = BTreeMap::new();
+) -> Vec<FabricEvent> {
+    let mut grown: BTreeMap<Place, LinkDownCounts> = BTreeMap::new();
     for (at, port, falls) in falls {
-        let kept = &mut nodes[*at].kept;
+        let kept = &mut nodes[*at].memory;
         let Some(before) = kept.falls.insert(*port, *falls) else { continue };
         let more = falls.since(before);
-        if more != Falls::default() {
+        if more != LinkDownCounts::default() {
             let sum = kept.fallen.entry(*port).or_default();
-            *sum = sum.either(more, u64::saturating_add);
+            *sum = sum.combine(more, u64::saturating_add);
             grown.insert((*at, *port), more);
         }
     }
@@ -62,21 +62,21 @@ pub fn keep_falls(
         if lost.contains(end) {
             continue;
         }
-        let sum = |(at, port): Place| nodes[at].kept.fallen.get(&port).copied().unwrap_or_default();
+        let sum = |(at, port): Place| nodes[at].memory.fallen.get(&port).copied().unwrap_or_default();
         let more = |place: Place| grown.get(&place).copied().unwrap_or_default();
-        let before = |place: Place| sum(place).either(more(place), u64::saturating_sub);
+        let before = |place: Place| sum(place).combine(more(place), u64::saturating_sub);
         let new = sum(a)
-            .either(sum(b), u64::max)
-            .either(before(a).either(before(b), u64::max), u64::saturating_sub);
+            .combine(sum(b), u64::max)
+            .combine(before(a).combine(before(b), u64::max), u64::saturating_sub);
         let name = |(at, port): Place| (fabric.node(node_id(at)).guid(), PortNum(port));
-        if new != Falls::default() {
-            let Falls { downed, recovered } = new;
-            news.push(News::LinkFlapped { a: name(a), b: name(b), downed, recovered });
+        if new != LinkDownCounts::default() {
+            let LinkDownCounts { downed, recovered } = new;
+            news.push(FabricEvent::LinkFlapped { a: name(a), b: name(b), downed, recovered });
         }
     }
     for (at, port) in lost {
-        nodes[*at].kept.falls.remove(port);
-        nodes[*at].kept.fallen.remove(port);
+        nodes[*at].memory.falls.remove(port);
+        nodes[*at].memory.fallen.remove(port);
     }
     news
 }

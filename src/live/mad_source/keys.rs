@@ -8,11 +8,11 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::Place;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_mad::access::SourceError;
 
 /// Longest file in bytes: 250,000 ports with a line each.
-const LENGTH_MOST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// M_Keys by GUID, and a default.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -24,10 +24,10 @@ pub struct Keys {
 
 /// The key that a node has answered to.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Proven(pub u64);
+pub struct ProvenKey(pub u64);
 
 /// Does not print the key.
-impl fmt::Debug for Proven {
+impl fmt::Debug for ProvenKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Proven")
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for Proven {
 /// Does not print any key.
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keys").field("any", &self.any()).field("by_guid", &self.by_guid.len()).finish()
+        f.debug_struct("Keys").field("any", &self.has_keys()).field("by_guid", &self.by_guid.len()).finish()
     }
 }
 
@@ -47,12 +47,12 @@ impl Keys {
     }
 
     /// Whether there is any key.
-    pub fn any(&self) -> bool {
+    pub fn has_keys(&self) -> bool {
         self.default != 0 || !self.by_guid.is_empty()
     }
 
     /// The key for a node or port; without a GUID, the default key.
-    pub fn of(&self, guid: Option<Guid>) -> u64 {
+    pub fn key_for(&self, guid: Option<Guid>) -> u64 {
         guid.and_then(|guid| self.by_guid.get(&guid).copied()).unwrap_or(self.default)
     }
 
@@ -66,13 +66,13 @@ impl Keys {
         };
         let mut bytes = Vec::new();
         if file == Path::new("-") {
-            std::io::stdin().lock().take(LENGTH_MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+            std::io::stdin().lock().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         } else {
             let file = std::fs::File::open(file).map_err(unreadable)?;
-            file.take(LENGTH_MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         }
-        if bytes.len() as u64 > LENGTH_MOST {
-            return Err(wrong(&name, 1, "the file is too long for a file of keys"));
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(bad_key_file(&name, 1, "the file is too long for a file of keys"));
         }
         // Bytes that are not UTF-8 fail later, as text, with the line.
         Self::read(&name, &String::from_utf8_lossy(&bytes))
@@ -89,29 +89,30 @@ impl Keys {
                 [] => {}
                 [key] => {
                     if std::mem::replace(&mut single, true) {
-                        return Err(wrong(name, at + 1, "a second key for every port"));
+                        return Err(bad_key_file(name, at + 1, "a second key for every port"));
                     }
-                    keys.default = number(key).ok_or_else(|| wrong(name, at + 1, "this is not a key"))?;
+                    keys.default =
+                        parse_key(key).ok_or_else(|| bad_key_file(name, at + 1, "this is not a key"))?;
                 }
                 [guid, key] => {
                     let guid = Guid::from_hex(guid)
-                        .map_err(|_| wrong(name, at + 1, "the first word is not a GUID"))?;
-                    let key =
-                        number(key).ok_or_else(|| wrong(name, at + 1, "the second word is not a key"))?;
+                        .map_err(|_| bad_key_file(name, at + 1, "the first word is not a GUID"))?;
+                    let key = parse_key(key)
+                        .ok_or_else(|| bad_key_file(name, at + 1, "the second word is not a key"))?;
                     keys.by_guid.insert(guid, key);
                 }
-                _ => return Err(wrong(name, at + 1, "there are more than two words")),
+                _ => return Err(bad_key_file(name, at + 1, "there are more than two words")),
             }
         }
         if !single && keys.by_guid.is_empty() {
-            return Err(wrong(name, 1, "the file has no key"));
+            return Err(bad_key_file(name, 1, "the file has no key"));
         }
         Ok(keys)
     }
 }
 
 /// Parses `0x` and up to 16 hexadecimal digits, or a decimal number.
-fn number(word: &str) -> Option<u64> {
+fn parse_key(word: &str) -> Option<u64> {
     match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => u64::from_str_radix(hex, 16).ok(),
         Some(_) => None,
@@ -119,10 +120,10 @@ fn number(word: &str) -> Option<u64> {
     }
 }
 
-fn wrong(name: &str, line: usize, what: &str) -> SourceError {
+fn bad_key_file(name: &str, line: usize, what: &str) -> SourceError {
     SourceError::Input {
         code: "FD-5022",
-        place: Place::line(name, line as u64),
+        place: NotePlace::line(name, line as u64),
         what: what.to_owned(),
         hint: "a file of M_Keys has one key (0x and hexadecimal digits), or lines 'GUID KEY' as OpenSM's guid2mkey".into(),
     }
@@ -135,16 +136,19 @@ mod tests {
     #[test]
     fn a_file_has_one_key_or_one_for_each_guid() {
         let one = Keys::read("k", "# site\n0xdeadbeef01020304\n").unwrap();
-        assert_eq!((one.of(None), one.of(Some(Guid(1)))), (0xdead_beef_0102_0304, 0xdead_beef_0102_0304));
+        assert_eq!(
+            (one.key_for(None), one.key_for(Some(Guid(1)))),
+            (0xdead_beef_0102_0304, 0xdead_beef_0102_0304)
+        );
         let several = Keys::read("k", "0x10 0x1\n0x0000000000000020 77\n5 # the others").unwrap();
         assert_eq!(
-            [several.of(Some(Guid(0x10))), several.of(Some(Guid(0x20))), several.of(None)],
+            [several.key_for(Some(Guid(0x10))), several.key_for(Some(Guid(0x20))), several.key_for(None)],
             [1, 77, 5]
         );
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_any_key() {
+    fn errors_show_no_key() {
         for (text, line) in [
             ("", 1),
             ("# nothing", 1),

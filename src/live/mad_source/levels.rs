@@ -2,21 +2,21 @@
 //! of each switch are asked.
 
 use super::question::{Question, Reply};
-use super::reader::Reader;
+use super::reader::PortReader;
 use fabdeck_fabric::observe::PathLevels;
-use fabdeck_fabric::{Fabric, Faults, Levels, Lid, PortNum, ServiceLevel};
-use fabdeck_mad::access::{Address, LevelsRead, LevelsWanted, Parcel, SourceError};
+use fabdeck_fabric::{Fabric, Faults, Lid, PortNum, ServiceLevel, ServiceLevels};
+use fabdeck_mad::access::{AddressedMad, LevelReadOptions, LevelReadOutcome, MadAddress, SourceError};
 use fabdeck_mad::{Mad, Method, PathRecord, attribute};
 use fabdeck_routing::{Destination, Problem};
 
 /// Number of sources of a switch that represent all of them, as long as they agree.
-const SAMPLED: usize = 2;
+const SOURCES_PER_SWITCH: usize = 2;
 
 /// A source at a switch: its port there, and its LID.
-type Start = (PortNum, Lid);
+type LevelSource = (PortNum, Lid);
 
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct LevelPair {
     switch: u32,
     to: Destination,
     /// The switch of the destination.
@@ -25,31 +25,32 @@ struct Pair {
 
 /// Reads levels from the subnet manager at a LID.
 pub fn read_levels(
-    reader: &mut Reader<'_>,
+    reader: &mut PortReader<'_>,
     fabric: &Fabric,
     manager: Lid,
-    wanted: LevelsWanted,
-) -> Result<LevelsRead, SourceError> {
+    wanted: LevelReadOptions,
+) -> Result<LevelReadOutcome, SourceError> {
     let faults = Faults::default();
     let problem = Problem::new(fabric, &faults);
-    let starts: Vec<Vec<Start>> = problem.switches().map(|switch| starts(&problem, switch, wanted)).collect();
-    let (starts, each) = (&starts, if wanted.every { usize::MAX } else { SAMPLED });
+    let starts: Vec<Vec<LevelSource>> =
+        problem.switches().map(|switch| switch_sources(&problem, switch, wanted)).collect();
+    let (starts, each) = (&starts, if wanted.every { usize::MAX } else { SOURCES_PER_SWITCH });
     let pairs = || {
-        pairs(&problem, wanted.switches)
-            .flat_map(|(root, to)| problem.switches().map(move |switch| Pair { switch, to, root }))
+        destination_pairs(&problem, wanted.switches)
+            .flat_map(|(root, to)| problem.switches().map(move |switch| LevelPair { switch, to, root }))
     };
     let expected: u64 = pairs().map(|pair| sources(starts, pair).take(each).count() as u64).sum();
     if wanted.most.is_some_and(|most| expected > most) {
-        return Ok(LevelsRead::TooMany(expected));
+        return Ok(LevelReadOutcome::TooMany(expected));
     }
     let mut read = PathLevels {
-        levels: Levels::unsaid(problem.graph.switch_count(), fabric.top_lid()),
+        levels: ServiceLevels::unknown(problem.graph.switch_count(), fabric.top_lid()),
         every: wanted.every,
         asked: 0,
-        unsaid: 0,
+        without_path: 0,
         differing: 0,
     };
-    let mut phase = reader.phase::<Pair>("path records");
+    let mut phase = reader.open_phase::<LevelPair>("path records");
     let retries = phase.exchange.retries();
     let questions = pairs().flat_map(move |pair| {
         sources(starts, pair).take(each).map(move |from| question(manager, from, pair, retries))
@@ -57,13 +58,13 @@ pub fn read_levels(
     phase.exchange.feed(expected, questions);
     while let Some((pair, reply)) = phase.next()? {
         read.asked += 1;
-        let Some(level) = level_told(&reply, pair.to.lid) else {
-            read.unsaid += 1;
+        let Some(level) = level_in_record(&reply, pair.to.lid) else {
+            read.without_path += 1;
             continue;
         };
-        let before = read.levels.of(pair.switch, pair.to.lid).count_ones();
+        let before = read.levels.level_bits(pair.switch, pair.to.lid).count_ones();
         read.levels.add(pair.switch, pair.to.lid, level);
-        if before == 1 && read.levels.of(pair.switch, pair.to.lid).count_ones() == 2 {
+        if before == 1 && read.levels.level_bits(pair.switch, pair.to.lid).count_ones() == 2 {
             read.differing += 1;
             // These sources disagree and do not represent the others, so each one is asked.
             for from in sources(starts, pair).skip(each) {
@@ -71,20 +72,24 @@ pub fn read_levels(
             }
         }
     }
-    if read.unsaid > 0 && read.unsaid < read.asked {
-        let (unsaid, asked) = (read.unsaid, read.asked);
-        phase.told.note_partial("FN-531", || {
+    if read.without_path > 0 && read.without_path < read.asked {
+        let (unsaid, asked) = (read.without_path, read.asked);
+        phase.log.note_partial("FN-531", || {
             format!(
                 "the subnet manager gave no path record for {unsaid} of {asked} pairs that it was asked for"
             )
         });
     }
     phase.end();
-    Ok(if read.unsaid == read.asked && read.asked > 0 { LevelsRead::Silent } else { LevelsRead::Read(read) })
+    Ok(if read.without_path == read.asked && read.asked > 0 {
+        LevelReadOutcome::Silent
+    } else {
+        LevelReadOutcome::Read(read)
+    })
 }
 
 /// The service level in a path record for this destination.
-pub fn level_told(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
+pub fn level_in_record(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
     let Reply::Answer(mad) = reply else { return None };
     let record = mad.record::<PathRecord>();
     let asked = record.destination_lid.get() == to.value();
@@ -92,40 +97,45 @@ pub fn level_told(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
 }
 
 /// Every destination, with its switch.
-fn pairs<'p>(problem: &'p Problem<'_>, switches: bool) -> impl Iterator<Item = (u32, Destination)> + 'p {
-    let all = problem.switches().flat_map(|root| problem.behind(root).iter().map(move |end| (root, *end)));
+fn destination_pairs<'p>(
+    problem: &'p Problem<'_>,
+    switches: bool,
+) -> impl Iterator<Item = (u32, Destination)> + 'p {
+    let all = problem
+        .switches()
+        .flat_map(|root| problem.destinations_behind(root).iter().map(move |end| (root, *end)));
     all.filter(move |(_, end)| switches || !end.is_switch())
 }
 
 /// The sources at a switch, the switch itself last.
-fn starts(problem: &Problem<'_>, switch: u32, wanted: LevelsWanted) -> Vec<Start> {
+fn switch_sources(problem: &Problem<'_>, switch: u32, wanted: LevelReadOptions) -> Vec<LevelSource> {
     let terminals = problem.graph.terminals_of(switch).iter();
-    let mut starts: Vec<Start> =
+    let mut starts: Vec<LevelSource> =
         terminals.filter_map(|terminal| Some((terminal.switch_port, terminal.lid?))).collect();
-    let own = problem.behind(switch).iter().find(|end| end.is_switch());
+    let own = problem.destinations_behind(switch).iter().find(|end| end.is_switch());
     starts.extend(own.filter(|_| wanted.switches).map(|end| (end.port, end.lid)));
     starts
 }
 
 /// The sources of a pair, without the destination itself.
-fn sources(starts: &[Vec<Start>], pair: Pair) -> impl Iterator<Item = Lid> + '_ {
+fn sources(starts: &[Vec<LevelSource>], pair: LevelPair) -> impl Iterator<Item = Lid> + '_ {
     let here = starts.get(pair.switch as usize).map_or(&[][..], Vec::as_slice).iter();
     let itself = move |port: PortNum| pair.switch == pair.root && port == pair.to.port;
     here.filter(move |(port, _)| !itself(*port)).map(|(_, lid)| *lid)
 }
 
-fn question(manager: Lid, from: Lid, pair: Pair, retries: u32) -> Question<Pair> {
-    Question { parcel: path_between(manager, from, pair.to.lid), target: 0, retries, tag: pair }
+fn question(manager: Lid, from: Lid, pair: LevelPair, retries: u32) -> Question<LevelPair> {
+    Question { parcel: path_query(manager, from, pair.to.lid), target: 0, retries, tag: pair }
 }
 
 /// A query to the subnet manager for the path from one LID to another.
-pub fn path_between(manager: Lid, from: Lid, to: Lid) -> Parcel {
+pub fn path_query(manager: Lid, from: Lid, to: Lid) -> AddressedMad {
     let mask = PathRecord::SOURCE_LID | PathRecord::DESTINATION_LID | PathRecord::COUNT;
     let mut mad = Mad::administration(Method::GET, attribute::PATH_RECORD, mask);
     let record = mad.record_mut::<PathRecord>();
     (record.source_lid, record.destination_lid) = (from.value().into(), to.value().into());
     // One path is enough.
     record.reversible_count = 1;
-    let address = Address::of(manager, mad.class());
-    Parcel { mad, address }
+    let address = MadAddress::for_class(manager, mad.class());
+    AddressedMad { mad, address }
 }

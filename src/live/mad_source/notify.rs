@@ -7,20 +7,20 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use super::policy::Policy;
+use super::exchange_policy::ExchangePolicy;
 use fabdeck_fabric::Lid;
-use fabdeck_mad::access::{Address, Arrival, MadPort, Parcel, PortError, WriteError};
-use fabdeck_mad::{Follow, Mad, Method, Repath, SMP_DATA, Smp, Standing, attribute};
+use fabdeck_mad::access::{AddressedMad, MadAddress, MadPort, PortError, PortEvent, WriteError};
+use fabdeck_mad::{FollowQuery, FollowStatus, Mad, Method, PathNotice, SMP_DATA, Smp, attribute};
 
 /// Interval between two queries to the same host.
-const ASKS: Duration = Duration::from_millis(200);
+const ASK_INTERVAL: Duration = Duration::from_millis(200);
 /// The transactions differ from those of snapshots, of Sets and of reading back.
 const FIRST_TRANSACTION: u32 = 0x7000_0000;
 
 /// A trap for the subnet manager.
 #[derive(Debug)]
-struct Trap {
-    told: Repath,
+struct PendingTrap {
+    notice: PathNotice,
     /// The tries that are left, and when the next one is due.
     left: u32,
     due: Duration,
@@ -33,30 +33,30 @@ struct Trap {
 
 /// A query to a host for the status of one notice.
 #[derive(Debug)]
-struct Asked {
+struct AskedHost {
     host: Lid,
     trap: usize,
-    standing: Standing,
+    standing: FollowStatus,
     on_way: bool,
 }
 
 /// One round of notices.
 #[derive(Debug)]
-struct Herald<'p, P: MadPort + ?Sized> {
+struct NoticeRound<'p, P: MadPort + ?Sized> {
     port: &'p mut P,
-    policy: Policy,
+    policy: ExchangePolicy,
     manager: Lid,
-    traps: Vec<Trap>,
-    asked: Vec<Asked>,
-    questions: Questions,
+    traps: Vec<PendingTrap>,
+    asked: Vec<AskedHost>,
+    questions: QuestionQueue,
     /// What each transaction was for.
-    sent: BTreeMap<u32, Sent>,
+    sent: BTreeMap<u32, SentKind>,
     next: u32,
 }
 
 /// The queries to send, and when.
 #[derive(Debug, Default)]
-struct Questions {
+struct QuestionQueue {
     /// Queries that are due later.
     later: BTreeSet<(Duration, usize)>,
     /// Queries that wait for room in the window.
@@ -69,21 +69,21 @@ struct Questions {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Sent {
+enum SentKind {
     Trap(usize),
     Question(usize),
 }
 
 /// Sends notices, and waits until all of `whom` have given a final answer or the time is over. Returns which of them
 /// followed.
-pub fn notify<P: MadPort + ?Sized>(
+pub fn notify_hosts<P: MadPort + ?Sized>(
     port: &mut P,
-    (manager, policy): (Option<Lid>, Policy),
-    notices: &[Repath],
+    (manager, policy): (Option<Lid>, ExchangePolicy),
+    notices: &[PathNotice],
     whom: &[Lid],
     patience: Duration,
 ) -> Result<Vec<Lid>, WriteError> {
-    let manager = manager.or(port.local().manager_lid).ok_or_else(|| {
+    let manager = manager.or(port.local_port().manager_lid).ok_or_else(|| {
         WriteError::Refused(
             "FD-4521: there is no subnet manager to tell hosts through: look at the fabric first, or start one".into(),
         )
@@ -94,7 +94,7 @@ pub fn notify<P: MadPort + ?Sized>(
     let (mut traps, mut asked) = (Vec::new(), Vec::new());
     for (trap, told) in notices.iter().enumerate() {
         let first = asked.len();
-        let ask = |host| Asked { host, trap, standing: Standing::Unheard, on_way: false };
+        let ask = |host| AskedHost { host, trap, standing: FollowStatus::Unheard, on_way: false };
         if told.hosts.is_empty() {
             asked.extend(whom.iter().copied().map(ask));
         } else {
@@ -102,33 +102,33 @@ pub fn notify<P: MadPort + ?Sized>(
             asked.extend(named.intersection(&whom).copied().map(ask));
         }
         let (told, asked) = (told.clone(), first..asked.len());
-        traps.push(Trap { told, left: tries, due: now, fresh_until: now, came: false, asked });
+        traps.push(PendingTrap { notice: told, left: tries, due: now, fresh_until: now, came: false, asked });
     }
-    let questions = Questions { open: asked.len(), ..Questions::default() };
+    let questions = QuestionQueue { open: asked.len(), ..QuestionQueue::default() };
     let next = FIRST_TRANSACTION | notices.first().map_or(0, |told| (told.number & 0xFFFF) << 10);
     let sent = BTreeMap::new();
-    let mut herald = Herald { port, policy, manager, traps, asked, questions, sent, next };
+    let mut herald = NoticeRound { port, policy, manager, traps, asked, questions, sent, next };
     herald.run(now + patience).map_err(|error| WriteError::Gone(error.to_string()))?;
     herald.conclude(&whom)
 }
 
-impl<P: MadPort + ?Sized> Herald<'_, P> {
+impl<P: MadPort + ?Sized> NoticeRound<'_, P> {
     fn run(&mut self, until: Duration) -> Result<(), PortError> {
         loop {
             let now = self.port.now();
             self.send_traps(now)?;
             self.ask(now, until)?;
-            let Some(next) = self.next_due(now, until) else { return Ok(()) };
-            if let Some(Arrival::Mad(parcel)) = self.port.receive(next)? {
-                self.take(&parcel);
+            let Some(next) = self.next_due_time(now, until) else { return Ok(()) };
+            if let Some(PortEvent::Mad(parcel)) = self.port.receive(next)? {
+                self.handle_mad(&parcel);
             }
         }
     }
 
     /// When the next action is due; `None` at the end. The acknowledgement of the subnet manager no longer matters once
     /// all hosts are done, or the time is over and some host has a notice.
-    fn next_due(&self, now: Duration, until: Duration) -> Option<Duration> {
-        let Questions { later, open, heard, .. } = &self.questions;
+    fn next_due_time(&self, now: Duration, until: Duration) -> Option<Duration> {
+        let QuestionQueue { later, open, heard, .. } = &self.questions;
         let asks = *open > 0 && now < until;
         if !asks && *heard {
             return None;
@@ -143,7 +143,7 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
 
     /// Sends traps to the subnet manager, as far as the window permits.
     fn send_traps(&mut self, now: Duration) -> Result<(), PortError> {
-        let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
+        let issuer = self.port.local_port().lid.map_or(0, |lid| lid.value());
         let tries = self.policy.retries.saturating_add(1);
         let mut fresh = self.traps.iter().filter(|trap| !trap.came && trap.fresh_until > now).count();
         for at in 0..self.traps.len() {
@@ -157,12 +157,12 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
             fresh += 1;
             if trap.left == tries {
                 // The trap goes first, the queries follow.
-                self.questions.later.extend(trap.asked.clone().map(|asked| (now + ASKS / 4, asked)));
+                self.questions.later.extend(trap.asked.clone().map(|asked| (now + ASK_INTERVAL / 4, asked)));
             }
             (trap.left, trap.due) = (trap.left - 1, now + self.policy.timeout);
-            trap.fresh_until = now + self.policy.fresh();
-            let mad = Smp::trap(&trap.told.notice(issuer)).0;
-            self.send(mad, self.manager, Sent::Trap(at))?;
+            trap.fresh_until = now + self.policy.fresh_time();
+            let mad = Smp::trap(&trap.notice.notice(issuer)).0;
+            self.send(mad, self.manager, SentKind::Trap(at))?;
         }
         Ok(())
     }
@@ -185,46 +185,46 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
             }
             asked.on_way = true;
             self.questions.on_way += 1;
-            self.questions.later.insert((now + ASKS, at));
+            self.questions.later.insert((now + ASK_INTERVAL, at));
             let (host, trap) = (asked.host, asked.trap);
-            let mad = Mad::follow(Follow::about(&self.traps[trap].told));
-            self.send(mad, host, Sent::Question(at))?;
+            let mad = Mad::follow_query(FollowQuery::for_notice(&self.traps[trap].notice));
+            self.send(mad, host, SentKind::Question(at))?;
         }
         Ok(())
     }
 
-    fn send(&mut self, mut mad: Mad, to: Lid, what: Sent) -> Result<(), PortError> {
+    fn send(&mut self, mut mad: Mad, to: Lid, what: SentKind) -> Result<(), PortError> {
         self.next = self.next.wrapping_add(1).max(FIRST_TRANSACTION);
         mad.header_mut().transaction = u64::from(self.next).into();
         self.sent.insert(self.next, what);
-        let address = Address::of(to, mad.class());
-        self.port.send(&Parcel { mad, address }, self.policy.timeout)
+        let address = MadAddress::for_class(to, mad.class());
+        self.port.send(&AddressedMad { mad, address }, self.policy.timeout)
     }
 
-    fn take(&mut self, parcel: &Parcel) {
+    fn handle_mad(&mut self, parcel: &AddressedMad) {
         let mad = &parcel.mad;
         let Some(sent) = self.sent.get(&(mad.header().transaction.get() as u32)) else { return };
         match *sent {
-            Sent::Trap(at) if mad.method() == Method::TRAP_REPRESS => {
-                let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
+            SentKind::Trap(at) if mad.method() == Method::TRAP_REPRESS => {
+                let issuer = self.port.local_port().lid.map_or(0, |lid| lid.value());
                 let trap = &mut self.traps[at];
                 let said = *Smp(mad.clone()).data::<[u8; SMP_DATA]>();
-                trap.came |= said == *Smp::trap(&trap.told.notice(issuer)).data::<[u8; SMP_DATA]>();
+                trap.came |= said == *Smp::trap(&trap.notice.notice(issuer)).data::<[u8; SMP_DATA]>();
             }
-            Sent::Question(at) if mad.header().attribute.get() == attribute::FOLLOW => {
-                let said = mad.follows();
+            SentKind::Question(at) if mad.header().attribute.get() == attribute::FOLLOW => {
+                let said = mad.follow_data();
                 let asked = &mut self.asked[at];
-                let meant = self.traps[asked.trap].told.key() == said.key()
+                let meant = self.traps[asked.trap].notice.key() == said.key()
                     && parcel.address.lid == asked.host.value()
                     && mad.method() == Method::GET_RESPONSE
                     && mad.status().is_ok();
-                if let Some(standing) = Standing::of(said.standing).filter(|_| meant) {
+                if let Some(standing) = FollowStatus::from_code(said.standing).filter(|_| meant) {
                     self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
                     // A final status stays, and any other status but `Unheard` shows that the notice arrived.
                     if !asked.standing.is_final() {
                         asked.standing = standing;
                         self.questions.open -= usize::from(standing.is_final());
-                        self.questions.heard |= standing != Standing::Unheard;
+                        self.questions.heard |= standing != FollowStatus::Unheard;
                     }
                 }
             }
@@ -236,7 +236,7 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
     fn conclude(self, whom: &BTreeSet<Lid>) -> Result<Vec<Lid>, WriteError> {
         let mut follows: BTreeMap<Lid, bool> = BTreeMap::new();
         for asked in &self.asked {
-            *follows.entry(asked.host).or_insert(true) &= asked.standing.follows();
+            *follows.entry(asked.host).or_insert(true) &= asked.standing.is_following();
         }
         // If some traps were acknowledged, hosts may have a notice. If no host is to answer, silence is no error.
         let unheard =
@@ -261,7 +261,7 @@ mod tests {
     struct Fabric {
         now: Duration,
         local: LocalPort,
-        coming: VecDeque<(Duration, Parcel)>,
+        coming: VecDeque<(Duration, AddressedMad)>,
         /// When each host was last queried; below, when traps were sent.
         asked: BTreeMap<u16, Duration>,
         traps: VecDeque<Duration>,
@@ -280,8 +280,8 @@ mod tests {
 
         fn count(&mut self) {
             let now = self.now;
-            self.asked.retain(|_, at| *at + ASKS > now);
-            self.traps.retain(|at| *at + Policy::default().fresh() > now);
+            self.asked.retain(|_, at| *at + ASK_INTERVAL > now);
+            self.traps.retain(|at| *at + ExchangePolicy::default().fresh_time() > now);
             self.most = (self.most.0.max(self.asked.len()), self.most.1.max(self.traps.len()));
         }
     }
@@ -293,16 +293,17 @@ mod tests {
     }
 
     impl MadPort for Fabric {
-        fn local(&self) -> &LocalPort {
+        fn local_port(&self) -> &LocalPort {
             &self.local
         }
 
-        fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+        fn send(&mut self, parcel: &AddressedMad, _: Duration) -> Result<(), PortError> {
             self.sent += 1;
             let mut answer = parcel.clone();
             if parcel.mad.header().attribute.get() == attribute::FOLLOW {
                 self.asked.insert(parcel.address.lid, self.now);
-                *answer.mad.follows_mut() = parcel.mad.follows().answered(Standing::Followed, 1);
+                *answer.mad.follow_data_mut() =
+                    parcel.mad.follow_data().with_answer(FollowStatus::Followed, 1);
                 answer.mad.header_mut().method = Method::GET_RESPONSE.0;
             } else {
                 self.traps.push_back(self.now);
@@ -318,7 +319,7 @@ mod tests {
             Ok(())
         }
 
-        fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
             self.count();
             let Some((at, parcel)) = self.coming.pop_front_if(|(at, _)| *at <= until) else {
                 self.now = self.now.max(until);
@@ -329,51 +330,52 @@ mod tests {
             if parcel.mad.method() == Method::TRAP_REPRESS {
                 self.traps.pop_front();
             }
-            Ok(Some(Arrival::Mad(parcel)))
+            Ok(Some(PortEvent::Mad(parcel)))
         }
     }
 
     /// Sends notices to hosts with LIDs from 1 on. Returns how many followed, the largest numbers under way, and the
     /// duration.
-    fn tell(hosts: u32, named: bool, silent: fn(u16) -> bool) -> (usize, (usize, usize), Duration) {
+    fn run_notify(hosts: u32, named: bool, silent: fn(u16) -> bool) -> (usize, (usize, usize), Duration) {
         let whom: Vec<Lid> = (1..=hosts).map(|lid| Lid::new(lid).unwrap()).collect();
-        let about = |hosts: &[Lid]| Repath {
+        let about = |hosts: &[Lid]| PathNotice {
             hot_spot: Lid::new(0xBFFE).filter(|_| named),
             level: ServiceLevel::default(),
             back: false,
             number: 0x1234_5678,
             hosts: hosts.to_vec(),
         };
-        let notices: Vec<Repath> = match named {
-            true => whom.chunks(Repath::HOSTS_MOST).map(about).collect(),
+        let notices: Vec<PathNotice> = match named {
+            true => whom.chunks(PathNotice::MAX_HOSTS).map(about).collect(),
             false => vec![about(&[])],
         };
         let mut port = Fabric::new(silent);
         let patience = Duration::from_secs(5);
-        let followed = notify(&mut port, (None, Policy::default()), &notices, &whom, patience).unwrap();
+        let followed =
+            notify_hosts(&mut port, (None, ExchangePolicy::default()), &notices, &whom, patience).unwrap();
         println!("{hosts} hosts: {} sent, at most {:?} on the way, {:?}", port.sent, port.most, port.now);
         (followed.len(), port.most, port.now)
     }
 
     #[test]
-    fn however_many_hosts_are_told_no_more_is_on_its_way_than_there_is_room_for() {
-        let Policy { outstanding, in_flight, .. } = Policy::default();
+    fn the_window_bounds_datagrams_in_flight_for_any_number_of_hosts() {
+        let ExchangePolicy { outstanding, in_flight, .. } = ExchangePolicy::default();
         for hosts in [648, 10_000, 43_904] {
-            let (followed, most, took) = tell(hosts, false, |_| false);
+            let (followed, most, took) = run_notify(hosts, false, |_| false);
             assert_eq!((followed, most), (hosts as usize, (outstanding, 1)));
             assert!(took < Duration::from_secs(1), "{took:?}");
         }
-        let (followed, most, took) = tell(10_000, true, |_| false);
+        let (followed, most, took) = run_notify(10_000, true, |_| false);
         assert_eq!((followed, most.1), (10_000, in_flight));
         assert!(most.0 <= outstanding && took < Duration::from_secs(1), "{most:?} {took:?}");
     }
 
     /// Silent hosts do not delay the queries to others.
     #[test]
-    fn who_answers_is_heard_beside_many_that_do_not() {
-        let (followed, most, _) = tell(43_904, false, |lid| lid.is_multiple_of(10));
-        assert_eq!((followed, most.0), (43_904 - 4_390, Policy::default().outstanding));
-        let (followed, most, _) = tell(700, true, |lid| lid == 0xBFFF);
+    fn hosts_that_answer_are_counted_beside_many_silent_ones() {
+        let (followed, most, _) = run_notify(43_904, false, |lid| lid.is_multiple_of(10));
+        assert_eq!((followed, most.0), (43_904 - 4_390, ExchangePolicy::default().outstanding));
+        let (followed, most, _) = run_notify(700, true, |lid| lid == 0xBFFF);
         assert_eq!((followed, most.1), (700, 31), "a manager that says nothing");
     }
 }

@@ -1,12 +1,12 @@
 //! A query over a port, and its outcome.
 
-use fabdeck_mad::access::Parcel;
-use fabdeck_mad::{Mad, Status};
+use fabdeck_mad::access::AddressedMad;
+use fabdeck_mad::{Mad, MadStatus};
 
 /// A query, and the tag of its answer.
 #[derive(Debug)]
 pub struct Question<T> {
-    pub parcel: Parcel,
+    pub parcel: AddressedMad,
     /// The node, as a number from the caller, for the limit per node.
     pub target: u32,
     /// How often the query is sent again: the policy's number, or fewer to avoid M_Key violations.
@@ -23,14 +23,14 @@ pub struct Question<T> {
 pub enum Reply {
     Answer(Mad),
     /// An answer with an error status.
-    Refused(Status),
+    Refused(MadStatus),
     Silence,
 }
 
 /// Queries that are made when there is room to send them. All queries of a full subnet at once would take gigabytes.
-pub struct Feed<'f, T>(pub Option<Box<dyn Iterator<Item = Question<T>> + 'f>>);
+pub struct QuestionFeed<'f, T>(pub Option<Box<dyn Iterator<Item = Question<T>> + 'f>>);
 
-impl<T> std::fmt::Debug for Feed<'_, T> {
+impl<T> std::fmt::Debug for QuestionFeed<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Feed").field(&self.0.is_some()).finish()
     }

@@ -3,44 +3,44 @@
 use std::time::Duration;
 
 use super::exchange::Exchange;
+use super::exchange_policy::ExchangePolicy;
 use super::keys::Keys;
-use super::policy::Policy;
 use super::question::Reply;
-use fabdeck_fabric::observe::{Notes, Phase, Place, Silence};
+use fabdeck_fabric::observe::{MissingAnswer, NotePlace, Notes, ReadingPhase};
 use fabdeck_fabric::{Fabric, Guid};
-use fabdeck_mad::access::{MadPort, Progress, SourceError, Watch};
+use fabdeck_mad::access::{MadPort, ReadObserver, ReadProgress, SourceError};
 
 /// How often the caller is asked for cancellation.
-const TURN: Duration = Duration::from_millis(50);
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// Number of replies between two reports of progress.
 const REPORT_EVERY: u64 = 256;
 
 /// Notes and silence from phases, beside their results.
 #[derive(Debug, Default)]
-pub struct Told {
-    pub silent: Vec<Silence>,
+pub struct PhaseLog {
+    pub silent: Vec<MissingAnswer>,
     pub notes: Notes,
     pub source: String,
 }
 
-impl Told {
+impl PhaseLog {
     pub fn note(&mut self, code: &'static str, text: impl FnOnce() -> String) {
-        self.notes.add(code, Place::file(self.source.clone()), text);
+        self.notes.add(code, NotePlace::file(self.source.clone()), text);
     }
 
     pub fn note_partial(&mut self, code: &'static str, text: impl FnOnce() -> String) {
-        self.notes.add_partial(code, Place::file(self.source.clone()), text);
+        self.notes.add_partial(code, NotePlace::file(self.source.clone()), text);
     }
 
     /// Notes that the two ends of a cable disagree about it.
-    pub fn torn(&mut self, guid: Guid, port: u8) {
+    pub fn note_torn_cable(&mut self, guid: Guid, port: u8) {
         self.note_partial("FN-521", || {
             format!("the fabric changed while it was read: port {port} of {guid} has a cable and says that its link is down")
         });
     }
 
     /// Notes that two answers name different peers for one port.
-    pub fn changed(&mut self, route: &str, guid: Guid) {
+    pub fn note_changed_peer(&mut self, route: &str, guid: Guid) {
         self.note_partial("FN-521", || {
             format!("the fabric changed while it was read: at {route} {guid} answered where another node had before")
         });
@@ -48,26 +48,26 @@ impl Told {
 }
 
 /// One reading over a port, with the notes and statistics of its phases.
-pub struct Reader<'a> {
+pub struct PortReader<'a> {
     port: &'a mut dyn MadPort,
-    policy: Policy,
+    policy: ExchangePolicy,
     keys: &'a Keys,
-    watch: &'a mut dyn Watch,
-    pub told: Told,
-    pub phases: Vec<Phase>,
+    watch: &'a mut dyn ReadObserver,
+    pub log: PhaseLog,
+    pub phases: Vec<ReadingPhase>,
     transactions: u32,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PortReader<'a> {
     pub fn new(
         source: &str,
         port: &'a mut dyn MadPort,
-        policy: Policy,
+        policy: ExchangePolicy,
         keys: &'a Keys,
-        watch: &'a mut dyn Watch,
+        watch: &'a mut dyn ReadObserver,
     ) -> Self {
-        let told = Told { source: source.to_owned(), ..Told::default() };
-        Self { port, policy, keys, watch, told, phases: Vec::new(), transactions: 1 }
+        let told = PhaseLog { source: source.to_owned(), ..PhaseLog::default() };
+        Self { port, policy, keys, watch, log: told, phases: Vec::new(), transactions: 1 }
     }
 
     /// Sets the first transaction, which is 1 by default.
@@ -76,12 +76,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Shows the fabric to the caller.
-    pub fn sighted(&mut self, fabric: &Fabric) {
-        self.watch.sighted(fabric);
+    pub fn report_fabric(&mut self, fabric: &Fabric) {
+        self.watch.topology_read(fabric);
     }
 
     /// Whether the port has virtual time, in which waiting takes no time.
-    pub fn virtual_time(&self) -> bool {
+    pub fn has_virtual_time(&self) -> bool {
         self.port.is_virtual()
     }
 
@@ -97,23 +97,23 @@ impl<'a> Reader<'a> {
 
     /// The name of the local port.
     pub fn local_name(&self) -> &str {
-        &self.port.local().name
+        &self.port.local_port().name
     }
 
     /// Waits. MADs that arrive meanwhile are late and answer no open query.
     pub fn wait_until(&mut self, until: Duration) -> Result<(), SourceError> {
         while self.port.now() < until {
-            if self.watch.cancelled() {
+            if self.watch.is_cancelled() {
                 return Err(SourceError::Cancelled);
             }
-            let turn = until.min(self.port.now() + TURN);
+            let turn = until.min(self.port.now() + WATCH_INTERVAL);
             self.port.receive(turn)?;
         }
         Ok(())
     }
 
     /// Reads MADs that arrived between phases. They are late, but the port keeps reports among them.
-    pub fn take_in(&mut self) -> Result<(), SourceError> {
+    pub fn drain_reports(&mut self) -> Result<(), SourceError> {
         while self.port.receive(self.port.now())?.is_some() {}
         Ok(())
     }
@@ -122,12 +122,12 @@ impl<'a> Reader<'a> {
         self.keys
     }
 
-    pub fn phase<T>(&mut self, name: &'static str) -> OpenPhase<'_, 'a, T> {
+    pub fn open_phase<T>(&mut self, name: &'static str) -> OpenPhase<'_, 'a, T> {
         let exchange = Exchange::new(&mut *self.port, self.policy, name, self.transactions);
         OpenPhase {
             exchange,
             keys: self.keys,
-            told: &mut self.told,
+            log: &mut self.log,
             watch: &mut *self.watch,
             phases: &mut self.phases,
             transactions: &mut self.transactions,
@@ -140,9 +140,9 @@ impl<'a> Reader<'a> {
 pub struct OpenPhase<'r, 'a, T> {
     pub exchange: Exchange<'r, dyn MadPort + 'a, T>,
     pub keys: &'a Keys,
-    pub told: &'r mut Told,
-    watch: &'r mut (dyn Watch + 'a),
-    phases: &'r mut Vec<Phase>,
+    pub log: &'r mut PhaseLog,
+    watch: &'r mut (dyn ReadObserver + 'a),
+    phases: &'r mut Vec<ReadingPhase>,
     transactions: &'r mut u32,
     replies: u64,
 }
@@ -151,14 +151,14 @@ impl<T> OpenPhase<'_, '_, T> {
     /// The next reply; `None` when all queries are settled.
     pub fn next(&mut self) -> Result<Option<(T, Reply)>, SourceError> {
         loop {
-            if self.watch.cancelled() {
+            if self.watch.is_cancelled() {
                 return Err(SourceError::Cancelled);
             }
-            let turn = self.exchange.next(TURN)?;
+            let turn = self.exchange.next(WATCH_INTERVAL)?;
             self.replies += 1;
             if turn.is_none() || matches!(turn, Some(None)) || self.replies.is_multiple_of(REPORT_EVERY) {
                 let (done, known) = self.exchange.progress();
-                self.watch.progress(Progress { phase: self.exchange.phase.name, done, known });
+                self.watch.report_progress(ReadProgress { phase: self.exchange.phase.name, done, known });
             }
             match turn {
                 None => return Ok(None),
@@ -176,8 +176,8 @@ impl<T> OpenPhase<'_, '_, T> {
     }
 
     /// The error if the local port does not answer: without it nothing can be read.
-    pub fn local_port_silent(&self) -> SourceError {
-        let hint = match self.keys.any() {
+    pub fn local_port_error(&self) -> SourceError {
+        let hint = match self.keys.has_keys() {
             true => {
                 "a port that is guarded by another M_Key than the one given stays silent; if it is not guarded, check it with 'ibstat'"
             }
@@ -187,7 +187,7 @@ impl<T> OpenPhase<'_, '_, T> {
         };
         SourceError::Unreachable {
             code: "FD-5012",
-            what: format!("{}: the port that is looked from does not answer for itself", self.told.source),
+            what: format!("{}: the port that is looked from does not answer for itself", self.log.source),
             hint: hint.into(),
         }
     }

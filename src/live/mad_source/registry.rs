@@ -7,23 +7,25 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use super::question::Reply;
 use fabdeck_fabric::Lid;
-use fabdeck_mad::access::{Address, LocalPort, Parcel, Registered, Registration, WriteError};
-use fabdeck_mad::{Mad, Method, ServiceRecord, Status, attribute};
+use fabdeck_mad::access::{
+    AddressedMad, LocalPort, MadAddress, Registration, RegistrationLookup, WriteError,
+};
+use fabdeck_mad::{Mad, MadStatus, Method, ServiceRecord, attribute};
 
 /// The name of all records.
 const NAME: &str = "fabdeck: change pending";
 /// Length in bytes of the first field for the host name.
-const HOST: usize = 16;
+const HOST_BYTES: usize = 16;
 /// The first byte of service IDs that are administered locally.
 const UNASSIGNED: u64 = 2 << 56;
 
-const NO_RECORDS: Status = Status(0x0300);
-const TOO_MANY_RECORDS: Status = Status(0x0400);
+const NO_RECORDS: MadStatus = MadStatus(0x0300);
+const TOO_MANY_RECORDS: MadStatus = MadStatus(0x0400);
 
 pub const NO_MANAGER: &str = "FD-4541: no subnet manager is known that would keep it";
 
 /// The GID of the port.
-pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
+pub fn port_gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&prefix.to_be_bytes());
     gid[8..].copy_from_slice(&port.guid?.0.to_be_bytes());
@@ -31,51 +33,51 @@ pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
 }
 
 /// The service ID of a change. IDs differ, because a subnet manager keeps one record for an ID and a port.
-fn service(change: &str) -> u64 {
+fn service_id(change: &str) -> u64 {
     let hash = change.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     });
     UNASSIGNED | hash >> 8
 }
 
-fn parcel(manager: Lid, method: Method, mask: u64, record: ServiceRecord) -> Parcel {
+fn sa_request(manager: Lid, method: Method, mask: u64, record: ServiceRecord) -> AddressedMad {
     let mut mad = Mad::administration(method, attribute::SERVICE_RECORD, mask);
     *mad.record_mut() = record;
-    Parcel { address: Address::of(manager, mad.class()), mad }
+    AddressedMad { address: MadAddress::for_class(manager, mad.class()), mad }
 }
 
-pub fn asks(manager: Lid) -> Parcel {
+pub fn registration_query(manager: Lid) -> AddressedMad {
     let mut record = ServiceRecord::new_zeroed();
     fill(&mut record.name, NAME);
-    parcel(manager, Method::GET, ServiceRecord::NAME, record)
+    sa_request(manager, Method::GET, ServiceRecord::NAME, record)
 }
 
-pub fn registers(manager: Lid, gid: [u8; 16], registration: &Registration) -> Parcel {
+pub fn registration_request(manager: Lid, gid: [u8; 16], registration: &Registration) -> AddressedMad {
     let Registration { change, host, epoch, beat, lease, .. } = registration;
-    let mut record = of_change(change, gid);
+    let mut record = change_record(change, gid);
     record.lease = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX - 1).into();
     fill(&mut record.name, NAME);
     // The rest of the host name goes into the fields after the beat.
-    let (first, rest) = host.split_at(host.floor_char_boundary(HOST));
+    let (first, rest) = host.split_at(host.floor_char_boundary(HOST_BYTES));
     fill(record.data16.as_mut_bytes(), first);
     fill(record.data32[1..].as_mut_bytes(), rest);
     fill(&mut record.data8, change);
     record.data32[0] = (*beat).into();
     record.data64[0] = (*epoch).into();
     let told = ServiceRecord::LEASE | ServiceRecord::NAME | ServiceRecord::DATA;
-    parcel(manager, Method::SET, ServiceRecord::ID | ServiceRecord::GID | told, record)
+    sa_request(manager, Method::SET, ServiceRecord::ID | ServiceRecord::GID | told, record)
 }
 
-pub fn unregisters(manager: Lid, gid: [u8; 16], change: &str) -> Parcel {
-    parcel(manager, Method::DELETE, ServiceRecord::ID | ServiceRecord::GID, of_change(change, gid))
+pub fn unregistration_request(manager: Lid, gid: [u8; 16], change: &str) -> AddressedMad {
+    sa_request(manager, Method::DELETE, ServiceRecord::ID | ServiceRecord::GID, change_record(change, gid))
 }
 
-fn of_change(change: &str, gid: [u8; 16]) -> ServiceRecord {
-    ServiceRecord { service_id: service(change).into(), service_gid: gid, ..ServiceRecord::new_zeroed() }
+fn change_record(change: &str, gid: [u8; 16]) -> ServiceRecord {
+    ServiceRecord { service_id: service_id(change).into(), service_gid: gid, ..ServiceRecord::new_zeroed() }
 }
 
 /// Whether a registration was stored or removed.
-pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
+pub fn check_done(reply: &Reply) -> Result<(), WriteError> {
     match reply {
         Reply::Answer(_) => Ok(()),
         // The record has expired, or another subnet manager is in charge.
@@ -90,11 +92,11 @@ pub fn is_done(reply: &Reply) -> Result<(), WriteError> {
 }
 
 /// The meaning of the answer to a query for registrations.
-pub fn told(reply: &Reply) -> Registered {
+pub fn read_registered(reply: &Reply) -> RegistrationLookup {
     match reply {
         Reply::Answer(mad) => {
             let record = mad.record::<ServiceRecord>();
-            Registered::One(Registration {
+            RegistrationLookup::One(Registration {
                 change: text(&record.data8),
                 host: text(record.data16.as_bytes()) + &text(record.data32[1..].as_bytes()),
                 port: Some(record.service_gid),
@@ -103,9 +105,11 @@ pub fn told(reply: &Reply) -> Registered {
                 lease: Duration::from_secs(record.lease.get().into()),
             })
         }
-        Reply::Refused(NO_RECORDS) => Registered::Nothing,
-        Reply::Refused(TOO_MANY_RECORDS) => Registered::Several,
-        reply => Registered::NotKept(is_done(reply).err().map(|error| error.to_string()).unwrap_or_default()),
+        Reply::Refused(NO_RECORDS) => RegistrationLookup::Nothing,
+        Reply::Refused(TOO_MANY_RECORDS) => RegistrationLookup::Several,
+        reply => RegistrationLookup::NotKept(
+            check_done(reply).err().map(|error| error.to_string()).unwrap_or_default(),
+        ),
     }
 }
 
@@ -125,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_registered_is_what_is_told() {
+    fn registrations_read_back() {
         let manager = Lid::new(7).unwrap();
         let long = "a-machine-with-a-name-that-is-longer-than-the-field-of-a-record-has-room-for";
         for (host, kept) in [("node01", "node01"), (long, &long[..28])] {
@@ -137,15 +141,21 @@ mod tests {
                 beat: 17,
                 lease: Duration::from_secs(4200),
             };
-            let parcel = registers(manager, [7; 16], &registration);
-            let told = told(&Reply::Answer(parcel.mad));
+            let parcel = registration_request(manager, [7; 16], &registration);
+            let told = read_registered(&Reply::Answer(parcel.mad));
             assert_eq!(
                 told,
-                Registered::One(Registration { host: kept.into(), port: Some([7; 16]), ..registration })
+                RegistrationLookup::One(Registration {
+                    host: kept.into(),
+                    port: Some([7; 16]),
+                    ..registration
+                })
             );
         }
-        assert_eq!(told(&Reply::Refused(NO_RECORDS)), Registered::Nothing);
-        assert_eq!(told(&Reply::Refused(TOO_MANY_RECORDS)), Registered::Several);
-        assert!(matches!(told(&Reply::Silence), Registered::NotKept(why) if why.contains("FD-4543")));
+        assert_eq!(read_registered(&Reply::Refused(NO_RECORDS)), RegistrationLookup::Nothing);
+        assert_eq!(read_registered(&Reply::Refused(TOO_MANY_RECORDS)), RegistrationLookup::Several);
+        assert!(
+            matches!(read_registered(&Reply::Silence), RegistrationLookup::NotKept(why) if why.contains("FD-4543"))
+        );
     }
 }

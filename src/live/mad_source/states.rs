@@ -3,38 +3,38 @@
 
 use std::collections::BTreeSet;
 
-use super::discovery::directed;
-use super::found::{FoundNode, node_id, port_facts};
+use super::discovery::directed_get;
+use super::discovery_state::{DiscoveredNode, node_id, port_facts};
 use super::keys::Keys;
-use super::manager::{manager_again, manager_of};
 use super::question::{Question, Reply};
-use super::reader::{OpenPhase, Reader};
-use super::rotation::{Item, Turns, doubtful, items};
-use super::tables::{silence, switches};
-use super::turned::TablesRead;
-use fabdeck_fabric::observe::ManagerTold;
+use super::reader::{OpenPhase, PortReader};
+use super::rotation::{ReadItem, ReadRotation, doubtful_ports, list_items};
+use super::subnet_manager::{manager_query, to_subnet_manager};
+use super::table_rotation::TableReadings;
+use super::tables::{switch_nodes, to_silence};
+use fabdeck_fabric::observe::KnownManager;
 use fabdeck_fabric::{Fabric, Lid, NodeKind, PortNum};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
 /// The answers to these queries.
 #[derive(Clone, Debug, Default)]
-pub struct States {
+pub struct SweepStates {
     pub switches: Vec<(usize, SwitchInfo)>,
     /// Nodes that did not answer; below, nodes that answer again.
     pub silent: BTreeSet<usize>,
     pub heard: BTreeSet<usize>,
     /// Ports that may have changed.
     pub suspects: BTreeSet<(usize, u8)>,
-    pub read: TablesRead,
+    pub read: TableReadings,
     /// The items that are due. Of tables, only forwarding blocks are read so far.
-    pub due: Vec<Item>,
+    pub due: Vec<ReadItem>,
     /// The subnet manager, by the local port's PortInfo.
-    pub manager: ManagerTold,
+    pub manager: KnownManager,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum StateQuestion {
     Local(usize),
     Switch(usize),
     /// An adapter that was silent.
@@ -47,46 +47,55 @@ enum Asked {
 }
 
 pub fn read_states(
-    reader: &mut Reader<'_>,
+    reader: &mut PortReader<'_>,
     fabric: &Fabric,
-    nodes: &[FoundNode],
-    (turns, fresh, choosing): (&mut Turns, &BTreeSet<usize>, &[usize]),
-    known: &ManagerTold,
-) -> Result<States, SourceError> {
+    nodes: &[DiscoveredNode],
+    (turns, fresh, choosing): (&mut ReadRotation, &BTreeSet<usize>, &[usize]),
+    known: &KnownManager,
+) -> Result<SweepStates, SourceError> {
     let (now, period) = (reader.now(), reader.drift_period());
     let who = |at: usize| (nodes[at].kind, nodes[at].guid);
-    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes, choosing), (now, period), fresh, who);
-    let mut phase = reader.phase::<Asked>("states");
+    let (due, fresh) =
+        turns.take_due_with_fresh(&list_items(fabric, nodes, choosing), (now, period), fresh, who);
+    let mut phase = reader.open_phase::<StateQuestion>("states");
     let mut questions = Vec::new();
     let local = nodes.iter().position(|node| node.route.is_empty());
-    questions.extend(local.map(Asked::Local));
-    questions.extend(switches(nodes).filter(|(_, node)| !node.kept.cut_off).map(|(at, _)| Asked::Switch(at)));
-    let silent = nodes.iter().enumerate().filter(|(_, node)| node.kept.silent && !node.kept.cut_off);
-    questions
-        .extend(silent.filter(|(_, node)| node.kind != NodeKind::Switch).map(|(at, _)| Asked::Adapter(at)));
-    let in_doubt = turns.due_doubtful(&doubtful(fabric, nodes), who);
-    questions.extend(in_doubt.into_iter().map(|(at, port)| Asked::Port(at, port)));
+    questions.extend(local.map(StateQuestion::Local));
+    questions.extend(
+        switch_nodes(nodes).filter(|(_, node)| !node.memory.cut_off).map(|(at, _)| StateQuestion::Switch(at)),
+    );
+    let silent = nodes.iter().enumerate().filter(|(_, node)| node.memory.silent && !node.memory.cut_off);
+    questions.extend(
+        silent.filter(|(_, node)| node.kind != NodeKind::Switch).map(|(at, _)| StateQuestion::Adapter(at)),
+    );
+    let in_doubt = turns.take_due_doubtful(&doubtful_ports(fabric, nodes), who);
+    questions.extend(in_doubt.into_iter().map(|(at, port)| StateQuestion::Port(at, port)));
     questions.extend(due.iter().filter_map(|item| match *item {
-        Item::Block(at, block) => Some(Asked::Block(at, block)),
-        Item::Cable(at, port) => Some(Asked::Cable(at, port)),
-        Item::Bare(at, port) => Some(Asked::Port(at, port)),
-        Item::Groups(..) | Item::Lanes(_) | Item::Arbitration(..) | Item::Adaptive(_) => None,
+        ReadItem::Block(at, block) => Some(StateQuestion::Block(at, block)),
+        ReadItem::Cable(at, port) => Some(StateQuestion::Cable(at, port)),
+        ReadItem::Bare(at, port) => Some(StateQuestion::Port(at, port)),
+        ReadItem::Groups(..) | ReadItem::Lanes(_) | ReadItem::Arbitration(..) | ReadItem::Adaptive(_) => None,
     }));
     let (retries, keys) = (phase.exchange.retries(), phase.keys);
     let made: Vec<_> =
         questions.into_iter().map(|asked| question(asked, (fabric, nodes), keys, retries)).collect();
     phase.exchange.feed(made.len() as u64, made.into_iter());
     // Until the local port's answer, the subnet manager counts as unchanged.
-    let mut states = States { manager: known.clone(), ..States::default() };
+    let mut states = SweepStates { manager: known.clone(), ..SweepStates::default() };
     while let Some((asked, reply)) = phase.next()? {
-        if matches!((&asked, &reply), (Asked::Local(_), Reply::Silence)) {
-            return Err(phase.local_port_silent());
+        if matches!((&asked, &reply), (StateQuestion::Local(_), Reply::Silence)) {
+            return Err(phase.local_port_error());
         }
-        let told = matches!((&asked, &reply), (Asked::Local(_), Reply::Answer(_)));
-        states.take(asked, reply, (fabric, nodes), &mut phase);
+        let told = matches!((&asked, &reply), (StateQuestion::Local(_), Reply::Answer(_)));
+        states.handle_reply(asked, reply, (fabric, nodes), &mut phase);
         if let Some(lid) = states.manager.lid.filter(|_| told) {
             let answered = known.lid != Some(lid) || known.manager.is_some();
-            phase.exchange.ask(question(Asked::Manager(lid, answered), (fabric, nodes), keys, retries));
+            phase.exchange.ask(question(
+                StateQuestion::Manager(lid, answered),
+                (fabric, nodes),
+                keys,
+                retries,
+            ));
         }
     }
     phase.end();
@@ -96,96 +105,102 @@ pub fn read_states(
 }
 
 fn question(
-    asked: Asked,
-    (fabric, nodes): (&Fabric, &[FoundNode]),
+    asked: StateQuestion,
+    (fabric, nodes): (&Fabric, &[DiscoveredNode]),
     keys: &Keys,
     retries: u32,
-) -> Question<Asked> {
+) -> Question<StateQuestion> {
     let node = |at: usize| &nodes[at];
     let own = |at: usize, attribute: u16, port: u8| {
         let modifier = u32::from(port);
-        directed(attribute, modifier, node(at).route_to(port), node(at).m_key.0)
+        directed_get(attribute, modifier, node(at).route_to(port), node(at).m_key.0)
     };
     let parcel = match asked {
-        Asked::Local(at) | Asked::Adapter(at) => own(at, attribute::PORT_INFO, node(at).ingress),
-        Asked::Switch(at) => own(at, attribute::SWITCH_INFO, 0),
-        Asked::Port(at, port) => own(at, attribute::PORT_INFO, port),
-        Asked::Manager(lid, _) => manager_again(fabric, nodes, lid, keys),
-        Asked::Block(at, block) => {
-            directed(attribute::LINEAR_FORWARDING, u32::from(block), &node(at).route, node(at).m_key.0)
+        StateQuestion::Local(at) | StateQuestion::Adapter(at) => {
+            own(at, attribute::PORT_INFO, node(at).ingress)
         }
-        Asked::Cable(at, port) => {
+        StateQuestion::Switch(at) => own(at, attribute::SWITCH_INFO, 0),
+        StateQuestion::Port(at, port) => own(at, attribute::PORT_INFO, port),
+        StateQuestion::Manager(lid, _) => manager_query(fabric, nodes, lid, keys),
+        StateQuestion::Block(at, block) => {
+            directed_get(attribute::LINEAR_FORWARDING, u32::from(block), &node(at).route, node(at).m_key.0)
+        }
+        StateQuestion::Cable(at, port) => {
             let route = [node(at).route.as_slice(), &[port]].concat();
             let peer = fabric.port_of(node_id(at), PortNum(port)).and_then(|port| fabric.peer(port));
-            let key = peer.map_or(keys.of(None), |peer| nodes[fabric.port(peer).node.index()].m_key.0);
-            directed(attribute::NODE_INFO, 0, &route, key)
+            let key = peer.map_or(keys.key_for(None), |peer| nodes[fabric.port(peer).node.index()].m_key.0);
+            directed_get(attribute::NODE_INFO, 0, &route, key)
         }
     };
     let target = match asked {
-        Asked::Cable(at, port) => 1 << 31 | (at as u32) << 8 | u32::from(port),
-        Asked::Local(at)
-        | Asked::Adapter(at)
-        | Asked::Switch(at)
-        | Asked::Port(at, _)
-        | Asked::Block(at, _) => at as u32,
-        Asked::Manager(..) => u32::MAX,
+        StateQuestion::Cable(at, port) => 1 << 31 | (at as u32) << 8 | u32::from(port),
+        StateQuestion::Local(at)
+        | StateQuestion::Adapter(at)
+        | StateQuestion::Switch(at)
+        | StateQuestion::Port(at, _)
+        | StateQuestion::Block(at, _) => at as u32,
+        StateQuestion::Manager(..) => u32::MAX,
     };
     // A silent node is asked in every sweep, so without retries.
     let known_silent = match asked {
-        Asked::Switch(at) | Asked::Adapter(at) => node(at).kept.silent,
-        Asked::Manager(_, answered) => !answered,
+        StateQuestion::Switch(at) | StateQuestion::Adapter(at) => node(at).memory.silent,
+        StateQuestion::Manager(_, answered) => !answered,
         _ => false,
     };
     Question { parcel, target, retries: if known_silent { 0 } else { retries }, tag: asked }
 }
 
-impl States {
-    fn take(
+impl SweepStates {
+    fn handle_reply(
         &mut self,
-        asked: Asked,
+        asked: StateQuestion,
         reply: Reply,
-        (fabric, nodes): (&Fabric, &[FoundNode]),
-        phase: &mut OpenPhase<'_, '_, Asked>,
+        (fabric, nodes): (&Fabric, &[DiscoveredNode]),
+        phase: &mut OpenPhase<'_, '_, StateQuestion>,
     ) {
         let mad = match reply {
             Reply::Answer(mad) => Smp(mad),
             failed => {
                 let (at, words) = match asked {
                     // The result reports a silent subnet manager as an event.
-                    Asked::Manager(..) => return,
+                    StateQuestion::Manager(..) => return,
                     // The peer is missing or another one; the PortInfo of the port decides.
-                    Asked::Cable(at, port) => {
+                    StateQuestion::Cable(at, port) => {
                         self.suspects.insert((at, port));
                         return;
                     }
-                    Asked::Switch(at) => (at, "SwitchInfo".to_owned()),
-                    Asked::Local(at) | Asked::Adapter(at) => (at, "PortInfo".to_owned()),
-                    Asked::Port(at, port) => (at, format!("PortInfo {port}")),
-                    Asked::Block(at, block) => (at, format!("LFT block {block}")),
+                    StateQuestion::Switch(at) => (at, "SwitchInfo".to_owned()),
+                    StateQuestion::Local(at) | StateQuestion::Adapter(at) => (at, "PortInfo".to_owned()),
+                    StateQuestion::Port(at, port) => (at, format!("PortInfo {port}")),
+                    StateQuestion::Block(at, block) => (at, format!("LFT block {block}")),
                 };
-                if matches!(asked, Asked::Switch(_) | Asked::Adapter(_)) && matches!(failed, Reply::Silence) {
+                if matches!(asked, StateQuestion::Switch(_) | StateQuestion::Adapter(_))
+                    && matches!(failed, Reply::Silence)
+                {
                     self.silent.insert(at);
                 }
-                phase.told.silent.push(silence(&nodes[at], words, &failed));
+                phase.log.silent.push(to_silence(&nodes[at], words, &failed));
                 return;
             }
         };
         match asked {
-            Asked::Switch(at) => {
-                self.heard.extend(nodes[at].kept.silent.then_some(at));
+            StateQuestion::Switch(at) => {
+                self.heard.extend(nodes[at].memory.silent.then_some(at));
                 self.switches.push((at, *mad.data::<SwitchInfo>()));
             }
-            Asked::Adapter(at) => {
+            StateQuestion::Adapter(at) => {
                 self.heard.insert(at);
             }
-            Asked::Local(at) => {
+            StateQuestion::Local(at) => {
                 let info = mad.data::<PortInfo>();
-                self.manager = ManagerTold { lid: Lid::new(info.master_sm_lid.get().into()), manager: None };
-                self.compare(fabric, nodes, (at, nodes[at].ingress), info);
+                self.manager = KnownManager { lid: Lid::new(info.master_sm_lid.get().into()), manager: None };
+                self.compare_port(fabric, nodes, (at, nodes[at].ingress), info);
             }
-            Asked::Manager(..) => self.manager.manager = Some(manager_of(&mad)),
-            Asked::Port(at, port) => self.compare(fabric, nodes, (at, port), mad.data::<PortInfo>()),
-            Asked::Cable(at, port) => {
+            StateQuestion::Manager(..) => self.manager.manager = Some(to_subnet_manager(&mad)),
+            StateQuestion::Port(at, port) => {
+                self.compare_port(fabric, nodes, (at, port), mad.data::<PortInfo>())
+            }
+            StateQuestion::Cable(at, port) => {
                 let info = mad.data::<NodeInfo>();
                 let id = fabric.port_of(node_id(at), PortNum(port)).and_then(|port| fabric.peer(port));
                 let same = id.is_some_and(|peer| {
@@ -194,12 +209,20 @@ impl States {
                 });
                 self.suspects.extend((!same).then_some((at, port)));
             }
-            Asked::Block(at, block) => self.read.blocks.push((at, block, mad.data::<LftBlock>().ports)),
+            StateQuestion::Block(at, block) => {
+                self.read.blocks.push((at, block, mad.data::<LftBlock>().ports))
+            }
         }
     }
 
     /// Compares a port with what was known of it; a difference makes it suspect.
-    fn compare(&mut self, fabric: &Fabric, nodes: &[FoundNode], (at, number): (usize, u8), info: &PortInfo) {
+    fn compare_port(
+        &mut self,
+        fabric: &Fabric,
+        nodes: &[DiscoveredNode],
+        (at, number): (usize, u8),
+        info: &PortInfo,
+    ) {
         let known = fabric.port_of(node_id(at), PortNum(number)).map(|port| &fabric.port(port).facts);
         let addressed = nodes[at].kind != NodeKind::Switch || number == 0;
         let same = known.is_some_and(|known| *known == port_facts(info, addressed, known.guid));
@@ -208,7 +231,7 @@ impl States {
 }
 
 /// The egress ports of a route: one of them may be down if the node at its end is silent.
-pub fn hops(fabric: &Fabric, nodes: &[FoundNode], route: &[u8]) -> Vec<(usize, u8)> {
+pub fn route_hops(fabric: &Fabric, nodes: &[DiscoveredNode], route: &[u8]) -> Vec<(usize, u8)> {
     let mut at = nodes.iter().position(|node| node.route.is_empty());
     let mut hops = Vec::new();
     for egress in route.iter().take(HOPS_MAX) {

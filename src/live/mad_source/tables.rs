@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::discovery::directed;
-use super::found::{FoundNode, node_id};
+use super::discovery::directed_get;
+use super::discovery_state::{DiscoveredNode, node_id};
 use super::question::{Question, Reply};
-use super::reader::Reader;
-use fabdeck_fabric::observe::Silence;
+use super::reader::PortReader;
+use fabdeck_fabric::observe::MissingAnswer;
 use fabdeck_fabric::{BLOCK_LIDS, Lft, Lid, NO_PATH, NodeKind, PortNum, Tables};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
@@ -19,37 +19,37 @@ const POSITION_PORTS: u8 = 16;
 
 /// Reads the unicast tables of every switch: all blocks, or only those that the tables are limited to.
 pub fn read_forwarding(
-    reader: &mut Reader<'_>,
-    nodes: &[FoundNode],
+    reader: &mut PortReader<'_>,
+    nodes: &[DiscoveredNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
     let only = tables.only.clone();
     let wanted = |info: &SwitchInfo| {
-        let all = 0..=top(info) / BLOCK_LIDS;
+        let all = 0..=last_used_lid(info) / BLOCK_LIDS;
         all.filter(|block| only.as_ref().is_none_or(|only| only.contains(block))).collect::<Vec<u16>>()
     };
-    let mut phase = reader.phase::<(usize, u16)>("tables");
+    let mut phase = reader.open_phase::<(usize, u16)>("tables");
     let mut blocks = 0;
-    for (at, node) in switches(nodes) {
+    for (at, node) in switch_nodes(nodes) {
         let Some(info) = node.switch_info else {
             let guid = node.guid;
-            phase.told.note_partial("FN-522", || {
+            phase.log.note_partial("FN-522", || {
                 format!("{guid} did not say how far its tables go (SwitchInfo), so they were not read")
             });
             continue;
         };
-        tables.entry(node_id(at)).lft = Some(Lft::new());
+        tables.node_mut(node_id(at)).lft = Some(Lft::new());
         blocks += wanted(&info).len() as u64;
     }
     let retries = phase.exchange.retries();
-    let told = switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let told = switch_nodes(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
     let each_block =
         told.flat_map(|(at, node, info)| wanted(&info).into_iter().map(move |block| (at, node, block)));
     phase.exchange.feed(
         blocks,
         each_block.map(move |(at, node, block)| {
             let modifier = u32::from(block);
-            let parcel = directed(attribute::LINEAR_FORWARDING, modifier, &node.route, node.m_key.0);
+            let parcel = directed_get(attribute::LINEAR_FORWARDING, modifier, &node.route, node.m_key.0);
             Question { parcel, target: at as u32, retries, tag: (at, block) }
         }),
     );
@@ -57,12 +57,12 @@ pub fn read_forwarding(
         let node = &nodes[at];
         match reply {
             Reply::Answer(mad) => {
-                let last = node.switch_info.as_ref().map_or(0, top);
+                let last = node.switch_info.as_ref().map_or(0, last_used_lid);
                 take_block(tables, at, block, last, Smp(mad).data::<LftBlock>());
             }
             failed => {
-                tables.entry(node_id(at)).unread.insert(block);
-                phase.told.silent.push(silence(node, format!("LFT block {block}"), &failed));
+                tables.node_mut(node_id(at)).unread.insert(block);
+                phase.log.silent.push(to_silence(node, format!("LFT block {block}"), &failed));
             }
         }
     }
@@ -71,13 +71,13 @@ pub fn read_forwarding(
 }
 
 /// The last LID of a table in use; 0 if no subnet manager has set the switch up.
-pub(super) fn top(info: &SwitchInfo) -> u16 {
+pub(super) fn last_used_lid(info: &SwitchInfo) -> u16 {
     info.linear_top.get().min(Lid::MAX)
 }
 
 /// Stores a block. Entries above the top are left over from an earlier use.
 fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBlock) {
-    let lft = tables.entry(node_id(at)).lft.get_or_insert_default();
+    let lft = tables.node_mut(node_id(at)).lft.get_or_insert_default();
     for (offset, port) in data.ports.iter().enumerate() {
         let lid = u32::from(block) * u32::from(BLOCK_LIDS) + offset as u32;
         let Some(lid) = Lid::new(lid).filter(|lid| lid.value() <= top && *port != NO_PATH) else { continue };
@@ -93,40 +93,40 @@ type Place = (usize, u16, u8);
 
 /// Reads the multicast tables of every switch.
 pub fn read_multicast(
-    reader: &mut Reader<'_>,
-    nodes: &[FoundNode],
+    reader: &mut PortReader<'_>,
+    nodes: &[DiscoveredNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
-    let each = || switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let each = || switch_nodes(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
     let mut expected = 0;
     for (at, node, info) in each() {
-        tables.entry(node_id(at)).mft.get_or_insert_default();
-        expected += u64::from(group_blocks(&info)) * u64::from(positions(node));
+        tables.node_mut(node_id(at)).mft.get_or_insert_default();
+        expected += u64::from(group_blocks(&info)) * u64::from(position_count(node));
     }
     let places = each().flat_map(|(at, node, info)| {
         (0..group_blocks(&info))
-            .flat_map(move |block| (0..positions(node)).map(move |place| (at, block, place)))
+            .flat_map(move |block| (0..position_count(node)).map(move |place| (at, block, place)))
     });
     ask_groups(reader, nodes, (expected, places), |(at, block, position), data| {
         let Some(data) = data else { return };
-        let mft = tables.entry(node_id(at)).mft.get_or_insert_default();
+        let mft = tables.node_mut(node_id(at)).mft.get_or_insert_default();
         take_groups(&mut mft.groups, (block, position), &nodes[at], data);
     })
 }
 
 /// Reads some blocks of groups; `take` gets no data for a block without an answer.
 pub fn ask_groups(
-    reader: &mut Reader<'_>,
-    nodes: &[FoundNode],
+    reader: &mut PortReader<'_>,
+    nodes: &[DiscoveredNode],
     (expected, places): (u64, impl Iterator<Item = Place>),
     mut take: impl FnMut(Place, Option<&MftBlock>),
 ) -> Result<(), SourceError> {
-    let mut phase = reader.phase::<Place>("multicast");
+    let mut phase = reader.open_phase::<Place>("multicast");
     let retries = phase.exchange.retries();
     let questions = places.map(move |(at, block, position)| {
         let node = &nodes[at];
         let modifier = MftBlock::modifier(u32::from(block), position);
-        let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
+        let parcel = directed_get(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
         Question { parcel, target: at as u32, retries, tag: (at, block, position) }
     });
     phase.exchange.feed(expected, questions);
@@ -136,7 +136,7 @@ pub fn ask_groups(
             failed => {
                 let (at, block, position) = place;
                 let asked = format!("MFT block {block} position {position}");
-                phase.told.silent.push(silence(&nodes[at], asked, &failed));
+                phase.log.silent.push(to_silence(&nodes[at], asked, &failed));
                 take(place, None);
             }
         }
@@ -147,11 +147,11 @@ pub fn ask_groups(
 
 /// Number of blocks that the groups of a switch may fill.
 pub(super) fn group_blocks(info: &SwitchInfo) -> u16 {
-    groups(info).div_ceil(BLOCK_GROUPS)
+    group_count(info).div_ceil(BLOCK_GROUPS)
 }
 
 /// Number of positions that cover all ports.
-pub(super) fn positions(node: &FoundNode) -> u8 {
+pub(super) fn position_count(node: &DiscoveredNode) -> u8 {
     node.port_count / POSITION_PORTS + 1
 }
 
@@ -162,7 +162,7 @@ pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
 }
 
 /// Number of groups that a switch may hold: up to its reported top, or its whole capacity.
-pub(super) fn groups(info: &SwitchInfo) -> u16 {
+pub(super) fn group_count(info: &SwitchInfo) -> u16 {
     let room = info.multicast_capacity.get().min(0xFFFF - FIRST_GROUP);
     match info.multicast_top.get() {
         // Switches without this field report 0.
@@ -176,10 +176,10 @@ pub(super) fn groups(info: &SwitchInfo) -> u16 {
 pub(super) fn take_groups(
     groups: &mut Groups,
     (block, position): (u16, u8),
-    node: &FoundNode,
+    node: &DiscoveredNode,
     data: &MftBlock,
 ) {
-    let held = node.switch_info.as_ref().map_or(u16::MAX, self::groups);
+    let held = node.switch_info.as_ref().map_or(u16::MAX, self::group_count);
     let told = groups_of_block(block).enumerate();
     for (entry, group) in told.filter(|(_, group)| group - FIRST_GROUP < held) {
         let ports: Vec<PortNum> =
@@ -194,15 +194,15 @@ pub(super) fn take_groups(
     }
 }
 
-pub(super) fn switches(nodes: &[FoundNode]) -> impl Iterator<Item = (usize, &FoundNode)> {
+pub(super) fn switch_nodes(nodes: &[DiscoveredNode]) -> impl Iterator<Item = (usize, &DiscoveredNode)> {
     nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch)
 }
 
 /// The silence of a known node that did not answer a query.
-pub(super) fn silence(node: &FoundNode, asked: String, reply: &Reply) -> Silence {
+pub(super) fn to_silence(node: &DiscoveredNode, asked: String, reply: &Reply) -> MissingAnswer {
     let refusal = match reply {
         Reply::Refused(status) => Some(status.to_string()),
         _ => None,
     };
-    Silence { route: node.route.clone(), asked, node: Some(node.guid), peer: None, refusal }
+    MissingAnswer { route: node.route.clone(), asked, node: Some(node.guid), peer: None, refusal }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::counters::{agents_of, get};
-use super::found::{FoundNode, node_id};
+use super::counters::{agents_of, counter_query};
+use super::discovery_state::{DiscoveredNode, node_id};
 use super::question::{Question, Reply};
-use super::reader::{Reader, Told};
+use super::reader::{PhaseLog, PortReader};
 use fabdeck_fabric::observe::{TickKind, Ticks};
 use fabdeck_fabric::{Fabric, PortNum};
 use fabdeck_mad::access::SourceError;
@@ -15,26 +15,26 @@ use fabdeck_mad::{PortSamplesControl, attribute};
 /// Ports with a subnet manager are not asked: for an attribute that the agent does not know, ibsim passes the query to
 /// the subnet manager's program, and OpenSM crashes.
 pub fn read_ticks(
-    reader: &mut Reader<'_>,
+    reader: &mut PortReader<'_>,
     fabric: &Fabric,
-    nodes: &[FoundNode],
+    nodes: &[DiscoveredNode],
     known: &Ticks,
     mute: impl Fn(usize) -> bool,
 ) -> Result<Ticks, SourceError> {
     let mut ticks = known.clone();
     let mut ports = BTreeMap::new();
-    for (at, node) in nodes.iter().enumerate().filter(|(at, node)| !node.kept.silent && !mute(*at)) {
+    for (at, node) in nodes.iter().enumerate().filter(|(at, node)| !node.memory.silent && !mute(*at)) {
         let new = fabric.ports_of(node_id(at)).any(|(id, port)| {
-            let kind = TickKind::of(fabric, id).filter(|_| port.number != PortNum::MANAGEMENT);
+            let kind = TickKind::for_port(fabric, id).filter(|_| port.number != PortNum::MANAGEMENT);
             kind.is_some_and(|kind| !ticks.by_kind.contains_key(&kind) && !ports.contains_key(&kind))
         });
         if !new {
             continue;
         }
         // A port without a LID was noted when its counters were read.
-        for port in agents_of(&mut Told::default(), fabric, at, node).into_iter().flatten() {
+        for port in agents_of(&mut PhaseLog::default(), fabric, at, node).into_iter().flatten() {
             let id = fabric.port_of(node_id(at), PortNum(port.number));
-            let kind = id.and_then(|id| TickKind::of(fabric, id));
+            let kind = id.and_then(|id| TickKind::for_port(fabric, id));
             let manager = node.manages.contains(&port.number);
             if let Some(kind) = kind.filter(|kind| !manager && !ticks.by_kind.contains_key(kind)) {
                 ports.entry(kind).or_insert(port);
@@ -44,10 +44,10 @@ pub fn read_ticks(
     if ports.is_empty() {
         return Ok(ticks);
     }
-    let mut phase = reader.phase::<TickKind>("ticks");
+    let mut phase = reader.open_phase::<TickKind>("ticks");
     let retries = phase.exchange.retries();
     for (kind, port) in &ports {
-        let parcel = get(port.lid, attribute::PORT_SAMPLES_CONTROL, port.number);
+        let parcel = counter_query(port.lid, attribute::PORT_SAMPLES_CONTROL, port.number);
         phase.exchange.ask(Question { parcel, target: port.node as u32, retries, tag: *kind });
     }
     while let Some((kind, reply)) = phase.next()? {

@@ -4,43 +4,44 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use super::found::FoundNode;
+use super::discovery_state::DiscoveredNode;
+use super::fabric_sweep::far_end;
 use super::question::{Question, Reply};
-use super::reader::Reader;
-use super::round::far_end;
-use fabdeck_fabric::observe::{ManagerTold, News};
+use super::reader::PortReader;
+use fabdeck_fabric::observe::{FabricEvent, KnownManager};
 use fabdeck_fabric::{Fabric, Guid, Lid, PortId, PortNum};
 use fabdeck_mad::access::{
-    Address, Arrival, Clock, InformToken, LocalPort, MadPort, Parcel, PortError, ReadPort, SourceError,
+    AddressedMad, Clock, InformToken, LocalPort, MadAddress, MadPort, PortError, PortEvent, ReadPort,
+    SourceError,
 };
 use fabdeck_mad::{Class, InformInfo, Mad, Method, Notice, attribute, trap};
 
 /// Number of reports that are kept between two sweeps; more are only counted.
-const HEARD_MOST: usize = 4096;
+const MAX_KEPT_REPORTS: usize = 4096;
 /// Number of transactions by which repeated reports are recognized.
-const KNOWN_MOST: usize = 1024;
+const MAX_KNOWN_TRANSACTIONS: usize = 1024;
 /// When a subscription is renewed: the subnet manager may have restarted without it.
-const RENEW: Duration = Duration::from_secs(300);
+const RENEW_INTERVAL: Duration = Duration::from_secs(300);
 /// Timeout for the answer to the unsubscription.
-const FAREWELL: Duration = Duration::from_millis(200);
+const UNSUBSCRIBE_TIMEOUT: Duration = Duration::from_millis(200);
 /// The transaction of the unsubscription: the highest one below those of Sets.
-const LEAVES: u32 = 0x3FFF_FFFF;
+const UNSUBSCRIBE_TRANSACTION: u32 = 0x3FFF_FFFF;
 
 /// A port that answers reports on the side, and keeps their notices.
 #[derive(Debug)]
-pub struct Listener {
+pub struct TrapListener {
     port: ReadPort,
     /// Whether reports are expected.
     listening: bool,
-    heard: Vec<Notice>,
+    notices: Vec<Notice>,
     left_out: u64,
     /// The LIDs and transactions of the last reports.
     known: VecDeque<(u16, u64)>,
 }
 
-impl Listener {
+impl TrapListener {
     pub fn new(port: ReadPort) -> Self {
-        Self { port, listening: false, heard: Vec::new(), left_out: 0, known: VecDeque::new() }
+        Self { port, listening: false, notices: Vec::new(), left_out: 0, known: VecDeque::new() }
     }
 
     pub fn port(&self) -> &ReadPort {
@@ -48,12 +49,12 @@ impl Listener {
     }
 
     /// The notices since the last call, and the number of those left out.
-    fn take(&mut self) -> (Vec<Notice>, u64) {
-        (std::mem::take(&mut self.heard), std::mem::take(&mut self.left_out))
+    fn take_notices(&mut self) -> (Vec<Notice>, u64) {
+        (std::mem::take(&mut self.notices), std::mem::take(&mut self.left_out))
     }
 
     /// Answers a report, and keeps it unless it is a repetition.
-    fn hear(&mut self, parcel: &Parcel) -> Result<(), PortError> {
+    fn acknowledge_report(&mut self, parcel: &AddressedMad) -> Result<(), PortError> {
         let mut answer = parcel.clone();
         answer.mad.header_mut().method = Method::REPORT_RESPONSE.0;
         self.port.send(&answer, Duration::ZERO)?;
@@ -61,20 +62,20 @@ impl Listener {
         if self.known.contains(&who) {
             return Ok(());
         }
-        if self.known.len() >= KNOWN_MOST {
+        if self.known.len() >= MAX_KNOWN_TRANSACTIONS {
             self.known.pop_front();
         }
         self.known.push_back(who);
         let notice = *parcel.mad.record::<Notice>();
-        match self.heard.len() < HEARD_MOST {
-            true => self.heard.extend(notice.is_generic().then_some(notice)),
+        match self.notices.len() < MAX_KEPT_REPORTS {
+            true => self.notices.extend(notice.is_generic().then_some(notice)),
             false => self.left_out += 1,
         }
         Ok(())
     }
 }
 
-impl Clock for Listener {
+impl Clock for TrapListener {
     fn now(&self) -> Duration {
         self.port.now()
     }
@@ -84,19 +85,21 @@ impl Clock for Listener {
     }
 }
 
-impl MadPort for Listener {
-    fn local(&self) -> &LocalPort {
-        self.port.local()
+impl MadPort for TrapListener {
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         self.port.send(parcel, patience)
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
-        for _ in 0..HEARD_MOST {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
+        for _ in 0..MAX_KEPT_REPORTS {
             match self.port.receive(until)? {
-                Some(Arrival::Mad(parcel)) if self.listening && is_report(&parcel) => self.hear(&parcel)?,
+                Some(PortEvent::Mad(parcel)) if self.listening && is_report(&parcel) => {
+                    self.acknowledge_report(&parcel)?
+                }
                 other => return Ok(other),
             }
         }
@@ -104,7 +107,7 @@ impl MadPort for Listener {
     }
 }
 
-fn is_report(parcel: &Parcel) -> bool {
+fn is_report(parcel: &AddressedMad) -> bool {
     let mad = &parcel.mad;
     mad.class() == Class::SUBNET_ADMINISTRATION
         && mad.method() == Method::REPORT
@@ -114,7 +117,7 @@ fn is_report(parcel: &Parcel) -> bool {
 
 /// The state of a source with a subscription.
 #[derive(Debug)]
-pub struct Traps {
+pub struct TrapSubscription {
     token: InformToken,
     /// The subnet manager that was asked last (LID and GUID), and when.
     asked: Option<(Lid, Guid, Duration)>,
@@ -124,11 +127,11 @@ pub struct Traps {
     alone: bool,
     opened: bool,
     /// Events that no sweep has reported so far; below, notices whose ports no sweep has taken so far.
-    unsaid: Vec<News>,
+    unsaid: Vec<FabricEvent>,
     named: Vec<Notice>,
 }
 
-impl Traps {
+impl TrapSubscription {
     pub fn new(token: InformToken) -> Self {
         Self {
             token,
@@ -142,13 +145,13 @@ impl Traps {
     }
 
     /// Prepares the port for subscriptions, once. If the port refuses reports, watching goes on without.
-    pub fn open(&mut self, listener: &mut Listener) -> Option<PortError> {
+    pub fn open_reports(&mut self, listener: &mut TrapListener) -> Option<PortError> {
         if self.opened {
             return None;
         }
         self.opened = true;
         listener.port.admit_informs(self.token);
-        match listener.port.take_reports() {
+        match listener.port.accept_reports() {
             Ok(()) => {
                 listener.listening = true;
                 None
@@ -158,12 +161,12 @@ impl Traps {
     }
 
     /// Subscribes if the subnet manager in charge was not asked so far, or not recently.
-    pub fn subscribe(&mut self, reader: &mut Reader<'_>, told: &ManagerTold) -> Result<(), SourceError> {
+    pub fn subscribe(&mut self, reader: &mut PortReader<'_>, told: &KnownManager) -> Result<(), SourceError> {
         let who = told.lid.zip(told.manager.as_ref().map(|manager| manager.guid));
         let Some((lid, guid)) = who else {
             self.asked = None;
             if !std::mem::replace(&mut self.alone, true) {
-                reader.told.note("FN-532", || {
+                reader.log.note("FN-532", || {
                     "traps: no subnet manager answers whom to ask for them; once one does, it is asked".into()
                 });
             }
@@ -171,15 +174,15 @@ impl Traps {
         };
         let now = reader.now();
         let known = |(at, manager, when): &(Lid, Guid, Duration)| {
-            (*at, *manager) == (lid, guid) && now.saturating_sub(*when) < RENEW
+            (*at, *manager) == (lid, guid) && now.saturating_sub(*when) < RENEW_INTERVAL
         };
         if self.asked.as_ref().is_some_and(known) {
             return Ok(());
         }
         (self.asked, self.alone) = (Some((lid, guid, now)), false);
-        let mut phase = reader.phase::<()>("traps");
+        let mut phase = reader.open_phase::<()>("traps");
         let retries = phase.exchange.retries();
-        phase.exchange.ask(Question { parcel: inform(lid, true), target: 0, retries, tag: () });
+        phase.exchange.ask(Question { parcel: inform_request(lid, true), target: 0, retries, tag: () });
         // Whatever the reply, the subscription may exist.
         self.subscribed = Some(lid);
         while let Some((_, reply)) = phase.next()? {
@@ -188,7 +191,7 @@ impl Traps {
                 Reply::Refused(status) => format!("refuses: {status}"),
                 Reply::Silence => "does not answer to that".to_owned(),
             };
-            phase.told.note("FN-533", || {
+            phase.log.note("FN-533", || {
                 format!("traps: the subnet manager at LID {lid}, asked to report them, {why}; watching goes on without")
             });
         }
@@ -197,41 +200,41 @@ impl Traps {
     }
 
     /// Takes in notices. Returns the number of those left out.
-    pub fn hear(&mut self, listener: &mut Listener, fabric: &Fabric) -> u64 {
-        let (heard, left_out) = listener.take();
-        self.unsaid.extend(heard.iter().map(|notice| news_of(notice, fabric)));
+    pub fn collect_notices(&mut self, listener: &mut TrapListener, fabric: &Fabric) -> u64 {
+        let (heard, left_out) = listener.take_notices();
+        self.unsaid.extend(heard.iter().map(|notice| to_news(notice, fabric)));
         self.named.extend(heard);
         left_out
     }
 
     /// The events for a sweep.
-    pub fn say(&mut self) -> Vec<News> {
+    pub fn take_news(&mut self) -> Vec<FabricEvent> {
         std::mem::take(&mut self.unsaid)
     }
 
     /// The ports in notices since the last call.
-    pub fn named(&mut self, fabric: &Fabric, nodes: &[FoundNode]) -> BTreeSet<(usize, u8)> {
+    pub fn take_named_ports(&mut self, fabric: &Fabric, nodes: &[DiscoveredNode]) -> BTreeSet<(usize, u8)> {
         let named = std::mem::take(&mut self.named);
-        let ports = named.iter().flat_map(|notice| ports_of(notice, fabric));
+        let ports = named.iter().flat_map(|notice| affected_ports(notice, fabric));
         // Silent nodes are asked in every sweep anyway.
         ports
-            .filter(|(at, _)| nodes.get(*at).is_some_and(|node| !node.kept.silent && !node.kept.cut_off))
+            .filter(|(at, _)| nodes.get(*at).is_some_and(|node| !node.memory.silent && !node.memory.cut_off))
             .collect()
     }
 
     /// Unsubscribes, and waits only briefly for the answer.
-    pub fn leave(&mut self, listener: &mut Listener) {
+    pub fn unsubscribe(&mut self, listener: &mut TrapListener) {
         let Some(lid) = self.subscribed.take() else { return };
         self.asked = None;
-        let mut parcel = inform(lid, false);
-        parcel.mad.header_mut().transaction = u64::from(LEAVES).into();
-        let until = listener.now() + FAREWELL;
-        if listener.send(&parcel, FAREWELL).is_err() {
+        let mut parcel = inform_request(lid, false);
+        parcel.mad.header_mut().transaction = u64::from(UNSUBSCRIBE_TRANSACTION).into();
+        let until = listener.now() + UNSUBSCRIBE_TIMEOUT;
+        if listener.send(&parcel, UNSUBSCRIBE_TIMEOUT).is_err() {
             return;
         }
         while listener.now() < until {
             match listener.receive(until) {
-                Ok(Some(Arrival::Mad(parcel))) if answers(&parcel.mad) => return,
+                Ok(Some(PortEvent::Mad(parcel))) if is_answer(&parcel.mad) => return,
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => return,
             }
@@ -239,29 +242,29 @@ impl Traps {
     }
 }
 
-fn answers(mad: &Mad) -> bool {
-    mad.method().is_response() && mad.header().transaction.get() as u32 == LEAVES
+fn is_answer(mad: &Mad) -> bool {
+    mad.method().is_response() && mad.header().transaction.get() as u32 == UNSUBSCRIBE_TRANSACTION
 }
 
-fn inform(lid: Lid, subscribe: bool) -> Parcel {
+fn inform_request(lid: Lid, subscribe: bool) -> AddressedMad {
     // The component mask is 0: a Set of InformInfo needs none, since all components count.
     let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
-    *mad.record_mut::<InformInfo>() = InformInfo::of_all(subscribe);
-    Parcel { address: Address::of(lid, mad.class()), mad }
+    *mad.record_mut::<InformInfo>() = InformInfo::all_traps(subscribe);
+    AddressedMad { address: MadAddress::for_class(lid, mad.class()), mad }
 }
 
-fn news_of(notice: &Notice, fabric: &Fabric) -> News {
+fn to_news(notice: &Notice, fabric: &Fabric) -> FabricEvent {
     let lid = |lid: u16| Lid::new(lid.into());
-    let about = notice.about_lid().and_then(lid);
-    let guid = notice.about_guid().map(Guid);
+    let about = notice.subject_lid().and_then(lid);
+    let guid = notice.subject_guid().map(Guid);
     let port = guid.and_then(|guid| port_by_guid(fabric, guid));
     let port = port.or_else(|| fabric.port_by_lid(about?));
-    News::Trap {
+    FabricEvent::Trap {
         number: notice.trap_number.get(),
         issuer: lid(notice.issuer_lid.get()),
         producer: notice.producer(),
         lid: about,
-        port: notice.about_port().map(PortNum),
+        port: notice.subject_port().map(PortNum),
         guid,
         node: port.map(|port| fabric.node(fabric.port(port).node).guid()),
     }
@@ -275,20 +278,20 @@ fn port_by_guid(fabric: &Fabric, guid: Guid) -> Option<PortId> {
 
 /// The ports to read. After a link state change all ports of the switch, since the trap does not say which. After a
 /// node appeared or vanished, the port at the other end of its cable.
-fn ports_of(notice: &Notice, fabric: &Fabric) -> Vec<(usize, u8)> {
+fn affected_ports(notice: &Notice, fabric: &Fabric) -> Vec<(usize, u8)> {
     let place = |port: PortId| {
         let port = fabric.port(port);
         (port.node.index(), port.number.value())
     };
-    if let Some(port) = notice.about_guid().and_then(|guid| port_by_guid(fabric, Guid(guid))) {
+    if let Some(port) = notice.subject_guid().and_then(|guid| port_by_guid(fabric, Guid(guid))) {
         let node = fabric.port(port).node;
         let own = fabric.ports_of(node).filter(|(id, _)| *id == port || fabric.node(node).is_switch());
         return own.filter_map(|(id, _)| far_end(fabric, place(id))).collect();
     }
-    let owner = notice.about_lid().and_then(|lid| fabric.port_by_lid(Lid::new(lid.into())?));
+    let owner = notice.subject_lid().and_then(|lid| fabric.port_by_lid(Lid::new(lid.into())?));
     let Some(owner) = owner else { return Vec::new() };
     let (at, own) = place(owner);
-    match (notice.trap_number.get(), notice.about_port()) {
+    match (notice.trap_number.get(), notice.subject_port()) {
         (trap::LINK_STATE_CHANGE, _) => {
             let ports = fabric.ports_of(fabric.port(owner).node).map(|(id, _)| place(id));
             ports.filter(|(_, port)| *port != 0).collect()

@@ -6,22 +6,24 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::inbox::Inbox;
-use super::listen::connect_in_time;
-use super::peer::is_late;
-use super::wire::{DATAGRAM_FRAME, Frame, Reason, WireError, encode};
-use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, SourceError};
+use super::inbox::FrameBuffer;
+use super::peer::is_timeout;
+use super::socket_file::connect_with_timeout;
+use super::wire::{DATAGRAM_FRAME, Frame, RefusalReason, WireError, encode};
+use fabdeck_mad::access::{
+    AddressedMad, Clock, LocalPort, MadPort, PortError, PortEvent, ReadPort, SourceError,
+};
 
 /// Timeout for the server's answer to the hello.
-const WELCOME_WITHIN: Duration = Duration::from_secs(10);
+const WELCOME_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one write may block.
-const WRITE_WITHIN: Duration = Duration::from_millis(50);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(50);
 /// Number of bytes that are collected before a write, unless the client waits for an answer.
-const FLUSH_AT: usize = 64 * DATAGRAM_FRAME;
+const FLUSH_BYTES: usize = 64 * DATAGRAM_FRAME;
 /// A server that leaves this many bytes unread is taken for stopped.
-const OUTBOX_MAX: usize = 4096 * DATAGRAM_FRAME;
-const NODE_MAX: usize = 255;
-const START: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
+const MAX_OUTBOX_BYTES: usize = 4096 * DATAGRAM_FRAME;
+const MAX_NODE_NAME_BYTES: usize = 255;
+const START_HINT: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
 
 /// Connects to a served simulator, at a node or where the server chooses.
 pub fn connect(path: &Path, at: Option<&str>) -> Result<ReadPort, SourceError> {
@@ -33,7 +35,7 @@ struct SocketPort {
     stream: UnixStream,
     local: LocalPort,
     start: Instant,
-    inbox: Inbox,
+    inbox: FrameBuffer,
     outbox: Vec<u8>,
     /// Number of bytes in the outbox that is worth a system call.
     flush_at: usize,
@@ -53,9 +55,9 @@ impl fmt::Debug for SocketPort {
 impl SocketPort {
     fn connect(path: &Path, at: Option<&str>) -> Result<Self, SourceError> {
         let shown = path.display();
-        if let Some(node) = at.filter(|node| node.len() > NODE_MAX) {
+        if let Some(node) = at.filter(|node| node.len() > MAX_NODE_NAME_BYTES) {
             let what = format!(
-                "the node of '{shown}' is named with {} bytes, and names have at most {NODE_MAX}",
+                "the node of '{shown}' is named with {} bytes, and names have at most {MAX_NODE_NAME_BYTES}",
                 node.len()
             );
             return Err(SourceError::Name {
@@ -64,34 +66,34 @@ impl SocketPort {
                 hint: "give its name or its GUID".into(),
             });
         }
-        let stream = connect_in_time(path).map_err(|why| unreachable(path, &why))?;
+        let stream = connect_with_timeout(path).map_err(|why| connect_error(path, &why))?;
         let mut hello = Vec::new();
         encode::hello(at, &mut hello);
-        stream.set_write_timeout(Some(WRITE_WITHIN)).map_err(|why| unreachable(path, &why))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT)).map_err(|why| connect_error(path, &why))?;
         // A server that refuses before it reads has sent its reason. The read below finds the reason, or the end.
         let _ = (&stream).write_all(&hello);
         let mut port = Self {
             path: path.to_owned(),
             stream,
-            local: nowhere(),
+            local: unattached_port(),
             start: Instant::now(),
-            inbox: Inbox::new(),
+            inbox: FrameBuffer::new(),
             outbox: Vec::new(),
-            flush_at: FLUSH_AT,
+            flush_at: FLUSH_BYTES,
             read_within: None,
         };
-        port.local = port.welcome()?;
+        port.local = port.read_welcome()?;
         Ok(port)
     }
 
-    fn welcome(&mut self) -> Result<LocalPort, SourceError> {
+    fn read_welcome(&mut self) -> Result<LocalPort, SourceError> {
         loop {
-            match self.inbox.next() {
+            match self.inbox.next_frame() {
                 Ok(Some(Frame::Welcome(local))) => return Ok(local),
                 Ok(Some(Frame::Refusal(refusal))) => {
-                    return Err(refused(&self.path, refusal.reason, refusal.text));
+                    return Err(refusal_error(&self.path, refusal.reason, refusal.text));
                 }
-                Ok(Some(_)) => return Err(stranger(&self.path, "it does not begin with a welcome")),
+                Ok(Some(_)) => return Err(not_a_server(&self.path, "it does not begin with a welcome")),
                 Ok(None) => {}
                 Err(other @ WireError::Version { .. }) => {
                     let what = format!(
@@ -101,20 +103,20 @@ impl SocketPort {
                     let hint = "use the same version of fabdeck on both sides".into();
                     return Err(SourceError::Unreachable { code: "FD-4305", what, hint });
                 }
-                Err(garbage) => return Err(stranger(&self.path, &garbage.to_string())),
+                Err(garbage) => return Err(not_a_server(&self.path, &garbage.to_string())),
             }
-            if self.now() >= WELCOME_WITHIN {
-                return Err(stranger(
+            if self.now() >= WELCOME_TIMEOUT {
+                return Err(not_a_server(
                     &self.path,
-                    &format!("it said nothing for {} s", WELCOME_WITHIN.as_secs()),
+                    &format!("it said nothing for {} s", WELCOME_TIMEOUT.as_secs()),
                 ));
             }
-            match self.wait(WELCOME_WITHIN) {
+            match self.read_until(WELCOME_TIMEOUT) {
                 Ok(1..) => {}
-                Err(why) if is_late(why.kind()) => {}
+                Err(why) if is_timeout(why.kind()) => {}
                 // A reset is an end too: the other side did not read the hello.
                 Ok(0) | Err(_) => {
-                    return Err(stranger(&self.path, "it closed the connection without a word"));
+                    return Err(not_a_server(&self.path, "it closed the connection without a word"));
                 }
             }
         }
@@ -122,7 +124,7 @@ impl SocketPort {
 
     /// Reads once and blocks until `until` at most, or less: a shorter timeout of the stream serves many calls, and the
     /// caller repeats.
-    fn wait(&mut self, until: Duration) -> io::Result<usize> {
+    fn read_until(&mut self, until: Duration) -> io::Result<usize> {
         let left = until.saturating_sub(self.now());
         if left.is_zero() {
             self.stream.set_nonblocking(true)?;
@@ -150,24 +152,24 @@ impl SocketPort {
             match (&self.stream).write(self.outbox.get(written..).unwrap_or_default()) {
                 Ok(count) => written += count,
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
-                Err(why) if is_late(why.kind()) => break,
+                Err(why) if is_timeout(why.kind()) => break,
                 // The server's last frame may still be in the stream, so the reader reports why it ended.
                 Err(_) => written = self.outbox.len(),
             }
         }
         self.outbox.drain(..written);
         // A server that takes nothing now is not tried again for every MAD: each try may block.
-        self.flush_at = self.outbox.len() + FLUSH_AT;
-        if self.outbox.len() < OUTBOX_MAX {
+        self.flush_at = self.outbox.len() + FLUSH_BYTES;
+        if self.outbox.len() < MAX_OUTBOX_BYTES {
             return Ok(());
         }
         let what = format!("the simulator behind '{}' does not take datagrams any more", self.path.display());
         Err(PortError::Gone { code: "FD-4313", what, hint: "look whether it is stopped or hangs".into() })
     }
 
-    fn ended(&self) -> PortError {
+    fn closed_error(&self) -> PortError {
         let what = format!("the simulator behind '{}' ended", self.path.display());
-        PortError::Gone { code: "FD-4310", what, hint: START.into() }
+        PortError::Gone { code: "FD-4310", what, hint: START_HINT.into() }
     }
 }
 
@@ -178,27 +180,29 @@ impl Clock for SocketPort {
 }
 
 impl MadPort for SocketPort {
-    fn local(&self) -> &LocalPort {
+    fn local_port(&self) -> &LocalPort {
         &self.local
     }
 
-    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, _: Duration) -> Result<(), PortError> {
         encode::datagram(parcel, &mut self.outbox);
         if self.outbox.len() >= self.flush_at { self.flush() } else { Ok(()) }
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         let mut looked = false;
         loop {
-            match self.inbox.next() {
-                Ok(Some(Frame::Datagram(datagram))) => return Ok(Some(Arrival::Mad(datagram.parcel()))),
+            match self.inbox.next_frame() {
+                Ok(Some(Frame::Datagram(datagram))) => {
+                    return Ok(Some(PortEvent::Mad(datagram.to_addressed_mad())));
+                }
                 Ok(Some(Frame::Refusal(refusal))) => {
                     let (path, text) = (self.path.display(), refusal.text);
                     let what = format!("the simulator behind '{path}' ended the connection: {text}");
-                    return Err(PortError::Gone { code: "FD-4311", what, hint: START.into() });
+                    return Err(PortError::Gone { code: "FD-4311", what, hint: START_HINT.into() });
                 }
-                Ok(Some(_)) => return Err(garbled(&self.path, "a second welcome")),
-                Err(garbage) => return Err(garbled(&self.path, &garbage.to_string())),
+                Ok(Some(_)) => return Err(protocol_error(&self.path, "a second welcome")),
+                Err(garbage) => return Err(protocol_error(&self.path, &garbage.to_string())),
                 Ok(None) => {}
             }
             if looked && self.now() >= until {
@@ -206,10 +210,10 @@ impl MadPort for SocketPort {
             }
             // Frames that have arrived come first, so a full window takes one write and one read.
             self.flush()?;
-            match self.wait(until) {
+            match self.read_until(until) {
                 Ok(1..) => {}
-                Err(why) if is_late(why.kind()) => {}
-                Ok(0) | Err(_) => return Err(self.ended()),
+                Err(why) if is_timeout(why.kind()) => {}
+                Ok(0) | Err(_) => return Err(self.closed_error()),
             }
             looked = true;
         }
@@ -223,46 +227,46 @@ impl Drop for SocketPort {
 }
 
 /// The local port until the welcome.
-fn nowhere() -> LocalPort {
+fn unattached_port() -> LocalPort {
     let (name, number) = (String::new(), fabdeck_fabric::PortNum(0));
     LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true }
 }
 
-fn unreachable(path: &Path, why: &io::Error) -> SourceError {
+fn connect_error(path: &Path, why: &io::Error) -> SourceError {
     let path = path.display();
     let (code, what, hint) = match why.kind() {
-        ErrorKind::NotFound => ("FD-4301", format!("there is no socket '{path}'"), START),
+        ErrorKind::NotFound => ("FD-4301", format!("there is no socket '{path}'"), START_HINT),
         ErrorKind::ConnectionRefused => {
-            ("FD-4302", format!("nobody listens on '{path}': its simulator ended"), START)
+            ("FD-4302", format!("nobody listens on '{path}': its simulator ended"), START_HINT)
         }
         ErrorKind::PermissionDenied => (
             "FD-4303",
             format!("'{path}' cannot be reached: {why}"),
             "a simulator serves only the user who started it; ask that user, or start one of your own",
         ),
-        _ => ("FD-4303", format!("'{path}' cannot be reached: {why}"), START),
+        _ => ("FD-4303", format!("'{path}' cannot be reached: {why}"), START_HINT),
     };
     SourceError::Unreachable { code, what, hint: hint.into() }
 }
 
-fn stranger(path: &Path, why: &str) -> SourceError {
+fn not_a_server(path: &Path, why: &str) -> SourceError {
     let what =
         format!("what listens on '{}' does not answer as a simulator of fabdeck: {why}", path.display());
     let hint = "check the path, and whether the process behind it hangs".into();
     SourceError::Unreachable { code: "FD-4304", what, hint }
 }
 
-fn refused(path: &Path, reason: Reason, text: &str) -> SourceError {
+fn refusal_error(path: &Path, reason: RefusalReason, text: &str) -> SourceError {
     let what = format!("the simulator behind '{}' refuses: {text}", path.display());
     match reason {
-        Reason::Node => {
+        RefusalReason::Node => {
             SourceError::Name { code: "FD-4306", what, hint: "it is 'at=' that names the node".into() }
         }
         _ => SourceError::Unreachable { code: "FD-4308", what, hint: "try again later".into() },
     }
 }
 
-fn garbled(path: &Path, why: &str) -> PortError {
+fn protocol_error(path: &Path, why: &str) -> PortError {
     let what = format!("the simulator behind '{}' sends what is no datagram: {why}", path.display());
     PortError::Gone { code: "FD-4312", what, hint: "start it again; if it stays so, report it".into() }
 }

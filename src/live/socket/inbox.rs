@@ -4,21 +4,21 @@ use std::io::{self, Read};
 
 use super::wire::{Frame, WireError, decode};
 
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
-pub struct Inbox {
+pub struct FrameBuffer {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Inbox {
+impl FrameBuffer {
     pub fn new() -> Self {
-        Self { buffer: vec![0; BUFFER], start: 0, end: 0 }
+        Self { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
     }
 
     /// The next complete frame.
-    pub fn next(&mut self) -> Result<Option<Frame<'_>>, WireError> {
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, WireError> {
         let held = self.buffer.get(self.start..self.end).unwrap_or_default();
         let Some((frame, length)) = decode(held)? else { return Ok(None) };
         self.start += length;
@@ -37,7 +37,7 @@ impl Inbox {
     }
 
     /// Whether a partial frame is left.
-    pub fn is_cut(&self) -> bool {
+    pub fn has_partial_frame(&self) -> bool {
         self.start < self.end
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::super::wire::encode;
     use super::*;
     use fabdeck_mad::Mad;
-    use fabdeck_mad::access::{Address, Parcel};
+    use fabdeck_mad::access::{AddressedMad, MadAddress};
 
     /// Returns at most this many bytes a read.
     struct Drip<'a>(&'a [u8], usize);
@@ -65,21 +65,21 @@ mod tests {
     fn frames_come_out_whole_however_the_bytes_come_in() {
         let mut bytes = Vec::new();
         for lid in 0..1000 {
-            let address = Address { lid, queue_pair: 1, service_level: 0 };
-            encode::datagram(&Parcel { mad: Mad::default(), address }, &mut bytes);
+            let address = MadAddress { lid, queue_pair: 1, service_level: 0 };
+            encode::datagram(&AddressedMad { mad: Mad::default(), address }, &mut bytes);
         }
         bytes.extend([4, 0]);
         for step in [1, 7, 267, 268, 269, 4096, usize::MAX] {
-            let (mut inbox, mut drip) = (Inbox::new(), Drip(&bytes, step));
+            let (mut inbox, mut drip) = (FrameBuffer::new(), Drip(&bytes, step));
             let mut seen = Vec::new();
             while inbox.fill(&mut drip).unwrap() > 0 {
-                while let Some(frame) = inbox.next().unwrap() {
+                while let Some(frame) = inbox.next_frame().unwrap() {
                     let Frame::Datagram(datagram) = frame else { panic!("{frame:?}") };
-                    seen.push(datagram.parcel().address.lid);
+                    seen.push(datagram.to_addressed_mad().address.lid);
                 }
             }
             assert!(seen.into_iter().eq(0..1000), "{step}");
-            assert!(inbox.is_cut());
+            assert!(inbox.has_partial_frame());
         }
     }
 }

@@ -2,12 +2,14 @@
 
 mod client;
 mod inbox;
-mod listen;
 mod peer;
 mod server;
+mod socket_file;
 mod wire;
 
 pub use client::connect;
-pub use listen::ServeError;
-pub use server::{CLIENTS_MAX, Event, Server, Summary};
-pub use wire::{DATAGRAM_FRAME, Datagram, Frame, PROTOCOL, Reason, Refusal, WireError, decode, encode};
+pub use server::{MAX_CLIENTS, Server, ServerEvent, ServerSummary};
+pub use socket_file::ServeError;
+pub use wire::{
+    DATAGRAM_FRAME, Datagram, Frame, PROTOCOL, RefusalReason, ServerRefusal, WireError, decode, encode,
+};

@@ -21,22 +21,22 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
-use super::listen::{ServeError, SocketFile, listen};
-use super::peer::{Leave, Message, Peer, is_late};
-use super::wire::{Reason, encode};
-use crate::carried::behind_words;
-use fabdeck_mad::access::Traffic;
-use fabdeck_simulator::{Behind, Seat, Simulator};
+use super::peer::{DisconnectReason, Peer, PeerMessage, is_timeout};
+use super::socket_file::{ServeError, SocketFile, bind_socket};
+use super::wire::{RefusalReason, encode};
+use crate::simulated_traffic::lag_text;
+use fabdeck_mad::access::MadTraffic;
+use fabdeck_simulator::{ClientId, RatioShortfall, Simulator};
 
 /// Largest number of clients at a time.
-pub const CLIENTS_MAX: usize = 64;
+pub const MAX_CLIENTS: usize = 64;
 /// Number of batches that may wait for the owner. If there is no room, a reader waits, and its client with it.
-const MESSAGES: usize = 64;
+const MESSAGE_QUEUE: usize = 64;
 /// Number of messages that the owner handles before it delivers what is due. It then delivers everything due, so that
 /// no more accumulates than arrives.
-const MESSAGES_A_TURN: usize = 32;
+const MESSAGES_PER_TURN: usize = 32;
 /// How often the owner checks for its end.
-const LOOK_UP: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A simulator behind a socket.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct Server {
 
 /// An event among the clients, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum ServerEvent {
     Joined {
         client: u64,
         port: String,
@@ -62,10 +62,10 @@ pub enum Event {
         why: String,
     },
     /// Packets no longer keep up with the time.
-    Behind(Behind),
+    Behind(RatioShortfall),
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for ServerEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Joined { client, port } => write!(f, "client {client} sits on {port}"),
@@ -77,42 +77,43 @@ impl fmt::Display for Event {
                 )
             }
             Self::Refused { why } => write!(f, "a client was refused: {why}"),
-            Self::Behind(behind) => f.write_str(&behind_words(*behind)),
+            Self::Behind(behind) => f.write_str(&lag_text(*behind)),
         }
     }
 }
 
 /// The counts of a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Summary {
+pub struct ServerSummary {
     /// Number of clients that were attached.
     pub clients: u64,
     /// Number of MADs to clients that did not read them.
     pub dropped: u64,
     /// The MADs that clients sent.
-    pub traffic: Traffic,
+    pub traffic: MadTraffic,
     /// How far packets fell behind the time.
-    pub behind: Option<Behind>,
+    pub behind: Option<RatioShortfall>,
 }
 
 impl Server {
     pub fn bind(path: &Path, simulator: Simulator) -> Result<Self, ServeError> {
-        let (listener, file) = listen(path)?;
+        let (listener, file) = bind_socket(path)?;
         Ok(Self { listener, file, simulator })
     }
 
     /// Serves until `stop` is set. Then every client finds its stream closed, and the socket file is removed.
-    pub fn run(self, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Summary {
+    pub fn run(self, stop: &AtomicBool, on_event: &mut dyn FnMut(&ServerEvent)) -> ServerSummary {
         let Self { listener, file, simulator } = self;
-        let (sender, messages) = sync_channel(MESSAGES);
-        let desk = Desk { listener, peers: Mutex::default(), stop };
+        let (sender, messages) = sync_channel(MESSAGE_QUEUE);
+        let desk = Acceptor { listener, peers: Mutex::default(), stop };
         thread::scope(|scope| {
             let desk = &desk;
-            let closing = Closing(desk);
-            let mut owner = Owner::new(simulator, desk, on_event);
-            let accepting = thread::Builder::new().spawn_scoped(scope, move || desk.accept(scope, &sender));
+            let closing = StopOnDrop(desk);
+            let mut owner = SimulatorOwner::new(simulator, desk, on_event);
+            let accepting =
+                thread::Builder::new().spawn_scoped(scope, move || desk.accept_clients(scope, &sender));
             if let Err(why) = &accepting {
-                owner.tell(Event::Refused { why: format!("no thread can be made: {why}") });
+                owner.emit_event(ServerEvent::Refused { why: format!("no thread can be made: {why}") });
             }
             owner.serve(&messages);
             drop(file);
@@ -122,110 +123,113 @@ impl Server {
                 let _ = accepting.join();
             }
             drop((closing, messages));
-            owner.summary()
+            owner.into_summary()
         })
     }
 }
 
 /// Accepts the clients.
-struct Desk<'a> {
+struct Acceptor<'a> {
     listener: UnixListener,
     /// The clients whose threads run.
     peers: Mutex<BTreeMap<u64, Arc<Peer>>>,
     stop: &'a AtomicBool,
 }
 
-impl Desk<'_> {
+impl Acceptor<'_> {
     fn peers(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Peer>>> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn accept<'s>(&'s self, scope: &'s Scope<'s, '_>, owner: &SyncSender<Message>) {
+    fn accept_clients<'s>(&'s self, scope: &'s Scope<'s, '_>, owner: &SyncSender<PeerMessage>) {
         let mut client = 0;
         while !self.stop.load(Ordering::Relaxed) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     client += 1;
-                    self.welcome(scope, owner, client, stream);
+                    self.start_client(scope, owner, client, stream);
                 }
-                Err(why) if is_late(why.kind()) || why.kind() == ErrorKind::Interrupted => {}
+                Err(why) if is_timeout(why.kind()) || why.kind() == ErrorKind::Interrupted => {}
                 // Most likely no descriptors are left; some are freed when clients end.
-                Err(_) => thread::sleep(LOOK_UP),
+                Err(_) => thread::sleep(STOP_CHECK_INTERVAL),
             }
         }
     }
 
-    fn welcome<'s>(
+    fn start_client<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
-        owner: &SyncSender<Message>,
+        owner: &SyncSender<PeerMessage>,
         client: u64,
         stream: UnixStream,
     ) {
         let Ok(peer) = Peer::new(client, stream).map(Arc::new) else { return };
-        if self.peers().len() >= CLIENTS_MAX {
+        if self.peers().len() >= MAX_CLIENTS {
             // A few bytes into a fresh socket never block.
-            peer.refuse(Reason::Full, &format!("it has {CLIENTS_MAX} clients, which is as many as it takes"));
-            peer.write();
-            let why = format!("{CLIENTS_MAX} are there already");
-            let _ = owner.send(Message::Refused { why });
+            peer.refuse(
+                RefusalReason::Full,
+                &format!("it has {MAX_CLIENTS} clients, which is as many as it takes"),
+            );
+            peer.run_writer();
+            let why = format!("{MAX_CLIENTS} are there already");
+            let _ = owner.send(PeerMessage::Refused { why });
             return;
         }
         self.peers().insert(client, Arc::clone(&peer));
         let (reads, reader_owner) = (Arc::clone(&peer), owner.clone());
-        let reader = thread::Builder::new().spawn_scoped(scope, move || reads.read(&reader_owner));
+        let reader = thread::Builder::new().spawn_scoped(scope, move || reads.run_reader(&reader_owner));
         let writes = Arc::clone(&peer);
         let writer = reader.and_then(|_| {
             thread::Builder::new().spawn_scoped(scope, move || {
-                writes.write();
+                writes.run_writer();
                 // The writer is the last of the two threads, so its end frees the place.
                 self.peers().remove(&client);
             })
         });
         if let Err(why) = writer {
-            peer.cut();
+            peer.close_now();
             self.peers().remove(&client);
-            let _ = owner.send(Message::Refused { why: format!("no thread can be made: {why}") });
+            let _ = owner.send(PeerMessage::Refused { why: format!("no thread can be made: {why}") });
         }
     }
 }
 
 /// Ends all threads of the clients, also if the owner panics.
-struct Closing<'a>(&'a Desk<'a>);
+struct StopOnDrop<'a>(&'a Acceptor<'a>);
 
-impl Drop for Closing<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.stop.store(true, Ordering::Relaxed);
-        self.0.peers().values().for_each(|peer| peer.cut());
+        self.0.peers().values().for_each(|peer| peer.close_now());
     }
 }
 
 /// A client that is attached to the fabric.
-struct Seated {
-    seat: Seat,
+struct SeatedClient {
+    seat: ClientId,
     peer: Arc<Peer>,
     dropped: u64,
 }
 
 /// The thread that owns the simulator.
-struct Owner<'a> {
+struct SimulatorOwner<'a> {
     simulator: Simulator,
-    desk: &'a Desk<'a>,
+    desk: &'a Acceptor<'a>,
     start: Instant,
-    clients: BTreeMap<u64, Seated>,
+    clients: BTreeMap<u64, SeatedClient>,
     /// The client of each seat.
-    seats: FxHashMap<Seat, u64>,
+    seats: FxHashMap<ClientId, u64>,
     /// The clients whose queue has grown since the writers were last woken.
     fed: Vec<u64>,
     served: u64,
     dropped: u64,
     /// Whether it was reported that packets fell behind.
     behind: bool,
-    on_event: &'a mut dyn FnMut(&Event),
+    on_event: &'a mut dyn FnMut(&ServerEvent),
 }
 
-impl<'a> Owner<'a> {
-    fn new(simulator: Simulator, desk: &'a Desk<'a>, on_event: &'a mut dyn FnMut(&Event)) -> Self {
+impl<'a> SimulatorOwner<'a> {
+    fn new(simulator: Simulator, desk: &'a Acceptor<'a>, on_event: &'a mut dyn FnMut(&ServerEvent)) -> Self {
         Self {
             simulator,
             desk,
@@ -240,17 +244,17 @@ impl<'a> Owner<'a> {
         }
     }
 
-    fn serve(&mut self, messages: &Receiver<Message>) {
+    fn serve(&mut self, messages: &Receiver<PeerMessage>) {
         while !self.desk.stop.load(Ordering::Relaxed) {
-            let idle = self.deliver();
-            match messages.recv_timeout(idle.min(LOOK_UP)) {
-                Ok(message) => self.hear(message),
+            let idle = self.deliver_due();
+            match messages.recv_timeout(idle.min(STOP_CHECK_INTERVAL)) {
+                Ok(message) => self.handle_message(message),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            for _ in 1..MESSAGES_A_TURN {
+            for _ in 1..MESSAGES_PER_TURN {
                 match messages.try_recv() {
-                    Ok(message) => self.hear(message),
+                    Ok(message) => self.handle_message(message),
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
@@ -258,7 +262,7 @@ impl<'a> Owner<'a> {
     }
 
     /// Delivers what is due. Returns the time until the next delivery.
-    fn deliver(&mut self) -> Duration {
+    fn deliver_due(&mut self) -> Duration {
         let now = self.start.elapsed();
         while let Some((_, seat, parcel)) = self.simulator.deliver(now) {
             let Some(client) = self.seats.get(&seat) else { continue };
@@ -271,87 +275,89 @@ impl<'a> Owner<'a> {
                 seated.dropped += 1;
             }
         }
-        if let Some(behind) = self.simulator.world().behind().filter(|_| !self.behind) {
+        if let Some(behind) = self.simulator.fabric().ratio_shortfall().filter(|_| !self.behind) {
             self.behind = true;
-            self.tell(Event::Behind(behind));
+            self.emit_event(ServerEvent::Behind(behind));
         }
         self.fed.sort_unstable();
         self.fed.dedup();
         for client in self.fed.drain(..) {
             if let Some(seated) = self.clients.get(&client) {
-                seated.peer.wake();
+                seated.peer.wake_writer();
             }
         }
-        self.simulator.next().map_or(LOOK_UP, |due| due.saturating_sub(self.start.elapsed()))
+        self.simulator
+            .next_event_time()
+            .map_or(STOP_CHECK_INTERVAL, |due| due.saturating_sub(self.start.elapsed()))
     }
 
-    fn hear(&mut self, message: Message) {
+    fn handle_message(&mut self, message: PeerMessage) {
         match message {
-            Message::Parcels { client, parcels } => {
+            PeerMessage::Datagrams { client, parcels } => {
                 let Some(seated) = self.clients.get(&client) else { return };
                 let now = self.start.elapsed();
                 for parcel in &parcels {
                     self.simulator.send(seated.seat, now, parcel);
                 }
             }
-            Message::Hello { client, node } => self.join(client, node.as_deref()),
-            Message::Left { client, why } => self.leave(client, why),
-            Message::Refused { why } => self.tell(Event::Refused { why }),
+            PeerMessage::Hello { client, node } => self.attach_client(client, node.as_deref()),
+            PeerMessage::Left { client, why } => self.detach_client(client, why),
+            PeerMessage::Refused { why } => self.emit_event(ServerEvent::Refused { why }),
         }
     }
 
-    fn join(&mut self, client: u64, node: Option<&str>) {
+    fn attach_client(&mut self, client: u64, node: Option<&str>) {
         let Some(peer) = self.desk.peers().get(&client).cloned() else { return };
         match self.simulator.attach(node) {
             Ok(seat) => {
-                let local = self.simulator.local(seat);
-                peer.talk(|to| encode::welcome(&local, to));
+                let local = self.simulator.local_port(seat);
+                peer.push_control(|to| encode::welcome(&local, to));
                 self.seats.insert(seat, client);
-                self.clients.insert(client, Seated { seat, peer, dropped: 0 });
+                self.clients.insert(client, SeatedClient { seat, peer, dropped: 0 });
                 self.served += 1;
-                self.tell(Event::Joined { client, port: local.name });
+                self.emit_event(ServerEvent::Joined { client, port: local.name });
             }
             Err(why) => {
                 let why = why.to_string();
-                peer.refuse(Reason::Node, &why);
-                self.tell(Event::Refused { why });
+                peer.refuse(RefusalReason::Node, &why);
+                self.emit_event(ServerEvent::Refused { why });
             }
         }
     }
 
-    fn leave(&mut self, client: u64, why: Leave) {
-        let Some(Seated { seat, dropped, .. }) = self.clients.remove(&client) else {
+    fn detach_client(&mut self, client: u64, why: DisconnectReason) {
+        let Some(SeatedClient { seat, dropped, .. }) = self.clients.remove(&client) else {
             // A connection without a hello may only have tested whether there is a server.
             let why = match why {
-                Leave::Closed => return,
-                Leave::Cut => "it went away within its hello".to_owned(),
-                Leave::Silent => "it did not say hello".to_owned(),
-                Leave::Garbage(what) => what,
+                DisconnectReason::Closed => return,
+                DisconnectReason::Cut => "it went away within its hello".to_owned(),
+                DisconnectReason::Silent => "it did not say hello".to_owned(),
+                DisconnectReason::Garbage(what) => what,
             };
-            return self.tell(Event::Refused { why });
+            return self.emit_event(ServerEvent::Refused { why });
         };
         self.seats.remove(&seat);
         self.simulator.detach(seat);
         self.dropped += dropped;
         let how = match why {
-            Leave::Closed | Leave::Silent => "left".to_owned(),
-            Leave::Cut => "went away within a frame".to_owned(),
-            Leave::Garbage(what) => format!("was put out: {what}"),
+            DisconnectReason::Closed | DisconnectReason::Silent => "left".to_owned(),
+            DisconnectReason::Cut => "went away within a frame".to_owned(),
+            DisconnectReason::Garbage(what) => format!("was put out: {what}"),
         };
-        self.tell(Event::Left { client, how, dropped });
+        self.emit_event(ServerEvent::Left { client, how, dropped });
     }
 
-    fn tell(&mut self, event: Event) {
+    fn emit_event(&mut self, event: ServerEvent) {
         (self.on_event)(&event);
     }
 
-    fn summary(self) -> Summary {
+    fn into_summary(self) -> ServerSummary {
         let seated: u64 = self.clients.values().map(|seated| seated.dropped).sum();
-        Summary {
+        ServerSummary {
             clients: self.served,
             dropped: self.dropped + seated,
             traffic: self.simulator.traffic().clone(),
-            behind: self.simulator.world().behind(),
+            behind: self.simulator.fabric().ratio_shortfall(),
         }
     }
 }

@@ -20,24 +20,24 @@ use zerocopy::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use fabdeck_fabric::{Guid, Lid, PortNum};
-use fabdeck_mad::access::{Address, LocalPort, Parcel};
+use fabdeck_mad::access::{AddressedMad, LocalPort, MadAddress};
 use fabdeck_mad::{MAD_SIZE, Mad};
 
 /// The version of everything after the greeting.
 pub const PROTOCOL: u16 = 1;
 /// Length of a MAD frame in bytes, with its head.
-pub const DATAGRAM_FRAME: usize = HEAD + size_of::<Datagram>();
+pub const DATAGRAM_FRAME: usize = HEAD_BYTES + size_of::<Datagram>();
 
 const MAGIC: [u8; 8] = *b"fabdeck~";
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
-const HEAD: usize = size_of::<Head>();
+const HEAD_BYTES: usize = size_of::<FrameHead>();
 /// Longest payload of any other frame, in any version.
-const TALK_MAX: usize = 1024;
-const TEXT_MAX: usize = u8::MAX as usize;
+const MAX_CONTROL_BYTES: usize = 1024;
+const MAX_TEXT_BYTES: usize = u8::MAX as usize;
 
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy)]
 #[repr(C)]
-struct Head {
+struct FrameHead {
     kind: u8,
     zero: u8,
     length: U16,
@@ -52,7 +52,7 @@ struct Greeting {
 
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy)]
 #[repr(C)]
-struct Port {
+struct WelcomePort {
     number: u8,
     guid: U64,
     lid: U16,
@@ -70,25 +70,25 @@ pub struct Datagram {
     mad: [u8; MAD_SIZE],
 }
 
-const _: () = assert!(HEAD == 4 && DATAGRAM_FRAME == 268);
+const _: () = assert!(HEAD_BYTES == 4 && DATAGRAM_FRAME == 268);
 
 impl Datagram {
-    pub fn parcel(&self) -> Parcel {
+    pub fn to_addressed_mad(&self) -> AddressedMad {
         let Self { lid, service_level, queue_pair, .. } = *self;
-        let address = Address { lid: lid.get(), queue_pair: queue_pair.get(), service_level };
-        Parcel { mad: Mad(self.mad), address }
+        let address = MadAddress { lid: lid.get(), queue_pair: queue_pair.get(), service_level };
+        AddressedMad { mad: Mad(self.mad), address }
     }
 }
 
 impl std::fmt::Debug for Datagram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.parcel().fmt(f)
+        self.to_addressed_mad().fmt(f)
     }
 }
 
 /// Why a server ends a connection, for programs; the text beside it is for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum RefusalReason {
     /// No node of that name has a port.
     Node,
     /// The server has too many clients.
@@ -99,7 +99,7 @@ pub enum Reason {
     Other(u8),
 }
 
-impl Reason {
+impl RefusalReason {
     fn of(code: u8) -> Self {
         match code {
             1 => Self::Node,
@@ -121,8 +121,8 @@ impl Reason {
 
 /// The last frame of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refusal<'a> {
-    pub reason: Reason,
+pub struct ServerRefusal<'a> {
+    pub reason: RefusalReason,
     pub text: &'a str,
 }
 
@@ -131,7 +131,7 @@ pub struct Refusal<'a> {
 pub enum Frame<'a> {
     Hello { node: Option<&'a str> },
     Welcome(LocalPort),
-    Refusal(Refusal<'a>),
+    Refusal(ServerRefusal<'a>),
     Datagram(&'a Datagram),
 }
 
@@ -155,25 +155,26 @@ pub enum WireError {
 
 /// The first frame in the bytes and its length; `None` while it is incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, WireError> {
-    let Some((head, rest)) = take::<Head>(bytes) else {
+    let Some((head, rest)) = split_struct::<FrameHead>(bytes) else {
         // The first byte already reveals garbage.
-        return bytes.first().map_or(Ok(None), |kind| known(*kind, 0).map(|()| None));
+        return bytes.first().map_or(Ok(None), |kind| check_kind(*kind, 0).map(|()| None));
     };
-    let Head { kind, zero, length } = *head;
-    known(kind, zero)?;
+    let FrameHead { kind, zero, length } = *head;
+    check_kind(kind, zero)?;
     let length = usize::from(length.get());
     let refused = |allowed| WireError::Length { kind, length, allowed };
     if kind == kind::DATAGRAM {
         if length != size_of::<Datagram>() {
             return Err(refused("264"));
         }
-        return Ok(take::<Datagram>(rest).map(|(datagram, _)| (Frame::Datagram(datagram), HEAD + length)));
+        return Ok(split_struct::<Datagram>(rest)
+            .map(|(datagram, _)| (Frame::Datagram(datagram), HEAD_BYTES + length)));
     }
-    if length > TALK_MAX {
+    if length > MAX_CONTROL_BYTES {
         return Err(refused("at most 1024"));
     }
     let Some(payload) = rest.get(..length) else { return Ok(None) };
-    Ok(Some((talk(kind, payload)?, HEAD + length)))
+    Ok(Some((decode_control(kind, payload)?, HEAD_BYTES + length)))
 }
 
 mod kind {
@@ -183,30 +184,30 @@ mod kind {
     pub const DATAGRAM: u8 = 4;
 }
 
-fn known(kind: u8, zero: u8) -> Result<(), WireError> {
+fn check_kind(kind: u8, zero: u8) -> Result<(), WireError> {
     let known = matches!(kind, kind::HELLO..=kind::DATAGRAM) && zero == 0;
     if known { Ok(()) } else { Err(WireError::Kind { kind, zero }) }
 }
 
-fn talk(kind: u8, payload: &[u8]) -> Result<Frame<'_>, WireError> {
+fn decode_control(kind: u8, payload: &[u8]) -> Result<Frame<'_>, WireError> {
     let missing = |what| WireError::Field { kind, what };
-    let (greeting, rest) = take::<Greeting>(payload).ok_or(WireError::Magic(kind))?;
+    let (greeting, rest) = split_struct::<Greeting>(payload).ok_or(WireError::Magic(kind))?;
     if greeting.magic != MAGIC {
         return Err(WireError::Magic(kind));
     }
-    let (program, rest) = text(rest).ok_or_else(|| missing("version"))?;
+    let (program, rest) = split_text(rest).ok_or_else(|| missing("version"))?;
     let protocol = greeting.protocol.get();
     if protocol != PROTOCOL {
         return Err(WireError::Version { protocol, program: program.to_owned() });
     }
     match kind {
         kind::HELLO => {
-            let (node, _) = text(rest).ok_or_else(|| missing("node"))?;
+            let (node, _) = split_text(rest).ok_or_else(|| missing("node"))?;
             Ok(Frame::Hello { node: Some(node).filter(|node| !node.is_empty()) })
         }
         kind::WELCOME => {
-            let (port, rest) = take::<Port>(rest).ok_or_else(|| missing("port"))?;
-            let (name, _) = text(rest).ok_or_else(|| missing("name"))?;
+            let (port, rest) = split_struct::<WelcomePort>(rest).ok_or_else(|| missing("port"))?;
+            let (name, _) = split_text(rest).ok_or_else(|| missing("name"))?;
             Ok(Frame::Welcome(LocalPort {
                 name: name.to_owned(),
                 number: PortNum(port.number),
@@ -218,17 +219,17 @@ fn talk(kind: u8, payload: &[u8]) -> Result<Frame<'_>, WireError> {
         }
         _ => {
             let (reason, rest) = rest.split_first().ok_or_else(|| missing("reason"))?;
-            let (text, _) = text(rest).ok_or_else(|| missing("text"))?;
-            Ok(Frame::Refusal(Refusal { reason: Reason::of(*reason), text }))
+            let (text, _) = split_text(rest).ok_or_else(|| missing("text"))?;
+            Ok(Frame::Refusal(ServerRefusal { reason: RefusalReason::of(*reason), text }))
         }
     }
 }
 
-fn take<T: FromBytes + KnownLayout + Immutable + Unaligned>(bytes: &[u8]) -> Option<(&T, &[u8])> {
+fn split_struct<T: FromBytes + KnownLayout + Immutable + Unaligned>(bytes: &[u8]) -> Option<(&T, &[u8])> {
     T::ref_from_prefix(bytes).ok()
 }
 
-fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
+fn split_text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first()?;
     let (text, rest) = rest.split_at_checked(usize::from(*length))?;
     Some((std::str::from_utf8(text).ok()?, rest))
@@ -238,10 +239,10 @@ fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
 pub mod encode {
     use super::*;
 
-    pub fn datagram(parcel: &Parcel, to: &mut Vec<u8>) {
-        let Address { lid, queue_pair, service_level } = parcel.address;
+    pub fn datagram(parcel: &AddressedMad, to: &mut Vec<u8>) {
+        let MadAddress { lid, queue_pair, service_level } = parcel.address;
         let length = U16::new(size_of::<Datagram>() as u16);
-        to.extend_from_slice(Head { kind: kind::DATAGRAM, zero: 0, length }.as_bytes());
+        to.extend_from_slice(FrameHead { kind: kind::DATAGRAM, zero: 0, length }.as_bytes());
         to.extend_from_slice(&lid.to_be_bytes());
         to.extend_from_slice(&[service_level, 0]);
         to.extend_from_slice(&queue_pair.to_be_bytes());
@@ -250,40 +251,40 @@ pub mod encode {
 
     /// The name of a node is cut after 255 bytes, as every text is.
     pub fn hello(node: Option<&str>, to: &mut Vec<u8>) {
-        talk(kind::HELLO, to, |to| push_text(node.unwrap_or_default(), to));
+        write_control(kind::HELLO, to, |to| push_text(node.unwrap_or_default(), to));
     }
 
     pub fn welcome(port: &LocalPort, to: &mut Vec<u8>) {
         let LocalPort { name, number, guid, lid, manager_lid, simulated: _ } = port;
         let lid_of = |lid: &Option<Lid>| U16::new(lid.map_or(0, Lid::value));
         let guid = U64::new(guid.map_or(0, |guid| guid.0));
-        let port = Port { number: number.0, guid, lid: lid_of(lid), manager_lid: lid_of(manager_lid) };
-        talk(kind::WELCOME, to, |to| {
+        let port = WelcomePort { number: number.0, guid, lid: lid_of(lid), manager_lid: lid_of(manager_lid) };
+        write_control(kind::WELCOME, to, |to| {
             to.extend_from_slice(port.as_bytes());
             push_text(name, to);
         });
     }
 
-    pub fn refusal(reason: Reason, text: &str, to: &mut Vec<u8>) {
-        talk(kind::REFUSAL, to, |to| {
+    pub fn refusal(reason: RefusalReason, text: &str, to: &mut Vec<u8>) {
+        write_control(kind::REFUSAL, to, |to| {
             to.push(reason.code());
             push_text(text, to);
         });
     }
 
     /// Three texts and some numbers stay below the limit of 1,024 bytes.
-    fn talk(kind: u8, to: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
+    fn write_control(kind: u8, to: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
         let mut payload = Vec::new();
         payload.extend_from_slice(Greeting { magic: MAGIC, protocol: PROTOCOL.into() }.as_bytes());
         push_text(PROGRAM, &mut payload);
         body(&mut payload);
         let length = U16::new(payload.len() as u16);
-        to.extend_from_slice(Head { kind, zero: 0, length }.as_bytes());
+        to.extend_from_slice(FrameHead { kind, zero: 0, length }.as_bytes());
         to.extend_from_slice(&payload);
     }
 
     fn push_text(text: &str, to: &mut Vec<u8>) {
-        let text = &text[..text.floor_char_boundary(TEXT_MAX)];
+        let text = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
         to.push(text.len() as u8);
         to.extend_from_slice(text.as_bytes());
     }
@@ -387,7 +388,7 @@ mod tests {
         let node = "[a-z0-9/]{0,20}".prop_map(|node| hello(Some(&node)));
         let refusal = (any::<u8>(), ".{0,80}").prop_map(|(reason, text)| {
             let mut bytes = Vec::new();
-            encode::refusal(Reason::of(reason), &text, &mut bytes);
+            encode::refusal(RefusalReason::of(reason), &text, &mut bytes);
             bytes
         });
         let datagram = parcels().prop_map(|parcel| {
@@ -398,10 +399,13 @@ mod tests {
         prop_oneof![node, refusal, datagram]
     }
 
-    fn parcels() -> impl Strategy<Value = Parcel> {
+    fn parcels() -> impl Strategy<Value = AddressedMad> {
         let mad = prop::collection::vec(any::<u8>(), MAD_SIZE);
         (mad, any::<u16>(), any::<u32>(), any::<u8>()).prop_map(|(mad, lid, queue_pair, service_level)| {
-            Parcel { mad: Mad(mad.try_into().unwrap()), address: Address { lid, queue_pair, service_level } }
+            AddressedMad {
+                mad: Mad(mad.try_into().unwrap()),
+                address: MadAddress { lid, queue_pair, service_level },
+            }
         })
     }
 
@@ -412,7 +416,7 @@ mod tests {
             encode::datagram(&parcel, &mut bytes);
             prop_assert_eq!(bytes.len(), DATAGRAM_FRAME);
             let Some((Frame::Datagram(back), length)) = decode(&bytes).unwrap() else { panic!() };
-            prop_assert_eq!((back.parcel(), length), (parcel, DATAGRAM_FRAME));
+            prop_assert_eq!((back.to_addressed_mad(), length), (parcel, DATAGRAM_FRAME));
         }
 
         #[test]

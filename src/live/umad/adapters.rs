@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::library::{AdapterFacts, Library, PortFacts};
+use super::library::{UmadAdapterFacts, UmadLibrary, UmadPortFacts};
 use super::refusal;
 use fabdeck_fabric::{Guid, Lid, PhysicalState, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
@@ -60,30 +60,34 @@ impl fmt::Display for LinkLayer {
 
 /// Every adapter, by name. The list of a machine without adapters is empty. Without libibumad it is an error.
 pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
-    let library = Library::load().map_err(|e| refusal::no_library(&e))?;
-    Ok(listed(&library))
+    let library = UmadLibrary::load().map_err(|e| refusal::no_library(&e))?;
+    Ok(list_adapters(&library))
 }
 
 /// The name that libibumad returns if the kernel lists no adapter: that of the first adapter ever.
-const INVENTED: &str = "mthca0";
+const INVENTED_NAME: &str = "mthca0";
 
-pub(super) fn listed(library: &Library) -> Vec<Adapter> {
+pub(super) fn list_adapters(library: &UmadLibrary) -> Vec<Adapter> {
     let described = |name: String| {
         let facts = library.adapter(&name);
-        (facts.is_some() || name != INVENTED).then(|| adapter(name, facts))
+        (facts.is_some() || name != INVENTED_NAME).then(|| to_adapter(name, facts))
     };
     library.adapter_names().into_iter().filter_map(described).collect()
 }
 
-fn adapter(name: String, facts: Option<AdapterFacts>) -> Adapter {
+fn to_adapter(name: String, facts: Option<UmadAdapterFacts>) -> Adapter {
     let Some(facts) = facts else { return Adapter { name, node_guid: None, ports: Vec::new() } };
-    Adapter { name, node_guid: guid(facts.node_guid), ports: facts.ports.iter().filter_map(port).collect() }
+    Adapter {
+        name,
+        node_guid: to_guid(facts.node_guid),
+        ports: facts.ports.iter().filter_map(to_port).collect(),
+    }
 }
 
-fn port(facts: &PortFacts) -> Option<AdapterPort> {
+fn to_port(facts: &UmadPortFacts) -> Option<AdapterPort> {
     Some(AdapterPort {
         number: PortNum::new(facts.number)?,
-        guid: guid(facts.guid),
+        guid: to_guid(facts.guid),
         lid: Lid::new(facts.lid),
         manager_lid: Lid::new(facts.manager_lid),
         state: u8::try_from(facts.state).ok().and_then(PortState::from_code),
@@ -93,6 +97,6 @@ fn port(facts: &PortFacts) -> Option<AdapterPort> {
     })
 }
 
-fn guid(value: u64) -> Option<Guid> {
+fn to_guid(value: u64) -> Option<Guid> {
     (value != 0).then_some(Guid(value))
 }

@@ -11,7 +11,7 @@ use std::{fmt, io, ptr};
 use fabdeck_mad::MAD_SIZE;
 
 /// The soname, which is the same in every distribution.
-pub const NAME: &str = "libibumad.so.3";
+pub const LIBRARY_NAME: &str = "libibumad.so.3";
 
 const NAME_SIZE: usize = 20;
 const ADAPTERS_MAX: usize = 32;
@@ -19,7 +19,7 @@ const PORTS_MAX: usize = 10;
 const PATH_SIZE: usize = 256;
 /// Room for the largest MAD that a kernel returns (of Omni-Path). A MAD that does not fit would never leave the
 /// kernel's queue.
-const DATA_SIZE: usize = 2048;
+const MAX_DATA_BYTES: usize = 2048;
 /// The limit of `poll` is far higher, but a simulated device overflows beyond half an hour.
 const WAIT_MAX_MS: u128 = 60_000;
 
@@ -98,7 +98,7 @@ struct Envelope {
 #[repr(C)]
 struct RawPacket {
     envelope: Envelope,
-    data: [u8; DATA_SIZE],
+    data: [u8; MAX_DATA_BYTES],
 }
 
 /// The source or destination of a packet, in host byte order.
@@ -112,7 +112,7 @@ pub struct Endpoint {
 
 /// A packet from the kernel.
 #[derive(Clone, Copy)]
-pub struct Received<'a> {
+pub struct ReceivedPacket<'a> {
     /// 0, or an error number of the system; a request that timed out comes back with one.
     pub status: u32,
     pub from: Endpoint,
@@ -121,7 +121,7 @@ pub struct Received<'a> {
 
 /// The kernel's description of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PortFacts {
+pub struct UmadPortFacts {
     pub number: u32,
     pub guid: u64,
     pub lid: u32,
@@ -134,19 +134,19 @@ pub struct PortFacts {
 
 /// The kernel's description of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AdapterFacts {
+pub struct UmadAdapterFacts {
     pub node_guid: u64,
-    pub ports: Vec<PortFacts>,
+    pub ports: Vec<UmadPortFacts>,
 }
 
 /// One bit for each of 128 methods.
-type Methods = [c_long; METHOD_WORDS];
+type MethodMask = [c_long; METHOD_WORDS];
 const METHOD_WORDS: usize = 128 / c_long::BITS as usize;
 
 type Names = [[u8; NAME_SIZE]; ADAPTERS_MAX];
 
 /// The functions in use. The library stays loaded as long as they can be called.
-pub struct Library {
+pub struct UmadLibrary {
     get_cas_names: unsafe extern "C" fn(*mut [u8; NAME_SIZE], c_int) -> c_int,
     get_ca: unsafe extern "C" fn(*const c_char, *mut RawAdapter) -> c_int,
     release_ca: unsafe extern "C" fn(*mut RawAdapter) -> c_int,
@@ -165,42 +165,42 @@ pub struct Library {
 ///
 /// # Safety
 /// `F` is the function's type by the header.
-unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Result<F, String> {
+unsafe fn load_function<F: Copy>(library: &libloading::Library, name: &str) -> Result<F, String> {
     // SAFETY: the caller answers for the type; the copy is kept beside the library only.
-    unsafe { library.get::<F>(name.as_bytes()).map(|symbol| *symbol).map_err(reason) }
+    unsafe { library.get::<F>(name.as_bytes()).map(|symbol| *symbol).map_err(load_error_text) }
 }
 
 /// The message of the loader, since the error itself names only the failed step.
-fn reason(e: libloading::Error) -> String {
+fn load_error_text(e: libloading::Error) -> String {
     e.source().map_or_else(|| e.to_string(), ToString::to_string)
 }
 
-impl Library {
+impl UmadLibrary {
     /// Loads libibumad. The error is the loader's message.
     pub fn load() -> Result<Self, String> {
-        Self::load_from(NAME)
+        Self::load_from(LIBRARY_NAME)
     }
 
     pub(super) fn load_from(name: &str) -> Result<Self, String> {
         // SAFETY: loading runs the library's initialisers; libibumad has none of its own.
-        let library = unsafe { libloading::Library::new(name).map_err(reason)? };
+        let library = unsafe { libloading::Library::new(name).map_err(load_error_text)? };
         // SAFETY: the types are those of the functions in <infiniband/umad.h>.
         unsafe {
-            let init: unsafe extern "C" fn() -> c_int = function(&library, "umad_init")?;
+            let init: unsafe extern "C" fn() -> c_int = load_function(&library, "umad_init")?;
             // `umad_init` does nothing in any known version, but the header requires it. It cannot fail.
             init();
             Ok(Self {
-                get_cas_names: function(&library, "umad_get_cas_names")?,
-                get_ca: function(&library, "umad_get_ca")?,
-                release_ca: function(&library, "umad_release_ca")?,
-                get_issm_path: function(&library, "umad_get_issm_path")?,
-                open_port: function(&library, "umad_open_port")?,
-                close_port: function(&library, "umad_close_port")?,
-                register: function(&library, "umad_register")?,
-                unregister: function(&library, "umad_unregister")?,
-                size: function(&library, "umad_size")?,
-                send: function(&library, "umad_send")?,
-                recv: function(&library, "umad_recv")?,
+                get_cas_names: load_function(&library, "umad_get_cas_names")?,
+                get_ca: load_function(&library, "umad_get_ca")?,
+                release_ca: load_function(&library, "umad_release_ca")?,
+                get_issm_path: load_function(&library, "umad_get_issm_path")?,
+                open_port: load_function(&library, "umad_open_port")?,
+                close_port: load_function(&library, "umad_close_port")?,
+                register: load_function(&library, "umad_register")?,
+                unregister: load_function(&library, "umad_unregister")?,
+                size: load_function(&library, "umad_size")?,
+                send: load_function(&library, "umad_send")?,
+                recv: load_function(&library, "umad_recv")?,
                 _library: library,
             })
         }
@@ -212,11 +212,11 @@ impl Library {
         // SAFETY: there is room for as many names as stated, each of the size that the header states.
         let count = unsafe { (self.get_cas_names)(names.as_mut_ptr(), ADAPTERS_MAX as c_int) };
         let count = usize::try_from(count).unwrap_or(0);
-        names.iter().take(count).map(|name| text(name)).filter(|name| !name.is_empty()).collect()
+        names.iter().take(count).map(|name| text_until_zero(name)).filter(|name| !name.is_empty()).collect()
     }
 
     /// The description of an adapter. `None`: there is no such adapter, or the kernel's description is incomplete.
-    pub fn adapter(&self, name: &str) -> Option<AdapterFacts> {
+    pub fn adapter(&self, name: &str) -> Option<UmadAdapterFacts> {
         let name = CString::new(name).ok()?;
         let mut raw = RawAdapter::empty();
         // SAFETY: the name ends with a zero, and the structure is the header's.
@@ -224,8 +224,8 @@ impl Library {
             return None;
         }
         // SAFETY: a pointer that is not null is to a port that the library keeps until it is released below.
-        let ports = raw.ports.iter().filter_map(|port| unsafe { port.as_ref() }).map(facts).collect();
-        let found = AdapterFacts { node_guid: u64::from_be(raw.node_guid), ports };
+        let ports = raw.ports.iter().filter_map(|port| unsafe { port.as_ref() }).map(port_facts).collect();
+        let found = UmadAdapterFacts { node_guid: u64::from_be(raw.node_guid), ports };
         // SAFETY: `raw` is as the library filled it, and nothing points into it any more. It cannot fail.
         unsafe { (self.release_ca)(&mut raw) };
         Some(found)
@@ -233,7 +233,7 @@ impl Library {
 
     /// The device file of a port. `None` if there is no file, as without the kernel module ib_umad. The library only
     /// returns the issm file, which a subnet manager opens; the umad file beside it has the same number.
-    pub fn device(&self, adapter: &str, port: u8) -> Option<String> {
+    pub fn device_path(&self, adapter: &str, port: u8) -> Option<String> {
         let name = CString::new(adapter).ok()?;
         let mut path = [0_u8; PATH_SIZE];
         // SAFETY: the name ends with a zero, and there is room for as many bytes as stated.
@@ -243,13 +243,13 @@ impl Library {
         if result < 0 {
             return None;
         }
-        let path = text(&path);
+        let path = text_until_zero(&path);
         let (folder, file) = path.rsplit_once('/')?;
         Some(format!("{folder}/umad{}", file.strip_prefix("issm")?))
     }
 
     /// Opens the device of a port. The error is the system's.
-    pub fn open(self, adapter: &str, port: u8) -> io::Result<Device> {
+    pub fn open(self, adapter: &str, port: u8) -> io::Result<UmadDevice> {
         let name = CString::new(adapter)?;
         // SAFETY: the name ends with a zero.
         let result = unsafe { (self.open_port)(name.as_ptr(), port.into()) };
@@ -257,18 +257,18 @@ impl Library {
         if result < 0 {
             // Only a device that could not be opened leaves its reason in errno; the other results are the library's
             // numbers.
-            let refused = matches!(-result, UNNAMED | INPUT_OUTPUT);
+            let refused = matches!(-result, FAILURE_IN_ERRNO | EIO);
             return Err(if refused { system } else { io::Error::from_raw_os_error(-result) });
         }
-        keep_from_programs(result);
-        let packet = Box::new(RawPacket { envelope: Envelope::default(), data: [0; DATA_SIZE] });
-        Ok(Device { library: self, id: result, packet })
+        set_close_on_exec(result);
+        let packet = Box::new(RawPacket { envelope: Envelope::default(), data: [0; MAX_DATA_BYTES] });
+        Ok(UmadDevice { library: self, id: result, packet })
     }
 }
 
 /// Keeps programs that this process starts (hooks, guards, OpenSM's tools) from sending MADs: libibumad opens devices
 /// without `O_CLOEXEC`. The number of a simulated device is no descriptor, so nothing is inherited.
-fn keep_from_programs(id: c_int) {
+fn set_close_on_exec(id: c_int) {
     // SAFETY: the number is that of a device that was opened just now and is closed by its `Device` alone; it is used here
     // only as long as this call lasts.
     let file = unsafe { BorrowedFd::borrow_raw(id) };
@@ -276,20 +276,20 @@ fn keep_from_programs(id: c_int) {
 }
 
 /// The library's numbers for a failure with its reason in errno.
-const UNNAMED: i32 = 1;
-const INPUT_OUTPUT: i32 = 5;
+const FAILURE_IN_ERRNO: i32 = 1;
+const EIO: i32 = 5;
 /// A value that is no status of a packet. The library does not distinguish a read of nothing from a packet without
 /// data.
-const UNTOUCHED: u32 = u32::MAX;
+const UNTOUCHED_STATUS: u32 = u32::MAX;
 
 /// The text up to its terminating zero.
-fn text(bytes: &[u8]) -> String {
+fn text_until_zero(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(bytes.get(..end).unwrap_or(bytes)).into_owned()
 }
 
-fn facts(port: &RawPort) -> PortFacts {
-    PortFacts {
+fn port_facts(port: &RawPort) -> UmadPortFacts {
+    UmadPortFacts {
         number: u32::try_from(port.portnum).unwrap_or(0),
         guid: u64::from_be(port.port_guid),
         lid: port.base_lid,
@@ -297,37 +297,37 @@ fn facts(port: &RawPort) -> PortFacts {
         state: port.state,
         physical_state: port.phys_state,
         rate_gbps: port.rate,
-        link_layer: text(&port.link_layer),
+        link_layer: text_until_zero(&port.link_layer),
     }
 }
 
 /// An open port. A simulator may invent its number, so only the library may use it.
-pub struct Device {
-    library: Library,
+pub struct UmadDevice {
+    library: UmadLibrary,
     id: c_int,
     packet: Box<RawPacket>,
 }
 
 /// A class that is registered with the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Agent(c_int);
+pub struct UmadAgent(c_int);
 
-impl Device {
+impl UmadDevice {
     /// Whether the header before a MAD has the expected size: kernels before 2.6.24 have a shorter one.
-    pub fn current(&self) -> bool {
+    pub fn has_current_envelope(&self) -> bool {
         // SAFETY: the function takes nothing and returns a number.
         unsafe { (self.library.size)() == size_of::<Envelope>() }
     }
 
     /// Registers for the answers to own requests: no unsolicited MAD of the class arrives.
-    pub fn register(&mut self, class: u8, version: u8) -> io::Result<Agent> {
+    pub fn register(&mut self, class: u8, version: u8) -> io::Result<UmadAgent> {
         self.register_with(class, version, None)
     }
 
     /// Registers for requests of one method from others.
-    pub fn register_for(&mut self, class: u8, version: u8, method: u8) -> io::Result<Agent> {
+    pub fn register_for(&mut self, class: u8, version: u8, method: u8) -> io::Result<UmadAgent> {
         // One bit for each of the 128 methods.
-        let mut mask: Methods = [0; METHOD_WORDS];
+        let mut mask: MethodMask = [0; METHOD_WORDS];
         let (word, bit) = (u32::from(method) / c_long::BITS, u32::from(method) % c_long::BITS);
         if let Some(word) = mask.get_mut(word as usize) {
             *word |= 1 << bit;
@@ -335,12 +335,17 @@ impl Device {
         self.register_with(class, version, Some(&mut mask))
     }
 
-    fn register_with(&mut self, class: u8, version: u8, mask: Option<&mut Methods>) -> io::Result<Agent> {
+    fn register_with(
+        &mut self,
+        class: u8,
+        version: u8,
+        mask: Option<&mut MethodMask>,
+    ) -> io::Result<UmadAgent> {
         let mask = mask.map_or(ptr::null_mut(), |mask| mask.as_mut_ptr());
         // SAFETY: the mask is null, which the library allows for, or of the header's size and lives as long as the call.
         let result = unsafe { (self.library.register)(self.id, class.into(), version.into(), 0, mask) };
         match result {
-            0.. => Ok(Agent(result)),
+            0.. => Ok(UmadAgent(result)),
             _ => Err(io::Error::last_os_error()),
         }
     }
@@ -348,7 +353,7 @@ impl Device {
     /// Sends a MAD. With a timeout of 0 the kernel waits for no answer: the MAD is an answer itself, or has none.
     pub fn send(
         &mut self,
-        agent: Agent,
+        agent: UmadAgent,
         to: Endpoint,
         mad: &[u8; MAD_SIZE],
         timeout_ms: i32,
@@ -373,7 +378,7 @@ impl Device {
     }
 
     /// The next packet; `None` if none arrives in this time. With zero time, only a packet that is there already.
-    pub fn receive(&mut self, wait: std::time::Duration) -> io::Result<Option<Received<'_>>> {
+    pub fn receive(&mut self, wait: std::time::Duration) -> io::Result<Option<ReceivedPacket<'_>>> {
         // Rounded up, because a wait that ends too early would only begin again.
         let wait_ms = wait.as_micros().div_ceil(1_000).min(WAIT_MAX_MS) as c_int;
         match self.read(wait_ms) {
@@ -385,17 +390,17 @@ impl Device {
     }
 
     fn read(&mut self, wait_ms: c_int) -> io::Result<Option<usize>> {
-        let mut length = DATA_SIZE as c_int;
-        self.packet.envelope.status = UNTOUCHED;
+        let mut length = MAX_DATA_BYTES as c_int;
+        self.packet.envelope.status = UNTOUCHED_STATUS;
         let packet: *mut RawPacket = &mut *self.packet;
         // SAFETY: behind the envelope there is room for as many bytes as stated.
         let result = unsafe { (self.library.recv)(self.id, packet.cast(), &mut length, wait_ms) };
         let system = io::Error::last_os_error();
         if result >= 0 {
-            if length <= 0 && self.packet.envelope.status == UNTOUCHED {
+            if length <= 0 && self.packet.envelope.status == UNTOUCHED_STATUS {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            return Ok(Some(usize::try_from(length).unwrap_or(0).min(DATA_SIZE)));
+            return Ok(Some(usize::try_from(length).unwrap_or(0).min(MAX_DATA_BYTES)));
         }
         let own = io::Error::from_raw_os_error(-result);
         let silent = |e: &io::Error| {
@@ -408,9 +413,9 @@ impl Device {
         }
     }
 
-    fn received(&self, length: usize) -> Received<'_> {
+    fn received(&self, length: usize) -> ReceivedPacket<'_> {
         let envelope = &self.packet.envelope;
-        Received {
+        ReceivedPacket {
             status: envelope.status,
             from: Endpoint {
                 lid: u16::from_be(envelope.lid),
@@ -422,13 +427,13 @@ impl Device {
         }
     }
 
-    pub fn unregister(&mut self, agent: Agent) {
+    pub fn unregister(&mut self, agent: UmadAgent) {
         // SAFETY: both numbers are the library's own. A refusal changes nothing: the device is about to be closed.
         unsafe { (self.library.unregister)(self.id, agent.0) };
     }
 }
 
-impl Drop for Device {
+impl Drop for UmadDevice {
     fn drop(&mut self) {
         // SAFETY: the number is the library's own and is not used again.
         unsafe { (self.library.close_port)(self.id) };
@@ -436,13 +441,13 @@ impl Drop for Device {
 }
 
 /// Functions and packets have nothing to show.
-impl fmt::Debug for Library {
+impl fmt::Debug for UmadLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Library").finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Device {
+impl fmt::Debug for UmadDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Device").field("id", &self.id).finish_non_exhaustive()
     }
@@ -533,14 +538,14 @@ mod tests {
     "#;
 
     #[test]
-    fn programs_that_are_started_do_not_get_an_open_device() {
+    fn child_processes_do_not_inherit_an_open_device() {
         let folder = tempfile::tempdir().unwrap();
         let (source, library) = (folder.path().join("stand_in.c"), folder.path().join("stand_in.so"));
         std::fs::write(&source, STAND_IN).unwrap();
         let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).output();
         let built = built.expect("cc (Debian: gcc)");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let device = Library::load_from(library.to_str().unwrap()).unwrap().open("mlx5_0", 1).unwrap();
+        let device = UmadLibrary::load_from(library.to_str().unwrap()).unwrap().open("mlx5_0", 1).unwrap();
         let entry = format!("/proc/self/fd/{}", device.id);
         assert_eq!(std::fs::read_link(&entry).unwrap().to_str(), Some("/dev/null"));
         // The standard files of the program are pipes and no input, so that the device is the only descriptor of its
@@ -551,21 +556,21 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_an_error() {
-        let e = Library::load_from("libibumad-absent.so.3").unwrap_err();
+        let e = UmadLibrary::load_from("libibumad-absent.so.3").unwrap_err();
         assert!(e.contains("libibumad-absent.so.3: cannot open"), "{e}");
     }
 
     #[test]
     fn another_library_is_an_error() {
         // Every Linux process has this library, and it has none of the functions.
-        let e = Library::load_from("libc.so.6").unwrap_err();
+        let e = UmadLibrary::load_from("libc.so.6").unwrap_err();
         assert!(e.contains("umad_init"), "{e}");
     }
 
     #[test]
     fn text_ends_at_its_zero_or_with_its_bytes() {
-        assert_eq!(text(b"mlx5_0\0\0rest"), "mlx5_0");
-        assert_eq!(text(b"full"), "full");
-        assert_eq!(text(b""), "");
+        assert_eq!(text_until_zero(b"mlx5_0\0\0rest"), "mlx5_0");
+        assert_eq!(text_until_zero(b"full"), "full");
+        assert_eq!(text_until_zero(b""), "");
     }
 }

@@ -2,10 +2,10 @@
 //! binary also runs without it.
 
 mod adapters;
-mod choice;
 mod library;
 mod port;
+mod port_choice;
 mod refusal;
 
 pub use adapters::{Adapter, AdapterPort, LinkLayer, adapters};
-pub use port::open;
+pub use port::open_umad_port;

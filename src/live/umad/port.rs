@@ -2,50 +2,51 @@
 
 use std::time::{Duration, Instant};
 
-use super::adapters::listed;
-use super::choice::choose;
-use super::library::{Agent, Device, Endpoint, Library, Received};
+use super::adapters::list_adapters;
+use super::library::{Endpoint, ReceivedPacket, UmadAgent, UmadDevice, UmadLibrary};
+use super::port_choice::choose_port;
 use super::refusal;
 use fabdeck_mad::access::{
-    Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY, ReadPort, SourceError,
+    AddressedMad, Clock, LocalPort, MadAddress, MadPort, PortError, PortEvent, QP1_KEY, ReadPort, SourceError,
 };
 use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
 
 /// Opens the first active port with this adapter and number, for reading.
-pub fn open(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
+pub fn open_umad_port(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
     UmadPort::open(adapter, port).map(ReadPort::new)
 }
 
 struct UmadPort {
-    device: Device,
+    device: UmadDevice,
     local: LocalPort,
     /// The port and its device file, for messages.
     place: String,
     /// The registered classes: a class is registered when its first MAD is sent.
-    agents: Vec<(Class, Agent)>,
+    agents: Vec<(Class, UmadAgent)>,
     /// The agent for reports, if reports are wanted.
-    reports: Option<Agent>,
+    reports: Option<UmadAgent>,
     /// Number of requests that the kernel will answer or return.
     owed: u32,
     begun: Instant,
 }
 
 /// How long a port that closes waits for these.
-const FAREWELL: Duration = Duration::from_millis(100);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl UmadPort {
     fn open(adapter: Option<&str>, port: Option<u8>) -> Result<Self, SourceError> {
-        let library = Library::load().map_err(|e| refusal::no_library(&e))?;
-        let adapters = listed(&library);
-        let choice = choose(&adapters, adapter, port)?;
+        let library = UmadLibrary::load().map_err(|e| refusal::no_library(&e))?;
+        let adapters = list_adapters(&library);
+        let choice = choose_port(&adapters, adapter, port)?;
         let (name, number) = (choice.name(), choice.port.number);
         // Looked up before opening: without the device the library prints to standard error.
-        let file =
-            library.device(&choice.adapter.name, number.value()).ok_or_else(|| refusal::no_device(&name))?;
+        let file = library
+            .device_path(&choice.adapter.name, number.value())
+            .ok_or_else(|| refusal::no_device(&name))?;
         let device = library
             .open(&choice.adapter.name, number.value())
             .map_err(|e| refusal::not_opened(&file, &name, &e))?;
-        if !device.current() {
+        if !device.has_current_envelope() {
             return Err(refusal::old_kernel(&file));
         }
         let place = format!("{name} ({file})");
@@ -54,7 +55,7 @@ impl UmadPort {
         Ok(Self { device, local, place, agents: Vec::new(), reports: None, owed: 0, begun: Instant::now() })
     }
 
-    fn agent(&mut self, class: Class) -> Result<Agent, PortError> {
+    fn agent_for(&mut self, class: Class) -> Result<UmadAgent, PortError> {
         if let Some((_, agent)) = self.agents.iter().find(|(known, _)| *known == class) {
             return Ok(*agent);
         }
@@ -72,27 +73,27 @@ impl Clock for UmadPort {
 }
 
 impl MadPort for UmadPort {
-    fn local(&self) -> &LocalPort {
+    fn local_port(&self) -> &LocalPort {
         &self.local
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
-        let agent = self.agent(parcel.mad.class())?;
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
+        let agent = self.agent_for(parcel.mad.class())?;
         let timeout_ms = timeout_ms(parcel.mad.method(), patience);
-        let sent = self.device.send(agent, endpoint(parcel.address), &parcel.mad.0, timeout_ms);
+        let sent = self.device.send(agent, to_endpoint(parcel.address), &parcel.mad.0, timeout_ms);
         sent.map_err(|e| refusal::not_sent(&self.place, &e))?;
         self.owed = self.owed.saturating_add(u32::from(timeout_ms > 0));
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         loop {
             let left = until.saturating_sub(self.now());
             let received = self.device.receive(left).map_err(|e| refusal::not_received(&self.place, &e))?;
-            match received.as_ref().map(arrival) {
+            match received.as_ref().map(to_arrival) {
                 Some(Some(arrival)) => {
                     let asked =
-                        !matches!(&arrival, Arrival::Mad(parcel) if !parcel.mad.method().is_response());
+                        !matches!(&arrival, PortEvent::Mad(parcel) if !parcel.mad.method().is_response());
                     self.owed = self.owed.saturating_sub(asked.into());
                     return Ok(Some(arrival));
                 }
@@ -104,7 +105,7 @@ impl MadPort for UmadPort {
         }
     }
 
-    fn take_reports(&mut self) -> Result<(), PortError> {
+    fn accept_reports(&mut self) -> Result<(), PortError> {
         if self.reports.is_none() {
             let class = Class::SUBNET_ADMINISTRATION;
             let agent = self.device.register_for(class.0, class.version(), Method::REPORT.0);
@@ -113,8 +114,8 @@ impl MadPort for UmadPort {
         Ok(())
     }
 
-    fn take_questions(&mut self) -> Result<(), PortError> {
-        let class = Class::HOSTS;
+    fn accept_requests(&mut self) -> Result<(), PortError> {
+        let class = Class::HOST_AGENTS;
         if self.agents.iter().all(|(known, _)| *known != class) {
             let agent = self.device.register_for(class.0, class.version(), Method::GET.0);
             self.agents.push((class, agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?));
@@ -123,7 +124,7 @@ impl MadPort for UmadPort {
         // MADs for one, and its library crashes on an unregistered class.
         [Class::SUBNET_LID, Class::SUBNET_DIRECTED]
             .into_iter()
-            .try_for_each(|class| self.agent(class).map(drop))
+            .try_for_each(|class| self.agent_for(class).map(drop))
     }
 }
 
@@ -131,7 +132,7 @@ impl MadPort for UmadPort {
 /// need this.
 impl Drop for UmadPort {
     fn drop(&mut self) {
-        let until = self.now() + FAREWELL;
+        let until = self.now() + CLOSE_TIMEOUT;
         while self.owed > 0 && matches!(self.receive(until), Ok(Some(_))) {}
         let agents = std::mem::take(&mut self.agents).into_iter().map(|(_, agent)| agent);
         for agent in agents.chain(self.reports.take()) {
@@ -148,14 +149,14 @@ fn timeout_ms(method: Method, patience: Duration) -> i32 {
     i32::try_from(patience.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX).max(1)
 }
 
-fn endpoint(address: Address) -> Endpoint {
-    let Address { lid, queue_pair, service_level } = address;
+fn to_endpoint(address: MadAddress) -> Endpoint {
+    let MadAddress { lid, queue_pair, service_level } = address;
     let queue_key = if queue_pair == 0 { 0 } else { QP1_KEY };
     Endpoint { lid, queue_pair, queue_key, service_level }
 }
 
 /// The meaning of a packet; `None` if it is shorter than a MAD header.
-fn arrival(packet: &Received<'_>) -> Option<Arrival> {
+fn to_arrival(packet: &ReceivedPacket<'_>) -> Option<PortEvent> {
     const HEADER: usize = 24;
     let given = packet.data.get(..packet.data.len().min(MAD_SIZE)).filter(|data| data.len() >= HEADER)?;
     let mut mad = Mad::default();
@@ -164,16 +165,16 @@ fn arrival(packet: &Received<'_>) -> Option<Arrival> {
     }
     // The kernel uses the upper half.
     let transaction = (mad.header().transaction.get() & u64::from(u32::MAX)) as u32;
-    if packet.status != 0 || given.len() < least(mad.class()) {
-        return Some(Arrival::Unanswered(transaction));
+    if packet.status != 0 || given.len() < min_length(mad.class()) {
+        return Some(PortEvent::Unanswered(transaction));
     }
     let Endpoint { lid, queue_pair, service_level, .. } = packet.from;
-    Some(Arrival::Mad(Parcel { mad, address: Address { lid, queue_pair, service_level } }))
+    Some(PortEvent::Mad(AddressedMad { mad, address: MadAddress { lid, queue_pair, service_level } }))
 }
 
 /// Smallest length of an answer. A kernel always returns 256 bytes. OpenSM sends an answer of subnet administration
 /// only up to the end of its record, and ibsim keeps that length; the rest is zero.
-fn least(class: Class) -> usize {
+fn min_length(class: Class) -> usize {
     if class == Class::SUBNET_ADMINISTRATION { RECORD_AT } else { MAD_SIZE }
 }
 
@@ -193,20 +194,20 @@ mod tests {
     #[test]
     fn an_answer_comes_with_its_address() {
         let mad = answer();
-        let address = Address { lid: 7, queue_pair: 1, service_level: 3 };
-        let said = arrival(&Received { status: 0, from: FROM, data: &mad.0 });
-        assert_eq!(said, Some(Arrival::Mad(Parcel { mad, address })));
+        let address = MadAddress { lid: 7, queue_pair: 1, service_level: 3 };
+        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &mad.0 });
+        assert_eq!(said, Some(PortEvent::Mad(AddressedMad { mad, address })));
     }
 
     #[test]
     fn a_request_given_back_is_unanswered() {
         let mad = answer();
         for (status, length) in [(110, 256), (110, 24), (5, 256), (0, 255)] {
-            let said = arrival(&Received { status, from: FROM, data: &mad.0[..length] });
-            assert_eq!(said, Some(Arrival::Unanswered(0x1122_3344)), "{status} {length}");
+            let said = to_arrival(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
+            assert_eq!(said, Some(PortEvent::Unanswered(0x1122_3344)), "{status} {length}");
         }
         for length in [0, 23] {
-            assert_eq!(arrival(&Received { status: 110, from: FROM, data: &mad.0[..length] }), None);
+            assert_eq!(to_arrival(&ReceivedPacket { status: 110, from: FROM, data: &mad.0[..length] }), None);
         }
     }
 
@@ -215,12 +216,12 @@ mod tests {
     fn an_answer_of_subnet_administration_ends_with_its_record() {
         let mut mad = Mad::administration(Method::GET_RESPONSE, attribute::PATH_RECORD, 0);
         mad.record_mut::<PathRecord>().qos_class_sl = 5.into();
-        let said = arrival(&Received { status: 0, from: FROM, data: &mad.0[..120] });
-        let Some(Arrival::Mad(parcel)) = said else { panic!("{said:?}") };
+        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &mad.0[..120] });
+        let Some(PortEvent::Mad(parcel)) = said else { panic!("{said:?}") };
         assert_eq!(parcel.mad.record::<PathRecord>().service_level(), 5);
         for (status, length) in [(110, 120), (0, 55)] {
-            let said = arrival(&Received { status, from: FROM, data: &mad.0[..length] });
-            assert!(matches!(said, Some(Arrival::Unanswered(_))), "{status} {length}");
+            let said = to_arrival(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
+            assert!(matches!(said, Some(PortEvent::Unanswered(_))), "{status} {length}");
         }
     }
 
@@ -228,8 +229,8 @@ mod tests {
     fn a_longer_datagram_is_cut() {
         let mut long = [0; 2048];
         long[..MAD_SIZE].copy_from_slice(&answer().0);
-        let said = arrival(&Received { status: 0, from: FROM, data: &long });
-        assert!(matches!(said, Some(Arrival::Mad(parcel)) if parcel.mad == answer()));
+        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &long });
+        assert!(matches!(said, Some(PortEvent::Mad(parcel)) if parcel.mad == answer()));
     }
 
     #[test]
@@ -245,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_well_known_key_goes_to_every_queue_pair_but_0() {
-        assert_eq!(endpoint(Address::directed()).queue_key, 0);
-        assert_eq!(endpoint(Address { lid: 1, queue_pair: 1, service_level: 0 }).queue_key, QP1_KEY);
+        assert_eq!(to_endpoint(MadAddress::directed()).queue_key, 0);
+        assert_eq!(to_endpoint(MadAddress { lid: 1, queue_pair: 1, service_level: 0 }).queue_key, QP1_KEY);
     }
 }

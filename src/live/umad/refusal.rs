@@ -3,18 +3,18 @@
 use std::io;
 
 use super::adapters::Adapter;
-use super::choice::Choice;
 use super::library;
+use super::port_choice::PortChoice;
 use fabdeck_mad::Class;
 use fabdeck_mad::access::{PortError, SourceError};
 
-fn unreachable(code: &'static str, what: String, hint: impl Into<String>) -> SourceError {
+fn adapter_error(code: &'static str, what: String, hint: impl Into<String>) -> SourceError {
     SourceError::Unreachable { code, what, hint: hint.into() }
 }
 
 pub fn no_library(reason: &str) -> SourceError {
-    let what = format!("{} cannot be loaded: {reason}", library::NAME);
-    unreachable(
+    let what = format!("{} cannot be loaded: {reason}", library::LIBRARY_NAME);
+    adapter_error(
         "FD-4201",
         what,
         "install it (Debian, Ubuntu: apt-get install libibumad3; RHEL, Rocky: dnf install libibumad)",
@@ -22,7 +22,7 @@ pub fn no_library(reason: &str) -> SourceError {
 }
 
 pub fn no_adapter() -> SourceError {
-    unreachable(
+    adapter_error(
         "FD-4202",
         "this machine has no InfiniBand adapter, or no driver for it".into(),
         "'lspci | grep -i -e infiniband -e mellanox' shows the hardware, 'modprobe mlx5_ib' (mlx4_ib) loads the \
@@ -32,32 +32,32 @@ pub fn no_adapter() -> SourceError {
 
 pub fn no_such_adapter(name: &str, adapters: &[Adapter]) -> SourceError {
     let names: Vec<&str> = adapters.iter().map(|adapter| adapter.name.as_str()).collect();
-    unreachable(
+    adapter_error(
         "FD-4203",
         format!("no adapter is called '{name}'"),
         format!("there are: {}", names.join(", ")),
     )
 }
 
-pub fn no_such_port(adapter: Option<&str>, port: Option<u8>, there: &[Choice<'_>]) -> SourceError {
+pub fn no_such_port(adapter: Option<&str>, port: Option<u8>, there: &[PortChoice<'_>]) -> SourceError {
     let what = match (adapter, port) {
         (Some(adapter), Some(port)) => format!("{adapter} has no port {port}"),
         (None, Some(port)) => format!("no adapter has a port {port}"),
         (Some(adapter), None) => format!("{adapter} has no port that can be read"),
         (None, None) => "no adapter has a port that can be read".to_owned(),
     };
-    let names: Vec<String> = there.iter().map(Choice::name).collect();
+    let names: Vec<String> = there.iter().map(PortChoice::name).collect();
     let hint = match names.is_empty() {
         true => "the driver may still be starting, or /sys/class/infiniband is not readable here".to_owned(),
         false => format!("there are: {}", names.join(", ")),
     };
-    unreachable("FD-4204", what, hint)
+    adapter_error("FD-4204", what, hint)
 }
 
-pub fn not_infiniband(ports: &[Choice<'_>]) -> SourceError {
+pub fn not_infiniband(ports: &[PortChoice<'_>]) -> SourceError {
     let said: Vec<String> =
         ports.iter().map(|port| format!("{} is {}", port.name(), port.port.link_layer)).collect();
-    unreachable(
+    adapter_error(
         "FD-4207",
         said.join(", "),
         "RoCE has no subnet to manage; name an InfiniBand port, or set the port's type with 'mlxconfig set \
@@ -65,7 +65,7 @@ pub fn not_infiniband(ports: &[Choice<'_>]) -> SourceError {
     )
 }
 
-pub fn all_down(ports: &[Choice<'_>]) -> SourceError {
+pub fn all_down(ports: &[PortChoice<'_>]) -> SourceError {
     let said: Vec<String> = ports
         .iter()
         .map(|choice| {
@@ -74,7 +74,7 @@ pub fn all_down(ports: &[Choice<'_>]) -> SourceError {
             format!("{} is {state}{physical}", choice.name())
         })
         .collect();
-    unreachable(
+    adapter_error(
         "FD-4206",
         said.join(", "),
         "no link: look at the cable and at the port of the switch, or name another port",
@@ -82,7 +82,7 @@ pub fn all_down(ports: &[Choice<'_>]) -> SourceError {
 }
 
 pub fn no_device(port: &str) -> SourceError {
-    unreachable(
+    adapter_error(
         "FD-4208",
         format!("{port} has no device for management datagrams"),
         "load the kernel module: modprobe ib_umad",
@@ -90,7 +90,7 @@ pub fn no_device(port: &str) -> SourceError {
 }
 
 pub fn old_kernel(device: &str) -> SourceError {
-    unreachable(
+    adapter_error(
         "FD-4209",
         format!("{device} has the interface of a kernel before 2.6.24"),
         "use a newer kernel, or a version of ib_umad that belongs to it",
@@ -99,18 +99,18 @@ pub fn old_kernel(device: &str) -> SourceError {
 
 pub fn not_opened(device: &str, port: &str, e: &io::Error) -> SourceError {
     match e.kind() {
-        io::ErrorKind::PermissionDenied => unreachable(
+        io::ErrorKind::PermissionDenied => adapter_error(
             "FD-4205",
             format!("{device} ({port}) may not be opened: {e}"),
             "let a group in: the udev rule KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\", then 'udevadm trigger' \
              and 'usermod -aG rdma USER'; or run it with sudo",
         ),
-        io::ErrorKind::NotFound => unreachable(
+        io::ErrorKind::NotFound => adapter_error(
             "FD-4210",
             format!("{device} ({port}) is not there: {e}"),
             "in a container, give it the device (--device); elsewhere udev makes it when ib_umad is loaded",
         ),
-        _ => unreachable(
+        _ => adapter_error(
             "FD-4210",
             format!("{device} ({port}) cannot be opened: {e}"),
             "'dmesg | grep -i umad' has the kernel's words; 'modprobe -r ib_umad && modprobe ib_umad' renews the device",
@@ -118,12 +118,12 @@ pub fn not_opened(device: &str, port: &str, e: &io::Error) -> SourceError {
     }
 }
 
-fn gone(code: &'static str, what: String, hint: &str) -> PortError {
+fn port_error(code: &'static str, what: String, hint: &str) -> PortError {
     PortError::Gone { code, what, hint: hint.to_owned() }
 }
 
 pub fn no_agent(place: &str, class: Class, e: &io::Error) -> PortError {
-    gone(
+    port_error(
         "FD-4211",
         format!("{place}: the kernel refuses datagrams of class 0x{:02x}: {e}", class.0),
         "subnet management is refused to ports of virtual machines and of hosts that are locked down: run it on \
@@ -133,12 +133,12 @@ pub fn no_agent(place: &str, class: Class, e: &io::Error) -> PortError {
 
 pub fn not_sent(place: &str, e: &io::Error) -> PortError {
     match e.kind() {
-        io::ErrorKind::InvalidInput => gone(
+        io::ErrorKind::InvalidInput => port_error(
             "FD-4214",
             format!("{place}: the kernel refuses a datagram: {e}"),
             "a request with this transaction number is still on its way, or the address has no meaning here",
         ),
-        _ => gone(
+        _ => port_error(
             "FD-4212",
             format!("{place}: a datagram could not be sent: {e}"),
             "the adapter was removed or reset: 'fabdeck sources' shows what is there; then open it again",
@@ -147,7 +147,7 @@ pub fn not_sent(place: &str, e: &io::Error) -> PortError {
 }
 
 pub fn not_received(place: &str, e: &io::Error) -> PortError {
-    gone(
+    port_error(
         "FD-4213",
         format!("{place}: nothing more can be received: {e}"),
         "the adapter was removed or reset: 'fabdeck sources' shows what is there; then open it again",

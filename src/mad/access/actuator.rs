@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::registration::{Registered, Registration};
-use super::source::{SourceError, Wanted, Watch};
-use crate::Repath;
+use super::registration::{Registration, RegistrationLookup};
+use super::source::{ReadObserver, ReadOptions, SourceError};
+use crate::PathNotice;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, NodeId, NodeKind, ServiceLevel};
 
 /// The attribute of a switch or adapter that one datagram sets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub enum Part {
+pub enum AttributePart {
     /// 64 entries of the forwarding table, by the number of the block.
     #[serde(rename = "block")]
     Block(u16),
@@ -32,9 +32,9 @@ pub enum Part {
     Port(u8),
 }
 
-impl Part {
+impl AttributePart {
     /// Number of bytes of the attribute.
-    pub fn length(self) -> usize {
+    pub fn byte_count(self) -> usize {
         match self {
             Self::Block(_) => BLOCK_LIDS.into(),
             Self::LinearTop(()) => 2,
@@ -45,7 +45,7 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for AttributePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Block(block) => {
@@ -62,14 +62,14 @@ impl fmt::Display for Part {
 
 /// The device that holds an attribute. A switch and an adapter may have the same GUID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Device {
+pub enum DeviceId {
     Switch(Guid),
     Adapter(Guid),
 }
 
-impl Device {
+impl DeviceId {
     /// Every node that is no switch counts as an adapter.
-    pub fn of(kind: NodeKind, guid: Guid) -> Self {
+    pub fn from_node(kind: NodeKind, guid: Guid) -> Self {
         if kind == NodeKind::Switch { Self::Switch(guid) } else { Self::Adapter(guid) }
     }
 
@@ -91,12 +91,12 @@ impl Device {
     }
 
     /// The key of the device in plans: kind and GUID.
-    pub fn key(self) -> String {
+    pub fn plan_key(self) -> String {
         format!("{} {}", self.kind().word(), self.guid())
     }
 }
 
-impl fmt::Display for Device {
+impl fmt::Display for DeviceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch(guid) => write!(f, "switch {guid}"),
@@ -106,29 +106,34 @@ impl fmt::Display for Device {
 }
 
 /// The port at which a datagram has to arrive: this very port of an adapter; any port of a switch, written as 0.
-pub type DevicePort = (Device, u8);
+pub type DevicePort = (DeviceId, u8);
 
 /// An attribute of a switch or adapter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Slot {
-    pub at: Device,
-    pub part: Part,
+pub struct DeviceAttribute {
+    pub at: DeviceId,
+    pub part: AttributePart,
 }
 
-impl Slot {
+impl DeviceAttribute {
     /// The port where datagrams for this attribute have to arrive: a port of an adapter answers for its own attributes
     /// alone.
-    pub fn arrival(&self) -> DevicePort {
+    pub fn destination(&self) -> DevicePort {
         let port = match (self.at, self.part) {
-            (Device::Switch(_), _) => 0,
-            (_, Part::Lanes([_, port]) | Part::Arbitration([port, _]) | Part::Port(port)) => port,
-            (_, Part::Block(_) | Part::LinearTop(())) => 0,
+            (DeviceId::Switch(_), _) => 0,
+            (
+                _,
+                AttributePart::Lanes([_, port])
+                | AttributePart::Arbitration([port, _])
+                | AttributePart::Port(port),
+            ) => port,
+            (_, AttributePart::Block(_) | AttributePart::LinearTop(())) => 0,
         };
         (self.at, port)
     }
 }
 
-impl fmt::Display for Slot {
+impl fmt::Display for DeviceAttribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.part, self.at)
     }
@@ -154,38 +159,42 @@ pub enum WriteError {
 /// Reads a fabric attribute by attribute, any number of times.
 pub trait Surveyor {
     /// Reads the whole fabric. Later reads use the routes to switches and adapters that this reading found.
-    fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
+    fn read_fabric(
+        &mut self,
+        wanted: ReadOptions,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<Observation, SourceError>;
 
     /// Plans no route over these ports of switches from now on, and returns the device ports that cannot be reached
     /// then.
-    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort>;
+    fn avoid_ports(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort>;
 
     /// Reads the current values, in the order of the slots; many requests are under way at once.
-    fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>>;
+    fn read(&mut self, slots: &[DeviceAttribute]) -> Vec<Result<Vec<u8>, WriteError>>;
 
     /// The service levels that the subnet manager of the last snapshot gives from the first LID of each pair to the
     /// second. `None` where it gave none.
-    fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
+    fn read_levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
         vec![None; pairs.len()]
     }
 
     /// The change that a machine has registered with the subnet manager of the last snapshot.
-    fn registered(&mut self) -> Registered {
-        Registered::NotKept("this road asks no subnet manager".to_owned())
+    fn read_registration(&mut self) -> RegistrationLookup {
+        RegistrationLookup::NotKept("this road asks no subnet manager".to_owned())
     }
 }
 
 /// Writes a fabric attribute by attribute.
 pub trait Actuator: Surveyor {
     /// Sets one attribute.
-    fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError>;
+    fn write(&mut self, slot: &DeviceAttribute, bytes: &[u8]) -> Result<(), WriteError>;
 
     /// Sends notices to hosts through the subnet manager: which flows to move. Waits a limited time for the answers of
     /// the hosts listed, and returns those that answered. An error means that the manager did not take the notices, so
     /// no host received them.
     fn notify(
         &mut self,
-        notices: &[Repath],
+        notices: &[PathNotice],
         whom: &[Lid],
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {

@@ -7,11 +7,14 @@ mod registration;
 mod source;
 mod token;
 
-pub use actuator::{Actuator, Device, DevicePort, Part, Slot, Surveyor, WriteError};
-pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
-pub use read_port::{ReadPort, Traffic, WritePort};
-pub use registration::{Registered, Registration};
+pub use actuator::{Actuator, AttributePart, DeviceAttribute, DeviceId, DevicePort, Surveyor, WriteError};
+pub use port::{AddressedMad, Clock, LocalPort, MadAddress, MadPort, PortError, PortEvent, QP1_KEY};
+pub use read_port::{MadTraffic, ReadPort, WritePort};
+pub use registration::{Registration, RegistrationLookup};
 pub use source::{
-    LanesRead, LevelsRead, LevelsWanted, Past, Progress, Source, SourceError, Unwatched, Wanted, Watch,
+    LaneReadOutcome, LevelReadOptions, LevelReadOutcome, NoObserver, PastSweep, ReadObserver, ReadOptions,
+    ReadProgress, Source, SourceError,
 };
-pub use token::{AgentToken, DEFAULT_PREFIX, Identity, InformToken, Seen, TokenError, WriteToken};
+pub use token::{
+    AgentToken, DEFAULT_PREFIX, FabricIdentity, InformToken, ObservedFabric, TokenError, WriteToken,
+};

@@ -11,7 +11,7 @@ pub const QP1_KEY: u32 = 0x8001_0000;
 
 /// The destination of a datagram, or its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Address {
+pub struct MadAddress {
     /// The permissive LID (0xFFFF) for a directed route.
     pub lid: u16,
     /// 0 for subnet management, 1 for every other class.
@@ -19,7 +19,7 @@ pub struct Address {
     pub service_level: u8,
 }
 
-impl Address {
+impl MadAddress {
     const PERMISSIVE: u16 = 0xFFFF;
 
     /// The address of a directed route: the packet itself holds the route.
@@ -28,7 +28,7 @@ impl Address {
     }
 
     /// The agent of a class at a LID.
-    pub fn of(lid: Lid, class: Class) -> Self {
+    pub fn for_class(lid: Lid, class: Class) -> Self {
         let queue_pair = u32::from(!matches!(class, Class::SUBNET_LID | Class::SUBNET_DIRECTED));
         Self { lid: lid.value(), queue_pair, service_level: 0 }
     }
@@ -36,9 +36,9 @@ impl Address {
 
 /// A datagram with its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Parcel {
+pub struct AddressedMad {
     pub mad: Mad,
-    pub address: Address,
+    pub address: MadAddress,
 }
 
 /// What a port receives.
@@ -47,8 +47,8 @@ pub struct Parcel {
     reason = "nearly every arrival is a datagram, which a box would only copy twice"
 )]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Arrival {
-    Mad(Parcel),
+pub enum PortEvent {
+    Mad(AddressedMad),
     /// The port itself timed out waiting for the answer to a request: the lower 32 bits of the transaction id.
     Unanswered(u32),
 }
@@ -92,22 +92,22 @@ pub trait Clock {
 /// Sends and receives datagrams; many may be under way at once. The lower 32 bits identify a transaction, because a
 /// kernel overwrites the upper ones.
 pub trait MadPort: Clock {
-    fn local(&self) -> &LocalPort;
+    fn local_port(&self) -> &LocalPort;
 
     /// The longest time that an answer may take; a port with timeouts of its own uses it.
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError>;
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError>;
 
     /// The next arrival; `None` when the clock reaches `until` without one.
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError>;
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError>;
 
     /// Receives reports of subnet administration from now on. A kernel port has to register for them; other ports
     /// receive them anyway.
-    fn take_reports(&mut self) -> Result<(), PortError> {
+    fn accept_reports(&mut self) -> Result<(), PortError> {
         Ok(())
     }
 
     /// Receives requests to this host's agent from now on.
-    fn take_questions(&mut self) -> Result<(), PortError> {
+    fn accept_requests(&mut self) -> Result<(), PortError> {
         Ok(())
     }
 }
@@ -123,23 +123,23 @@ impl<P: MadPort + ?Sized> Clock for Box<P> {
 }
 
 impl<P: MadPort + ?Sized> MadPort for Box<P> {
-    fn local(&self) -> &LocalPort {
-        (**self).local()
+    fn local_port(&self) -> &LocalPort {
+        (**self).local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         (**self).send(parcel, patience)
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         (**self).receive(until)
     }
 
-    fn take_reports(&mut self) -> Result<(), PortError> {
-        (**self).take_reports()
+    fn accept_reports(&mut self) -> Result<(), PortError> {
+        (**self).accept_reports()
     }
 
-    fn take_questions(&mut self) -> Result<(), PortError> {
-        (**self).take_questions()
+    fn accept_requests(&mut self) -> Result<(), PortError> {
+        (**self).accept_requests()
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use super::port::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
+use super::port::{AddressedMad, Clock, LocalPort, MadPort, PortError, PortEvent};
 use super::token::{AgentToken, InformToken, TokenError, WriteToken};
 use crate::{Class, Method, attribute};
 
 /// Number of datagrams that a port sent, by method, and number that it refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
+pub struct MadTraffic {
     pub sent: BTreeMap<u8, u64>,
     pub refused: u64,
     /// InformInfo datagrams among those sent, which subscribe to traps or end a subscription. This field and the next
@@ -25,14 +25,14 @@ pub struct Traffic {
     pub registrations: u64,
 }
 
-impl Traffic {
-    pub fn total(&self) -> u64 {
+impl MadTraffic {
+    pub fn total_sent(&self) -> u64 {
         self.sent.values().sum()
     }
 
     /// Number of datagrams sent that are no Get or GetTable and that no other field here counts.
-    pub fn writes(&self) -> u64 {
-        let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
+    pub fn write_count(&self) -> u64 {
+        let others = self.sent.iter().filter(|(method, _)| !is_read(Method(**method)));
         let passed = self.informs + self.reports_answered + self.follows_answered + self.flow_sets;
         let passed = passed + self.registrations;
         others.map(|(_, count)| count).sum::<u64>() - passed
@@ -44,12 +44,12 @@ impl Traffic {
 }
 
 /// Whether a method changes nothing on any device. All other methods (Set, Delete, TrapRepress, Send) count as writes.
-fn reads(method: Method) -> bool {
+fn is_read(method: Method) -> bool {
     matches!(method, Method::GET | Method::GET_TABLE)
 }
 
 /// The method, if a datagram subscribes to traps, ends a subscription or acknowledges a report.
-fn informs(parcel: &Parcel) -> Option<Method> {
+fn inform_method(parcel: &AddressedMad) -> Option<Method> {
     let attribute = parcel.mad.header().attribute.get();
     let administration = parcel.mad.class() == Class::SUBNET_ADMINISTRATION && parcel.address.queue_pair == 1;
     match (parcel.mad.method(), attribute) {
@@ -60,7 +60,7 @@ fn informs(parcel: &Parcel) -> Option<Method> {
 }
 
 /// Whether a datagram registers a change for other machines, or ends a registration.
-fn registers(parcel: &Parcel) -> bool {
+fn is_registration(parcel: &AddressedMad) -> bool {
     let (mad, queue_pair) = (&parcel.mad, parcel.address.queue_pair);
     let of_services = mad.class() == Class::SUBNET_ADMINISTRATION && queue_pair == 1;
     let attribute = mad.header().attribute.get();
@@ -70,7 +70,7 @@ fn registers(parcel: &Parcel) -> bool {
 }
 
 /// The method, if a datagram is an agent's own: its answers, and at a simulated host the moves of the host's flows.
-fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
+fn follow_method(parcel: &AddressedMad, local: &LocalPort) -> Option<Method> {
     let (method, attribute) = (parcel.mad.method(), parcel.mad.header().attribute.get());
     let own = local.simulated && local.lid.is_some_and(|lid| lid.value() == parcel.address.lid);
     let passes = match (method, attribute) {
@@ -78,13 +78,13 @@ fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
         (Method::SET, attribute::HOST_FLOWS) => own,
         _ => false,
     };
-    (passes && parcel.mad.class() == Class::HOSTS && parcel.address.queue_pair == 1).then_some(method)
+    (passes && parcel.mad.class() == Class::HOST_AGENTS && parcel.address.queue_pair == 1).then_some(method)
 }
 
 /// A port that refuses everything but Get and GetTable, and counts what passes.
 pub struct ReadPort {
     port: Box<dyn MadPort + Send>,
-    traffic: Traffic,
+    traffic: MadTraffic,
     /// Set when subscriptions to traps may pass.
     informed: Option<InformToken>,
     /// Set when datagrams of a host's agent may pass.
@@ -93,10 +93,10 @@ pub struct ReadPort {
 
 impl ReadPort {
     pub fn new(port: impl MadPort + Send + 'static) -> Self {
-        Self { port: Box::new(port), traffic: Traffic::default(), informed: None, agent: None }
+        Self { port: Box::new(port), traffic: MadTraffic::default(), informed: None, agent: None }
     }
 
-    pub fn traffic(&self) -> &Traffic {
+    pub fn traffic(&self) -> &MadTraffic {
         &self.traffic
     }
 
@@ -112,7 +112,7 @@ impl ReadPort {
 
     /// The port that writes, if the token is for this port.
     pub fn unlock(self, token: &WriteToken) -> Result<WritePort, TokenError> {
-        token.opens(self.port.local())?;
+        token.check_port(self.port.local_port())?;
         Ok(WritePort { port: self.port, traffic: self.traffic })
     }
 }
@@ -120,11 +120,11 @@ impl ReadPort {
 /// A port that sends every datagram. Only a token makes one.
 pub struct WritePort {
     port: Box<dyn MadPort + Send>,
-    traffic: Traffic,
+    traffic: MadTraffic,
 }
 
 impl WritePort {
-    pub fn traffic(&self) -> &Traffic {
+    pub fn traffic(&self) -> &MadTraffic {
         &self.traffic
     }
 
@@ -144,16 +144,16 @@ impl Clock for ReadPort {
 }
 
 impl MadPort for ReadPort {
-    fn local(&self) -> &LocalPort {
-        self.port.local()
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         let method = parcel.mad.method();
         let told = self.informed.is_some() || self.agent.is_some();
-        let inform = informs(parcel).filter(|_| told);
-        let follow = follows(parcel, self.port.local()).filter(|_| self.agent.is_some());
-        if !reads(method) && inform.is_none() && follow.is_none() {
+        let inform = inform_method(parcel).filter(|_| told);
+        let follow = follow_method(parcel, self.port.local_port()).filter(|_| self.agent.is_some());
+        if !is_read(method) && inform.is_none() && follow.is_none() {
             self.traffic.refused += 1;
             let attribute = parcel.mad.header().attribute.get();
             return Err(PortError::ReadOnly { method, attribute });
@@ -173,16 +173,16 @@ impl MadPort for ReadPort {
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         self.port.receive(until)
     }
 
-    fn take_reports(&mut self) -> Result<(), PortError> {
-        self.port.take_reports()
+    fn accept_reports(&mut self) -> Result<(), PortError> {
+        self.port.accept_reports()
     }
 
-    fn take_questions(&mut self) -> Result<(), PortError> {
-        self.port.take_questions()
+    fn accept_requests(&mut self) -> Result<(), PortError> {
+        self.port.accept_requests()
     }
 }
 
@@ -197,46 +197,52 @@ impl Clock for WritePort {
 }
 
 impl MadPort for WritePort {
-    fn local(&self) -> &LocalPort {
-        self.port.local()
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         self.port.send(parcel, patience)?;
         self.traffic.count(parcel.mad.method());
-        self.traffic.registrations += u64::from(registers(parcel));
+        self.traffic.registrations += u64::from(is_registration(parcel));
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         self.port.receive(until)
     }
 
-    fn take_reports(&mut self) -> Result<(), PortError> {
-        self.port.take_reports()
+    fn accept_reports(&mut self) -> Result<(), PortError> {
+        self.port.accept_reports()
     }
 
-    fn take_questions(&mut self) -> Result<(), PortError> {
-        self.port.take_questions()
+    fn accept_requests(&mut self) -> Result<(), PortError> {
+        self.port.accept_requests()
     }
 }
 
 impl fmt::Debug for ReadPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadPort").field("local", self.port.local()).field("traffic", &self.traffic).finish()
+        f.debug_struct("ReadPort")
+            .field("local", self.port.local_port())
+            .field("traffic", &self.traffic)
+            .finish()
     }
 }
 
 impl fmt::Debug for WritePort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WritePort").field("local", self.port.local()).field("traffic", &self.traffic).finish()
+        f.debug_struct("WritePort")
+            .field("local", self.port.local_port())
+            .field("traffic", &self.traffic)
+            .finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::port::Address;
+    use crate::access::port::MadAddress;
     use crate::{Class, Mad, attribute};
     use fabdeck_fabric::{Guid, PortNum};
 
@@ -249,15 +255,15 @@ mod tests {
     }
 
     impl MadPort for Sink {
-        fn local(&self) -> &LocalPort {
+        fn local_port(&self) -> &LocalPort {
             &self.0
         }
 
-        fn send(&mut self, _: &Parcel, _: Duration) -> Result<(), PortError> {
+        fn send(&mut self, _: &AddressedMad, _: Duration) -> Result<(), PortError> {
             Ok(())
         }
 
-        fn receive(&mut self, _: Duration) -> Result<Option<Arrival>, PortError> {
+        fn receive(&mut self, _: Duration) -> Result<Option<PortEvent>, PortError> {
             Ok(None)
         }
     }
@@ -267,24 +273,27 @@ mod tests {
         ReadPort::new(Sink(LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated }))
     }
 
-    fn parcel(method: Method) -> Parcel {
+    fn parcel(method: Method) -> AddressedMad {
         let mad = Mad::new(Class::SUBNET_DIRECTED, method, attribute::PORT_INFO, 0);
-        Parcel { mad, address: Address::directed() }
+        AddressedMad { mad, address: MadAddress::directed() }
     }
 
     #[test]
-    fn whatever_is_no_get_is_refused_and_counted() {
+    fn everything_but_get_is_refused_and_counted() {
         let mut port = port(false);
         for method in 0..=u8::MAX {
             let sent = port.send(&parcel(Method(method)), Duration::ZERO);
             assert_eq!(sent.is_ok(), matches!(method, 0x01 | 0x12), "{method:#x}");
         }
-        assert_eq!((port.traffic().total(), port.traffic().writes(), port.traffic().refused), (2, 0, 254));
+        assert_eq!(
+            (port.traffic().total_sent(), port.traffic().write_count(), port.traffic().refused),
+            (2, 0, 254)
+        );
     }
 
     /// With an `InformToken` two kinds of datagrams pass besides Gets, to queue pair 1 and of this class only.
     #[test]
-    fn who_may_be_told_of_traps_may_write_nothing_else() {
+    fn a_subscriber_to_traps_may_write_nothing_else() {
         let mut port = port(false);
         port.admit_informs(InformToken::grant(true).unwrap());
         assert_eq!(InformToken::grant(false), None);
@@ -296,8 +305,8 @@ mod tests {
                 for attribute in 0..=0x40 {
                     for queue_pair in [0, 1] {
                         let mad = Mad::new(class, Method(method), attribute, 0);
-                        let address = Address { lid: 1, queue_pair, service_level: 0 };
-                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        let address = MadAddress { lid: 1, queue_pair, service_level: 0 };
+                        let sent = port.send(&AddressedMad { mad, address }, Duration::ZERO).is_ok();
                         if sent && !matches!(method, 0x01 | 0x12) {
                             passed.push((class.0, method, attribute, queue_pair));
                         }
@@ -307,7 +316,7 @@ mod tests {
         }
         assert_eq!(passed, [(3, 0x02, 0x03, 1), (3, 0x86, 0x02, 1)]);
         let traffic = port.traffic();
-        assert_eq!((traffic.informs, traffic.reports_answered, traffic.writes()), (1, 1, 0));
+        assert_eq!((traffic.informs, traffic.reports_answered, traffic.write_count()), (1, 1, 0));
     }
 
     /// With an `AgentToken` one answer of the class for hosts passes, and over a simulated port one Set to the port
@@ -333,8 +342,8 @@ mod tests {
                 {
                     for (lid, queue_pair) in [(1, 0), (1, 1), (2, 1)] {
                         let mad = Mad::new(Class(class), Method(method), attribute, 0);
-                        let address = Address { lid, queue_pair, service_level: 0 };
-                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        let address = MadAddress { lid, queue_pair, service_level: 0 };
+                        let sent = port.send(&AddressedMad { mad, address }, Duration::ZERO).is_ok();
                         if sent && !matches!(method, 0x01 | 0x12) && class != 3 {
                             passed.push((class, method, attribute, lid, queue_pair));
                         }
@@ -345,29 +354,32 @@ mod tests {
             if simulated {
                 wanted.insert(0, (0x0D, 0x02, 0x11, 1, 1));
             }
-            assert_eq!((passed, port.traffic().writes()), (wanted, 0));
+            assert_eq!((passed, port.traffic().write_count()), (wanted, 0));
             assert_eq!(port.traffic().flow_sets, u64::from(simulated));
         }
     }
 
     #[test]
     fn the_token_of_the_simulator_opens_no_adapter() {
-        let token = WriteToken::simulation();
+        let token = WriteToken::for_simulation();
         assert_eq!(port(false).unlock(&token).unwrap_err(), TokenError::RealFabric);
         let mut open = port(true).unlock(&token).unwrap();
         open.send(&parcel(Method::SET), Duration::ZERO).unwrap();
-        assert_eq!(open.traffic().writes(), 1);
+        assert_eq!(open.traffic().write_count(), 1);
         assert!(open.lock().send(&parcel(Method::SET), Duration::ZERO).is_err());
     }
 
     #[test]
     fn a_token_of_an_opted_in_fabric_opens_its_port() {
-        let seen = crate::access::Seen { switches: [Guid(1)].into(), ..Default::default() };
-        let identity =
-            crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
+        let seen = crate::access::ObservedFabric { switches: [Guid(1)].into(), ..Default::default() };
+        let identity = crate::access::FabricIdentity {
+            name: "site".into(),
+            switches: vec![Guid(1)],
+            ..Default::default()
+        };
         let token = WriteToken::grant(true, std::slice::from_ref(&identity), &seen).unwrap();
         assert!(port(false).unlock(&token).is_ok());
-        let elsewhere = crate::access::Seen { port: Some(Guid(5)), ..seen };
+        let elsewhere = crate::access::ObservedFabric { port: Some(Guid(5)), ..seen };
         let token = WriteToken::grant(true, &[identity], &elsewhere).unwrap();
         assert!(matches!(port(false).unlock(&token), Err(TokenError::OtherPort { .. })));
     }

@@ -22,7 +22,7 @@ pub struct Registration {
 
 /// What a fabric has registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Registered {
+pub enum RegistrationLookup {
     Nothing,
     One(Registration),
     /// Changes of more than one machine, which registered at the same moment.

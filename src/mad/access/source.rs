@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fabdeck_fabric::observe::{Observation, PathLevels, Place, Sweep};
+use fabdeck_fabric::observe::{NotePlace, Observation, PathLevels, Sweep};
 use fabdeck_fabric::{Fabric, Lid};
 
 use super::port::PortError;
@@ -16,7 +16,7 @@ pub enum SourceError {
     Name { code: &'static str, what: String, hint: String },
     /// A file is damaged, or its format is not known.
     #[error("{place}: {code}: {what}; {hint}")]
-    Input { code: &'static str, place: Place, what: String, hint: String },
+    Input { code: &'static str, place: NotePlace, what: String, hint: String },
     /// The source cannot be reached (no such file, no permission, no answer).
     #[error("{code}: {what}; {hint}")]
     Unreachable { code: &'static str, what: String, hint: String },
@@ -40,7 +40,7 @@ impl From<PortError> for SourceError {
 
 /// What to read besides nodes, ports, links and the subnet manager. A source that has more at hand may return more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wanted {
+pub struct ReadOptions {
     /// Forwarding tables, and whether switches route adaptively.
     pub tables: bool,
     /// Whether switches route adaptively, where the tables to judge come from elsewhere.
@@ -55,7 +55,7 @@ pub struct Wanted {
 
 /// Which path records to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LevelsWanted {
+pub struct LevelReadOptions {
     /// From all sources, instead of two at each switch.
     pub every: bool,
     /// Switches as sources and destinations too.
@@ -66,7 +66,7 @@ pub struct LevelsWanted {
 
 /// The result of reading the tables of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LanesRead {
+pub enum LaneReadOutcome {
     /// The tables were read from all devices that answered.
     Read,
     /// The reading needs this many requests, more than allowed.
@@ -75,7 +75,7 @@ pub enum LanesRead {
 
 /// The result of reading path records.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LevelsRead {
+pub enum LevelReadOutcome {
     /// The source is not live, so there is no manager to ask.
     NotLive,
     NoManager,
@@ -88,7 +88,7 @@ pub enum LevelsRead {
 
 /// The progress of a long reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
+pub struct ReadProgress {
     /// The name of the phase, as in the report of a reading.
     pub phase: &'static str,
     /// Number of requests that are settled.
@@ -98,31 +98,31 @@ pub struct Progress {
 }
 
 /// Observer of a reading, for the caller that waits for it.
-pub trait Watch {
+pub trait ReadObserver {
     /// Called often; it must be quick.
-    fn progress(&mut self, progress: Progress);
+    fn report_progress(&mut self, progress: ReadProgress);
 
     /// Reports the fabric as soon as it is known, before the rest is read. Only sources where the rest takes time call
     /// it.
-    fn sighted(&mut self, _fabric: &Fabric) {}
+    fn topology_read(&mut self, _fabric: &Fabric) {}
 
     /// Whether the reading should end now.
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 }
 
 /// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct NoObserver;
 
-impl Watch for Unwatched {
-    fn progress(&mut self, _: Progress) {}
+impl ReadObserver for NoObserver {
+    fn report_progress(&mut self, _: ReadProgress) {}
 }
 
 /// A sweep that was recorded long before others.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Past {
+pub struct PastSweep {
     /// Start of the sweep, by the clock of the recording machine.
     pub time: String,
     pub sweep: Arc<Sweep>,
@@ -134,15 +134,19 @@ pub trait Source {
     fn describe(&self) -> &str;
 
     /// Reads the fabric once.
-    fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
+    fn observe(
+        &mut self,
+        wanted: ReadOptions,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<Observation, SourceError>;
 
     /// Adds the entries of all switches for these LIDs to the last snapshot, if it came without tables. A source that
     /// returns its tables with each snapshot has nothing to add.
-    fn read_toward(
+    fn read_routes_to(
         &mut self,
         _look: &mut Observation,
         _lids: &[Lid],
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn ReadObserver,
     ) -> Result<(), SourceError> {
         Ok(())
     }
@@ -153,23 +157,23 @@ pub trait Source {
         &mut self,
         _look: &mut Observation,
         _most: Option<u64>,
-        _watch: &mut dyn Watch,
-    ) -> Result<LanesRead, SourceError> {
-        Ok(LanesRead::Read)
+        _watch: &mut dyn ReadObserver,
+    ) -> Result<LaneReadOutcome, SourceError> {
+        Ok(LaneReadOutcome::Read)
     }
 
     /// Asks the subnet manager for the service levels of paths in the last snapshot.
     fn read_levels(
         &mut self,
         _look: &mut Observation,
-        _wanted: LevelsWanted,
-        _watch: &mut dyn Watch,
-    ) -> Result<LevelsRead, SourceError> {
-        Ok(LevelsRead::NotLive)
+        _wanted: LevelReadOptions,
+        _watch: &mut dyn ReadObserver,
+    ) -> Result<LevelReadOutcome, SourceError> {
+        Ok(LevelReadOutcome::NotLive)
     }
 
     /// Whether an agent at each LID subscribes to the notices of dFtree; `None` where the source cannot know.
-    fn agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
+    fn find_agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
         Ok(vec![None; lids.len()])
     }
 
@@ -178,12 +182,12 @@ pub trait Source {
 
     /// Goes back in time, so that the next sweep and the last snapshot are this far apart. A live source has no past:
     /// its sweeps begin now.
-    fn go_back(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {
+    fn rewind(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {
         Ok(())
     }
 
     /// The earlier sweep that errors are counted from, if more was recorded than the caller's sweeps.
-    fn past(&mut self) -> Result<Option<Past>, SourceError> {
+    fn past_sweep(&mut self) -> Result<Option<PastSweep>, SourceError> {
         Ok(None)
     }
 
@@ -194,7 +198,7 @@ pub trait Source {
         &mut self,
         _look: &mut Observation,
         _not_before: Duration,
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn ReadObserver,
     ) -> Result<Sweep, SourceError> {
         Err(SourceError::Name {
             code: "FD-5013",

@@ -11,7 +11,7 @@ pub const DEFAULT_PREFIX: u64 = 0xFE80_0000_0000_0000;
 
 /// How the configuration identifies a fabric that may be written to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Identity {
+pub struct FabricIdentity {
     pub name: String,
     /// The GUIDs of its switches.
     pub switches: Vec<Guid>,
@@ -23,7 +23,7 @@ pub struct Identity {
 
 /// The identity of a fabric, as a reading found it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
+pub struct ObservedFabric {
     pub switches: BTreeSet<Guid>,
     pub subnet_prefix: Option<u64>,
     pub manager: Option<Guid>,
@@ -31,23 +31,24 @@ pub struct Seen {
     pub port: Option<Guid>,
 }
 
-impl Identity {
+impl FabricIdentity {
     /// The share of the switches that must be present: nine in ten, because some may be down just when a write is
     /// urgent.
-    const SHARE: (usize, usize) = (9, 10);
+    const MIN_SWITCH_SHARE: (usize, usize) = (9, 10);
 
     /// Number of the identity's switches among those found.
-    pub fn present(&self, seen: &BTreeSet<Guid>) -> usize {
+    pub fn count_present(&self, seen: &BTreeSet<Guid>) -> usize {
         self.switches.iter().collect::<BTreeSet<_>>().into_iter().filter(|guid| seen.contains(guid)).count()
     }
 
-    fn matches(&self, seen: &Seen) -> bool {
+    fn is_match(&self, seen: &ObservedFabric) -> bool {
         let known = self.switches.iter().collect::<BTreeSet<_>>().len();
         let own_prefix = self.subnet_prefix.filter(|prefix| *prefix != DEFAULT_PREFIX);
         let other_prefix = own_prefix.is_some_and(|own| seen.subnet_prefix != Some(own));
         let manager = seen.manager.is_some_and(|manager| self.managers.contains(&manager));
         let other_manager = !self.managers.is_empty() && !manager;
-        let enough = self.present(&seen.switches) * Self::SHARE.1 >= known * Self::SHARE.0;
+        let enough =
+            self.count_present(&seen.switches) * Self::MIN_SWITCH_SHARE.1 >= known * Self::MIN_SWITCH_SHARE.0;
         known > 0 && enough && !other_prefix && !other_manager
     }
 }
@@ -96,34 +97,38 @@ impl AgentToken {
 
 /// The right to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WriteToken(Scope);
+pub struct WriteToken(TokenScope);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Scope {
+enum TokenScope {
     Simulation,
     Fabric { name: String, port: Option<Guid> },
 }
 
 impl WriteToken {
     /// The right to write to the simulator, where nothing can break. It fits no other port.
-    pub fn simulation() -> Self {
-        Self(Scope::Simulation)
+    pub fn for_simulation() -> Self {
+        Self(TokenScope::Simulation)
     }
 
     /// The right to write to a real fabric, if the caller asked for it and the configuration names the fabric by its
     /// switches.
-    pub fn grant(asked: bool, opted_in: &[Identity], seen: &Seen) -> Result<Self, TokenError> {
+    pub fn grant(
+        asked: bool,
+        opted_in: &[FabricIdentity],
+        seen: &ObservedFabric,
+    ) -> Result<Self, TokenError> {
         if !asked {
             return Err(TokenError::NotAsked);
         }
-        if let Some(identity) = opted_in.iter().find(|identity| identity.matches(seen)) {
-            return Ok(Self(Scope::Fabric { name: identity.name.clone(), port: seen.port }));
+        if let Some(identity) = opted_in.iter().find(|identity| identity.is_match(seen)) {
+            return Ok(Self(TokenScope::Fabric { name: identity.name.clone(), port: seen.port }));
         }
-        let best = opted_in.iter().max_by_key(|identity| identity.present(&seen.switches));
+        let best = opted_in.iter().max_by_key(|identity| identity.count_present(&seen.switches));
         let best = best.map_or_else(
             || "there are no entries".to_owned(),
             |identity| {
-                let present = identity.present(&seen.switches);
+                let present = identity.count_present(&seen.switches);
                 format!("'{}': {present} of {}", identity.name, identity.switches.len())
             },
         );
@@ -134,30 +139,30 @@ impl WriteToken {
     /// third of the switches may be down, another manager in charge, or the entry in the configuration gone. A
     /// rollback must not fail on that. It writes only the parts of the plan, after comparing each with what the change
     /// wrote. So one switch of the fabric is enough to identify it.
-    pub fn take_back(begun: &BTreeSet<Guid>, seen: &Seen) -> Result<Self, TokenError> {
+    pub fn for_rollback(begun: &BTreeSet<Guid>, seen: &ObservedFabric) -> Result<Self, TokenError> {
         if begun.is_disjoint(&seen.switches) {
             return Err(TokenError::OtherFabric { known: begun.len() });
         }
-        Ok(Self(Scope::Fabric { name: "the fabric of the change".to_owned(), port: seen.port }))
+        Ok(Self(TokenScope::Fabric { name: "the fabric of the change".to_owned(), port: seen.port }))
     }
 
     /// Whether the token fits a port.
-    pub fn opens(&self, local: &LocalPort) -> Result<(), TokenError> {
+    pub fn check_port(&self, local: &LocalPort) -> Result<(), TokenError> {
         match &self.0 {
-            Scope::Simulation if local.simulated => Ok(()),
-            Scope::Simulation => Err(TokenError::RealFabric),
-            Scope::Fabric { port, .. } if *port == local.guid => Ok(()),
-            Scope::Fabric { name, .. } => {
+            TokenScope::Simulation if local.simulated => Ok(()),
+            TokenScope::Simulation => Err(TokenError::RealFabric),
+            TokenScope::Fabric { port, .. } if *port == local.guid => Ok(()),
+            TokenScope::Fabric { name, .. } => {
                 Err(TokenError::OtherPort { fabric: name.clone(), port: local.name.clone() })
             }
         }
     }
 
     /// The name of the fabric that the token was granted for.
-    pub fn fabric(&self) -> Option<&str> {
+    pub fn fabric_name(&self) -> Option<&str> {
         match &self.0 {
-            Scope::Simulation => None,
-            Scope::Fabric { name, .. } => Some(name),
+            TokenScope::Simulation => None,
+            TokenScope::Fabric { name, .. } => Some(name),
         }
     }
 }
@@ -170,51 +175,51 @@ mod tests {
         range.map(Guid).collect()
     }
 
-    fn seen(range: std::ops::Range<u64>) -> Seen {
-        Seen { switches: guids(range).into_iter().collect(), ..Seen::default() }
+    fn seen(range: std::ops::Range<u64>) -> ObservedFabric {
+        ObservedFabric { switches: guids(range).into_iter().collect(), ..ObservedFabric::default() }
     }
 
-    fn site() -> Identity {
-        Identity { name: "site".into(), switches: guids(0..20), ..Identity::default() }
+    fn site() -> FabricIdentity {
+        FabricIdentity { name: "site".into(), switches: guids(0..20), ..FabricIdentity::default() }
     }
 
     #[test]
     fn nine_in_ten_of_the_switches_have_to_be_there() {
-        let grant = |seen: Seen| WriteToken::grant(true, &[site()], &seen);
-        assert_eq!(grant(seen(0..20)).unwrap().fabric(), Some("site"));
+        let grant = |seen: ObservedFabric| WriteToken::grant(true, &[site()], &seen);
+        assert_eq!(grant(seen(0..20)).unwrap().fabric_name(), Some("site"));
         assert!(grant(seen(2..90)).is_ok());
         let refused = grant(seen(3..90)).unwrap_err();
         assert!(refused.to_string().contains("'site': 17 of 20"), "{refused}");
-        assert!(grant(Seen::default()).is_err());
+        assert!(grant(ObservedFabric::default()).is_err());
     }
 
     #[test]
     fn nothing_is_granted_unasked_or_to_a_fabric_without_switches() {
         assert_eq!(WriteToken::grant(false, &[site()], &seen(0..20)), Err(TokenError::NotAsked));
-        let empty = Identity { name: "empty".into(), ..Identity::default() };
+        let empty = FabricIdentity { name: "empty".into(), ..FabricIdentity::default() };
         assert!(WriteToken::grant(true, &[empty], &seen(0..20)).is_err());
         assert!(WriteToken::grant(true, &[], &seen(0..20)).is_err());
     }
 
     #[test]
     fn a_prefix_of_its_own_must_be_the_one_seen() {
-        let own = Identity { subnet_prefix: Some(7), ..site() };
-        let grant = |identity: &Identity, prefix| {
-            let seen = Seen { subnet_prefix: prefix, ..seen(0..20) };
+        let own = FabricIdentity { subnet_prefix: Some(7), ..site() };
+        let grant = |identity: &FabricIdentity, prefix| {
+            let seen = ObservedFabric { subnet_prefix: prefix, ..seen(0..20) };
             WriteToken::grant(true, std::slice::from_ref(identity), &seen)
         };
         assert!(grant(&own, Some(7)).is_ok());
         assert!(grant(&own, Some(8)).is_err());
         assert!(grant(&own, None).is_err());
-        let default = Identity { subnet_prefix: Some(DEFAULT_PREFIX), ..site() };
+        let default = FabricIdentity { subnet_prefix: Some(DEFAULT_PREFIX), ..site() };
         assert!(grant(&default, Some(8)).is_ok());
     }
 
     #[test]
     fn a_list_of_managers_holds_for_whichever_is_master() {
-        let own = Identity { managers: vec![Guid(100), Guid(101)], ..site() };
+        let own = FabricIdentity { managers: vec![Guid(100), Guid(101)], ..site() };
         let grant = |manager: Option<u64>| {
-            let seen = Seen { manager: manager.map(Guid), ..seen(0..20) };
+            let seen = ObservedFabric { manager: manager.map(Guid), ..seen(0..20) };
             WriteToken::grant(true, std::slice::from_ref(&own), &seen).is_ok()
         };
         assert!(grant(Some(100)) && grant(Some(101)));

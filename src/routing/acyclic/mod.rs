@@ -2,12 +2,12 @@
 //! is counted, and nothing is taken that would close a cycle, whatever the fabric looks like.
 
 mod complete;
-pub(super) mod escape;
-mod even;
+pub(super) mod dependency_order;
+pub(super) mod escape_paths;
 mod forest;
-pub(super) mod order;
-mod relief;
-pub(super) mod tree;
+mod load_relief;
+mod table_balance;
+pub(super) mod tree_search;
 
-pub(super) use complete::Wanted;
-pub(super) use even::{Evened, best_reading, even_out, is_large};
+pub(super) use complete::CompletionScope;
+pub(super) use table_balance::{TableBalance, balance_tables, choose_reading, is_large};

@@ -7,16 +7,16 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::flows::{Arrival, Flows, Host, Source};
+use super::flow_paths::{FlowEnd, FlowHost, FlowPaths, FlowSource};
 use fabdeck_fabric::{ChannelId, JobMap, NodeId, PortId};
 
 /// So many destinations of a job are one piece of work.
-const PIECE: usize = 256;
+const BATCH: usize = 256;
 
 /// The paths between the hosts of a job, or of all jobs each among its own hosts. A path leads from a port to a
 /// port of another host.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Effective {
+pub struct EffectiveIndex {
     /// The number of hosts.
     pub hosts: usize,
     /// The number of ports of these hosts.
@@ -37,8 +37,8 @@ pub struct Effective {
     pub lost: u64,
 }
 
-impl Effective {
-    fn new(crew: &Crew<'_>, (loads, lost): (Vec<(ChannelId, u64)>, u64), channels: usize) -> Self {
+impl EffectiveIndex {
+    fn new(crew: &JobPorts<'_>, (loads, lost): (Vec<(ChannelId, u64)>, u64), channels: usize) -> Self {
         let count = channels.max(1) as f64;
         Self {
             hosts: crew.hosts,
@@ -58,7 +58,7 @@ impl Effective {
     }
 
     /// The number of channels that carry these paths.
-    pub fn links(&self) -> usize {
+    pub fn used_channels(&self) -> usize {
         self.loads.len()
     }
 
@@ -92,38 +92,41 @@ pub struct JobMetrics {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobLoads {
     /// All jobs together.
-    pub all: Effective,
+    pub all: EffectiveIndex,
     /// Each job, in the order of the jobs.
-    pub jobs: Vec<Effective>,
+    pub jobs: Vec<EffectiveIndex>,
 }
 
 impl JobLoads {
     /// Counts the paths of jobs.
-    pub fn of(flows: &Flows<'_>, jobs: &JobMap) -> Self {
+    pub fn new(flows: &FlowPaths<'_>, jobs: &JobMap) -> Self {
         let at: FxHashMap<PortId, u32> =
             (0u32..).zip(&flows.hosts).map(|(at, host)| (host.port, at)).collect();
         let place = |port: &PortId| Some((*at.get(port)?, jobs.host(flows.fabric, *port)));
-        let crews: Vec<Crew<'_>> =
-            jobs.iter().map(|(_, ports)| Crew::new(flows, ports.iter().filter_map(place))).collect();
+        let crews: Vec<JobPorts<'_>> =
+            jobs.iter().map(|(_, ports)| JobPorts::new(flows, ports.iter().filter_map(place))).collect();
         let mut pieces: Vec<(usize, Range<usize>)> = Vec::new();
         for (job, crew) in crews.iter().enumerate() {
-            let starts = (0..crew.ports.len()).step_by(PIECE);
-            pieces.extend(starts.map(|start| (job, start..crew.ports.len().min(start + PIECE))));
+            let starts = (0..crew.ports.len()).step_by(BATCH);
+            pieces.extend(starts.map(|start| (job, start..crew.ports.len().min(start + BATCH))));
         }
-        let channels = flows.channels();
+        let channels = flows.channel_count();
         let loaded: Vec<_> = pieces
             .into_par_iter()
-            .map_init(|| Load::new(channels), |load, (job, to)| (job, load.between(flows, &crews[job], to)))
+            .map_init(
+                || LoadBuffer::new(channels),
+                |load, (job, to)| (job, load.add_paths(flows, &crews[job], to)),
+            )
             .collect();
-        let mut sum = Load::new(channels);
-        let mut own: Vec<Effective> = Vec::with_capacity(crews.len());
+        let mut sum = LoadBuffer::new(channels);
+        let mut own: Vec<EffectiveIndex> = Vec::with_capacity(crews.len());
         let mut pieces = loaded.into_iter().peekable();
         for (number, crew) in crews.iter().enumerate() {
             while let Some((_, (more, lost))) = pieces.next_if(|(job, _)| *job == number) {
                 more.into_iter().for_each(|(channel, paths)| sum.add(channel.index(), paths));
                 sum.lost += lost;
             }
-            own.push(Effective::new(crew, sum.take(), channels));
+            own.push(EffectiveIndex::new(crew, sum.take_loads(), channels));
         }
         for job in &own {
             job.loads.iter().for_each(|(channel, paths)| sum.add(channel.index(), *paths));
@@ -131,40 +134,41 @@ impl JobLoads {
         }
         // Who runs several jobs is there once.
         let ports: BTreeSet<&PortId> = jobs.iter().flat_map(|(_, ports)| ports).collect();
-        let everybody = Crew::new(flows, ports.into_iter().filter_map(place));
-        Self { all: Effective::new(&everybody, sum.take(), channels), jobs: own }
+        let everybody = JobPorts::new(flows, ports.into_iter().filter_map(place));
+        Self { all: EffectiveIndex::new(&everybody, sum.take_loads(), channels), jobs: own }
     }
 
     /// The metrics over all jobs.
     pub fn metrics(&self) -> JobMetrics {
         let several = || self.jobs.iter().filter(|job| job.is_multi_switch());
         let jobs = several().count();
-        let mean = |of: fn(&Effective) -> u64| several().map(of).sum::<u64>() as f64 / jobs.max(1) as f64;
+        let mean =
+            |of: fn(&EffectiveIndex) -> u64| several().map(of).sum::<u64>() as f64 / jobs.max(1) as f64;
         JobMetrics {
             jobs,
             lost: self.all.lost,
             max: self.all.max,
             mean_max: mean(|job| job.max),
             dark_fiber: self.all.dark_fiber,
-            mean_links: mean(|job| job.links() as u64),
+            mean_links: mean(|job| job.used_channels() as u64),
         }
     }
 }
 
 /// The ports of a job in the order of their switches, each with its host.
-struct Crew<'f> {
-    ports: Vec<(&'f Host, NodeId)>,
+struct JobPorts<'f> {
+    ports: Vec<(&'f FlowHost, NodeId)>,
     hosts: usize,
     /// Of hosts with several of these ports: how many of which source.
-    several: FxHashMap<NodeId, Vec<(Source, u64)>>,
+    several: FxHashMap<NodeId, Vec<(FlowSource, u64)>>,
 }
 
-impl<'f> Crew<'f> {
+impl<'f> JobPorts<'f> {
     /// Of places among the ports of the fabric, and hosts.
-    fn new(flows: &'f Flows<'_>, at: impl Iterator<Item = (u32, NodeId)>) -> Self {
+    fn new(flows: &'f FlowPaths<'_>, at: impl Iterator<Item = (u32, NodeId)>) -> Self {
         let mut at: Vec<(u32, NodeId)> = at.collect();
         at.sort_unstable();
-        let mut several: FxHashMap<NodeId, Vec<(Source, u64)>> = FxHashMap::default();
+        let mut several: FxHashMap<NodeId, Vec<(FlowSource, u64)>> = FxHashMap::default();
         for (port, host) in &at {
             let (own, source) = (several.entry(*host).or_default(), flows.hosts[*port as usize].source);
             match own.iter_mut().find(|(known, _)| *known == source) {
@@ -180,17 +184,17 @@ impl<'f> Crew<'f> {
 }
 
 /// Paths over each channel, and pairs without one.
-type Loaded = (Vec<(ChannelId, u64)>, u64);
+type LoadsAndLoss = (Vec<(ChannelId, u64)>, u64);
 
 /// Paths over each channel; used over and over.
-struct Load {
+struct LoadBuffer {
     paths: Vec<u64>,
     touched: Vec<usize>,
     path: Vec<usize>,
     lost: u64,
 }
 
-impl Load {
+impl LoadBuffer {
     fn new(channels: usize) -> Self {
         Self { paths: vec![0; channels], touched: Vec::new(), path: Vec::new(), lost: 0 }
     }
@@ -205,9 +209,9 @@ impl Load {
 
     /// Paths from the ports of a job to some of them. Those of a source go the same way, so each way is gone once; a host
     /// sends nothing to itself (definition 5.1 takes pairs of nodes).
-    fn between(&mut self, flows: &Flows<'_>, crew: &Crew<'_>, to: Range<usize>) -> Loaded {
+    fn add_paths(&mut self, flows: &FlowPaths<'_>, crew: &JobPorts<'_>, to: Range<usize>) -> LoadsAndLoss {
         let ports = &crew.ports;
-        let senders = Flows::sources(ports.iter().map(|(port, _)| port.source));
+        let senders = FlowPaths::group_sources(ports.iter().map(|(port, _)| port.source));
         let mut path = std::mem::take(&mut self.path);
         for (to, host) in &ports[to] {
             let alone = [(to.source, 1)];
@@ -219,18 +223,18 @@ impl Load {
                     continue;
                 }
                 match flows.path(*source, to, &mut path) {
-                    Arrival::There => path.iter().for_each(|channel| self.add(*channel, count)),
-                    Arrival::Lost => self.lost += count,
-                    Arrival::Unread => {}
+                    FlowEnd::There => path.iter().for_each(|channel| self.add(*channel, count)),
+                    FlowEnd::Lost => self.lost += count,
+                    FlowEnd::Unread => {}
                 }
             }
         }
         self.path = path;
-        self.take()
+        self.take_loads()
     }
 
     /// What was added, in the order of the channels; nothing is left.
-    fn take(&mut self) -> Loaded {
+    fn take_loads(&mut self) -> LoadsAndLoss {
         self.touched.sort_unstable();
         let paths = &mut self.paths;
         let taken = |channel: usize| (ChannelId(channel as u32), std::mem::take(&mut paths[channel]));
@@ -241,20 +245,21 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoPulse, Problem, Request, engine};
+    use crate::{NoProgress, Problem, Request, find_engine};
     use fabdeck_fabric::Faults;
-    use fabdeck_fabric::generate::{Spec, generate};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
 
     #[test]
     fn only_paths_within_a_job_count() {
         // Five switches in a ring, two hosts each, every path the shorter way round.
-        let fabric = generate(&"torus,dims=5,terminals=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let fabric = generate(&"torus,dims=5,terminals=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let routes =
-            (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
-        let flows = Flows::new(&problem, &routes);
-        assert_eq!((flows.hosts.len(), flows.channels()), (10, 10));
+        let routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
+            .unwrap()
+            .routes;
+        let flows = FlowPaths::new(&problem, &routes);
+        assert_eq!((flows.hosts.len(), flows.channel_count()), (10, 10));
         let beside = |channel: &&fabdeck_fabric::Channel| channel.from == 0;
         let next = problem.graph.channels().iter().find(beside).unwrap().to;
         let mut jobs = JobMap::default();
@@ -263,14 +268,14 @@ mod tests {
         }
         let alone = flows.hosts.iter().find(|host| ![0, next].contains(&host.source.switch)).unwrap();
         jobs.add("single", alone.port);
-        let seen = JobLoads::of(&flows, &jobs);
+        let seen = JobLoads::new(&flows, &jobs);
         // Two hosts send to two over one channel there and one back; the other eight are dark.
         let there =
             problem.graph.channels().iter().position(|channel| (channel.from, channel.to) == (0, next));
         let there = ChannelId(there.unwrap() as u32);
         let mut loads = vec![(there, 4), (problem.graph.channel(there).reverse, 4)];
         loads.sort_unstable();
-        let pair = Effective {
+        let pair = EffectiveIndex {
             hosts: 4,
             ports: 4,
             switches: 2,
@@ -280,9 +285,15 @@ mod tests {
             dark_fiber: 80.0,
             lost: 0,
         };
-        let single = Effective { hosts: 1, ports: 1, switches: 1, dark_fiber: 100.0, ..Effective::default() };
+        let single = EffectiveIndex {
+            hosts: 1,
+            ports: 1,
+            switches: 1,
+            dark_fiber: 100.0,
+            ..EffectiveIndex::default()
+        };
         assert_eq!(seen.jobs, [pair.clone(), single]);
-        assert_eq!(seen.all, Effective { hosts: 5, ports: 5, switches: 3, ..pair });
+        assert_eq!(seen.all, EffectiveIndex { hosts: 5, ports: 5, switches: 3, ..pair });
         assert_eq!(seen.all.histogram(), BTreeMap::from([(4, 2)]));
         // Who is on one switch is in no mean.
         let told = JobMetrics { jobs: 1, lost: 0, max: 4, mean_max: 4.0, dark_fiber: 80.0, mean_links: 2.0 };

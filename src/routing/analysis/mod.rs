@@ -1,21 +1,21 @@
 //! Pairs that failures take until the fabric is rerouted, the losses that further failures would cause, and the load
 //! of traffic patterns and jobs on channels.
 
-mod expected;
-mod flows;
-mod groups;
+mod cable_users;
+mod expected_loss;
+mod failed_parts;
+mod flow_paths;
+mod group_damage;
 mod jobs;
-mod loads;
-mod marked;
-mod paths;
-mod struck;
-mod users;
+mod marked_paths;
+mod path_index;
+mod permutation_loads;
 
-pub use expected::Expected;
-pub use flows::Flows;
-pub use groups::{GroupsCut, groups_cut};
-pub use jobs::{Effective, JobLoads, JobMetrics};
-pub use loads::{Average, Loads, Shift, Worst};
-pub use marked::Marked;
-pub use paths::{ElementLoss, Lost, Paths};
-pub use users::Use;
+pub use cable_users::CableUse;
+pub use expected_loss::ExpectedLoss;
+pub use flow_paths::FlowPaths;
+pub use group_damage::{GroupDamage, group_damage};
+pub use jobs::{EffectiveIndex, JobLoads, JobMetrics};
+pub use marked_paths::MarkedPaths;
+pub use path_index::{ElementLoss, PathIndex, PathLosses};
+pub use permutation_loads::{AverageBandwidth, PermutationLoads, ShiftLoad, WorstPermutation};

@@ -3,39 +3,39 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::verdict::{LaneKnowledge, Scope};
+use super::report::{LaneKnowledge, RouteScope};
 use crate::problem::{Destination, Problem};
-use crate::trees::{Tree, place_of};
-use fabdeck_fabric::{ChannelId, Lane, Lanes, Lid, PortNum, Routes, SwitchGraph};
+use crate::trees::{RouteTree, place_of};
+use fabdeck_fabric::{ChannelId, Lane, Lid, PathLanes, PortNum, Routes, SwitchGraph};
 
 /// How many dependencies are looked at for a shorter cycle than the first.
-const SEARCHED: usize = 20_000_000;
+const MAX_SEARCHED: usize = 20_000_000;
 
 /// A dependency is a bit: the row is the channel by which a path comes, the column the place among those that leave.
 /// Bits are only ever set, so that the outcome is the same whoever comes first.
 #[derive(Debug)]
-pub struct Dependencies {
+pub struct DependencyGraph {
     /// Words of a row.
     words: usize,
     channels: usize,
     bits: Vec<AtomicU64>,
 }
 
-impl Dependencies {
+impl DependencyGraph {
     pub fn new(graph: &SwitchGraph, lanes: u8) -> Self {
         let switches = 0..graph.switch_count() as u32;
-        let widest = switches.map(|switch| graph.leaving(switch).len()).max().unwrap_or(0);
+        let widest = switches.map(|switch| graph.outgoing(switch).len()).max().unwrap_or(0);
         let (words, channels) = (widest.div_ceil(64).max(1), graph.channels().len());
         let count = words * channels * usize::from(lanes.max(1));
         Self { words, channels, bits: (0..count).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    fn word(&self, lane: u8, channel: usize, place: u32) -> usize {
+    fn word_index(&self, lane: u8, channel: usize, place: u32) -> usize {
         (usize::from(lane) * self.channels + channel) * self.words + place as usize / 64
     }
 
     pub fn add(&self, lane: u8, channel: usize, place: u32) {
-        let Some(word) = self.bits.get(self.word(lane, channel, place)) else { return };
+        let Some(word) = self.bits.get(self.word_index(lane, channel, place)) else { return };
         let bit = 1 << (place % 64);
         // Most have been seen before, and to look costs less than to write.
         if word.load(Ordering::Relaxed) & bit == 0 {
@@ -44,18 +44,18 @@ impl Dependencies {
     }
 
     fn has(&self, lane: u8, channel: usize, place: u32) -> bool {
-        self.bits[self.word(lane, channel, place)].load(Ordering::Relaxed) & (1 << (place % 64)) != 0
+        self.bits[self.word_index(lane, channel, place)].load(Ordering::Relaxed) & (1 << (place % 64)) != 0
     }
 
     /// The channels that a channel waits for, ascending.
-    fn after<'d>(
+    fn successors<'d>(
         &'d self,
         graph: &'d SwitchGraph,
         lane: u8,
         channel: usize,
     ) -> impl Iterator<Item = usize> + 'd {
-        let first = graph.leaving(graph.channels()[channel].to).start;
-        let start = self.word(lane, channel, 0);
+        let first = graph.outgoing(graph.channels()[channel].to).start;
+        let start = self.word_index(lane, channel, 0);
         let words = self.bits[start..start + self.words].iter().enumerate();
         words.flat_map(move |(at, word)| {
             let mut left = word.load(Ordering::Relaxed);
@@ -68,30 +68,30 @@ impl Dependencies {
     }
 
     /// The channels that wait for a channel.
-    fn before<'d>(
+    fn predecessors<'d>(
         &'d self,
         graph: &'d SwitchGraph,
         lane: u8,
         channel: usize,
     ) -> impl Iterator<Item = usize> + 'd {
         let place = place_of(graph, channel);
-        let coming = graph.leaving(graph.channels()[channel].from);
+        let coming = graph.outgoing(graph.channels()[channel].from);
         let coming = coming.map(|away| graph.channels()[away].reverse.index());
         coming.filter(move |other| *other < self.channels && self.has(lane, *other, place))
     }
 
     /// A cycle on a lane, as short as a bounded search finds; from its lowest channel on.
-    pub fn cycle(&self, graph: &SwitchGraph, lane: u8) -> Option<Vec<usize>> {
-        let waiting = self.not_sorted(graph, lane);
+    pub fn find_cycle(&self, graph: &SwitchGraph, lane: u8) -> Option<Vec<usize>> {
+        let waiting = self.unsorted_counts(graph, lane);
         let first = waiting.iter().position(|count| *count > 0)?;
-        let mut best = self.cycle_behind(graph, lane, &waiting, first)?;
-        let mut budget = SEARCHED;
+        let mut best = self.find_cycle_behind(graph, lane, &waiting, first)?;
+        let mut budget = MAX_SEARCHED;
         for start in best.clone() {
             if best.len() <= 2 || budget == 0 {
                 break;
             }
             if let Some(shorter) =
-                self.shortest_through(graph, (lane, start), &waiting, best.len(), &mut budget)
+                self.shortest_cycle_through(graph, (lane, start), &waiting, best.len(), &mut budget)
             {
                 best = shorter;
             }
@@ -102,14 +102,14 @@ impl Dependencies {
     }
 
     /// Sorts topologically; for each channel how many it still waits behind: all 0 without a cycle.
-    fn not_sorted(&self, graph: &SwitchGraph, lane: u8) -> Vec<u32> {
+    fn unsorted_counts(&self, graph: &SwitchGraph, lane: u8) -> Vec<u32> {
         let mut waiting = vec![0u32; self.channels];
         for channel in 0..self.channels {
-            self.after(graph, lane, channel).for_each(|next| waiting[next] += 1);
+            self.successors(graph, lane, channel).for_each(|next| waiting[next] += 1);
         }
         let mut free: Vec<usize> = (0..self.channels).filter(|channel| waiting[*channel] == 0).collect();
         while let Some(channel) = free.pop() {
-            for next in self.after(graph, lane, channel) {
+            for next in self.successors(graph, lane, channel) {
                 waiting[next] -= 1;
                 if waiting[next] == 0 {
                     free.push(next);
@@ -120,7 +120,7 @@ impl Dependencies {
     }
 
     /// Whatever could not be sorted has another before it: going back ends in a cycle.
-    fn cycle_behind(
+    fn find_cycle_behind(
         &self,
         graph: &SwitchGraph,
         lane: u8,
@@ -132,7 +132,7 @@ impl Dependencies {
         while seen_at[at] == usize::MAX {
             seen_at[at] = path.len();
             path.push(at);
-            at = self.before(graph, lane, at).find(|other| waiting[*other] > 0)?;
+            at = self.predecessors(graph, lane, at).find(|other| waiting[*other] > 0)?;
         }
         let mut cycle = path.split_off(seen_at[at]);
         cycle.reverse();
@@ -140,7 +140,7 @@ impl Dependencies {
     }
 
     /// The shortest cycle through a channel, if it is shorter than `below`.
-    fn shortest_through(
+    fn shortest_cycle_through(
         &self,
         graph: &SwitchGraph,
         (lane, start): (u8, usize),
@@ -153,7 +153,7 @@ impl Dependencies {
         for _ in 1..below {
             let mut next_front = Vec::new();
             for channel in front {
-                for next in self.after(graph, lane, channel) {
+                for next in self.successors(graph, lane, channel) {
                     *budget = budget.checked_sub(1)?;
                     if next == start {
                         let mut cycle = vec![channel];
@@ -177,7 +177,7 @@ impl Dependencies {
 
 /// A path that uses one channel and then the next, which makes the first wait for the second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Proof {
+pub struct DependencyProof {
     /// The switch of the source, or the source itself.
     pub source: u32,
     /// The destination.
@@ -188,18 +188,18 @@ pub struct Proof {
 
 /// A credit loop: channels of which each waits for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cycle {
+pub struct DependencyCycle {
     /// The virtual lane.
     pub lane: Lane,
     /// The channels.
     pub channels: Vec<ChannelId>,
     /// For each channel a path that uses it and then the next one.
-    pub paths: Vec<Proof>,
+    pub paths: Vec<DependencyProof>,
 }
 
 /// What sources and destinations make dependencies, and under which lanes.
 #[derive(Debug)]
-pub struct Traffic<'a> {
+pub struct DependencySources<'a> {
     pub problem: &'a Problem<'a>,
     pub switches: bool,
     /// Terminals with a LID of each switch.
@@ -208,26 +208,32 @@ pub struct Traffic<'a> {
     pub one_lane: bool,
 }
 
-impl<'a> Traffic<'a> {
-    pub fn new(problem: &'a Problem<'a>, scope: &Scope) -> Self {
+impl<'a> DependencySources<'a> {
+    pub fn new(problem: &'a Problem<'a>, scope: &RouteScope) -> Self {
         let terminals = problem.graph.senders();
         let one_lane = scope.lanes == LaneKnowledge::Unknown;
         Self { problem, switches: scope.switches, terminals, one_lane }
     }
 
     /// Whether equal columns of two LIDs make the same dependencies.
-    pub fn alike(&self, routes: &Routes, a: &Destination, b: &Destination) -> bool {
+    pub fn has_equal_dependencies(&self, routes: &Routes, a: &Destination, b: &Destination) -> bool {
         match &routes.lanes {
-            Lanes::One => true,
+            PathLanes::One => true,
             _ if self.one_lane => true,
-            Lanes::ByDestination { .. } => routes.lane(0, a.lid) == routes.lane(0, b.lid),
-            Lanes::ByPair { .. } => false,
+            PathLanes::ByDestination { .. } => routes.lane(0, a.lid) == routes.lane(0, b.lid),
+            PathLanes::ByPair { .. } => false,
         }
     }
 
     /// For each switch the lanes that its sources send on, as bits; the lanes of all of them together.
-    pub fn sources(&self, routes: &Routes, end: &Destination, tree: &Tree<'_>, lanes: &mut [u16]) -> u16 {
-        let by_pair = !self.one_lane && matches!(routes.lanes, Lanes::ByPair { .. });
+    pub fn sources(
+        &self,
+        routes: &Routes,
+        end: &Destination,
+        tree: &RouteTree<'_>,
+        lanes: &mut [u16],
+    ) -> u16 {
+        let by_pair = !self.one_lane && matches!(routes.lanes, PathLanes::ByPair { .. });
         let one = 1u16 << self.lane(routes, 0, end.lid);
         let mut all = 0;
         lanes.fill(0);
@@ -248,35 +254,40 @@ impl<'a> Traffic<'a> {
     }
 
     /// How many lanes may come up; lanes are below 16 whatever routes claim.
-    pub fn lanes(&self, routes: &Routes) -> u8 {
+    pub fn lane_count(&self, routes: &Routes) -> u8 {
         match &routes.lanes {
-            Lanes::ByDestination { lane, .. } | Lanes::ByPair { lane, .. } if !self.one_lane => {
+            PathLanes::ByDestination { lane, .. } | PathLanes::ByPair { lane, .. } if !self.one_lane => {
                 lane.iter().copied().max().map_or(1, |top| top.min(Lane::MAX) + 1)
             }
             _ => 1,
         }
     }
 
-    pub fn sends(&self, switch: u32) -> bool {
+    pub fn has_senders(&self, switch: u32) -> bool {
         self.switches || self.terminals[switch as usize] > 0
     }
 
     /// Cycles on every lane, each with the paths that close it.
-    pub fn cycles(&self, dependencies: &Dependencies, lanes: u8, all: &[&Routes]) -> Vec<Cycle> {
+    pub fn find_cycles(
+        &self,
+        dependencies: &DependencyGraph,
+        lanes: u8,
+        all: &[&Routes],
+    ) -> Vec<DependencyCycle> {
         let graph = &self.problem.graph;
-        let found = (0..lanes).filter_map(|lane| Some((lane, dependencies.cycle(graph, lane)?)));
-        found.map(|(lane, channels)| self.proven(lane, &channels, all)).collect()
+        let found = (0..lanes).filter_map(|lane| Some((lane, dependencies.find_cycle(graph, lane)?)));
+        found.map(|(lane, channels)| self.prove_cycle(lane, &channels, all)).collect()
     }
 
-    fn proven(&self, lane: u8, cycle: &[usize], all: &[&Routes]) -> Cycle {
+    fn prove_cycle(&self, lane: u8, cycle: &[usize], all: &[&Routes]) -> DependencyCycle {
         let next = cycle.iter().cycle().skip(1);
-        let paths = cycle.iter().zip(next).filter_map(|(a, b)| self.proof(lane, *a, *b, all)).collect();
+        let paths = cycle.iter().zip(next).filter_map(|(a, b)| self.find_proof(lane, *a, *b, all)).collect();
         let channels = cycle.iter().map(|channel| ChannelId(*channel as u32)).collect();
-        Cycle { lane: Lane::new(lane.into()).unwrap_or_default(), channels, paths }
+        DependencyCycle { lane: Lane::new(lane.into()).unwrap_or_default(), channels, paths }
     }
 
     /// The first path, by LID, that uses one channel and then the other.
-    fn proof(&self, lane: u8, a: usize, b: usize, all: &[&Routes]) -> Option<Proof> {
+    fn find_proof(&self, lane: u8, a: usize, b: usize, all: &[&Routes]) -> Option<DependencyProof> {
         let channels = self.problem.graph.channels();
         let (a, b) = (channels.get(a)?, channels.get(b)?);
         all.iter().enumerate().find_map(|(at, routes)| {
@@ -285,7 +296,7 @@ impl<'a> Traffic<'a> {
             let fits = both.filter(|(_, ports)| *ports == (&a.from_port.value(), &b.from_port.value()));
             fits.filter_map(|(lid, _)| Lid::new(lid)).find_map(|lid| {
                 let source = self.source_over(routes, lane, a.from, lid)?;
-                Some(Proof { source, destination: lid, routes: at })
+                Some(DependencyProof { source, destination: lid, routes: at })
             })
         })
     }
@@ -293,11 +304,11 @@ impl<'a> Traffic<'a> {
     /// A source whose path to a LID crosses a switch on a lane and arrives: the switch itself if it is one.
     fn source_over(&self, routes: &Routes, lane: u8, over: u32, lid: Lid) -> Option<u32> {
         let root = self.root_of(lid)?;
-        self.arrives(routes, over, lid, root, over)?;
+        self.is_crossed(routes, over, lid, root, over)?;
         let fits = |from: &u32| {
-            self.sends(*from)
+            self.has_senders(*from)
                 && self.lane(routes, *from, lid) == lane
-                && self.arrives(routes, *from, lid, root, over) == Some(true)
+                && self.is_crossed(routes, *from, lid, root, over) == Some(true)
         };
         if fits(&over) { Some(over) } else { self.problem.switches().find(fits) }
     }
@@ -313,12 +324,19 @@ impl<'a> Traffic<'a> {
         if !fabric.node(node).is_switch() {
             return None;
         }
-        let end = self.problem.behind(node.0).iter().find(|end| end.lid == lid)?;
+        let end = self.problem.destinations_behind(node.0).iter().find(|end| end.lid == lid)?;
         (self.switches || !end.is_switch()).then_some((node.0, end.port))
     }
 
     /// Whether a path crosses a switch; `None` when it does not arrive.
-    fn arrives(&self, routes: &Routes, from: u32, lid: Lid, root: (u32, PortNum), over: u32) -> Option<bool> {
+    fn is_crossed(
+        &self,
+        routes: &Routes,
+        from: u32,
+        lid: Lid,
+        root: (u32, PortNum),
+        over: u32,
+    ) -> Option<bool> {
         let graph = &self.problem.graph;
         let (mut at, mut crossed) = (from, false);
         for _ in 0..=graph.switch_count() {
@@ -327,7 +345,7 @@ impl<'a> Traffic<'a> {
             if at == root.0 {
                 return (egress == root.1).then_some(crossed);
             }
-            let leaving = &graph.channels()[graph.leaving(at)];
+            let leaving = &graph.channels()[graph.outgoing(at)];
             at = leaving.get(leaving.binary_search_by_key(&egress, |channel| channel.from_port).ok()?)?.to;
         }
         None
@@ -336,9 +354,14 @@ impl<'a> Traffic<'a> {
 
 /// Puts the dependencies of one tree down. `lanes`: for each switch the lanes that come through it, as bits; those of
 /// sources to begin with, and of all that pass afterwards.
-pub fn add_tree(graph: &SwitchGraph, dependencies: &Dependencies, tree: &Tree<'_>, lanes: &mut [u16]) {
+pub fn add_tree(
+    graph: &SwitchGraph,
+    dependencies: &DependencyGraph,
+    tree: &RouteTree<'_>,
+    lanes: &mut [u16],
+) {
     for switch in tree.order.iter().rev().copied().filter(|switch| *switch != tree.root) {
-        let next = tree.ways[switch as usize].to();
+        let next = tree.ways[switch as usize].switch();
         let through = lanes[switch as usize];
         if next == tree.root || through == 0 {
             continue;

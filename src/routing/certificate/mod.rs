@@ -1,17 +1,18 @@
 //! The certificate: properties of routes from any source, derived from the tables alone.
 
+mod certify;
 pub(super) mod dependencies;
-mod judge;
-mod mapping;
-mod pairs;
+mod lane_dependencies;
+mod lane_mapping;
+mod lost_pairs;
+mod report;
 mod service;
-mod verdict;
-mod waits;
 
-pub use dependencies::{Cycle, Proof};
-pub use judge::{certify, certify_among, pairs_in_scope};
-pub use mapping::{Hop, Mapping, room};
-pub use service::{Circle, Limit, Served, serve};
-pub use verdict::{
-    Certificate, ForwardingIndex, Kind, LaneKnowledge, Loop, Loops, LostPair, LostPairs, PathLengths, Scope,
+pub use certify::{certify, certify_partitioned, pairs_in_scope};
+pub use dependencies::{DependencyCycle, DependencyProof};
+pub use lane_mapping::{LaneHop, LaneMapping, data_lane_count};
+pub use report::{
+    Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPair, LostPairs,
+    PairKind, PathLengths, RouteScope,
 };
+pub use service::{CreditLoop, MissingLane, ServiceCertificate, certify_service};

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::dependencies::Proof;
-use super::mapping::Mapping;
-use super::waits::Waits;
-use crate::engine::{Pulse, Refusal};
+use super::dependencies::DependencyProof;
+use super::lane_dependencies::LaneDependencies;
+use super::lane_mapping::LaneMapping;
+use crate::engine::{EngineRefusal, RouteProgress};
 use crate::problem::{Destination, Problem};
-use crate::trees::{Distances, Reader, Tree, Ways, batches};
-use fabdeck_fabric::{ChannelId, Fabric, Lane, Levels, Lid, NodeId, PortId, PortNum, Routes};
+use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
+use fabdeck_fabric::{ChannelId, Fabric, Lane, Lid, NodeId, PortId, PortNum, Routes, ServiceLevels};
 
 /// A port without the lane on which paths cross it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limit {
+pub struct MissingLane {
     /// The port, which drops the packets.
     pub port: PortId,
     /// The lane.
@@ -28,50 +28,50 @@ pub struct Limit {
 
 /// A credit loop across lanes: (channel, lane) pairs of which each waits for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Circle {
+pub struct CreditLoop {
     /// The channels with their lanes.
     pub hops: Vec<(ChannelId, Lane)>,
     /// For each of them a path that uses it and then the next one.
-    pub paths: Vec<Proof>,
+    pub paths: Vec<DependencyProof>,
 }
 
 /// The lanes that paths take by their service levels.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Served {
+pub struct ServiceCertificate {
     /// The lanes in use between switches.
     pub lanes: Vec<u8>,
     /// Ports that drop packets, in the order of the ports.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<MissingLane>,
     /// The number of (source switch, LID) whose level is unknown.
-    pub unsaid: u64,
+    pub unknown_levels: u64,
     /// Switches on the paths without SL2VL tables.
-    pub untold: Vec<u32>,
+    pub without_tables: Vec<u32>,
     /// A credit loop, where there is one.
-    pub circle: Option<Circle>,
+    pub credit_loop: Option<CreditLoop>,
 }
 
-impl Served {
+impl ServiceCertificate {
     /// Whether the lane of every path is known at every hop.
-    pub fn whole(&self) -> bool {
-        self.unsaid == 0 && self.untold.is_empty()
+    pub fn is_complete(&self) -> bool {
+        self.unknown_levels == 0 && self.without_tables.is_empty()
     }
 }
 
 /// Follows the service levels of all paths through the SL2VL tables.
-pub fn serve(
+pub fn certify_service(
     problem: &Problem<'_>,
     routes: &Routes,
     switches: bool,
-    mapping: &Mapping<'_>,
-    levels: &Levels,
-    pulse: &dyn Pulse,
-) -> Result<Served, Refusal> {
-    let table = Ways::new(&problem.graph);
-    let used: Vec<u8> = (0..16).filter(|level| levels.all() >> level & 1 == 1).collect();
-    let lanes = lanes(problem, mapping, &used);
-    let waits = Waits::new(&problem.graph, lanes);
-    let groups = Groups::new(problem, mapping, switches);
-    let pass = Pass {
+    mapping: &LaneMapping<'_>,
+    levels: &ServiceLevels,
+    pulse: &dyn RouteProgress,
+) -> Result<ServiceCertificate, EngineRefusal> {
+    let table = PortMap::new(&problem.graph);
+    let used: Vec<u8> = (0..16).filter(|level| levels.all_bits() >> level & 1 == 1).collect();
+    let lanes = lane_count(problem, mapping, &used);
+    let waits = LaneDependencies::new(&problem.graph, lanes);
+    let groups = SourceGroups::new(problem, mapping, switches);
+    let pass = ServicePass {
         problem,
         routes,
         switches,
@@ -82,34 +82,34 @@ pub fn serve(
         waits: &waits,
         groups: &groups,
     };
-    let found = batches(problem).into_par_iter().map(|batch| pass.batch(batch, pulse));
-    let found = found.reduce(Found::default, Found::join);
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
+    let found = switch_batches(problem).into_par_iter().map(|batch| pass.walk_batch(batch, pulse));
+    let found = found.reduce(PassResult::default, PassResult::join);
+    if pulse.is_cancelled() {
+        return Err(EngineRefusal::Cancelled);
     }
-    let circle = waits.circle(&problem.graph).map(|hops| pass.proven(&hops));
+    let circle = waits.find_loop(&problem.graph).map(|hops| pass.prove_loop(&hops));
     let limit = |((port, lane), paths): (&(PortId, u8), &u64)| {
-        let room = super::mapping::room(problem.fabric, *port);
-        Limit { port: *port, lane: *lane, room, paths: *paths }
+        let room = super::lane_mapping::data_lane_count(problem.fabric, *port);
+        MissingLane { port: *port, lane: *lane, room, paths: *paths }
     };
-    Ok(Served {
+    Ok(ServiceCertificate {
         lanes: (0..16).filter(|lane| found.lanes >> lane & 1 == 1).collect(),
         limits: found.limits.iter().map(limit).collect(),
-        unsaid: found.unsaid,
-        untold: found.untold.keys().copied().collect(),
-        circle,
+        unknown_levels: found.unsaid,
+        without_tables: found.untold.keys().copied().collect(),
+        credit_loop: circle,
     })
 }
 
 /// One more than the highest lane that any of these levels may come to between switches.
-fn lanes(problem: &Problem<'_>, mapping: &Mapping<'_>, used: &[u8]) -> u8 {
+fn lane_count(problem: &Problem<'_>, mapping: &LaneMapping<'_>, used: &[u8]) -> u8 {
     let mut top = 0;
     for switch in problem.switches() {
-        for channel in &problem.graph.channels()[problem.graph.leaving(switch)] {
+        for channel in &problem.graph.channels()[problem.graph.outgoing(switch)] {
             let others = problem.fabric.ports_of(NodeId(switch)).map(|(_, port)| port.number);
             for from in others {
                 let hop = |level: &u8| mapping.hop(switch, from, channel.from_port, *level);
-                top = used.iter().map(hop).filter(|hop| hop.passes).map(|hop| hop.lane).fold(top, u8::max);
+                top = used.iter().map(hop).filter(|hop| hop.has_lane).map(|hop| hop.lane).fold(top, u8::max);
             }
         }
     }
@@ -118,7 +118,7 @@ fn lanes(problem: &Problem<'_>, mapping: &Mapping<'_>, used: &[u8]) -> u8 {
 
 /// Sources of a switch that a port treats alike.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct SourceGroup {
     table: u32,
     /// The levels that do not leave the adapter.
     held_back: u16,
@@ -129,13 +129,13 @@ struct Group {
 
 /// The groups by switch and out port.
 #[derive(Debug)]
-struct Groups {
+struct SourceGroups {
     first: Vec<u32>,
-    groups: Vec<Vec<Group>>,
+    groups: Vec<Vec<SourceGroup>>,
 }
 
-impl Groups {
-    fn new(problem: &Problem<'_>, mapping: &Mapping<'_>, switches: bool) -> Self {
+impl SourceGroups {
+    fn new(problem: &Problem<'_>, mapping: &LaneMapping<'_>, switches: bool) -> Self {
         let (mut first, mut groups) = (Vec::new(), Vec::new());
         for switch in problem.switches() {
             first.push(groups.len() as u32);
@@ -143,14 +143,14 @@ impl Groups {
             let ports =
                 problem.fabric.ports_of(NodeId(switch)).map(|(_, port)| port.number.index() + 1).max();
             for out in 0..ports.unwrap_or(1) {
-                groups.push(alike(mapping, switch, PortNum(out as u8), &sources));
+                groups.push(group_sources(mapping, switch, PortNum(out as u8), &sources));
             }
         }
         first.push(groups.len() as u32);
         Self { first, groups }
     }
 
-    fn of(&self, switch: u32, out: PortNum) -> &[Group] {
+    fn groups(&self, switch: u32, out: PortNum) -> &[SourceGroup] {
         let at = switch as usize;
         let (Some(first), Some(end)) = (self.first.get(at), self.first.get(at + 1)) else { return &[] };
         let all = self.groups.get(*first as usize..*end as usize).unwrap_or_default();
@@ -161,29 +161,34 @@ impl Groups {
 /// What sends from a switch: the port that it comes in by, the levels that it holds back, and its own port.
 fn sources(
     problem: &Problem<'_>,
-    mapping: &Mapping<'_>,
+    mapping: &LaneMapping<'_>,
     switch: u32,
     switches: bool,
 ) -> Vec<(PortNum, u16, PortId)> {
     let terminals = problem.graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
     let mut all: Vec<_> = terminals
-        .map(|terminal| (terminal.switch_port, mapping.held_back(terminal.port), terminal.port))
+        .map(|terminal| (terminal.switch_port, mapping.withheld_levels(terminal.port), terminal.port))
         .collect();
-    let own = problem.behind(switch).iter().any(Destination::is_switch);
+    let own = problem.destinations_behind(switch).iter().any(Destination::is_switch);
     let port = problem.fabric.port_of(NodeId(switch), PortNum::MANAGEMENT);
     all.extend(port.filter(|_| switches && own).map(|port| (PortNum::MANAGEMENT, 0, port)));
     all
 }
 
-fn alike(mapping: &Mapping<'_>, switch: u32, out: PortNum, sources: &[(PortNum, u16, PortId)]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn group_sources(
+    mapping: &LaneMapping<'_>,
+    switch: u32,
+    out: PortNum,
+    sources: &[(PortNum, u16, PortId)],
+) -> Vec<SourceGroup> {
+    let mut groups: Vec<SourceGroup> = Vec::new();
     // Nobody sends to itself.
     for (from, held_back, port) in sources.iter().filter(|(from, ..)| *from != out) {
-        let table = mapping.table(switch, *from, out);
-        let same = |group: &&mut Group| group.table == table && group.held_back == *held_back;
+        let table = mapping.table_number(switch, *from, out);
+        let same = |group: &&mut SourceGroup| group.table == table && group.held_back == *held_back;
         match groups.iter_mut().find(same) {
             Some(group) => group.count += 1,
-            None => groups.push(Group { table, held_back: *held_back, count: 1, port: *port }),
+            None => groups.push(SourceGroup { table, held_back: *held_back, count: 1, port: *port }),
         }
     }
     groups
@@ -191,14 +196,14 @@ fn alike(mapping: &Mapping<'_>, switch: u32, out: PortNum, sources: &[(PortNum, 
 
 /// What one pass finds; sums and sets, so that the order of destinations does not show.
 #[derive(Default)]
-struct Found {
+struct PassResult {
     limits: BTreeMap<(PortId, u8), u64>,
     unsaid: u64,
     untold: BTreeMap<u32, ()>,
     lanes: u16,
 }
 
-impl Found {
+impl PassResult {
     fn join(mut self, other: Self) -> Self {
         for (limit, paths) in other.limits {
             *self.limits.entry(limit).or_default() += paths;
@@ -212,56 +217,62 @@ impl Found {
 
 /// What leaves a switch towards a destination on one level: how many paths, and on which lanes, as bits.
 #[derive(Clone, Copy, Default)]
-struct Flow {
+struct LevelFlow {
     paths: u64,
     lanes: u16,
 }
 
-struct Pass<'a> {
+struct ServicePass<'a> {
     problem: &'a Problem<'a>,
     routes: &'a Routes,
     switches: bool,
-    mapping: &'a Mapping<'a>,
-    levels: &'a Levels,
-    table: &'a Ways,
+    mapping: &'a LaneMapping<'a>,
+    levels: &'a ServiceLevels,
+    table: &'a PortMap,
     used: Vec<u8>,
-    waits: &'a Waits,
-    groups: &'a Groups,
+    waits: &'a LaneDependencies,
+    groups: &'a SourceGroups,
 }
 
-impl Pass<'_> {
+impl ServicePass<'_> {
     fn fabric(&self) -> &Fabric {
         self.problem.fabric
     }
 
-    fn batch(&self, roots: std::ops::Range<u32>, pulse: &dyn Pulse) -> Found {
+    fn walk_batch(&self, roots: std::ops::Range<u32>, pulse: &dyn RouteProgress) -> PassResult {
         let graph = &self.problem.graph;
-        let mut found = Found::default();
-        let near = Distances::to(graph, roots.clone());
-        let mut reader = Reader::new(self.problem, self.table);
-        let mut flows = vec![Flow::default(); graph.switch_count() * self.used.len()];
+        let mut found = PassResult::default();
+        let near = Distances::measure(graph, roots.clone());
+        let mut reader = TreeReader::new(self.problem, self.table);
+        let mut flows = vec![LevelFlow::default(); graph.switch_count() * self.used.len()];
         for root in roots {
-            if pulse.cancelled() {
+            if pulse.is_cancelled() {
                 break;
             }
-            let mut wanted = self.problem.behind(root).to_vec();
+            let mut wanted = self.problem.destinations_behind(root).to_vec();
             wanted.retain(|end| self.switches || !end.is_switch());
             let never = |_: &Destination, _: &Destination| false;
             reader.read(self.routes, (root, near.row(root)), &wanted, &never, &mut |run, tree| {
-                run.iter().for_each(|end| self.end(end, tree, &mut flows, &mut found));
+                run.iter().for_each(|end| self.walk_tree(end, tree, &mut flows, &mut found));
             });
         }
         found
     }
 
     /// All paths to one LID, the farthest switch first.
-    fn end(&self, end: &Destination, tree: &Tree<'_>, flows: &mut [Flow], found: &mut Found) {
+    fn walk_tree(
+        &self,
+        end: &Destination,
+        tree: &RouteTree<'_>,
+        flows: &mut [LevelFlow],
+        found: &mut PassResult,
+    ) {
         let graph = &self.problem.graph;
-        flows.fill(Flow::default());
+        flows.fill(LevelFlow::default());
         for switch in tree.order.iter().rev().copied() {
             let channel = (switch != tree.root).then(|| tree.channel(graph, switch));
             let out = channel.map_or(end.port, |channel| graph.channels()[channel].from_port);
-            self.send(switch, out, end, flows, found);
+            self.add_sources(switch, out, end, flows, found);
             let Some(channel) = channel else { continue };
             let hop = &graph.channels()[channel];
             let beyond = (hop.to != tree.root).then(|| tree.channel(graph, hop.to));
@@ -272,8 +283,8 @@ impl Pass<'_> {
                     continue;
                 }
                 found.lanes |= flow.lanes;
-                let table = self.mapping.table(hop.to, hop.to_port, next);
-                let lane = self.enter((hop.to, next), table, (at, flow.paths), flows, found);
+                let table = self.mapping.table_number(hop.to, hop.to_port, next);
+                let lane = self.enter_port((hop.to, next), table, (at, flow.paths), flows, found);
                 if let Some((lane, _)) = lane.zip(beyond) {
                     self.waits.add((channel, flow.lanes), tree.ways[hop.to as usize].place(), lane);
                 }
@@ -282,9 +293,16 @@ impl Pass<'_> {
     }
 
     /// What the sources of a switch send.
-    fn send(&self, switch: u32, out: PortNum, end: &Destination, flows: &mut [Flow], found: &mut Found) {
-        let groups = self.groups.of(switch, out);
-        let levels = self.levels.of(switch, end.lid);
+    fn add_sources(
+        &self,
+        switch: u32,
+        out: PortNum,
+        end: &Destination,
+        flows: &mut [LevelFlow],
+        found: &mut PassResult,
+    ) {
+        let groups = self.groups.groups(switch, out);
+        let levels = self.levels.level_bits(switch, end.lid);
         if levels == 0 && !groups.is_empty() {
             found.unsaid += 1;
         }
@@ -293,10 +311,10 @@ impl Pass<'_> {
             let mut paths = u64::from(group.count);
             for (at, level) in self.used.iter().enumerate().filter(|(_, level)| levels >> **level & 1 == 1) {
                 if group.held_back >> level & 1 == 1 {
-                    let lane = self.mapping.sent_on(group.port, *level);
+                    let lane = self.mapping.adapter_lane(group.port, *level);
                     *found.limits.entry((group.port, lane)).or_default() += paths;
                 } else {
-                    self.enter((switch, out), group.table, (at, paths), flows, found);
+                    self.enter_port((switch, out), group.table, (at, paths), flows, found);
                 }
                 paths = 0;
             }
@@ -304,23 +322,23 @@ impl Pass<'_> {
     }
 
     /// Paths come to an out port: the lane that they leave on, or they end there.
-    fn enter(
+    fn enter_port(
         &self,
         (switch, out): (u32, PortNum),
         table: u32,
         (at, paths): (usize, u64),
-        flows: &mut [Flow],
-        found: &mut Found,
+        flows: &mut [LevelFlow],
+        found: &mut PassResult,
     ) -> Option<u8> {
         // What is for the switch itself has arrived.
         if out == PortNum::MANAGEMENT {
             return None;
         }
-        let hop = self.mapping.by_table(table, self.mapping.room(switch, out), self.used[at]);
-        if !hop.told {
+        let hop = self.mapping.hop_by_table(table, self.mapping.lane_capacity(switch, out), self.used[at]);
+        if !hop.from_table {
             found.untold.insert(switch, ());
         }
-        if !hop.passes {
+        if !hop.has_lane {
             let port = self.fabric().port_of(NodeId(switch), out)?;
             *found.limits.entry((port, hop.lane)).or_default() += paths;
             return None;
@@ -331,47 +349,47 @@ impl Pass<'_> {
         Some(hop.lane)
     }
 
-    fn proven(&self, hops: &[(usize, u8)]) -> Circle {
+    fn prove_loop(&self, hops: &[(usize, u8)]) -> CreditLoop {
         let next = hops.iter().cycle().skip(1);
-        let paths = hops.iter().zip(next).filter_map(|(a, b)| self.proof(*a, *b)).collect();
+        let paths = hops.iter().zip(next).filter_map(|(a, b)| self.find_proof(*a, *b)).collect();
         let named = |(channel, lane): &(usize, u8)| {
             (ChannelId(*channel as u32), Lane::new((*lane).into()).unwrap_or_default())
         };
-        Circle { hops: hops.iter().map(named).collect(), paths }
+        CreditLoop { hops: hops.iter().map(named).collect(), paths }
     }
 
     /// The first path, by LID and source, that needs one after the other.
-    fn proof(&self, a: (usize, u8), b: (usize, u8)) -> Option<Proof> {
+    fn find_proof(&self, a: (usize, u8), b: (usize, u8)) -> Option<DependencyProof> {
         let channels = self.problem.graph.channels();
         let (here, there) = (channels.get(a.0)?, channels.get(b.0)?);
         let (row, next) = (self.routes.row(here.from), self.routes.row(there.from));
         let lids = (0u32..).zip(row.iter().zip(next));
         let fits = lids.filter(|(_, ports)| *ports == (&here.from_port.value(), &there.from_port.value()));
         fits.filter_map(|(lid, _)| Lid::new(lid)).find_map(|lid| {
-            let end = self.end_of(lid)?;
+            let end = self.find_end(lid)?;
             let uses = |source: &u32| {
                 let starts = sources(self.problem, self.mapping, *source, self.switches);
-                starts.iter().any(|start| self.crosses(*source, start, end, a, b))
+                starts.iter().any(|start| self.is_crossed(*source, start, end, a, b))
             };
             let source = self.problem.switches().find(uses)?;
-            Some(Proof { source, destination: lid, routes: 0 })
+            Some(DependencyProof { source, destination: lid, routes: 0 })
         })
     }
 
     /// The switch of a LID in scope, and where it leaves it.
-    fn end_of(&self, lid: Lid) -> Option<(u32, Destination)> {
+    fn find_end(&self, lid: Lid) -> Option<(u32, Destination)> {
         let port = self.fabric().port(self.fabric().port_by_lid(lid)?);
         let node = match self.fabric().node(port.node).is_switch() {
             true => port.node,
             false => self.fabric().port(port.peer?).node,
         };
         let switch = Some(node.0).filter(|_| self.fabric().node(node).is_switch())?;
-        let end = self.problem.behind(switch).iter().find(|end| end.lid == lid)?;
+        let end = self.problem.destinations_behind(switch).iter().find(|end| end.lid == lid)?;
         (self.switches || !end.is_switch()).then_some((switch, *end))
     }
 
     /// Whether packets of a source need `b` after `a`, on some level that it sends on.
-    fn crosses(
+    fn is_crossed(
         &self,
         source: u32,
         (from, held_back, _): &(PortNum, u16, PortId),
@@ -379,7 +397,7 @@ impl Pass<'_> {
         a: (usize, u8),
         b: (usize, u8),
     ) -> bool {
-        let levels = self.levels.of(source, end.lid) & !held_back;
+        let levels = self.levels.level_bits(source, end.lid) & !held_back;
         (0..16).filter(|level| levels >> level & 1 == 1).any(|level| {
             let graph = &self.problem.graph;
             let (mut at, mut from, mut last) = (source, *from, None);
@@ -388,17 +406,17 @@ impl Pass<'_> {
                 if at == root {
                     return false;
                 }
-                let leaving = &graph.channels()[graph.leaving(at)];
+                let leaving = &graph.channels()[graph.outgoing(at)];
                 let Ok(place) = leaving.binary_search_by_key(&out, |channel| channel.from_port) else {
                     return false;
                 };
                 let hop = self.mapping.hop(at, from, out, level);
-                if !hop.passes {
+                if !hop.has_lane {
                     return false;
                 }
-                let now = (graph.leaving(at).start + place, hop.lane);
+                let now = (graph.outgoing(at).start + place, hop.lane);
                 if last == Some(a) && now == b {
-                    return self.arrives(now.0, (root, end));
+                    return self.is_arriving(now.0, (root, end));
                 }
                 last = Some(now);
                 (at, from) = (leaving[place].to, leaving[place].to_port);
@@ -408,7 +426,7 @@ impl Pass<'_> {
     }
 
     /// Whether what is on a channel comes to a LID in the end.
-    fn arrives(&self, channel: usize, (root, end): (u32, Destination)) -> bool {
+    fn is_arriving(&self, channel: usize, (root, end): (u32, Destination)) -> bool {
         let graph = &self.problem.graph;
         let mut at = graph.channels()[channel].to;
         for _ in 0..=graph.switch_count() {
@@ -416,7 +434,7 @@ impl Pass<'_> {
             if at == root {
                 return out == end.port;
             }
-            let leaving = &graph.channels()[graph.leaving(at)];
+            let leaving = &graph.channels()[graph.outgoing(at)];
             let Ok(place) = leaving.binary_search_by_key(&out, |channel| channel.from_port) else {
                 return false;
             };

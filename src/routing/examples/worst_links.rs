@@ -8,30 +8,30 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use fabdeck_fabric::generate::{Spec, generate};
-use fabdeck_fabric::{Faults, Resolved};
-use fabdeck_routing::analysis::{Marked, Paths};
-use fabdeck_routing::{NoPulse, Problem, Request, engine, run};
+use fabdeck_fabric::generate::{FabricSpec, generate};
+use fabdeck_fabric::{ElementId, Faults};
+use fabdeck_routing::analysis::{MarkedPaths, PathIndex};
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine, run_engine};
 
 /// The number of links to print.
 const SHOWN: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "kary,k=4,n=3".to_owned());
-    let spec: Spec = name.parse()?;
+    let spec: FabricSpec = name.parse()?;
     let (fabric, faults) = (generate(&spec)?.fabric, Faults::new());
     let problem = Problem::new(&fabric, &faults);
-    let minhop = engine("minhop").ok_or("the registry has no minhop")?;
-    let answer = run(minhop, &problem, &Request::default(), None, &NoPulse)?;
-    let paths = Arc::new(Paths::new(&problem, answer.routes, &NoPulse)?);
+    let minhop = find_engine("minhop").ok_or("the registry has no minhop")?;
+    let answer = run_engine(minhop, &problem, &Request::default(), None, &NoProgress)?;
+    let paths = Arc::new(PathIndex::new(&problem, answer.routes, &NoProgress)?);
 
     // A mark costs a look at the ports that it touches, so every link can be tried.
-    let mut marked = Marked::new(paths.clone());
+    let mut marked = MarkedPaths::new(paths.clone());
     let mut losses = Vec::new();
-    for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
-        marked.mark(&fabric, Resolved::Link(link));
-        losses.push((marked.lost().pairs, link));
-        marked.unmark(&fabric, Resolved::Link(link));
+    for (link, _) in fabric.links().filter(|(link, _)| fabric.is_between_switches(*link)) {
+        marked.mark(&fabric, ElementId::Link(link));
+        losses.push((marked.path_losses().pairs, link));
+        marked.unmark(&fabric, ElementId::Link(link));
     }
     losses.sort_by_key(|(pairs, link)| (std::cmp::Reverse(*pairs), *link));
 

@@ -2,17 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::dependencies::Dependencies;
+use super::possible_dependencies::PossibleDependencies;
 use crate::descent::Descent;
 use crate::problem::{Destination, Problem};
-use fabdeck_fabric::{Lanes, NO_PATH, Routes};
+use fabdeck_fabric::{NO_PATH, PathLanes, Routes};
 
 /// Not on any lane, or leads nowhere.
 pub(super) const NONE: u8 = u8::MAX;
 
 /// One destination switch.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct DestinationBlock {
     pub(super) switch: u32,
     /// The hops of the farthest switch that reaches it.
     pub(super) far: u32,
@@ -26,22 +26,27 @@ pub(super) struct Block {
     pub(super) left: usize,
 }
 
-impl Block {
+impl DestinationBlock {
     /// No path has a lane, and none looks for one.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear_lanes(&mut self) {
         self.lane.fill(NONE);
         self.left = 0;
     }
 }
 
 /// A block for each switch that has destinations.
-pub(super) fn blocks(problem: &Problem<'_>, routes: &Routes, on: &Dependencies) -> Vec<Block> {
-    let places = places(problem);
-    let with: Vec<u32> = problem.switches().filter(|switch| !problem.behind(*switch).is_empty()).collect();
+pub(super) fn destination_blocks(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    on: &PossibleDependencies,
+) -> Vec<DestinationBlock> {
+    let places = channel_places(problem);
+    let with: Vec<u32> =
+        problem.switches().filter(|switch| !problem.destinations_behind(*switch).is_empty()).collect();
     let new = |descent: &mut Descent, switch: u32| {
         descent.build(&on.net, switch);
         let height = on.net.switch_count();
-        let ends = problem.behind(switch);
+        let ends = problem.destinations_behind(switch);
         let mut via = vec![NONE; ends.len() * height];
         for from in problem.switches() {
             let (row, places) = (routes.row(from), &places[from as usize * 256..][..256]);
@@ -50,16 +55,23 @@ pub(super) fn blocks(problem: &Problem<'_>, routes: &Routes, on: &Dependencies) 
             }
         }
         let lane = vec![NONE; via.len()];
-        Block { switch, far: descent.far(), order: descent.order().to_vec(), via, lane, left: 0 }
+        DestinationBlock {
+            switch,
+            far: descent.max_hops(),
+            order: descent.order().to_vec(),
+            via,
+            lane,
+            left: 0,
+        }
     };
     with.into_par_iter().map_init(Descent::default, |descent, switch| new(descent, switch)).collect()
 }
 
 /// Of each port of each switch, the place of its channel among those that leave.
-fn places(problem: &Problem<'_>) -> Vec<u8> {
+fn channel_places(problem: &Problem<'_>) -> Vec<u8> {
     let mut places = vec![NONE; problem.graph.switch_count() * 256];
     for switch in problem.switches() {
-        let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
+        let channels = &problem.graph.channels()[problem.graph.outgoing(switch)];
         for (place, channel) in channels.iter().enumerate() {
             let port = channel.from_port.value();
             if port != NO_PATH {
@@ -71,22 +83,27 @@ fn places(problem: &Problem<'_>) -> Vec<u8> {
 }
 
 /// The lanes of all blocks as routes have them, in the plainest form that says it.
-pub(super) fn gather(problem: &Problem<'_>, routes: &Routes, blocks: &[Block], lanes: u8) -> Lanes {
+pub(super) fn gather_lanes(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    blocks: &[DestinationBlock],
+    lanes: u8,
+) -> PathLanes {
     if lanes <= 1 {
-        return Lanes::One;
+        return PathLanes::One;
     }
     let height = problem.graph.switch_count();
     let columns = || {
-        blocks
-            .iter()
-            .flat_map(|block| problem.behind(block.switch).iter().zip(block.lane.chunks_exact(height)))
+        blocks.iter().flat_map(|block| {
+            problem.destinations_behind(block.switch).iter().zip(block.lane.chunks_exact(height))
+        })
     };
-    if columns().all(|(_, column)| lane_of_all(column).is_some()) {
+    if columns().all(|(_, column)| uniform_lane(column).is_some()) {
         let mut lane = vec![0; routes.stride()];
         for (end, column) in columns() {
-            lane[end.lid.index()] = lane_of_all(column).unwrap_or(0);
+            lane[end.lid.index()] = uniform_lane(column).unwrap_or(0);
         }
-        return Lanes::ByDestination { lanes, lane };
+        return PathLanes::ByDestination { lanes, lane };
     }
     let mut lane = vec![0; routes.stride() * height];
     let columns: Vec<(&Destination, &[u8])> = columns().collect();
@@ -98,11 +115,11 @@ pub(super) fn gather(problem: &Problem<'_>, routes: &Routes, blocks: &[Block], l
             }
         }
     });
-    Lanes::ByPair { lanes, lane }
+    PathLanes::ByPair { lanes, lane }
 }
 
 /// The lane of a whole column, when its paths have only one.
-fn lane_of_all(column: &[u8]) -> Option<u8> {
+fn uniform_lane(column: &[u8]) -> Option<u8> {
     let mut lanes = column.iter().filter(|lane| **lane != NONE);
     let first = lanes.next().copied().unwrap_or(0);
     lanes.all(|lane| *lane == first).then_some(first)

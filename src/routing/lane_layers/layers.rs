@@ -12,20 +12,20 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{Block, NONE, blocks, gather};
-use super::dependencies::Dependencies;
-use super::escape::EscapeTree;
-use super::order::Order;
-use crate::engine::{Pulse, Refusal};
+use super::blocks::{DestinationBlock, NONE, destination_blocks, gather_lanes};
+use super::channel_order::ChannelOrder;
+use super::escape_tree::EscapeTree;
+use super::possible_dependencies::PossibleDependencies;
+use crate::engine::{EngineRefusal, RouteProgress};
 use crate::problem::Problem;
-use fabdeck_fabric::{Lanes, Routes};
+use fabdeck_fabric::{PathLanes, Routes};
 
 /// No fabric needs as many; beyond them it is only known that more are needed.
-const LANES: usize = 64;
+const MAX_LANES: usize = 64;
 
 /// What became of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Layered {
+pub(crate) struct LaneAssignment {
     /// How many lanes paths between adapters take, and how many all paths do.
     pub(crate) between_adapters: u32,
     pub(crate) needed: u32,
@@ -35,57 +35,57 @@ pub(crate) struct Layered {
 
 /// Puts routes whose paths are all shortest in hops on lanes. However many are needed: who asked decides. Where the
 /// lanes of adapters have no room for the paths to a switch, these go over to the tree of lane 0.
-pub(crate) fn layer(
+pub(crate) fn assign_lanes(
     problem: &Problem<'_>,
     routes: &mut Routes,
-    pulse: &dyn Pulse,
-) -> Result<Layered, Refusal> {
-    let on = Dependencies::new(&problem.graph);
-    let mut blocks = blocks(problem, routes, &on);
+    pulse: &dyn RouteProgress,
+) -> Result<LaneAssignment, EngineRefusal> {
+    let on = PossibleDependencies::new(&problem.graph);
+    let mut blocks = destination_blocks(problem, routes, &on);
     let tree = EscapeTree::new(problem, &on, &blocks);
     let rank = on.inwards_then_outwards(tree.order());
-    if fit_on_one(problem, &on, &rank, &mut blocks, pulse)? {
-        routes.lanes = Lanes::One;
-        return Ok(Layered { between_adapters: 1, needed: 1, escaped: 0 });
+    if can_fit_on_one(problem, &on, &rank, &mut blocks, pulse)? {
+        routes.lanes = PathLanes::One;
+        return Ok(LaneAssignment { between_adapters: 1, needed: 1, escaped: 0 });
     }
-    let mut layers = Layers { on: &on, rank: &rank, lanes: Vec::new(), pulse, most: LANES };
-    layers.open();
+    let mut layers = LaneLayers { on: &on, rank: &rank, lanes: Vec::new(), pulse, most: MAX_LANES };
+    layers.open_lane();
     if let Some(first) = layers.lanes.first_mut() {
-        tree.take(&on, &mut first.order);
+        tree.use_turns(&on, &mut first.order);
     }
-    layers.want(problem, &mut blocks, |from, to| from && to)?;
+    layers.place_wanted(problem, &mut blocks, |from, to| from && to)?;
     let between_adapters = layers.lanes.len() as u32;
-    layers.want(problem, &mut blocks, |from, to| !from && to)?;
+    layers.place_wanted(problem, &mut blocks, |from, to| !from && to)?;
     let needed = layers.lanes.len();
     let unplaced = blocks.iter().any(|block| block.left > 0);
     layers.most = needed;
-    layers.lanes.iter_mut().for_each(|lane| lane.order.settle());
-    layers.want(problem, &mut blocks, |_, to| !to)?;
+    layers.lanes.iter_mut().for_each(|lane| lane.order.freeze());
+    layers.place_wanted(problem, &mut blocks, |_, to| !to)?;
     drop(layers);
-    let escaped = escape(problem, routes, &on, &tree, &mut blocks);
+    let escaped = move_to_tree(problem, routes, &on, &tree, &mut blocks);
     blocks.par_iter_mut().for_each(|block| block.via = Vec::new());
-    routes.lanes = gather(problem, routes, &blocks, needed as u8);
-    Ok(Layered { between_adapters, needed: needed as u32 + u32::from(unplaced), escaped })
+    routes.lanes = gather_lanes(problem, routes, &blocks, needed as u8);
+    Ok(LaneAssignment { between_adapters, needed: needed as u32 + u32::from(unplaced), escaped })
 }
 
 /// Whether all paths go on one lane as they are, those of switches too: then the tree, whose turns come before any path,
 /// would only be in their way. Ends at the first one that does not.
-fn fit_on_one(
+fn can_fit_on_one(
     problem: &Problem<'_>,
-    on: &Dependencies,
+    on: &PossibleDependencies,
     rank: &[u32],
-    blocks: &mut [Block],
-    pulse: &dyn Pulse,
-) -> Result<bool, Refusal> {
-    let mut lane = Layer::new(on, rank);
-    want(problem, blocks, |_, _| true);
+    blocks: &mut [DestinationBlock],
+    pulse: &dyn RouteProgress,
+) -> Result<bool, EngineRefusal> {
+    let mut lane = LaneLayer::new(on, rank);
+    mark_wanted(problem, blocks, |_, _| true);
     for at in 0..blocks.len() {
-        if pulse.cancelled() {
-            return Err(Refusal::Cancelled);
+        if pulse.is_cancelled() {
+            return Err(EngineRefusal::Cancelled);
         }
-        lane.lay(on, 0, &mut blocks[at]);
+        lane.place_block(on, 0, &mut blocks[at]);
         if blocks[at].left > 0 {
-            blocks.par_iter_mut().for_each(Block::forget);
+            blocks.par_iter_mut().for_each(DestinationBlock::clear_lanes);
             return Ok(false);
         }
     }
@@ -93,18 +93,20 @@ fn fit_on_one(
 }
 
 /// Paths to switches of which one found no lane go over to the tree, all that lead to the same LID. How many LIDs.
-fn escape(
+fn move_to_tree(
     problem: &Problem<'_>,
     routes: &mut Routes,
-    on: &Dependencies,
+    on: &PossibleDependencies,
     tree: &EscapeTree,
-    blocks: &mut [Block],
+    blocks: &mut [DestinationBlock],
 ) -> usize {
     let height = problem.graph.switch_count();
     let mut escaped = 0;
     for block in blocks.iter_mut().filter(|block| block.left > 0) {
-        let towards = tree.towards(on, block.switch);
-        for (end, lanes) in problem.behind(block.switch).iter().zip(block.lane.chunks_exact_mut(height)) {
+        let towards = tree.channels_towards(on, block.switch);
+        for (end, lanes) in
+            problem.destinations_behind(block.switch).iter().zip(block.lane.chunks_exact_mut(height))
+        {
             if !end.is_switch() || !lanes.contains(&WANTED) {
                 continue;
             }
@@ -122,13 +124,17 @@ fn escape(
 }
 
 /// Marks the paths that are wanted, which is told from whether adapters send them and whether they go to adapters.
-fn want(problem: &Problem<'_>, blocks: &mut [Block], wanted: impl Fn(bool, bool) -> bool + Sync) {
+fn mark_wanted(
+    problem: &Problem<'_>,
+    blocks: &mut [DestinationBlock],
+    wanted: impl Fn(bool, bool) -> bool + Sync,
+) {
     let height = problem.graph.switch_count();
     let sends: Vec<bool> =
         problem.switches().map(|switch| !problem.graph.terminals_of(switch).is_empty()).collect();
     blocks.par_iter_mut().for_each(|block| {
         let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
-        for ((lane, via), end) in columns.zip(problem.behind(block.switch)) {
+        for ((lane, via), end) in columns.zip(problem.destinations_behind(block.switch)) {
             for from in block.order.iter().skip(1).map(|from| *from as usize) {
                 if wanted(sends[from], !end.is_switch()) && via[from] != NONE {
                     lane[from] = WANTED;
@@ -142,45 +148,45 @@ fn want(problem: &Problem<'_>, blocks: &mut [Block], wanted: impl Fn(bool, bool)
 /// A path that looks for a lane.
 const WANTED: u8 = NONE - 1;
 
-struct Layers<'a> {
-    on: &'a Dependencies,
+struct LaneLayers<'a> {
+    on: &'a PossibleDependencies,
     /// Where channels stand before a lane has any dependency.
     rank: &'a [u32],
-    lanes: Vec<Layer>,
-    pulse: &'a dyn Pulse,
+    lanes: Vec<LaneLayer>,
+    pulse: &'a dyn RouteProgress,
     /// No more than these may be opened.
     most: usize,
 }
 
-impl Layers<'_> {
+impl LaneLayers<'_> {
     /// Lays the paths that are wanted.
-    fn want(
+    fn place_wanted(
         &mut self,
         problem: &Problem<'_>,
-        blocks: &mut [Block],
+        blocks: &mut [DestinationBlock],
         wanted: impl Fn(bool, bool) -> bool + Sync,
-    ) -> Result<(), Refusal> {
-        want(problem, blocks, wanted);
-        self.lay(blocks)
+    ) -> Result<(), EngineRefusal> {
+        mark_wanted(problem, blocks, wanted);
+        self.place_all(blocks)
     }
 
-    fn lay(&mut self, blocks: &mut [Block]) -> Result<(), Refusal> {
+    fn place_all(&mut self, blocks: &mut [DestinationBlock]) -> Result<(), EngineRefusal> {
         // In step t lane l is at block t - l.
         for step in 0.. {
             let behind = self.lanes.len() - 1;
             if step >= blocks.len() + behind {
                 break;
             }
-            if self.pulse.cancelled() {
-                return Err(Refusal::Cancelled);
+            if self.pulse.is_cancelled() {
+                return Err(EngineRefusal::Cancelled);
             }
-            self.pulse.step(step.min(blocks.len()), blocks.len());
-            self.step(blocks, step);
+            self.pulse.report(step.min(blocks.len()), blocks.len());
+            self.run_step(blocks, step);
         }
         Ok(())
     }
 
-    fn step(&mut self, blocks: &mut [Block], step: usize) {
+    fn run_step(&mut self, blocks: &mut [DestinationBlock], step: usize) {
         let on = self.on;
         // Lanes that are past the last block have nothing to do, nor those that no block has come to.
         let done = (step + 1).saturating_sub(blocks.len());
@@ -189,61 +195,72 @@ impl Layers<'_> {
         let mut pairs: Vec<_> = busy.zip(blocks[..=top].iter_mut().rev()).collect();
         pairs.retain(|(_, block)| block.left > 0);
         if let [((lane, layer), block)] = &mut pairs[..] {
-            layer.lay(on, *lane as u8, block);
+            layer.place_block(on, *lane as u8, block);
         } else {
-            pairs.into_par_iter().for_each(|((lane, layer), block)| layer.lay(on, lane as u8, block));
+            pairs.into_par_iter().for_each(|((lane, layer), block)| layer.place_block(on, lane as u8, block));
         }
         // What the last lane has left waits for one more, which comes to this block in the next step.
         let last = (step + 1).checked_sub(self.lanes.len());
         let left = last.and_then(|at| blocks.get(at)).is_some_and(|block| block.left > 0);
         if left && self.lanes.len() < self.most {
-            self.open();
+            self.open_lane();
         }
     }
 
-    fn open(&mut self) {
-        self.lanes.push(Layer::new(self.on, self.rank));
+    fn open_lane(&mut self) {
+        self.lanes.push(LaneLayer::new(self.on, self.rank));
     }
 }
 
 /// One lane.
-struct Layer {
-    order: Order,
+struct LaneLayer {
+    order: ChannelOrder,
     /// Of each switch and the destination at hand: a path that looks for a lane passes; and all dependencies from here
     /// on are taken.
     needed: Vec<bool>,
     fits: Vec<bool>,
 }
 
-impl Layer {
-    fn new(on: &Dependencies, rank: &[u32]) -> Self {
+impl LaneLayer {
+    fn new(on: &PossibleDependencies, rank: &[u32]) -> Self {
         let switches = on.net.switch_count();
-        Self { order: Order::new(on, rank), needed: vec![false; switches], fits: vec![false; switches] }
+        Self {
+            order: ChannelOrder::new(on, rank),
+            needed: vec![false; switches],
+            fits: vec![false; switches],
+        }
     }
 
-    fn lay(&mut self, on: &Dependencies, lane: u8, block: &mut Block) {
+    fn place_block(&mut self, on: &PossibleDependencies, lane: u8, block: &mut DestinationBlock) {
         let height = on.net.switch_count();
         let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
         for (lanes, via) in columns {
             self.find_needed(on, &block.order, via, lanes);
-            block.left -= self.column(on, lane, &block.order, via, lanes);
+            block.left -= self.place_column(on, lane, &block.order, via, lanes);
         }
     }
 
-    fn find_needed(&mut self, on: &Dependencies, order: &[u32], via: &[u8], lanes: &[u8]) {
+    fn find_needed(&mut self, on: &PossibleDependencies, order: &[u32], via: &[u8], lanes: &[u8]) {
         for from in order {
             self.needed[*from as usize] = lanes[*from as usize] == WANTED;
         }
         for from in order.iter().skip(1).rev().map(|from| *from as usize) {
             if self.needed[from] && via[from] != NONE {
-                let taken = on.leaving(from as u32, via[from].into());
-                self.needed[on.net.end(taken) as usize] = true;
+                let taken = on.channel_leaving(from as u32, via[from].into());
+                self.needed[on.net.target(taken) as usize] = true;
             }
         }
     }
 
     /// One destination; how many paths have found their lane.
-    fn column(&mut self, on: &Dependencies, lane: u8, order: &[u32], via: &[u8], lanes: &mut [u8]) -> usize {
+    fn place_column(
+        &mut self,
+        on: &PossibleDependencies,
+        lane: u8,
+        order: &[u32],
+        via: &[u8],
+        lanes: &mut [u8],
+    ) -> usize {
         let mut placed = 0;
         let Some((to, others)) = order.split_first() else { return placed };
         for from in others.iter().map(|from| *from as usize) {
@@ -251,12 +268,12 @@ impl Layer {
             if !self.needed[from] || via[from] == NONE {
                 continue;
             }
-            let taken = on.leaving(from as u32, via[from].into());
-            let next = on.net.end(taken);
+            let taken = on.channel_leaving(from as u32, via[from].into());
+            let next = on.net.target(taken);
             let fits = next == *to
                 || via[next as usize] != NONE
                     && self.fits[next as usize]
-                    && self.order.take(on, taken, on.leaving(next, via[next as usize].into()));
+                    && self.order.try_use(on, taken, on.channel_leaving(next, via[next as usize].into()));
             self.fits[from] = fits;
             if fits && lanes[from] == WANTED {
                 lanes[from] = lane;

@@ -2,10 +2,10 @@
 //! on any.
 
 mod blocks;
-mod dependencies;
-mod escape;
+mod channel_line;
+mod channel_order;
+mod escape_tree;
 mod layers;
-mod line;
-mod order;
+mod possible_dependencies;
 
-pub(super) use layers::{Layered, layer};
+pub(super) use layers::{LaneAssignment, assign_lanes};

@@ -5,4 +5,4 @@ mod rows;
 
 #[cfg(test)]
 pub(super) use hops::hop_matrix;
-pub use rows::{again, route};
+pub use rows::{route, route_incrementally};

@@ -7,52 +7,57 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::hops::{FAR, Hops, hop_matrix, renewed, touched};
-use crate::again::{Again, Past};
-use crate::engine::{Answer, Pulse, Refusal, Request};
+use super::hops::{HopCount, UNREACHABLE, changed_switches, hop_matrix, update_matrix};
+use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
+use crate::incremental::{IncrementalAnswer, PreviousRun};
 use crate::problem::{Destination, Problem};
 use fabdeck_fabric::{NO_PATH, Routes, SwitchGraph};
 
-pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+pub fn route(
+    problem: &Problem<'_>,
+    _: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
     let hops = hop_matrix(&problem.graph);
-    let mut routes = problem.no_routes();
-    fill(problem, (&hops, &Turns::new(problem)), &mut routes, &|_| true, pulse)?;
+    let mut routes = problem.empty_routes();
+    fill_rows(problem, (&hops, &LidTurns::new(problem)), &mut routes, &|_| true, pulse)?;
     Ok(routes.into())
 }
 
 /// What a row was made of.
 #[derive(Debug)]
-struct Made {
+struct MinhopState {
     graph: SwitchGraph,
     /// By switch, the LIDs behind it.
     behind: Vec<Vec<Destination>>,
-    hops: Vec<Vec<Hops>>,
-    turns: Turns,
+    hops: Vec<Vec<HopCount>>,
+    turns: LidTurns,
 }
 
 /// A row follows from the channels of its switch, from which of them lead nearer to each other switch, and from the
 /// LIDs behind those. It is taken over where all of that is what it was.
-pub fn again(
+pub fn route_incrementally(
     problem: &Problem<'_>,
     request: &Request,
-    past: Option<&Past>,
-    pulse: &dyn Pulse,
-) -> Result<Again, Refusal> {
+    past: Option<&PreviousRun>,
+    pulse: &dyn RouteProgress,
+) -> Result<IncrementalAnswer, EngineRefusal> {
     let (graph, count) = (&problem.graph, problem.graph.switch_count());
     let stride = problem.fabric.top_lid().map_or(0, |lid| lid.index() + 1);
-    let fits = |(made, routes): &(&Made, &Routes)| {
+    let fits = |(made, routes): &(&MinhopState, &Routes)| {
         made.graph.switch_count() == count && routes.switch_count() == count && routes.stride() == stride
     };
-    let before = past.and_then(|past| past.of::<Made>(request)).filter(fits);
-    let behind: Vec<_> = problem.switches().map(|switch| problem.behind(switch).to_vec()).collect();
-    let turns = Turns::new(problem);
+    let before = past.and_then(|past| past.state::<MinhopState>(request)).filter(fits);
+    let behind: Vec<_> =
+        problem.switches().map(|switch| problem.destinations_behind(switch).to_vec()).collect();
+    let turns = LidTurns::new(problem);
     let (hops, stale) = match before {
         None => (hop_matrix(graph), vec![true; count]),
         Some((made, _)) => {
-            let touched = touched(&made.graph, graph);
-            let hops = renewed((&made.graph, &made.hops), graph, &touched);
+            let touched = changed_switches(&made.graph, graph);
+            let hops = update_matrix((&made.graph, &made.hops), graph, &touched);
             let mut stale = match made.behind == behind {
-                true => stale(graph, (&made.hops, &hops), &touched),
+                true => stale_switches(graph, (&made.hops, &hops), &touched),
                 false => vec![true; count],
             };
             let levels = made.turns.level.iter().zip(&turns.level);
@@ -63,24 +68,28 @@ pub fn again(
     let reused = stale.iter().filter(|stale| !**stale).count();
     let mut routes = match before {
         Some((_, routes)) if reused > 0 => routes.clone(),
-        _ => problem.no_routes(),
+        _ => problem.empty_routes(),
     };
-    fill(problem, (&hops, &turns), &mut routes, &|switch| stale[switch], pulse)?;
-    let kept = Arc::new(Made { graph: graph.clone(), behind, hops, turns });
-    Ok(Again { answer: routes.into(), kept, reused: before.map(|_| reused) })
+    fill_rows(problem, (&hops, &turns), &mut routes, &|switch| stale[switch], pulse)?;
+    let kept = Arc::new(MinhopState { graph: graph.clone(), behind, hops, turns });
+    Ok(IncrementalAnswer { answer: routes.into(), state: kept, reused: before.map(|_| reused) })
 }
 
 /// Switches from which other channels lead nearer to some switch than before.
-fn stale(graph: &SwitchGraph, (before, now): (&[Vec<Hops>], &[Vec<Hops>]), touched: &[u32]) -> Vec<bool> {
+fn stale_switches(
+    graph: &SwitchGraph,
+    (before, now): (&[Vec<HopCount>], &[Vec<HopCount>]),
+    touched: &[u32],
+) -> Vec<bool> {
     let others: Vec<usize> = (0..now.len()).filter(|to| before[*to] != now[*to]).collect();
     let switches = (0..graph.switch_count() as u32).into_par_iter();
     switches
         .map(|switch| {
-            let nearer = |hops: &[Vec<Hops>], next: usize, to: usize| {
+            let nearer = |hops: &[Vec<HopCount>], next: usize, to: usize| {
                 let here = hops[switch as usize][to];
-                here != FAR && hops[next][to].saturating_add(1) == here
+                here != UNREACHABLE && hops[next][to].saturating_add(1) == here
             };
-            let channels = &graph.channels()[graph.leaving(switch)];
+            let channels = &graph.channels()[graph.outgoing(switch)];
             let mut nexts = channels.iter().map(|channel| channel.to as usize);
             let changed = |next| others.iter().any(|to| nearer(before, next, *to) != nearer(now, next, *to));
             touched.binary_search(&switch).is_ok() || nexts.any(changed)
@@ -89,29 +98,29 @@ fn stale(graph: &SwitchGraph, (before, now): (&[Vec<Hops>], &[Vec<Hops>]), touch
 }
 
 /// Fills the rows of the switches that are wanted.
-fn fill(
+fn fill_rows(
     problem: &Problem<'_>,
-    (hops, turns): (&[Vec<Hops>], &Turns),
+    (hops, turns): (&[Vec<HopCount>], &LidTurns),
     routes: &mut Routes,
     wanted: &(dyn Fn(usize) -> bool + Sync),
-    pulse: &dyn Pulse,
-) -> Result<(), Refusal> {
+    pulse: &dyn RouteProgress,
+) -> Result<(), EngineRefusal> {
     let (stride, switches) = (routes.stride().max(1), routes.switch_count());
     let done = AtomicUsize::new(0);
-    let rows = routes.bytes_mut().par_chunks_exact_mut(stride).enumerate();
+    let rows = routes.entries_mut().par_chunks_exact_mut(stride).enumerate();
     rows.filter(|(switch, _)| wanted(*switch)).for_each(|(switch, row)| {
-        if !pulse.cancelled() {
+        if !pulse.is_cancelled() {
             row.fill(NO_PATH);
             fill_row(problem, hops, turns, switch as u32, row);
-            pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
+            pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
-    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(()) }
+    if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(()) }
 }
 
 /// What tables lead to, in the order in which it is shared out.
 #[derive(Debug)]
-struct Turns {
+struct LidTurns {
     /// Switches with adapters, those with most LIDs of them first.
     crowded: Vec<u32>,
     /// All switches, for their own LIDs: hardly anything goes there, so they take what ways are left.
@@ -121,50 +130,52 @@ struct Turns {
     /// again; so a switch begins at another way for each leaf, and the higher it stands the farther on.
     level: Vec<u32>,
     /// Adapters behind each switch first, then its own: what is shared out at a time, and where that begins.
-    ends: [Ends; 2],
+    ends: [SwitchLids; 2],
 }
 
 /// LIDs behind switches, side by side.
 #[derive(Debug)]
-struct Ends {
+struct SwitchLids {
     lids: Vec<u32>,
     first: Vec<u32>,
 }
 
-impl Ends {
+impl SwitchLids {
     fn new(problem: &Problem<'_>, of_switch: bool) -> Self {
         let mut ends = Self { lids: Vec::new(), first: vec![0] };
         for switch in problem.switches() {
-            let wanted = problem.behind(switch).iter().filter(|end| end.is_switch() == of_switch);
+            let wanted =
+                problem.destinations_behind(switch).iter().filter(|end| end.is_switch() == of_switch);
             ends.lids.extend(wanted.map(|end| end.lid.index() as u32));
             ends.first.push(ends.lids.len() as u32);
         }
         ends
     }
 
-    fn behind(&self, switch: u32) -> &[u32] {
+    fn lids_behind(&self, switch: u32) -> &[u32] {
         &self.lids[self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize]
     }
 }
 
-impl Turns {
+impl LidTurns {
     fn new(problem: &Problem<'_>) -> Self {
-        let adapters = |switch: u32| problem.behind(switch).iter().filter(|end| !end.is_switch()).count();
+        let adapters =
+            |switch: u32| problem.destinations_behind(switch).iter().filter(|end| !end.is_switch()).count();
         let mut crowded: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
         crowded.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
-        let level = levels(&problem.graph, &crowded);
-        let ends = [false, true].map(|of_switch| Ends::new(problem, of_switch));
+        let level = switch_levels(&problem.graph, &crowded);
+        let ends = [false, true].map(|of_switch| SwitchLids::new(problem, of_switch));
         Self { crowded, all: problem.switches().collect(), level, ends }
     }
 }
 
-fn levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
+fn switch_levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
     let mut level = vec![0; graph.switch_count()];
     let mut seen = vec![false; graph.switch_count()];
     crowded.iter().for_each(|switch| seen[*switch as usize] = true);
     let mut queue: VecDeque<u32> = crowded.iter().copied().collect();
     while let Some(switch) = queue.pop_front() {
-        for channel in &graph.channels()[graph.leaving(switch)] {
+        for channel in &graph.channels()[graph.outgoing(switch)] {
             if !std::mem::replace(&mut seen[channel.to as usize], true) {
                 level[channel.to as usize] = level[switch as usize] + 1;
                 queue.push_back(channel.to);
@@ -175,9 +186,9 @@ fn levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
 }
 
 /// A row in the making.
-struct Row<'a> {
-    hops: &'a [Vec<Hops>],
-    ends: &'a [Ends; 2],
+struct RowWriter<'a> {
+    hops: &'a [Vec<HopCount>],
+    ends: &'a [SwitchLids; 2],
     /// The port of each channel.
     ports: Vec<u8>,
     switch: u32,
@@ -191,14 +202,14 @@ struct Row<'a> {
     keys: Vec<u32>,
 }
 
-fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u32, row: &mut [u8]) {
-    let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
+fn fill_row(problem: &Problem<'_>, hops: &[Vec<HopCount>], turns: &LidTurns, switch: u32, row: &mut [u8]) {
+    let channels = &problem.graph.channels()[problem.graph.outgoing(switch)];
     let words = channels.len().div_ceil(64).max(1);
     let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
-    let mut making = Row {
+    let mut making = RowWriter {
         ends: &turns.ends,
         ports: channels.iter().map(|channel| channel.from_port.value()).collect(),
-        nearer: nearer(hops, switch, &neighbours, words),
+        nearer: nearer_channels(hops, switch, &neighbours, words),
         words,
         hops,
         switch,
@@ -207,7 +218,7 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u3
         ways: Vec::with_capacity(channels.len()),
         keys: Vec::with_capacity(channels.len()),
     };
-    problem.behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
+    problem.destinations_behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
     for (turn, to) in turns.crowded.iter().enumerate() {
         making.share_out(*to, (false, turn), row);
     }
@@ -215,13 +226,14 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u3
 }
 
 /// For each switch so many words of bits: the channels that lead nearer to it.
-fn nearer(hops: &[Vec<Hops>], switch: u32, neighbours: &[u32], words: usize) -> Vec<u64> {
+fn nearer_channels(hops: &[Vec<HopCount>], switch: u32, neighbours: &[u32], words: usize) -> Vec<u64> {
     let here = &hops[switch as usize];
     let mut bits = vec![0; here.len() * words];
     for (place, neighbour) in neighbours.iter().enumerate() {
         let (word, bit) = (place / 64, place % 64);
         let there = hops[*neighbour as usize].iter().zip(here);
-        let is_nearer = |(there, here): (&Hops, &Hops)| u64::from(there.wrapping_add(1) == *here) << bit;
+        let is_nearer =
+            |(there, here): (&HopCount, &HopCount)| u64::from(there.wrapping_add(1) == *here) << bit;
         if words == 1 {
             bits.iter_mut().zip(there).for_each(|(own, pair)| *own |= is_nearer(pair));
         } else {
@@ -231,11 +243,11 @@ fn nearer(hops: &[Vec<Hops>], switch: u32, neighbours: &[u32], words: usize) -> 
     bits
 }
 
-impl Row<'_> {
+impl RowWriter<'_> {
     /// Shares the LIDs of a switch, or of the adapters behind it, out over the ways to there.
     fn share_out(&mut self, to: u32, (of_switch, turn): (bool, usize), row: &mut [u8]) {
         let here = self.hops[self.switch as usize][to as usize];
-        if to == self.switch || here == FAR {
+        if to == self.switch || here == UNREACHABLE {
             return;
         }
         self.ways.clear();
@@ -248,7 +260,7 @@ impl Row<'_> {
             }
         }
         if let [only] = self.ways[..] {
-            let lids = self.ends[usize::from(of_switch)].behind(to);
+            let lids = self.ends[usize::from(of_switch)].lids_behind(to);
             lids.iter().for_each(|lid| row[*lid as usize] = self.ports[only]);
             self.lids_on[only] += lids.len() as u32;
             return;
@@ -257,7 +269,7 @@ impl Row<'_> {
             return;
         }
         // Only where the LIDs of a leaf come out even: where they do not, the next leaf begins elsewhere anyway.
-        let lids = self.ends[usize::from(of_switch)].behind(to);
+        let lids = self.ends[usize::from(of_switch)].lids_behind(to);
         // The sum of digits: leaves under one switch are often as many places apart as there are ways.
         let (count, mut turn, mut digits) = (self.ways.len().max(2), turn, 0);
         while turn > 0 {
@@ -286,16 +298,16 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NoPulse;
-    use fabdeck_fabric::generate::{Spec, generate};
-    use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortNum, Resolved};
+    use crate::NoProgress;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, NodeId, PortNum};
 
     fn minhop(fabric: &Fabric, faults: &Faults) -> Routes {
-        route(&Problem::new(fabric, faults), &Request::default(), &NoPulse).unwrap().routes
+        route(&Problem::new(fabric, faults), &Request::default(), &NoProgress).unwrap().routes
     }
 
     fn fabric(name: &str) -> Fabric {
-        generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
     }
 
     /// Follows a table from a switch; how many switches it takes to the LID.
@@ -350,7 +362,7 @@ mod tests {
             })
         });
         let mut used = std::collections::BTreeMap::<PortNum, u32>::new();
-        for (lid, port) in tables.lft(leaf.unwrap().0.0).routed() {
+        for (lid, port) in tables.lft(leaf.unwrap().0.0).routed_lids() {
             let owner = fabric.port(fabric.port_by_lid(lid).unwrap()).node;
             if !fabric.node(owner).is_switch() {
                 *used.entry(port).or_default() += 1;
@@ -365,7 +377,7 @@ mod tests {
     fn what_is_cut_off_has_no_entry() {
         let fabric = fabric("torus,dims=3");
         let mut faults = Faults::default();
-        faults.mark(Resolved::Node(NodeId(1)));
+        faults.mark(ElementId::Node(NodeId(1)));
         let tables = minhop(&fabric, &faults);
         assert!(tables.lft(1).is_empty());
         let lid = fabric.address_of(fabric.port_of(NodeId(1), PortNum(0)).unwrap()).unwrap().0;

@@ -1,16 +1,17 @@
 //! The root of a layer: the most central switch of the convex subgraph of its destinations (section 6.2.3).
 
-use super::net::{NONE, Net};
+use super::flat_graph::{FlatGraph, NONE};
 
 /// More sources than this are sampled evenly: the root guides escape paths and decides nothing else.
 const SOURCES: usize = 256;
 
 /// The switch that most shortest paths between the destinations cross (`members` lie in one part, ascending). Among
 /// equals the one nearest to all destinations: on figure 6.6 that makes the difference between the two roots shown.
-pub(super) fn most_central(net: &Net, members: &[u32]) -> Option<u32> {
-    let mut away = vec![0u64; net.switches()];
+pub(super) fn most_central(net: &FlatGraph, members: &[u32]) -> Option<u32> {
+    let mut away = vec![0u64; net.switch_count()];
     let inside = convex_subgraph(net, members, &mut away);
-    let sources: Vec<u32> = (0..net.switches() as u32).filter(|switch| inside[*switch as usize]).collect();
+    let sources: Vec<u32> =
+        (0..net.switch_count() as u32).filter(|switch| inside[*switch as usize]).collect();
     let score = betweenness(net, &sources, &inside);
     sources.iter().copied().max_by(|a, b| {
         let (left, right) = (*a as usize, *b as usize);
@@ -23,11 +24,11 @@ fn sample(all: &[u32]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Algorithm 6.1: the members and every switch on a shortest path between two of them. Adds up hops from members.
-fn convex_subgraph(net: &Net, members: &[u32], away: &mut [u64]) -> Vec<bool> {
-    let mut inside = vec![false; net.switches()];
+fn convex_subgraph(net: &FlatGraph, members: &[u32], away: &mut [u64]) -> Vec<bool> {
+    let mut inside = vec![false; net.switch_count()];
     members.iter().for_each(|switch| inside[*switch as usize] = true);
     let (mut hops, mut queue) = (Vec::new(), Vec::new());
-    let mut seen = vec![NONE; net.switches()];
+    let mut seen = vec![NONE; net.switch_count()];
     for source in sample(members) {
         net.hops(&[source], &mut hops, &mut queue);
         queue.iter().for_each(|switch| away[*switch as usize] += u64::from(hops[*switch as usize]));
@@ -52,8 +53,8 @@ fn convex_subgraph(net: &Net, members: &[u32], away: &mut [u64]) -> Vec<bool> {
 }
 
 /// Brandes' algorithm inside a subgraph.
-fn betweenness(net: &Net, sources: &[u32], inside: &[bool]) -> Vec<f64> {
-    let count = net.switches();
+fn betweenness(net: &FlatGraph, sources: &[u32], inside: &[bool]) -> Vec<f64> {
+    let count = net.switch_count();
     let mut score = vec![0.0; count];
     let (mut hops, mut ways, mut flow) = (vec![NONE; count], vec![0.0f64; count], vec![0.0f64; count]);
     let mut queue: Vec<u32> = Vec::with_capacity(count);
@@ -109,7 +110,7 @@ mod tests {
             let port = PortNum(cable as u8 + 1);
             builder.connect((keys[a], port), (keys[b], port)).unwrap();
         }
-        let net = Net::new(&SwitchGraph::new(&builder.finish(), &Faults::default()));
+        let net = FlatGraph::new(&SwitchGraph::new(&builder.finish(), &Faults::default()));
         // n1 and n3 are two hops apart, by n2 and by n5 alike.
         assert_eq!(convex_subgraph(&net, &[0, 1, 2], &mut [0; 5]), [true, true, true, false, true]);
         assert_eq!(most_central(&net, &[0, 1, 2]), Some(1));

@@ -32,19 +32,19 @@
 //! - Layers run side by side and hear of each other's loads at fixed points, so that threads change nothing. Nothing
 //!   is drawn: ties go to the lowest channel, by switch in order of GUID and by port, and the seed is of no use.
 
-mod blocks;
+mod balanced_updown;
 mod central;
-mod course;
 mod demand;
 #[cfg(test)]
 mod figures;
-mod layer;
-mod lined;
-mod plain;
-mod plan;
+mod layered_search;
+mod line_routes;
+mod nue_routes;
+mod partition;
+mod virtual_layer;
 
-use super::acyclic::{escape, order, tree};
-use super::spread::net;
+use super::acyclic::{dependency_order, escape_paths, tree_search};
+use super::line_trees::flat_graph;
 pub(super) use demand::Demand;
-pub(super) use plan::route_for;
-pub use plan::{UPDN_ROUTES, route};
+pub(super) use nue_routes::route_for;
+pub use nue_routes::{UPDN_REMARK, route};

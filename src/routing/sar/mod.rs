@@ -5,7 +5,7 @@
 //! apart, and the same hosts under other names get the same routes (figure 5.6 counts on that).
 
 mod by_destination;
-mod crowds;
-mod routes;
+mod job_classes;
+mod sar_routes;
 
-pub use routes::{ID, route};
+pub use sar_routes::{ID, route};

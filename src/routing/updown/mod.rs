@@ -1,10 +1,10 @@
 //! What `updn`, `ftree` and `sftree` share: paths that go up, across once at most, and down, with their turns in order.
 
-mod ladders;
 mod lengths;
-mod order;
-mod reach;
+mod main_paths;
 mod rows;
+mod updown_order;
+mod upward_reach;
 
-pub(super) use order::Order;
-pub(super) use rows::fill;
+pub(super) use rows::fill_tables;
+pub(super) use updown_order::UpDownOrder;

@@ -6,47 +6,47 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::ladders::{Group, Ladders};
-use super::lengths::{FAR, Lengths, WIDTH};
-use super::order::Order;
-use super::reach::Reach;
-use crate::engine::{Pulse, Refusal, Request};
+use super::lengths::{BLOCK_WIDTH, LengthTable, NO_LENGTH};
+use super::main_paths::{DestinationGroup, MainPaths};
+use super::updown_order::UpDownOrder;
+use super::upward_reach::UpwardReach;
+use crate::engine::{EngineRefusal, Request, RouteProgress};
 use crate::problem::Problem;
 use fabdeck_fabric::Routes;
 
-pub(in super::super) fn fill(
+pub(in super::super) fn fill_tables(
     problem: &Problem<'_>,
-    order: &Order,
+    order: &UpDownOrder,
     request: &Request,
-    pulse: &dyn Pulse,
-) -> Result<Routes, Refusal> {
-    let lengths = Lengths::new(order, pulse)?;
-    let ladders = Ladders::new(problem, order, request);
-    let mut routes = problem.no_routes();
+    pulse: &dyn RouteProgress,
+) -> Result<Routes, EngineRefusal> {
+    let lengths = LengthTable::new(order, pulse)?;
+    let ladders = MainPaths::new(problem, order, request);
+    let mut routes = problem.empty_routes();
     let (stride, switches) = (routes.stride().max(1), problem.graph.switch_count());
     let done = AtomicUsize::new(0);
-    let rows = routes.bytes_mut().par_chunks_exact_mut(stride).enumerate();
+    let rows = routes.entries_mut().par_chunks_exact_mut(stride).enumerate();
     rows.for_each_init(
-        || Reach::new(switches),
+        || UpwardReach::new(switches),
         |reach, (switch, row)| {
-            if !problem.graph.alive(switch as u32) || pulse.cancelled() {
+            if !problem.graph.is_alive(switch as u32) || pulse.is_cancelled() {
                 return;
             }
             let seen = if order.graded { Some(reach) } else { None };
-            Writer::new(problem, order, &lengths, &ladders, switch as u32, seen).write(row);
-            pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
+            UpDownWriter::new(problem, order, &lengths, &ladders, switch as u32, seen).write(row);
+            pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         },
     );
-    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(routes) }
+    if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(routes) }
 }
 
 /// One row in the making.
-struct Writer<'a> {
+struct UpDownWriter<'a> {
     problem: &'a Problem<'a>,
-    order: &'a Order,
-    lengths: &'a Lengths,
-    ladders: &'a Ladders,
-    reach: Option<&'a Reach>,
+    order: &'a UpDownOrder,
+    lengths: &'a LengthTable,
+    ladders: &'a MainPaths,
+    reach: Option<&'a UpwardReach>,
     switch: u32,
     /// Destinations by hop, in the order of its hops.
     used: Vec<u32>,
@@ -69,17 +69,17 @@ struct Writer<'a> {
     block: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> UpDownWriter<'a> {
     fn new(
         problem: &'a Problem<'a>,
-        order: &'a Order,
-        lengths: &'a Lengths,
-        ladders: &'a Ladders,
+        order: &'a UpDownOrder,
+        lengths: &'a LengthTable,
+        ladders: &'a MainPaths,
         switch: u32,
-        reach: Option<&'a mut Reach>,
+        reach: Option<&'a mut UpwardReach>,
     ) -> Self {
         let reach = reach.map(|reach| {
-            reach.look_up(order, switch);
+            reach.compute(order, switch);
             &*reach
         });
         let used = vec![0; order.hops(switch).len()];
@@ -92,10 +92,10 @@ impl<'a> Writer<'a> {
             switch,
             used,
             taken: 0,
-            bottom: order.down(switch).is_empty(),
-            ups: order.up(switch).len(),
+            bottom: order.down_hops(switch).is_empty(),
+            ups: order.up_hops(switch).len(),
             ports: order.hops(switch).iter().map(|hop| hop.port).collect(),
-            rises_inward: order.up(switch).iter().any(|hop| order.inner[hop.to as usize]),
+            rises_inward: order.up_hops(switch).iter().any(|hop| order.inner[hop.to as usize]),
             inward: order.hops(switch).iter().map(|hop| order.inner[hop.to as usize]).collect(),
             ways: Vec::new(),
             turn: 0,
@@ -118,28 +118,28 @@ impl<'a> Writer<'a> {
             if order.part[group.switch as usize] != order.part[here] {
                 continue;
             }
-            let graft = order.along_graft(graph, self.switch, group.switch);
+            let graft = order.graft_port(graph, self.switch, group.switch);
             let target = order.attach[group.switch as usize];
             if let Some(port) = graft {
-                self.all(row, group, port);
-            } else if self.lengths.down(self.switch, target) != FAR {
-                self.go_down(row, group, target);
-            } else if self.lengths.any(self.switch, target) != FAR {
-                self.go_up(row, group, target);
-            } else if let Some(channel) = order.graft(self.switch) {
-                self.all(row, group, graph.channel(channel).from_port.value());
+                self.fill_group(row, group, port);
+            } else if self.lengths.down_length(self.switch, target) != NO_LENGTH {
+                self.route_down(row, group, target);
+            } else if self.lengths.any_length(self.switch, target) != NO_LENGTH {
+                self.route_up(row, group, target);
+            } else if let Some(channel) = order.graft_channel(self.switch) {
+                self.fill_group(row, group, graph.channel(channel).from_port.value());
             }
         }
     }
 
-    fn all(&self, row: &mut [u8], group: &Group, port: u8) {
+    fn fill_group(&self, row: &mut [u8], group: &DestinationGroup, port: u8) {
         for end in &self.ladders.sequence[group.first as usize..group.end as usize] {
             row[end.lid.index()] = port;
         }
     }
 
-    fn go_down(&mut self, row: &mut [u8], group: &Group, target: u32) {
-        let steps = self.lengths.down(self.switch, target);
+    fn route_down(&mut self, row: &mut [u8], group: &DestinationGroup, target: u32) {
+        let steps = self.lengths.down_length(self.switch, target);
         let plain = !self.order.inner[self.switch as usize];
         let mut searched = false;
         for turn in group.first as usize..group.end as usize {
@@ -149,59 +149,59 @@ impl<'a> Writer<'a> {
                 continue;
             }
             if !std::mem::replace(&mut searched, true) {
-                self.find_ways(target);
+                self.find_hops(target);
             }
             let ports = &self.ports;
             let main = main.and_then(|port| self.ways.iter().find(|way| ports[usize::from(**way)] == port));
-            let way = main.copied().or_else(|| self.next_way());
-            self.take(row, turn, way);
+            let way = main.copied().or_else(|| self.next_hop());
+            self.assign_hop(row, turn, way);
         }
     }
 
-    fn go_up(&mut self, row: &mut [u8], group: &Group, target: u32) {
-        let length = self.lengths.any(self.switch, target);
+    fn route_up(&mut self, row: &mut [u8], group: &DestinationGroup, target: u32) {
+        let length = self.lengths.any_length(self.switch, target);
         let mut searched = false;
         for turn in group.first as usize..group.end as usize {
-            let mut way = self.to_main_path(turn, target, length).filter(|way| !self.overused(*way));
+            let mut way = self.hop_to_main_path(turn, target, length).filter(|way| !self.is_overused(*way));
             if way.is_none() {
                 if !std::mem::replace(&mut searched, true) {
-                    self.find_ways(target);
+                    self.find_hops(target);
                 }
-                way = if self.bottom { self.least_way() } else { self.next_way() };
+                way = if self.bottom { self.least_used_hop() } else { self.next_hop() };
             }
-            self.take(row, turn, way);
+            self.assign_hop(row, turn, way);
         }
     }
 
     /// A bottom switch with fewer cables to one core than to others (JuRoPA's racks have one or two to each director)
     /// leaves the main path once its hop there carries nearly half more than its hops do on average. On a full tree,
     /// where they differ by one at the most, that never happens.
-    fn overused(&self, way: u8) -> bool {
+    fn is_overused(&self, way: u8) -> bool {
         const SLACK: usize = 8;
         let used = self.used[usize::from(way)] as usize;
         self.bottom && used > SLACK && (used - SLACK) * 20 * self.ups > 29 * self.taken
     }
 
     /// A hop up towards the lowest switch of the main path that a shortest path can turn at.
-    fn to_main_path(&self, turn: usize, target: u32, length: u16) -> Option<u8> {
+    fn hop_to_main_path(&self, turn: usize, target: u32, length: u16) -> Option<u8> {
         let reach = self.reach?;
-        for (rung, switch) in self.ladders.switches(turn).iter().enumerate() {
-            if *switch == super::order::NONE {
+        for (rung, switch) in self.ladders.path_switches(turn).iter().enumerate() {
+            if *switch == super::updown_order::NONE {
                 break;
             }
             let slot = reach.slot(*switch);
-            if slot.steps == FAR || slot.steps + rung as u16 + 1 != length {
+            if slot.steps == NO_LENGTH || slot.steps + rung as u16 + 1 != length {
                 continue;
             }
-            return match slot.single() {
-                Some(way) => self.stands(way, target, length).then_some(way),
+            return match slot.single_hop() {
+                Some(way) => self.is_as_short(way, target, length).then_some(way),
                 None if self.rises_inward => {
-                    let stand = reach.ways(slot).iter().filter(|way| self.stands(**way, target, length));
-                    least(&self.used, stand)
+                    let stand = reach.hops(slot).iter().filter(|way| self.is_as_short(**way, target, length));
+                    least_used(&self.used, stand)
                 }
-                None => match slot.row() {
+                None => match slot.hop_range() {
                     Some(row) => least_in_row(&self.used, row, self.switch as usize),
-                    None => least(&self.used, reach.ways(slot).iter()),
+                    None => least_used(&self.used, reach.hops(slot).iter()),
                 },
             };
         }
@@ -210,20 +210,20 @@ impl<'a> Writer<'a> {
 
     /// Reversed turns can make a way that looks as short longer than it looks.
     #[inline]
-    fn stands(&self, way: u8, target: u32, length: u16) -> bool {
-        let leads_up = |hop| self.lengths.leads_up(self.order, self.switch, hop, target, length);
+    fn is_as_short(&self, way: u8, target: u32, length: u16) -> bool {
+        let leads_up = |hop| self.lengths.is_shortest_up(self.order, self.switch, hop, target, length);
         !self.inward[usize::from(way)] || leads_up(&self.order.hops(self.switch)[usize::from(way)])
     }
 
-    fn find_ways(&mut self, target: u32) {
+    fn find_hops(&mut self, target: u32) {
         if self.order.inner[self.switch as usize] {
-            self.lengths.ways(self.order, self.switch, target, &mut self.ways);
+            self.lengths.shortest_hops(self.order, self.switch, target, &mut self.ways);
         } else {
-            let (block, column) = (target as usize / WIDTH, target as usize % WIDTH);
+            let (block, column) = (target as usize / BLOCK_WIDTH, target as usize % BLOCK_WIDTH);
             let words = self.ports.len().div_ceil(64).max(1);
             if std::mem::replace(&mut self.block, block) != block {
-                self.lengths.masks(self.order, self.switch, block, &mut self.masks);
-                turn_around(&self.masks, words, &mut self.columns);
+                self.lengths.hop_masks(self.order, self.switch, block, &mut self.masks);
+                transpose_masks(&self.masks, words, &mut self.columns);
             }
             self.ways.clear();
             for (word, bits) in self.columns[column * words..(column + 1) * words].iter().enumerate() {
@@ -238,18 +238,18 @@ impl<'a> Writer<'a> {
         self.turn = (self.switch as usize + self.taken).checked_rem(self.ways.len()).unwrap_or(0);
     }
 
-    fn next_way(&self) -> Option<u8> {
+    fn next_hop(&self) -> Option<u8> {
         self.ways.get(self.turn).copied()
     }
 
     /// The way used least; among equals switches begin at different ones, lest all choose alike.
-    fn least_way(&self) -> Option<u8> {
+    fn least_used_hop(&self) -> Option<u8> {
         let start = (self.switch as usize).checked_rem(self.ways.len())?;
-        least(&self.used, self.ways[start..].iter().chain(&self.ways[..start]))
+        least_used(&self.used, self.ways[start..].iter().chain(&self.ways[..start]))
     }
 
     #[inline]
-    fn take(&mut self, row: &mut [u8], turn: usize, way: Option<u8>) {
+    fn assign_hop(&mut self, row: &mut [u8], turn: usize, way: Option<u8>) {
         let Some(way) = way.map(usize::from) else { return };
         self.used[way] += 1;
         self.taken += 1;
@@ -263,7 +263,7 @@ impl<'a> Writer<'a> {
 
 /// The first of the ways that are used least.
 #[inline]
-fn least<'w>(used: &[u32], ways: impl Iterator<Item = &'w u8>) -> Option<u8> {
+fn least_used<'w>(used: &[u32], ways: impl Iterator<Item = &'w u8>) -> Option<u8> {
     let mut best = None;
     let mut fewest = u32::MAX;
     for way in ways {
@@ -288,9 +288,9 @@ fn least_in_row(used: &[u32], row: Range<usize>, turn: usize) -> Option<u8> {
 }
 
 /// From a word of destinations for each way to so many words of ways for each destination.
-fn turn_around(masks: &[u64], words: usize, columns: &mut Vec<u64>) {
+fn transpose_masks(masks: &[u64], words: usize, columns: &mut Vec<u64>) {
     columns.clear();
-    columns.resize(WIDTH * words, 0);
+    columns.resize(BLOCK_WIDTH * words, 0);
     for (place, mask) in masks.iter().enumerate() {
         let (word, bit, mut mask) = (place / 64, 1 << (place % 64), *mask);
         while mask != 0 {

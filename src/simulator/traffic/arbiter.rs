@@ -9,32 +9,32 @@ const NO_LIMIT: u8 = 255;
 /// Bytes for each unit of weight.
 const WEIGHT_UNIT: i32 = 64;
 /// Default weight of a lane.
-const EVEN: u8 = 64;
+const EVEN_WEIGHT: u8 = 64;
 
 /// Most entries of a table (IBA 14.2.5.9).
-const ENTRIES_MOST: usize = 64;
+const MAX_ENTRIES: usize = 64;
 
 /// The arbitration tables of a port. Ports with equal tables share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Turns {
-    high: Table,
-    low: Table,
+pub(super) struct Arbiter {
+    high: WeightTable,
+    low: WeightTable,
     limit: Option<i32>,
 }
 
 /// Lanes with their weights in bytes; entries without weight are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Table {
+struct WeightTable {
     entries: Vec<(u8, i32)>,
     lanes: u16,
     /// The entries of each lane, as bits, so that arbitration skips lanes with nothing to send.
     of_lane: [u64; 16],
 }
 
-impl Table {
+impl WeightTable {
     fn new(entries: impl Iterator<Item = (u8, i32)>) -> Self {
         let mut table = Self::default();
-        for (at, (lane, weight)) in entries.take(ENTRIES_MOST).enumerate() {
+        for (at, (lane, weight)) in entries.take(MAX_ENTRIES).enumerate() {
             table.entries.push((lane, weight));
             table.lanes |= 1 << lane;
             table.of_lane[usize::from(lane)] |= 1 << at;
@@ -44,43 +44,43 @@ impl Table {
 
     /// Chooses the next lane. An entry keeps its turn while it has weight left and a packet to send; the last packet
     /// of a turn may exceed the weight.
-    fn take(&self, place: &mut Place, able: u16, bytes: i32) -> Option<u8> {
+    fn take_turn(&self, place: &mut TablePlace, able: u16, bytes: i32) -> Option<u8> {
         let able = able & self.lanes;
         let (lane, _) = *self.entries.get(usize::from(place.entry))?;
         if place.left > 0 && able >> lane & 1 == 1 {
             place.left -= bytes;
             return Some(lane);
         }
-        let wanted = bits(able).fold(0, |wanted, lane| wanted | self.of_lane[lane as usize]);
+        let wanted = bits_of(able).fold(0, |wanted, lane| wanted | self.of_lane[lane as usize]);
         // The entries behind the current one; otherwise from the first on, ending with the current one and new weight.
         let behind = wanted & (u64::MAX << place.entry << 1);
         let next = if behind != 0 { behind } else { wanted };
         let (lane, weight) = *self.entries.get(next.trailing_zeros() as usize)?;
-        *place = Place { entry: next.trailing_zeros() as u8, left: weight - bytes };
+        *place = TablePlace { entry: next.trailing_zeros() as u8, left: weight - bytes };
         Some(lane)
     }
 }
 
 /// The position of a port in its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Turn {
-    high: Place,
-    low: Place,
+pub(super) struct ArbiterState {
+    high: TablePlace,
+    low: TablePlace,
     /// Bytes that the high priority may still send before the low one gets a turn.
     spare: i32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Place {
+struct TablePlace {
     entry: u8,
     left: i32,
 }
 
-impl Turns {
+impl Arbiter {
     pub fn new(tables: &Arbitration) -> Self {
         let table = |table: &[VlWeight]| {
             let used = table.iter().filter(|entry| entry.weight > 0);
-            Table::new(used.map(|entry| (entry.lane.value(), i32::from(entry.weight) * WEIGHT_UNIT)))
+            WeightTable::new(used.map(|entry| (entry.lane.value(), i32::from(entry.weight) * WEIGHT_UNIT)))
         };
         // A limit of 0 lets one packet pass.
         let limit = i32::from(tables.high_limit) * LIMIT_UNIT;
@@ -92,29 +92,29 @@ impl Turns {
     }
 
     /// Equal weights for all lanes, the default of a port.
-    pub fn even(lanes: u8) -> Self {
-        let low = Table::new((0..lanes).map(|lane| (lane, i32::from(EVEN) * WEIGHT_UNIT)));
-        Self { high: Table::default(), low, limit: None }
+    pub fn with_even_weights(lanes: u8) -> Self {
+        let low = WeightTable::new((0..lanes).map(|lane| (lane, i32::from(EVEN_WEIGHT) * WEIGHT_UNIT)));
+        Self { high: WeightTable::default(), low, limit: None }
     }
 
     /// Chooses a lane among those that have a packet and credits.
-    pub fn next(&self, turn: &mut Turn, able: u16, bytes: u32) -> Option<u8> {
+    pub fn next_lane(&self, turn: &mut ArbiterState, able: u16, bytes: u32) -> Option<u8> {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         let (high, low) = (able & self.high.lanes, able & self.low.lanes);
         let first = high != 0 && (low == 0 || self.limit.is_none() || turn.spare > 0);
         if first {
             turn.spare = turn.spare.saturating_sub(bytes);
-            return self.high.take(&mut turn.high, high, bytes);
+            return self.high.take_turn(&mut turn.high, high, bytes);
         }
         if low != 0 {
             turn.spare = self.limit.unwrap_or(0);
         }
-        self.low.take(&mut turn.low, low, bytes)
+        self.low.take_turn(&mut turn.low, low, bytes)
     }
 }
 
 /// The bits of a mask, lowest first.
-pub(super) fn bits(mut mask: u16) -> impl Iterator<Item = u32> {
+pub(super) fn bits_of(mut mask: u16) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros();
         (mask != 0).then(|| {
@@ -138,10 +138,10 @@ mod tests {
 
     /// Number of 2,048-byte packets that each lane sends when all lanes of `able` always have one.
     fn shares(tables: &Arbitration, able: u16) -> Vec<u32> {
-        let (turns, mut turn) = (Turns::new(tables), Turn::default());
+        let (turns, mut turn) = (Arbiter::new(tables), ArbiterState::default());
         let mut sent = vec![0; 4];
         for _ in 0..6400 {
-            if let Some(lane) = turns.next(&mut turn, able, 2048) {
+            if let Some(lane) = turns.next_lane(&mut turn, able, 2048) {
                 sent[usize::from(lane)] += 1;
             }
         }

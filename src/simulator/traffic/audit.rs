@@ -1,38 +1,38 @@
 //! Consistency check of a run: walks through the whole state, so that no packet appears or vanishes.
 
-use super::network::{Queue, Stage, TrafficRun};
+use super::channel_graph::ChannelTarget;
+use super::network::{Queue, QueueStage, TrafficRun};
 use super::packets::NONE;
-use super::plant::Far;
 
 impl TrafficRun {
     /// Returns what is inconsistent in the state of a run; the time grows with the fabric.
     pub fn audit(&self) -> Result<(), String> {
         let mut held = 0;
         let mut asking = vec![0u32; self.queues.len()];
-        for queue in self.queues.iter().filter(|queue| queue.stage == Stage::Asks) {
+        for queue in self.queues.iter().filter(|queue| queue.stage == QueueStage::Requesting) {
             asking[queue.wants as usize] += 1;
         }
         for (number, queue) in (0u32..).zip(&self.queues) {
             held += self.audit_queue(number, queue).map_err(|what| format!("queue {number}: {what}"))?;
         }
-        for (number, channel) in (0u32..).zip(&self.plant.channels) {
+        for (number, channel) in (0u32..).zip(&self.graph.channels) {
             if channel.packet != NONE {
                 // The queue behind a channel holds a packet whose tail is still on the wire; a sink holds nothing.
-                held += u32::from(matches!(channel.far, Far::Sink(_)));
-                if self.queues[channel.from as usize].stage != Stage::Leaves {
+                held += u32::from(matches!(channel.far, ChannelTarget::Sink(_)));
+                if self.queues[channel.from as usize].stage != QueueStage::Leaving {
                     return Err(format!("channel {number} sends what does not leave"));
                 }
-                if !self.wheel.is_planned(number) {
+                if !self.wheel.is_scheduled(number) {
                     return Err(format!("channel {number} sends and never ends"));
                 }
             }
-            self.audit_asking(number, channel.asked, &asking)
+            self.audit_requests(number, channel.asked, &asking)
                 .map_err(|what| format!("channel {number}: {what}"))?;
         }
-        if held != self.packets.held() {
-            return Err(format!("{held} packets lie in queues, {} are held", self.packets.held()));
+        if held != self.packets.in_flight() {
+            return Err(format!("{held} packets lie in queues, {} are held", self.packets.in_flight()));
         }
-        let [made, arrived, lost] = self.totals();
+        let [made, arrived, lost] = self.packet_totals();
         match made == arrived + lost + u64::from(held) {
             true => Ok(()),
             false => Err(format!("{made} made, {arrived} arrived, {lost} lost, {held} under way")),
@@ -48,30 +48,33 @@ impl TrafficRun {
         if last != queue.last {
             return Err("its last is not its last".to_owned());
         }
-        let leaving = u32::from(queue.stage == Stage::Leaves);
-        let sends = matches!(self.plant.channels[(number >> self.lane_bits) as usize].far, Far::Sends(_));
+        let leaving = u32::from(queue.stage == QueueStage::Leaving);
+        let sends = matches!(
+            self.graph.channels[(number >> self.lane_bits) as usize].far,
+            ChannelTarget::SendQueues(_)
+        );
         if !sends && held + leaving + queue.room != self.credits {
             return Err(format!("{held} held, {leaving} leaving, {} free, not {}", queue.room, self.credits));
         }
-        let comes = self.wheel.is_planned(self.actor_of_queue(number));
+        let comes = self.wheel.is_scheduled(self.actor_of_queue(number));
         let fits = match queue.stage {
-            Stage::Idle => held == 0 && !comes,
-            Stage::Comes => held > 0 && comes,
-            Stage::Asks => held > 0 && !comes,
-            Stage::Leaves => !comes,
+            QueueStage::Idle => held == 0 && !comes,
+            QueueStage::HeaderPending => held > 0 && comes,
+            QueueStage::Requesting => held > 0 && !comes,
+            QueueStage::Leaving => !comes,
         };
         if fits { Ok(held) } else { Err(format!("{:?} with {held}", queue.stage)) }
     }
 
     /// Checks that each queue that asks for a lane is in that lane's list once, and that the bits of lanes match the
     /// lists.
-    fn audit_asking(&self, number: u32, asked: u16, asking: &[u32]) -> Result<(), String> {
+    fn audit_requests(&self, number: u32, asked: u16, asking: &[u32]) -> Result<(), String> {
         for lane in 0..1u8 << self.lane_bits {
             let wanted = self.queue(number, lane);
             let (mut at, mut last, mut count) = (self.queues[wanted as usize].first_asking, NONE, 0);
             while at != NONE {
                 let one = &self.queues[at as usize];
-                if one.stage != Stage::Asks || one.wants != wanted {
+                if one.stage != QueueStage::Requesting || one.wants != wanted {
                     return Err(format!("queue {at} does not ask for lane {lane}"));
                 }
                 (last, at, count) = (at, one.next_asking, count + 1);

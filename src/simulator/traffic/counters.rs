@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::channel_graph::{ChannelTarget, NEVER};
 use super::network::TrafficRun;
 use super::packets::NONE;
-use super::plant::{Far, NEVER};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Fabric, PortId};
 
@@ -61,14 +61,15 @@ impl PortCount {
 
 /// The channel that leaves each port and the channel that arrives there; `NONE` where there is none.
 #[derive(Clone, Debug)]
-pub struct Wires(Vec<[u32; 2]>);
+pub struct PortChannels(Vec<[u32; 2]>);
 
 impl TrafficRun {
     /// The channels of all ports, by port number. The fabric must be the one that the run was built from.
-    pub fn wires(&self, fabric: &Fabric) -> Wires {
+    pub fn port_channels(&self, fabric: &Fabric) -> PortChannels {
         let mut wires = vec![[NONE; 2]; fabric.ports().len()];
-        let sends = |number: u32| matches!(self.plant.channels[number as usize].far, Far::Sends(_));
-        let of_ports = (0u32..).zip(&self.plant.sides).filter(|(_, side)| side.port != side.peer);
+        let sends =
+            |number: u32| matches!(self.graph.channels[number as usize].far, ChannelTarget::SendQueues(_));
+        let of_ports = (0u32..).zip(&self.graph.sides).filter(|(_, side)| side.port != side.peer);
         for (number, side) in of_ports.filter(|(number, _)| !sends(*number)) {
             for (port, way) in [(side.port, 0), (side.peer, 1)] {
                 if let Some(held) = wires.get_mut(port.index()) {
@@ -76,17 +77,17 @@ impl TrafficRun {
                 }
             }
         }
-        Wires(wires)
+        PortChannels(wires)
     }
 
     /// The counts of one port.
-    pub fn count(&self, fabric: &Fabric, wires: &Wires, port: PortId) -> PortCount {
+    pub fn count_port(&self, fabric: &Fabric, wires: &PortChannels, port: PortId) -> PortCount {
         let [out, back] = wires.0.get(port.index()).copied().unwrap_or([NONE; 2]);
-        let (words, now) = (self.settings.words(), self.wheel.now());
-        let channel = |number: u32| self.plant.channels.get(number as usize);
+        let (words, now) = (self.settings.packet_words(), self.wheel.now());
+        let channel = |number: u32| self.graph.channels.get(number as usize);
         let sent = channel(out).map_or(0, |channel| channel.packets);
         let taken = channel(back).map_or(0, |channel| channel.packets);
-        let side = self.plant.sides.get(out as usize);
+        let side = self.graph.sides.get(out as usize);
         let waited = channel(out).zip(side).map_or(0, |(channel, side)| {
             let since = if channel.waits_since == NEVER { now } else { channel.waits_since };
             side.waited + (now - since)
@@ -112,8 +113,8 @@ impl TrafficRun {
     }
 
     /// The counts of all ports, by port number. The fabric must be the one that the run was built from.
-    pub fn counters(&self, fabric: &Fabric) -> Vec<PortCount> {
-        let wires = self.wires(fabric);
-        fabric.ports().map(|(port, _)| self.count(fabric, &wires, port)).collect()
+    pub fn port_counts(&self, fabric: &Fabric) -> Vec<PortCount> {
+        let wires = self.port_channels(fabric);
+        fabric.ports().map(|(port, _)| self.count_port(fabric, &wires, port)).collect()
     }
 }

@@ -2,33 +2,33 @@
 
 use std::collections::HashMap;
 
-use fabdeck_fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, Routes};
+use fabdeck_fabric::{Fabric, Lid, NodeId, PortId, PortNum, Routes, ServiceLevels};
 use fabdeck_routing::Problem;
-use fabdeck_routing::certificate::{Mapping, room};
+use fabdeck_routing::certificate::{LaneMapping, data_lane_count};
 
 /// The level has no lane there: the packet is lost.
 pub(super) const NO_LANE: u8 = 0xFF;
 
 /// No row: the lane has the number of the level.
-const AS_IT_IS: u16 = u16::MAX;
+const SAME_AS_LEVEL: u16 = u16::MAX;
 
 /// The lane of each service level.
-pub(super) type Row = [u8; 16];
+pub(super) type LaneRow = [u8; 16];
 
 /// Where the service level of a path comes from.
 #[derive(Clone, Debug)]
-pub enum Service {
+pub enum LevelSelection {
     /// The lanes of the routes are the service levels.
     Routes,
     /// From path records. If sources at a switch differ, the lowest level counts; level 0 without a record.
-    Levels(Levels),
+    Levels(ServiceLevels),
 }
 
-impl Service {
-    pub(super) fn level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+impl LevelSelection {
+    pub(super) fn path_level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
         match self {
             Self::Routes => routes.lane(from, to).value(),
-            Self::Levels(levels) => match levels.of(from, to) {
+            Self::Levels(levels) => match levels.level_bits(from, to) {
                 0 => 0,
                 bits => bits.trailing_zeros() as u8,
             },
@@ -36,10 +36,10 @@ impl Service {
     }
 
     /// All levels in use, as bits.
-    pub(super) fn all(&self, routes: &Routes) -> u16 {
+    pub(super) fn all_levels(&self, routes: &Routes) -> u16 {
         match self {
             Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
-            Self::Levels(levels) => levels.all() | 1,
+            Self::Levels(levels) => levels.all_bits() | 1,
         }
     }
 }
@@ -47,7 +47,7 @@ impl Service {
 /// The rows of all switches by in-port and out-port; equal rows are stored once.
 #[derive(Debug)]
 pub(super) struct LaneMap {
-    rows: Vec<Row>,
+    rows: Vec<LaneRow>,
     /// Offset of the ports of a switch, and their number.
     switches: Vec<(u32, u32)>,
     /// Row number by switch, in-port and out-port.
@@ -56,9 +56,9 @@ pub(super) struct LaneMap {
 
 impl LaneMap {
     /// Compiles the tables. Without SL2VL tables and with equal lane counts one row serves all ports.
-    pub fn new(problem: &Problem<'_>, mapping: &Mapping<'_>) -> Self {
+    pub fn new(problem: &Problem<'_>, mapping: &LaneMapping<'_>) -> Self {
         let mut map = Self { rows: Vec::new(), switches: Vec::new(), table: Vec::new() };
-        let mut known: HashMap<Row, u16> = HashMap::new();
+        let mut known: HashMap<LaneRow, u16> = HashMap::new();
         for (id, _) in problem.fabric.switches() {
             let ports = problem.fabric.ports_of(id).map(|(_, port)| u32::from(port.number.value()) + 1).max();
             let ports = ports.unwrap_or(1);
@@ -67,10 +67,10 @@ impl LaneMap {
                 let (from, to) = (PortNum(from as u8), PortNum(to as u8));
                 // A packet for the switch itself has arrived, on any lane; no packet leaves through its in-port.
                 if to == PortNum::MANAGEMENT || from == to {
-                    map.table.push(AS_IT_IS);
+                    map.table.push(SAME_AS_LEVEL);
                     continue;
                 }
-                let row = row(mapping, id, from, to);
+                let row = switch_row(mapping, id, from, to);
                 let number = *known.entry(row).or_insert_with(|| {
                     map.rows.push(row);
                     (map.rows.len() - 1) as u16
@@ -88,14 +88,14 @@ impl LaneMap {
         let (first, ports) = self.switches[switch as usize];
         let at = first + u32::from(from) * ports + u32::from(to);
         match self.table[at as usize] {
-            AS_IT_IS => level,
+            SAME_AS_LEVEL => level,
             number => self.rows[usize::from(number)][usize::from(level & 0xF)],
         }
     }
 
     /// One more than the highest lane that these levels map to, at switches and adapters.
-    pub fn top(&self, levels: u16, adapters: &[Row]) -> u8 {
-        let used = |row: &Row| {
+    pub fn lane_count(&self, levels: u16, adapters: &[LaneRow]) -> u8 {
+        let used = |row: &LaneRow| {
             let of = (0..16).filter(|level| levels >> level & 1 == 1).map(|level| row[level]);
             of.filter(|lane| *lane != NO_LANE).max()
         };
@@ -103,19 +103,19 @@ impl LaneMap {
     }
 }
 
-fn row(mapping: &Mapping<'_>, switch: NodeId, from: PortNum, to: PortNum) -> Row {
+fn switch_row(mapping: &LaneMapping<'_>, switch: NodeId, from: PortNum, to: PortNum) -> LaneRow {
     std::array::from_fn(|level| {
         let hop = mapping.hop(switch.0, from, to, level as u8);
-        if hop.passes { hop.lane } else { NO_LANE }
+        if hop.has_lane { hop.lane } else { NO_LANE }
     })
 }
 
 /// The lanes that an adapter maps its levels to.
-pub(super) fn adapter(fabric: &Fabric, mapping: &Mapping<'_>, port: PortId) -> Row {
-    let held_back = mapping.held_back(port);
-    let lanes = room(fabric, port);
+pub(super) fn adapter_row(fabric: &Fabric, mapping: &LaneMapping<'_>, port: PortId) -> LaneRow {
+    let held_back = mapping.withheld_levels(port);
+    let lanes = data_lane_count(fabric, port);
     std::array::from_fn(|level| {
-        let lane = mapping.sent_on(port, level as u8);
+        let lane = mapping.adapter_lane(port, level as u8);
         // With one lane all levels map to it.
         let lane = if lanes == 1 { 0 } else { lane };
         if held_back >> level & 1 == 1 || lane >= lanes { NO_LANE } else { lane }

@@ -12,32 +12,32 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::arbiter::bits;
+use super::arbiter::bits_of;
+use super::channel_graph::{ChannelGraph, ChannelTarget, DRAIN, NEVER, OUT, SENDS};
 use super::error::TrafficError;
-use super::lanes::{LaneMap, Row, Service, adapter};
-use super::load::{Given, Load};
+use super::lanes::{LaneMap, LaneRow, LevelSelection, adapter_row};
 use super::packets::{NONE, Packets};
-use super::plant::{DRAIN, Far, NEVER, OUT, Plant, SENDS};
-use super::senders::Senders;
-use super::settings::Settings;
-use super::steady::Steady;
-use super::tally::Tally;
-use super::wheel::Wheel;
+use super::settings::TrafficSettings;
+use super::setup::{NetworkSetup, TrafficLoad};
+use super::steady_state::SteadyState;
+use super::timing_wheel::TimingWheel;
+use super::traffic_senders::TrafficSenders;
+use super::traffic_tally::TrafficTally;
 use fabdeck_fabric::{NO_PATH, Routes};
 use fabdeck_routing::Problem;
-use fabdeck_routing::certificate::Mapping;
+use fabdeck_routing::certificate::LaneMapping;
 
 /// The stage of the first packet of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stage {
+pub(super) enum QueueStage {
     /// The queue is empty.
     Idle,
     /// The header is not there yet.
-    Comes,
+    HeaderPending,
     /// The packet asks for its exit.
-    Asks,
+    Requesting,
     /// The packet before it is leaving.
-    Leaves,
+    Leaving,
 }
 
 /// The packets of one lane behind a channel, and the list of queues that ask for that lane of the channel. Half a
@@ -49,7 +49,7 @@ pub(super) struct Queue {
     pub last: u32,
     /// Number of packets that still fit.
     pub room: u32,
-    pub stage: Stage,
+    pub stage: QueueStage,
     /// The queue beyond that the first packet asks for.
     pub wants: u32,
     pub next_asking: u32,
@@ -63,7 +63,7 @@ pub(super) const EMPTY: Queue = Queue {
     first: NONE,
     last: NONE,
     room: 0,
-    stage: Stage::Idle,
+    stage: QueueStage::Idle,
     wants: NONE,
     next_asking: NONE,
     first_asking: NONE,
@@ -73,22 +73,22 @@ pub(super) const EMPTY: Queue = Queue {
 /// A run of traffic.
 #[derive(Debug)]
 pub struct TrafficRun {
-    pub(super) plant: Plant,
+    pub(super) graph: ChannelGraph,
     pub(super) queues: Vec<Queue>,
     /// log2 of the queues of a channel, which lie together. A power of two, because every hop splits a queue's index.
     pub(super) lane_bits: u32,
     pub(super) lanes: u8,
     pub(super) packets: Packets,
-    pub(super) wheel: Wheel,
+    pub(super) wheel: TimingWheel,
     pub(super) routes: Arc<Routes>,
-    pub(super) service: Service,
+    pub(super) service: LevelSelection,
     pub(super) lane_map: LaneMap,
-    pub(super) adapters: Vec<Row>,
-    pub(super) settings: Settings,
+    pub(super) adapters: Vec<LaneRow>,
+    pub(super) settings: TrafficSettings,
     pub(super) credits: u32,
-    pub(super) senders: Senders,
-    pub(super) tally: Tally,
-    pub(super) steady: Steady,
+    pub(super) senders: TrafficSenders,
+    pub(super) tally: TrafficTally,
+    pub(super) steady: SteadyState,
     /// Packets without a path, by the switch and port where they came in; and packets for a port that is down, by that
     /// port.
     pub(super) astray: BTreeMap<(u32, u8), u64>,
@@ -98,42 +98,43 @@ pub struct TrafficRun {
 }
 
 impl TrafficRun {
-    pub fn new(given: Given<'_>, load: &Load) -> Result<Self, TrafficError> {
+    pub fn new(given: NetworkSetup<'_>, load: &TrafficLoad) -> Result<Self, TrafficError> {
         let problem = Problem::new(given.fabric, given.faults);
         let settings = load.settings;
-        settings.check()?;
-        let switches = Senders::switches_of(given.fabric, &load.pattern);
-        let plant = Plant::new(&problem, given.tables, &settings, &switches);
-        let mapping = Mapping::new(&problem, given.tables);
+        settings.validate()?;
+        let switches = TrafficSenders::switches_of(given.fabric, &load.pattern);
+        let plant = ChannelGraph::new(&problem, given.tables, &settings, &switches);
+        let mapping = LaneMapping::new(&problem, given.tables);
         let lane_map = LaneMap::new(&problem, &mapping);
-        let identity: Row = std::array::from_fn(|level| level as u8);
-        let row = |end: &super::plant::End| match end.is_switch {
+        let identity: LaneRow = std::array::from_fn(|level| level as u8);
+        let row = |end: &super::channel_graph::TrafficEnd| match end.is_switch {
             true => identity,
-            false => adapter(given.fabric, &mapping, end.port),
+            false => adapter_row(given.fabric, &mapping, end.port),
         };
-        let adapters: Vec<Row> = plant.ends.iter().map(row).collect();
-        let senders = Senders::new(given, load, &plant, &adapters)?;
-        let levels = given.service.all(given.routes) | senders.levels();
-        let lanes = lane_map.top(levels, &adapters);
+        let adapters: Vec<LaneRow> = plant.ends.iter().map(row).collect();
+        let senders = TrafficSenders::new(given, load, &plant, &adapters)?;
+        let levels = given.service.all_levels(given.routes) | senders.levels();
+        let lanes = lane_map.lane_count(levels, &adapters);
         let lane_bits = u32::from(lanes).next_power_of_two().trailing_zeros();
         let mut queues = vec![EMPTY; plant.channels.len() << lane_bits];
         for (queue, at) in queues.iter_mut().zip(0u32..) {
-            let sends = matches!(plant.channels[(at >> lane_bits) as usize].far, Far::Sends(_));
-            queue.room = if sends { 0 } else { settings.credits() };
+            let sends =
+                matches!(plant.channels[(at >> lane_bits) as usize].far, ChannelTarget::SendQueues(_));
+            queue.room = if sends { 0 } else { settings.buffer_packets() };
         }
         let actors = plant.channels.len() + queues.len() + plant.ends.len();
         let mut run = Self {
-            tally: Tally::new(plant.ends.len(), &settings),
-            steady: Steady::new(plant.ends.len()),
-            wheel: Wheel::new(actors),
+            tally: TrafficTally::new(plant.ends.len(), &settings),
+            steady: SteadyState::new(plant.ends.len()),
+            wheel: TimingWheel::new(actors),
             packets: Packets::new(),
             routes: Arc::clone(given.routes),
             service: given.service.clone(),
-            credits: settings.credits(),
+            credits: settings.buffer_packets(),
             astray: BTreeMap::new(),
             discarded: BTreeMap::new(),
             drained: Vec::new(),
-            plant,
+            graph: plant,
             queues,
             lane_bits,
             lanes,
@@ -142,7 +143,7 @@ impl TrafficRun {
             settings,
             senders,
         };
-        for end in 0..run.plant.ends.len() as u32 {
+        for end in 0..run.graph.ends.len() as u32 {
             run.begin_sending(end);
         }
         Ok(run)
@@ -156,59 +157,59 @@ impl TrafficRun {
     /// Advances time to a moment, in nanoseconds since the beginning.
     pub fn advance(&mut self, until_ns: u64) {
         let until = until_ns.saturating_mul(1000);
-        while let Some(actor) = self.wheel.next(until) {
-            self.happen(actor);
+        while let Some(actor) = self.wheel.next_actor(until) {
+            self.run_event(actor);
         }
-        self.wheel.pass(until);
+        self.wheel.advance_to(until);
     }
 
     /// The same with at most this many events. If more are due, time stops at the last one.
     pub fn advance_within(&mut self, until_ns: u64, events: u64) {
         let until = until_ns.saturating_mul(1000);
         for _ in 0..events {
-            let Some(actor) = self.wheel.next(until) else { return self.wheel.pass(until) };
-            self.happen(actor);
+            let Some(actor) = self.wheel.next_actor(until) else { return self.wheel.advance_to(until) };
+            self.run_event(actor);
         }
     }
 
     /// Upper bound of the events in this many nanoseconds: four for each packet that the fastest wire could carry, on
     /// all channels.
-    pub fn events_most(&self, nanos: u64) -> u64 {
-        let fastest = self.plant.channels.iter().map(|channel| channel.wire).filter(|wire| *wire > 0).min();
+    pub fn max_events(&self, nanos: u64) -> u64 {
+        let fastest = self.graph.channels.iter().map(|channel| channel.wire).filter(|wire| *wire > 0).min();
         let packets = nanos.saturating_mul(1000) / u64::from(fastest.unwrap_or(1)) + 2;
-        packets.saturating_mul(4 * self.plant.channels.len() as u64)
+        packets.saturating_mul(4 * self.graph.channels.len() as u64)
     }
 
     /// Processes one event; false if none will ever come.
-    pub fn step(&mut self) -> bool {
-        let next = self.wheel.next(u64::MAX);
-        next.into_iter().for_each(|actor| self.happen(actor));
+    pub fn run_next_event(&mut self) -> bool {
+        let next = self.wheel.next_actor(u64::MAX);
+        next.into_iter().for_each(|actor| self.run_event(actor));
         next.is_some()
     }
 
     /// Whether no event will ever come: all packets have arrived, or the rest is deadlocked.
-    pub fn stands_still(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.wheel.next_time().is_none()
     }
 
-    fn happen(&mut self, actor: u32) {
-        let (channels, queues) = (self.plant.channels.len() as u32, self.queues.len() as u32);
+    fn run_event(&mut self, actor: u32) {
+        let (channels, queues) = (self.graph.channels.len() as u32, self.queues.len() as u32);
         if actor < channels {
-            self.tail_leaves(actor);
+            self.finish_transfer(actor);
         } else if actor < channels + queues {
-            self.first_comes(actor - channels);
+            self.request_exit(actor - channels);
         } else {
-            self.wake(actor - channels - queues);
+            self.fill_queues(actor - channels - queues);
         }
-        self.turn_drained();
+        self.switch_drained_ends();
     }
 
     pub(super) fn actor_of_queue(&self, queue: u32) -> u32 {
-        self.plant.channels.len() as u32 + queue
+        self.graph.channels.len() as u32 + queue
     }
 
     pub(super) fn actor_of_end(&self, end: u32) -> u32 {
-        (self.plant.channels.len() + self.queues.len()) as u32 + end
+        (self.graph.channels.len() + self.queues.len()) as u32 + end
     }
 
     /// The queue of a lane behind a channel.
@@ -218,50 +219,50 @@ impl TrafficRun {
 
     /// The send queue of an end's lane.
     pub(super) fn send_queue(&self, end: u32, lane: u8) -> u32 {
-        self.queue(self.plant.of_end(end, SENDS), lane)
+        self.queue(self.graph.end_channel(end, SENDS), lane)
     }
 
     /// Lets the first packet of a queue ask for its exit, or plans that for when its header is there.
-    pub(super) fn first_comes(&mut self, queue: u32) {
+    pub(super) fn request_exit(&mut self, queue: u32) {
         loop {
             let first = self.queues[queue as usize].first;
             if first == NONE {
-                self.queues[queue as usize].stage = Stage::Idle;
+                self.queues[queue as usize].stage = QueueStage::Idle;
                 return;
             }
             let ready = self.packets.get(first).ready;
-            if !self.wheel.is_now(ready) {
-                return self.comes_at(queue, ready);
+            if !self.wheel.is_due(ready) {
+                return self.schedule_queue(queue, ready);
             }
-            let Some((channel, lane)) = self.way_out(queue, first) else {
-                self.lose_first(queue);
+            let Some((channel, lane)) = self.find_exit(queue, first) else {
+                self.discard_first(queue);
                 continue;
             };
-            let before = self.plant.channels[(queue >> self.lane_bits) as usize].wire;
-            let onward = self.plant.channels[channel as usize].wire;
+            let before = self.graph.channels[(queue >> self.lane_bits) as usize].wire;
+            let onward = self.graph.channels[channel as usize].wire;
             // A faster link starts later, so that the tail arrives in time.
             let ready = ready + u64::from(before.saturating_sub(onward));
-            if !self.wheel.is_now(ready) {
-                return self.comes_at(queue, ready);
+            if !self.wheel.is_due(ready) {
+                return self.schedule_queue(queue, ready);
             }
-            self.ask(queue, channel, lane);
-            return self.send(channel);
+            self.request_lane(queue, channel, lane);
+            return self.try_send(channel);
         }
     }
 
-    fn comes_at(&mut self, queue: u32, time: u64) {
-        self.queues[queue as usize].stage = Stage::Comes;
+    fn schedule_queue(&mut self, queue: u32, time: u64) {
+        self.queues[queue as usize].stage = QueueStage::HeaderPending;
         let actor = self.actor_of_queue(queue);
-        self.wheel.plan(time, actor);
+        self.wheel.schedule(time, actor);
     }
 
     /// The channel and lane that a packet leaves a queue by; `None` if the packet is lost.
-    fn way_out(&mut self, queue: u32, packet: u32) -> Option<(u32, u8)> {
+    fn find_exit(&mut self, queue: u32, packet: u32) -> Option<(u32, u8)> {
         let packet = self.packets.get(packet);
-        let behind = &self.plant.channels[(queue >> self.lane_bits) as usize];
+        let behind = &self.graph.channels[(queue >> self.lane_bits) as usize];
         let lane = (queue & ((1 << self.lane_bits) - 1)) as u8;
         match behind.far {
-            Far::Switch(switch) => {
+            ChannelTarget::Switch(switch) => {
                 let port = self.routes.row(switch).get(usize::from(packet.lid)).copied().unwrap_or(NO_PATH);
                 let here = (switch, behind.entry);
                 let turns_back = port == behind.entry && port != 0;
@@ -269,8 +270,8 @@ impl TrafficRun {
                     *self.astray.entry(here).or_default() += 1;
                     return None;
                 }
-                let exit = self.plant.exit(switch, port);
-                if exit == NONE || self.plant.channels[exit as usize].down {
+                let exit = self.graph.exit_channel(switch, port);
+                if exit == NONE || self.graph.channels[exit as usize].down {
                     *self.discarded.entry((switch, port)).or_default() += 1;
                     return None;
                 }
@@ -281,28 +282,28 @@ impl TrafficRun {
                 }
                 Some((exit, lane))
             }
-            Far::Sends(end) => Some((self.plant.of_end(end, OUT), lane)),
-            Far::Adapter(end) => Some((self.plant.of_end(end, DRAIN), lane)),
-            Far::Sink(_) => None,
+            ChannelTarget::SendQueues(end) => Some((self.graph.end_channel(end, OUT), lane)),
+            ChannelTarget::Adapter(end) => Some((self.graph.end_channel(end, DRAIN), lane)),
+            ChannelTarget::Sink(_) => None,
         }
     }
 
     /// Removes the first packet of a queue as lost.
-    pub(super) fn lose_first(&mut self, queue: u32) {
+    pub(super) fn discard_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
         let origin = *self.packets.origin(packet);
-        self.packets.give_back(packet);
+        self.packets.release(packet);
         self.tally.lost += 1;
         if let Some(flow) = self.senders.flows.get_mut(origin.flow as usize) {
             flow.order.lost += 1;
         }
-        self.landed(origin.source);
-        self.make_room(queue);
+        self.finish_packet(origin.source);
+        self.return_credit(queue);
     }
 
-    fn make_room(&mut self, queue: u32) {
+    fn return_credit(&mut self, queue: u32) {
         self.queues[queue as usize].room += 1;
-        self.send(queue >> self.lane_bits);
+        self.try_send(queue >> self.lane_bits);
     }
 
     fn pop(&mut self, queue: u32) -> u32 {
@@ -326,10 +327,10 @@ impl TrafficRun {
         held.last = packet;
     }
 
-    fn ask(&mut self, queue: u32, channel: u32, lane: u8) {
+    fn request_lane(&mut self, queue: u32, channel: u32, lane: u8) {
         let wants = self.queue(channel, lane);
         let asking = &mut self.queues[queue as usize];
-        (asking.stage, asking.wants, asking.next_asking) = (Stage::Asks, wants, NONE);
+        (asking.stage, asking.wants, asking.next_asking) = (QueueStage::Requesting, wants, NONE);
         let last = self.queues[wants as usize].last_asking;
         if last == NONE {
             self.queues[wants as usize].first_asking = queue;
@@ -337,18 +338,18 @@ impl TrafficRun {
             self.queues[last as usize].next_asking = queue;
         }
         self.queues[wants as usize].last_asking = queue;
-        self.plant.channels[channel as usize].asked |= 1 << lane;
+        self.graph.channels[channel as usize].asked |= 1 << lane;
     }
 
     /// Sends a packet if the wire is free, a queue asks, and there is room beyond.
-    pub(super) fn send(&mut self, number: u32) {
-        let channel = &mut self.plant.channels[number as usize];
+    pub(super) fn try_send(&mut self, number: u32) {
+        let channel = &mut self.graph.channels[number as usize];
         if channel.packet != NONE || channel.asked == 0 || channel.down {
             return;
         }
         let mut able = channel.asked;
-        if !matches!(channel.far, Far::Sink(_)) {
-            for lane in bits(channel.asked) {
+        if !matches!(channel.far, ChannelTarget::Sink(_)) {
+            for lane in bits_of(channel.asked) {
                 if self.queues[(number << self.lane_bits | lane) as usize].room == 0 {
                     able &= !(1 << lane);
                 }
@@ -358,19 +359,23 @@ impl TrafficRun {
             0 => None,
             _ if self.lanes == 1 => Some(0),
             _ => {
-                let side = &mut self.plant.sides[number as usize];
-                self.plant.turns[side.turns as usize].next(&mut side.turn, able, self.settings.bytes())
+                let side = &mut self.graph.sides[number as usize];
+                self.graph.turns[side.turns as usize].next_lane(
+                    &mut side.turn,
+                    able,
+                    self.settings.packet_bytes(),
+                )
             }
         };
         match lane {
-            Some(lane) => self.begin(number, lane),
+            Some(lane) => self.begin_transfer(number, lane),
             None if channel.waits_since == NEVER => channel.waits_since = self.wheel.now(),
             None => {}
         }
     }
 
     /// Starts sending the first packet that asked for a lane.
-    fn begin(&mut self, number: u32, lane: u8) {
+    fn begin_transfer(&mut self, number: u32, lane: u8) {
         let wanted = self.queue(number, lane);
         let from = self.queues[wanted as usize].first_asking;
         let next = self.queues[from as usize].next_asking;
@@ -379,9 +384,9 @@ impl TrafficRun {
             self.queues[wanted as usize].last_asking = NONE;
         }
         let packet = self.pop(from);
-        self.queues[from as usize].stage = Stage::Leaves;
+        self.queues[from as usize].stage = QueueStage::Leaving;
         let now = self.wheel.now();
-        let channel = &mut self.plant.channels[number as usize];
+        let channel = &mut self.graph.channels[number as usize];
         if next == NONE {
             channel.asked &= !(1 << lane);
         }
@@ -389,60 +394,60 @@ impl TrafficRun {
         channel.free_at = begins + u64::from(channel.pace);
         (channel.packet, channel.from, channel.lane) = (packet, from, lane);
         if channel.waits_since != NEVER {
-            self.plant.sides[number as usize].waited += now - channel.waits_since;
+            self.graph.sides[number as usize].waited += now - channel.waits_since;
             channel.waits_since = NEVER;
         }
         let (ends, ready, far) = (channel.free_at, begins + u64::from(channel.latency), channel.far);
-        self.wheel.plan(ends, number);
-        if self.lies_at_source(from) {
+        self.wheel.schedule(ends, number);
+        if self.is_send_queue(from) {
             let origin = self.packets.origin_mut(packet);
             origin.left = begins;
-            self.tally.sent(origin.source);
+            self.tally.count_sent(origin.source);
         }
-        if matches!(far, Far::Sink(_)) {
+        if matches!(far, ChannelTarget::Sink(_)) {
             return;
         }
         self.packets.get_mut(packet).ready = ready;
         self.push(wanted, packet);
         self.queues[wanted as usize].room -= 1;
-        if self.queues[wanted as usize].stage == Stage::Idle {
-            self.comes_at(wanted, ready);
+        if self.queues[wanted as usize].stage == QueueStage::Idle {
+            self.schedule_queue(wanted, ready);
         }
     }
 
-    fn lies_at_source(&self, queue: u32) -> bool {
+    fn is_send_queue(&self, queue: u32) -> bool {
         let channel = (queue >> self.lane_bits) as usize;
-        matches!(self.plant.channels[channel].far, Far::Sends(_))
+        matches!(self.graph.channels[channel].far, ChannelTarget::SendQueues(_))
     }
 
     /// Ends a transmission: the queue has room again, and the wire is free.
-    fn tail_leaves(&mut self, number: u32) {
-        let channel = &mut self.plant.channels[number as usize];
+    fn finish_transfer(&mut self, number: u32) {
+        let channel = &mut self.graph.channels[number as usize];
         let (packet, from) = (channel.packet, channel.from);
         channel.packet = NONE;
         channel.packets += 1;
         let (far, lane, arrives) = (channel.far, channel.lane, channel.free_at + u64::from(channel.latency));
         // A drain is no hop.
-        self.tally.hop(lane, u64::from(channel.is_hop));
-        if let Far::Sink(end) = far {
-            self.take_in(end, packet, arrives);
+        self.tally.count_hop(lane, u64::from(channel.is_hop));
+        if let ChannelTarget::Sink(end) = far {
+            self.deliver(end, packet, arrives);
         }
         let behind = from >> self.lane_bits;
-        if let Far::Sends(end) = self.plant.channels[behind as usize].far {
-            self.sent_one(end, (from & ((1 << self.lane_bits) - 1)) as u8);
+        if let ChannelTarget::SendQueues(end) = self.graph.channels[behind as usize].far {
+            self.finish_send(end, (from & ((1 << self.lane_bits) - 1)) as u8);
         } else {
             self.queues[from as usize].room += 1;
-            self.first_comes(from);
-            self.send(behind);
+            self.request_exit(from);
+            self.try_send(behind);
         }
-        self.send(number);
+        self.try_send(number);
     }
 
-    fn take_in(&mut self, end: u32, packet: u32, arrives: u64) {
+    fn deliver(&mut self, end: u32, packet: u32, arrives: u64) {
         let origin = *self.packets.origin(packet);
-        self.tally.take_in(end, arrives.saturating_sub(origin.left));
-        self.senders.arrived(origin.flow, (origin.left, arrives));
-        self.landed(origin.source);
-        self.packets.give_back(packet);
+        self.tally.count_received(end, arrives.saturating_sub(origin.left));
+        self.senders.record_arrival(origin.flow, (origin.left, arrives));
+        self.finish_packet(origin.source);
+        self.packets.release(packet);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Packet {
 
 /// The part of a packet that only its ends need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Origin {
+pub(super) struct PacketOrigin {
     /// When the packet began to leave its source.
     pub left: u64,
     /// The source, an index of an end.
@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Packet>() == 16);
 #[derive(Debug, Default)]
 pub(super) struct Packets {
     all: Vec<Packet>,
-    origins: Vec<Origin>,
+    origins: Vec<PacketOrigin>,
     free: u32,
     held: u32,
 }
@@ -42,11 +42,11 @@ impl Packets {
     }
 
     /// Number of packets in flight.
-    pub fn held(&self) -> u32 {
+    pub fn in_flight(&self) -> u32 {
         self.held
     }
 
-    pub fn take(&mut self, packet: Packet, origin: Origin) -> u32 {
+    pub fn allocate(&mut self, packet: Packet, origin: PacketOrigin) -> u32 {
         self.held += 1;
         if self.free == NONE {
             self.all.push(packet);
@@ -60,7 +60,7 @@ impl Packets {
         id
     }
 
-    pub fn give_back(&mut self, id: u32) {
+    pub fn release(&mut self, id: u32) {
         self.held -= 1;
         self.all[id as usize].behind = self.free;
         self.free = id;
@@ -74,11 +74,11 @@ impl Packets {
         &mut self.all[id as usize]
     }
 
-    pub fn origin(&self, id: u32) -> &Origin {
+    pub fn origin(&self, id: u32) -> &PacketOrigin {
         &self.origins[id as usize]
     }
 
-    pub fn origin_mut(&mut self, id: u32) -> &mut Origin {
+    pub fn origin_mut(&mut self, id: u32) -> &mut PacketOrigin {
         &mut self.origins[id as usize]
     }
 }

@@ -1,12 +1,12 @@
 //! Traffic patterns.
 
 use super::flow::Flow;
-use crate::{Dice, Share};
+use crate::{Share, SimulatorRng};
 use fabdeck_fabric::{PortId, ServiceLevel};
 
 /// A pattern over all hosts, or over those that a list names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Pattern {
+pub enum TrafficPattern {
     Flows(Vec<Flow>),
     /// The destination of each packet is drawn from all other hosts (dissertation 4.3.3.1).
     Uniform,
@@ -29,7 +29,7 @@ pub enum Pattern {
     },
 }
 
-impl Pattern {
+impl TrafficPattern {
     /// A single hot-spot receives a tenth of all packets (multiple LID paper, 5.2).
     pub fn centric() -> Self {
         Self::HotSpots { spots: 1, share: Share::percent(10), level: None }
@@ -37,17 +37,17 @@ impl Pattern {
 }
 
 /// The hosts in a random order (Fisher-Yates).
-fn shuffled(hosts: &[PortId], dice: &mut Dice) -> Vec<PortId> {
+fn shuffle_hosts(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<PortId> {
     let mut order = hosts.to_vec();
     for last in (1..order.len()).rev() {
-        order.swap(last, dice.below(last as u64 + 1) as usize);
+        order.swap(last, dice.draw_below(last as u64 + 1) as usize);
     }
     order
 }
 
 /// Flows from each host to the next in a random ring, so that no host sends to itself.
-pub(super) fn ring(hosts: &[PortId], dice: &mut Dice, both_ways: bool) -> Vec<Flow> {
-    let order = shuffled(hosts, dice);
+pub(super) fn ring_flows(hosts: &[PortId], dice: &mut SimulatorRng, both_ways: bool) -> Vec<Flow> {
+    let order = shuffle_hosts(hosts, dice);
     let next = order.iter().cycle().skip(1);
     let there = order.iter().zip(next).map(|(from, to)| Flow::new(*from, *to));
     match both_ways {
@@ -57,8 +57,8 @@ pub(super) fn ring(hosts: &[PortId], dice: &mut Dice, both_ways: bool) -> Vec<Fl
 }
 
 /// A random permutation without fixed points: a fixed point trades places with the next host.
-pub(super) fn permutation(hosts: &[PortId], dice: &mut Dice) -> Vec<Flow> {
-    let mut to = shuffled(hosts, dice);
+pub(super) fn permutation_flows(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<Flow> {
+    let mut to = shuffle_hosts(hosts, dice);
     for at in 0..to.len() {
         if to[at] == hosts[at] {
             let other = (at + 1) % to.len();
@@ -69,7 +69,7 @@ pub(super) fn permutation(hosts: &[PortId], dice: &mut Dice) -> Vec<Flow> {
 }
 
 /// The distance of a step in a shift exchange: 1, -1, 2, -2, and so on; half the ring only once.
-pub(super) fn shift(step: u32, hosts: u32) -> u32 {
+pub(super) fn shift_distance(step: u32, hosts: u32) -> u32 {
     let distance = step / 2 + 1;
     if step.is_multiple_of(2) { distance } else { hosts - distance }
 }
@@ -79,13 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_sends_to_one_other_and_is_sent_to_by_one() {
+    fn each_host_sends_to_one_other_and_receives_from_one() {
         let hosts: Vec<PortId> = (0..9).map(PortId).collect();
         for seed in 0..200 {
             for count in 2..=9 {
                 let hosts = &hosts[..count];
-                let both =
-                    [permutation(hosts, &mut Dice::new(seed)), ring(hosts, &mut Dice::new(seed), false)];
+                let both = [
+                    permutation_flows(hosts, &mut SimulatorRng::new(seed)),
+                    ring_flows(hosts, &mut SimulatorRng::new(seed), false),
+                ];
                 for flows in both {
                     let mut to: Vec<PortId> = flows.iter().map(|flow| flow.to).collect();
                     to.sort();
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn a_shift_exchange_reaches_every_other_once_the_nearest_first() {
         for hosts in 2..20 {
-            let steps: Vec<u32> = (0..hosts - 1).map(|step| shift(step, hosts)).collect();
+            let steps: Vec<u32> = (0..hosts - 1).map(|step| shift_distance(step, hosts)).collect();
             let mut sorted = steps.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, (1..hosts).collect::<Vec<_>>(), "{hosts}");

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::error::TrafficError;
 
 /// Bytes of a packet besides its payload: local and base transport header, both checksums.
-pub(super) const OVERHEAD: u32 = 8 + 12 + 4 + 2;
+pub(super) const HEADER_BYTES: u32 = 8 + 12 + 4 + 2;
 /// PortXmitData does not count the last checksum (IBA 16.1.3.5).
-pub(super) const UNCOUNTED: u32 = 2;
+pub(super) const UNCOUNTED_BYTES: u32 = 2;
 
 /// Unknown speeds are those of the links; times are those of the multiple LID paper (5.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Settings {
+pub struct TrafficSettings {
     /// Bytes of payload of each packet.
     pub payload: u32,
     /// Bytes that the input buffer of each lane holds.
@@ -35,7 +35,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for TrafficSettings {
     fn default() -> Self {
         Self {
             payload: 2048,
@@ -52,9 +52,9 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl TrafficSettings {
     /// Refuses impossible values.
-    pub(super) fn check(&self) -> Result<(), TrafficError> {
+    pub(super) fn validate(&self) -> Result<(), TrafficError> {
         let wrong = |what, value: String, hint| Err(TrafficError::Setting { what, value, hint });
         if !(1..=4096).contains(&self.payload) {
             return wrong("the payload of a packet", self.payload.to_string(), "give 1 to 4096 bytes");
@@ -69,22 +69,22 @@ impl Settings {
     }
 
     /// Bytes of a packet on the wire.
-    pub(super) fn bytes(&self) -> u32 {
-        self.payload + OVERHEAD
+    pub(super) fn packet_bytes(&self) -> u32 {
+        self.payload + HEADER_BYTES
     }
 
     /// Number of four-byte words that a packet adds to counters of data.
-    pub(super) fn words(&self) -> u64 {
-        u64::from((self.bytes() - UNCOUNTED) / 4)
+    pub(super) fn packet_words(&self) -> u64 {
+        u64::from((self.packet_bytes() - UNCOUNTED_BYTES) / 4)
     }
 
     /// Packets that an input buffer holds: at least one, or no packet could move.
-    pub(super) fn credits(&self) -> u32 {
-        (self.buffer / self.bytes()).max(1)
+    pub(super) fn buffer_packets(&self) -> u32 {
+        (self.buffer / self.packet_bytes()).max(1)
     }
 
     /// Time of this many bytes at a rate, in picoseconds.
-    pub(super) fn time(bytes: u32, mbps: u32) -> u32 {
+    pub(super) fn wire_picoseconds(bytes: u32, mbps: u32) -> u32 {
         let picos = u64::from(bytes) * 8_000_000 / u64::from(mbps.max(1));
         u32::try_from(picos).unwrap_or(u32::MAX)
     }

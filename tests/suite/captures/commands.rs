@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::stage::reference;
+use super::sample_fabric::reference;
 
 /// The binary in a folder of its own.
 pub fn fabdeck(home: &TempDir) -> Command {
@@ -37,14 +37,14 @@ pub fn recorded() -> TempDir {
 const DEMO: [&str; 2] = ["--source", "demo.fdcap"];
 
 /// Whether an answer says all that a live one does. A capture may know more: it has looked at everything.
-fn says(live: &Value, seen: &Value) -> bool {
+fn is_reported(live: &Value, seen: &Value) -> bool {
     match (live, seen) {
         (Value::Null, _) => true,
         (Value::Array(live), Value::Array(seen)) => {
-            live.len() == seen.len() && live.iter().zip(seen).all(|(live, seen)| says(live, seen))
+            live.len() == seen.len() && live.iter().zip(seen).all(|(live, seen)| is_reported(live, seen))
         }
         (Value::Object(live), Value::Object(seen)) => {
-            live.iter().all(|(key, live)| seen.get(key).is_some_and(|seen| says(live, seen)))
+            live.iter().all(|(key, live)| seen.get(key).is_some_and(|seen| is_reported(live, seen)))
         }
         (live, seen) => live == seen,
     }
@@ -80,7 +80,10 @@ fn every_reading_command_answers_on_a_capture_as_it_does_live() {
         let live = answer(&["--source", "sim:demo"]);
         for source in [&DEMO[..], &["--source", "demo.fdcap", "--at", "-20s"]] {
             let seen = answer(source);
-            assert!(seen.0 == live.0 && says(&live.1, &seen.1), "{args:?}: {seen:?}, and live {live:?}");
+            assert!(
+                seen.0 == live.0 && is_reported(&live.1, &seen.1),
+                "{args:?}: {seen:?}, and live {live:?}"
+            );
         }
     }
     let ports = json(&home, &[&DEMO[..], &["show", "counters"]].concat(), 0);
@@ -249,7 +252,7 @@ fn a_note_stands_at_the_beginning_of_the_time_that_was_named() {
 }
 
 #[test]
-fn who_asks_for_a_time_within_a_gap_is_told_which_sweep_answers() {
+fn a_time_within_a_gap_names_the_sweep_that_answers() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("gap.fdcap"), reference().bytes).unwrap();
     // Within the time of three sweeps after the last nothing was said of it once.

@@ -1,50 +1,50 @@
 //! Stretches of captures as captures of their own.
 
-use fabdeck_files::capture::{At, Changes, Moments, Rewritten, Stretch, rewrite};
-use fabdeck_files::capture_format::{Line, Reader, Record, flags};
+use fabdeck_files::capture::{CaptureRange, Moments, RewriteOptions, RewriteSummary, TimeSpec, rewrite};
+use fabdeck_files::capture_format::{CaptureReader, CaptureRecord, NumberedRecord, flags};
 use jiff::Timestamp;
 
 use super::commands::{json, recorded, run};
-use super::stage::{Memory, Moment, Reference, assert_same, damaged, reference};
+use super::sample_fabric::{Memory, Moment, Reference, assert_same, damaged, reference};
 
-fn cut(bytes: &[u8], stretch: impl Fn(&Moments<&[u8]>) -> Stretch) -> (Vec<u8>, Rewritten) {
-    let mut moments = Moments::new(Reader::open("f", bytes).unwrap());
+fn cut(bytes: &[u8], stretch: impl Fn(&Moments<&[u8]>) -> CaptureRange) -> (Vec<u8>, RewriteSummary) {
+    let mut moments = Moments::new(CaptureReader::open("f", bytes).unwrap());
     let (stretch, memory) = (stretch(&moments), Memory::default());
-    let written = rewrite(&mut moments, &stretch, Changes::default(), memory.clone()).unwrap();
+    let written = rewrite(&mut moments, &stretch, RewriteOptions::default(), memory.clone()).unwrap();
     (memory.bytes.take(), written)
 }
 
 /// Everything from a moment on.
 pub fn from_place(bytes: &[u8], from: usize) -> Vec<u8> {
     let last = |moments: &Moments<&[u8]>| moments.reader.moments().len() - 1;
-    cut(bytes, |moments| Stretch::of_places(moments, from..=last(moments))).0
+    cut(bytes, |moments| CaptureRange::from_places(moments, from..=last(moments))).0
 }
 
-fn whole(bytes: &[u8]) -> (Vec<u8>, Rewritten) {
-    cut(bytes, |moments| Stretch::all(moments).unwrap())
+fn whole(bytes: &[u8]) -> (Vec<u8>, RewriteSummary) {
+    cut(bytes, |moments| CaptureRange::all(moments).unwrap())
 }
 
-fn at(millis: i64) -> Option<At> {
+fn at(millis: i64) -> Option<TimeSpec> {
     let time = Timestamp::from_millisecond(millis).unwrap();
-    Some(At::parse(&time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()).unwrap())
+    Some(TimeSpec::parse(&time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()).unwrap())
 }
 
-fn events(bytes: &[u8]) -> Vec<(i64, Record)> {
-    let mut reader = Reader::open("f", bytes).unwrap();
+fn events(bytes: &[u8]) -> Vec<(i64, CaptureRecord)> {
+    let mut reader = CaptureReader::open("f", bytes).unwrap();
     let slots = 0..reader.index().slots.len();
-    slots.flat_map(|slot| reader.events(slot).unwrap()).collect()
+    slots.flat_map(|slot| reader.read_events(slot).unwrap()).collect()
 }
 
 #[track_caller]
 fn assert_moments(bytes: &[u8], moments: &[Moment]) {
-    let mut reader = Reader::open("cut", bytes).unwrap();
+    let mut reader = CaptureReader::open("cut", bytes).unwrap();
     let slots = reader.moments().to_vec();
     assert_eq!(slots.len(), moments.len());
     for (slot, moment) in slots.into_iter().zip(moments).rev() {
-        reader.show(slot).unwrap();
+        reader.show_moment(slot).unwrap();
         assert_same(&reader, moment);
     }
-    assert!(reader.ended() && reader.notes().is_empty(), "{:?}", reader.notes());
+    assert!(reader.has_end() && reader.notes().is_empty(), "{:?}", reader.notes());
 }
 
 #[test]
@@ -56,19 +56,20 @@ fn every_stretch_shows_its_moments_and_what_was_said_in_it() {
         let (since, until) = (times[from], times[to]);
         let begins = times.iter().position(|time| *time >= since).unwrap();
         let ends = times.iter().rposition(|time| *time <= until).unwrap();
-        let within = |moments: &Moments<&[u8]>| Stretch::between(moments, at(since), at(until));
+        let within = |moments: &Moments<&[u8]>| CaptureRange::between(moments, at(since), at(until));
         if begins > ends {
-            let refused = within(&Moments::new(Reader::open("f", bytes.as_slice()).unwrap())).unwrap_err();
+            let refused =
+                within(&Moments::new(CaptureReader::open("f", bytes.as_slice()).unwrap())).unwrap_err();
             assert!(refused.to_string().contains("FD-5066"), "{refused}");
             continue;
         }
         let (stretch, written) = cut(&bytes, |moments| within(moments).unwrap());
         assert_moments(&stretch, &moments[begins..=ends]);
-        assert_eq!((written.kept.bytes, written.lost), (stretch.len() as u64, 0));
+        assert_eq!((written.recorded.bytes, written.lost), (stretch.len() as u64, 0));
         // News come with their sweep; words lie behind the third.
         let kept = events(&stretch);
         let news = kept.iter().filter(|(time, _)| *time == times[6]).count();
-        assert_eq!(news, if (begins..=ends).contains(&6) { super::stage::news().len() } else { 0 });
+        assert_eq!(news, if (begins..=ends).contains(&6) { super::sample_fabric::news().len() } else { 0 });
         let words = kept.iter().filter(|(time, _)| [times[2] + 1, times[2] + 2].contains(time)).count();
         let spoken = begins <= 3 && (ends > 2 || ends == 2 && until > times[2] + 1);
         let spoken = spoken && since <= times[2] + 1;
@@ -77,7 +78,7 @@ fn every_stretch_shows_its_moments_and_what_was_said_in_it() {
         assert_eq!(whole(&stretch).0, stretch, "{from} {to}");
         let lines = zstd::stream::decode_all(stretch.as_slice()).unwrap();
         for (number, line) in lines.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let line: Line = serde_json::from_slice(line).unwrap();
+            let line: NumberedRecord = serde_json::from_slice(line).unwrap();
             assert_eq!(line.seq, number as u64);
         }
     }
@@ -85,9 +86,9 @@ fn every_stretch_shows_its_moments_and_what_was_said_in_it() {
 
 /// What can be read of a damaged capture is a whole capture, and says what is missing.
 #[test]
-fn of_a_damaged_capture_everything_that_can_be_read_is_kept_and_the_rest_is_told() {
+fn of_a_damaged_capture_everything_that_can_be_read_is_kept_and_the_rest_is_reported() {
     let Reference { bytes, moments } = reference();
-    let slots = Reader::open("f", bytes.as_slice()).unwrap().index().slots.clone();
+    let slots = CaptureReader::open("f", bytes.as_slice()).unwrap().index().slots.clone();
     for (slot, within) in slots.iter().flat_map(|slot| [(slot, true), (slot, false)]) {
         let mut damaged = bytes.clone();
         // The frame itself, or its lead, with the table gone that repeats it.
@@ -97,28 +98,32 @@ fn of_a_damaged_capture_everything_that_can_be_read_is_kept_and_the_rest_is_told
             let table = damaged.windows(8).rposition(|eight| eight == b"fdseek/1").unwrap() - 8;
             damaged.truncate(table);
         }
-        if slot.lead.has(flags::END) {
+        if slot.lead.has_flag(flags::END) {
             continue;
         }
-        let mut reader = Reader::open("f", damaged.as_slice()).unwrap();
+        let mut reader = CaptureReader::open("f", damaged.as_slice()).unwrap();
         let mut shown = Vec::new();
         for slot in reader.moments().to_vec() {
-            if reader.show(slot).is_ok() {
-                shown.push(reader.slot(slot).lead.first);
+            if reader.show_moment(slot).is_ok() {
+                shown.push(reader.frame_slot(slot).lead.first);
             }
         }
-        let original = Reader::open("f", bytes.as_slice()).unwrap();
+        let original = CaptureReader::open("f", bytes.as_slice()).unwrap();
         let number = |first: &u64| {
-            original.moments().iter().position(|slot| original.slot(*slot).lead.first == *first).unwrap()
+            original
+                .moments()
+                .iter()
+                .position(|slot| original.frame_slot(*slot).lead.first == *first)
+                .unwrap()
         };
         let (made, written) = whole(&damaged);
         assert!(!written.damage.is_empty(), "{slot:?}");
-        let mut reader = Reader::open("made", made.as_slice()).unwrap();
-        assert!(reader.notes().is_empty() && reader.ended());
+        let mut reader = CaptureReader::open("made", made.as_slice()).unwrap();
+        assert!(reader.notes().is_empty() && reader.has_end());
         let slots = reader.moments().to_vec();
         assert_eq!(slots.len(), shown.len(), "{slot:?} {within}");
         for (slot, first) in slots.into_iter().zip(&shown) {
-            reader.show(slot).unwrap();
+            reader.show_moment(slot).unwrap();
             assert_same(&reader, &moments[number(first)]);
             let notes = reader.observation().notes;
             let told = notes.iter().filter(|note| note.text.contains("FN-382")).count();

@@ -1,23 +1,23 @@
 //! Every cut and every flipped bit: what is read is right, and what is missing is told with its place.
 
 use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::{Reader, flags, read};
+use fabdeck_files::capture_format::{CaptureReader, flags, read};
 use fabdeck_files::text::Input;
 use rayon::prelude::*;
 
-use super::stage::{BEGUN, Memory, Moment, Reference, assert_same, header, look, reference, sweep};
+use super::sample_fabric::{BEGUN, Memory, Moment, Reference, assert_same, header, look, reference, sweep};
 
 /// Which moment of the reference begins with a record.
 fn numbers(reference: &Reference) -> Vec<u64> {
-    let whole = Reader::open("f", reference.bytes.as_slice()).unwrap();
-    whole.moments().iter().map(|slot| whole.slot(*slot).lead.first).collect()
+    let whole = CaptureReader::open("f", reference.bytes.as_slice()).unwrap();
+    whole.moments().iter().map(|slot| whole.frame_slot(*slot).lead.first).collect()
 }
 
 /// Shows every moment that the reader has. Each is as it was recorded, or the reader says where it is damaged; and where
 /// any is missing, somebody is told.
 fn judge(bytes: &[u8], reference: &Reference, numbers: &[u64], why: &str) {
     let number = |first: u64| numbers.iter().position(|known| *known == first);
-    let mut reader = match Reader::open("f", bytes) {
+    let mut reader = match CaptureReader::open("f", bytes) {
         Ok(reader) => reader,
         Err(error) => {
             assert!(error.code.starts_with("FD-27") && error.place.offset.is_some(), "{why}: {error}");
@@ -28,8 +28,8 @@ fn judge(bytes: &[u8], reference: &Reference, numbers: &[u64], why: &str) {
     let slots = reader.moments().to_vec();
     let (mut shown, mut told) = (Vec::new(), !reader.notes().is_empty());
     for slot in slots {
-        let first = reader.slot(slot).lead.first;
-        match reader.show(slot) {
+        let first = reader.frame_slot(slot).lead.first;
+        match reader.show_moment(slot) {
             Ok(()) => {
                 let at =
                     number(first).unwrap_or_else(|| panic!("{why}: a moment of nobody's, record {first}"));
@@ -71,7 +71,7 @@ fn every_cut_is_read_as_far_as_it_goes() {
 
 /// One bit of every second byte here, every bit where there is time (`FABDECK_LONG=1`).
 #[test]
-fn every_flipped_bit_is_harmless_or_told() {
+fn every_flipped_bit_is_harmless_or_reported() {
     let reference = reference();
     let numbers = numbers(&reference);
     let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
@@ -85,7 +85,7 @@ fn every_flipped_bit_is_harmless_or_told() {
 
 /// Without the table at the end the leads have to say where a flipped bit lies.
 #[test]
-fn every_damaged_byte_of_a_recording_that_was_killed_is_told() {
+fn every_damaged_byte_of_a_recording_that_was_killed_is_reported() {
     let reference = reference();
     let numbers = numbers(&reference);
     let table = reference.bytes.windows(8).rposition(|eight| eight == b"fdseek/1").unwrap() - 8;
@@ -105,20 +105,21 @@ fn a_damaged_frame_of_a_small_fabric_costs_ten_sweeps() {
     let mut recorder = Recorder::new(memory.clone(), header());
     for second in 0..SECONDS {
         let swept = sweep(&look.fabric, second);
-        recorder.sweep(BEGUN + 1000 * second as i64, &look, &swept).unwrap();
+        recorder.record_sweep(BEGUN + 1000 * second as i64, &look, &swept).unwrap();
     }
-    recorder.end(BEGUN + 1000 * SECONDS as i64).unwrap();
+    recorder.finish(BEGUN + 1000 * SECONDS as i64).unwrap();
     let bytes = memory.bytes.take();
-    let whole = Reader::open("f", bytes.as_slice()).unwrap();
-    let states = whole.moments().iter().filter(|slot| whole.slot(**slot).lead.has(flags::STATE_WHOLE));
+    let whole = CaptureReader::open("f", bytes.as_slice()).unwrap();
+    let states =
+        whole.moments().iter().filter(|slot| whole.frame_slot(**slot).lead.has_flag(flags::STATE_WHOLE));
     let states: Vec<usize> = states.copied().collect();
-    assert!(states.len() >= 2 && whole.slot(states[1]).offset < 64 << 10, "{states:?}");
+    assert!(states.len() >= 2 && whole.frame_slot(states[1]).offset < 64 << 10, "{states:?}");
     let lost = |slot: usize| {
         let mut damaged = bytes.clone();
-        damaged[whole.slot(slot).offset as usize + 9] ^= 1;
-        let mut reader = Reader::open("f", damaged.as_slice()).unwrap();
+        damaged[whole.frame_slot(slot).offset as usize + 9] ^= 1;
+        let mut reader = CaptureReader::open("f", damaged.as_slice()).unwrap();
         let slots = reader.moments().to_vec();
-        slots.into_iter().filter(|slot| reader.show(*slot).is_err()).count()
+        slots.into_iter().filter(|slot| reader.show_moment(*slot).is_err()).count()
     };
     let behind_the_first = whole.moments().iter().filter(|slot| !states.contains(slot));
     let worst = behind_the_first.map(|slot| lost(*slot)).max();
@@ -129,21 +130,21 @@ fn a_damaged_frame_of_a_small_fabric_costs_ten_sweeps() {
 
 /// Counters that stand whole again do not hide that nobody knows how the fabric is by then.
 #[test]
-fn a_change_of_the_fabric_that_is_lost_is_told_at_every_later_moment() {
+fn a_change_of_the_fabric_that_is_lost_is_reported_at_every_later_moment() {
     let looks = ["torus,dims=3,terminals=1", "torus,dims=3,terminals=1,faults=1,seed=3"].map(look);
     let memory = Memory::default();
-    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(2, u64::MAX);
+    let mut recorder = Recorder::new(memory.clone(), header()).with_whole_interval(2, u64::MAX);
     for second in 0..7 {
         let look = &looks[usize::from(second > 0)];
-        recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
+        recorder.record_sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
     }
     let mut bytes = memory.bytes.take();
-    let reader = Reader::open("f", bytes.as_slice()).unwrap();
-    let lost = reader.slot(reader.moments()[1]);
-    assert!(reader.index().slots[4..].iter().any(|slot| slot.lead.has(flags::COUNTERS_WHOLE)));
+    let reader = CaptureReader::open("f", bytes.as_slice()).unwrap();
+    let lost = reader.frame_slot(reader.moments()[1]);
+    assert!(reader.index().slots[4..].iter().any(|slot| slot.lead.has_flag(flags::COUNTERS_WHOLE)));
     bytes[lost.offset as usize - 64..lost.offset as usize].fill(0);
-    let mut reader = Reader::open("f", bytes.as_slice()).unwrap();
-    let shown: Vec<_> = reader.moments().to_vec().into_iter().map(|slot| reader.show(slot)).collect();
+    let mut reader = CaptureReader::open("f", bytes.as_slice()).unwrap();
+    let shown: Vec<_> = reader.moments().to_vec().into_iter().map(|slot| reader.show_moment(slot)).collect();
     assert!(shown.len() == 6 && shown[0].is_ok(), "{shown:?}");
     for damage in &shown[1..] {
         let damage = damage.as_ref().unwrap_err();
@@ -153,7 +154,7 @@ fn a_change_of_the_fabric_that_is_lost_is_told_at_every_later_moment() {
 
 /// A stretch in the middle that is gone, and one of zeros, as a file system leaves them.
 #[test]
-fn stretches_that_are_missing_or_zero_are_told() {
+fn stretches_that_are_missing_or_zero_are_reported() {
     let reference = reference();
     let numbers = numbers(&reference);
     let length = reference.bytes.len();

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::cases::{Case, Given, cases};
+use super::command_cases::{Case, CaseValues, cases};
 use super::commands::fabdeck;
 
 /// Bytes of a capture at the most.
@@ -105,7 +105,7 @@ fn digest(text: &str) -> String {
 }
 
 /// What every reading command says of a capture over time, and as a whole.
-fn told(name: &str, capture: &Path) -> String {
+fn describe_incident(name: &str, capture: &Path) -> String {
     let reader = Reader::new(name, capture);
     let text = |row: Option<&Value>, key: &str| row.unwrap()[key].as_str().unwrap().to_owned();
     let hosts = reader.rows("hosts", &[]);
@@ -114,8 +114,13 @@ fn told(name: &str, capture: &Path) -> String {
     let links = reader.rows("links", &["--filter", "kind=switch-switch"]);
     let link = format!("link:{}[{}]", text(links.first(), "a"), links[0]["a_port"]);
     let plan = format!("{name}.plan");
-    let given =
-        Given { capture: &reader.name, plan: &plan, hosts: [&first, &last], switch: &switch, link: &link };
+    let given = CaseValues {
+        capture: &reader.name,
+        plan: &plan,
+        hosts: [&first, &last],
+        switch: &switch,
+        link: &link,
+    };
     let (whole, moments): (Vec<Case>, Vec<Case>) = cases(&given).into_iter().partition(|case| case.whole);
     let length = reader.length_ms();
     let times = [length, length / 2, 0].map(|back| format!("-{back}ms"));
@@ -129,11 +134,11 @@ fn told(name: &str, capture: &Path) -> String {
 }
 
 /// What is said of an incident, all of them at a time.
-fn all_told() -> Vec<(String, String)> {
+fn describe_all_incidents() -> Vec<(String, String)> {
     let folders = incidents();
     let told = folders.par_iter().map(|folder| {
         let (name, capture) = name_and_capture(folder);
-        let told = told(&name, &capture);
+        let told = describe_incident(&name, &capture);
         (name, told)
     });
     told.collect()
@@ -167,7 +172,7 @@ fn every_incident_has_a_story_a_drawing_a_small_capture_and_how_it_is_made() {
 
 #[test]
 fn every_reading_command_says_of_every_incident_what_it_said_before() {
-    for (name, told) in all_told() {
+    for (name, told) in describe_all_incidents() {
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path("../snapshots/incidents");
         settings.set_prepend_module_to_snapshot(false);

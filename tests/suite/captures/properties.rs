@@ -5,18 +5,18 @@ use std::time::Duration;
 use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
 use fabdeck_fabric::{Guid, PortNum};
 use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::Reader;
+use fabdeck_files::capture_format::CaptureReader;
 use proptest::prelude::*;
 
-use super::stage::{BEGUN, Memory, Moment, assert_same, header, look};
+use super::sample_fabric::{BEGUN, Memory, Moment, assert_same, header, look};
 
 /// A port and counters of it, by their place in a list.
-type Told = (u8, Vec<(usize, Option<u64>)>);
+type PortCounters = (u8, Vec<(usize, Option<u64>)>);
 
 /// What happens between two sweeps.
 #[derive(Clone, Debug)]
 enum Step {
-    Sweep { ports: Vec<Told>, look: usize, passed: i64 },
+    Sweep { ports: Vec<PortCounters>, look: usize, passed: i64 },
     Note(String),
     News(Vec<i32>),
 }
@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![8 => sweep, 1 => words, 1 => prop::collection::vec(any::<i32>(), 0..5).prop_map(Step::News)]
 }
 
-fn sweep_of(ports: &[Told], nth: u64) -> Sweep {
+fn sweep_of(ports: &[PortCounters], nth: u64) -> Sweep {
     let began = Duration::from_micros(nth * 1_000_003);
     let mut ports = ports.to_vec();
     ports.sort_by_key(|(port, _)| *port);
@@ -49,7 +49,7 @@ fn sweep_of(ports: &[Told], nth: u64) -> Sweep {
         Counter::Other("vendor one".into()),
         Counter::Other("vendor two".into()),
     ];
-    let sample = |(port, values): &Told| CounterSample {
+    let sample = |(port, values): &PortCounters| CounterSample {
         node: (port % 2 == 0).then_some(Guid(u64::MAX - u64::from(*port))),
         lid: (port % 3 == 0).then_some(7),
         port: (port % 5 != 4).then_some(PortNum(*port)),
@@ -72,14 +72,14 @@ fn sweep_of(ports: &[Told], nth: u64) -> Sweep {
 /// From a moment on another capture holds the same.
 fn assert_cut(bytes: &[u8], moments: &[Moment], from: usize) {
     let cut = super::cut::from_place(bytes, from);
-    let mut reader = Reader::open("cut", cut.as_slice()).unwrap();
+    let mut reader = CaptureReader::open("cut", cut.as_slice()).unwrap();
     let slots = reader.moments().to_vec();
     assert_eq!(slots.len(), moments.len() - from);
     for (slot, moment) in slots.into_iter().zip(&moments[from..]).rev() {
-        reader.show(slot).unwrap();
+        reader.show_moment(slot).unwrap();
         assert_same(&reader, moment);
     }
-    assert!(reader.ended());
+    assert!(reader.has_end());
 }
 
 proptest! {
@@ -90,25 +90,25 @@ proptest! {
         let looks = ["kary,k=2,n=2", "kary,k=2,n=2,faults=1,seed=3", "mesh,dims=2x2"].map(look);
         let looks = [looks[0].clone(), looks[1].clone(), Observation { names: Default::default(), ..looks[2].clone() }];
         let memory = Memory::default();
-        let mut recorder = Recorder::new(memory.clone(), header()).whole_every(every, least);
+        let mut recorder = Recorder::new(memory.clone(), header()).with_whole_interval(every, least);
         let (mut moments, mut time) = (Vec::new(), BEGUN);
         for (nth, step) in steps.iter().enumerate() {
             match step {
                 Step::Sweep { ports, look, passed } => {
                     time += passed;
                     let moment = Moment { time, look: looks[*look].clone(), sweep: sweep_of(ports, nth as u64) };
-                    recorder.sweep(time, &moment.look, &moment.sweep).unwrap();
+                    recorder.record_sweep(time, &moment.look, &moment.sweep).unwrap();
                     moments.push(moment);
                 }
-                Step::Note(text) => recorder.note(time, text).unwrap(),
-                Step::News(news) => recorder.news(time, serde_json::json!(news)).unwrap(),
+                Step::Note(text) => recorder.record_note(time, text).unwrap(),
+                Step::News(news) => recorder.record_news(time, serde_json::json!(news)).unwrap(),
             }
         }
-        let kept = recorder.end(time).unwrap();
+        let kept = recorder.finish(time).unwrap();
         prop_assert_eq!(kept.sweeps, moments.len() as u64);
         let bytes = memory.bytes.take();
         prop_assert_eq!(kept.bytes, bytes.len() as u64);
-        let mut reader = Reader::open("any", bytes.as_slice()).unwrap();
+        let mut reader = CaptureReader::open("any", bytes.as_slice()).unwrap();
         let slots = reader.moments().to_vec();
         prop_assert_eq!(slots.len(), moments.len());
         for cut in leaps.iter().take(3).filter(|_| !moments.is_empty()) {
@@ -116,7 +116,7 @@ proptest! {
         }
         let leaps = leaps.iter().filter(|_| !moments.is_empty()).map(|leap| leap.index(moments.len()));
         for at in (0..moments.len()).chain(leaps) {
-            prop_assert_eq!(reader.show(slots[at]), Ok(()));
+            prop_assert_eq!(reader.show_moment(slots[at]), Ok(()));
             assert_same(&reader, &moments[at]);
         }
     }

@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use fabdeck_fabric::observe::{Observation, PolicyLevels, SubnetManager, TickKind, Ticks};
 use fabdeck_fabric::{Guid, LinkSpeed};
-use fabdeck_files::capture::{Answer, CaptureSource, Cursor, Moments, Recorder, Store};
-use fabdeck_files::capture_format::{Line, Reader, Record};
-use fabdeck_mad::access::{Source, Unwatched, Wanted};
+use fabdeck_files::capture::{CaptureSource, Cursor, CursorStep, MomentStore, Moments, Recorder};
+use fabdeck_files::capture_format::{CaptureReader, CaptureRecord, NumberedRecord};
+use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 
-use super::stage::{BEGUN, Memory, Reference, assert_same, header, look, news, reference, sweep};
+use super::sample_fabric::{BEGUN, Memory, Reference, assert_same, header, look, news, reference, sweep};
 
 const FIRST: &str = "tests/fixtures/capture/first.fdcap";
 
 /// All moments, forward, back and in leaps.
-fn assert_holds(bytes: &[u8], moments: &[super::stage::Moment]) {
-    let mut reader = Reader::open("reference", bytes).unwrap();
+fn assert_holds(bytes: &[u8], moments: &[super::sample_fabric::Moment]) {
+    let mut reader = CaptureReader::open("reference", bytes).unwrap();
     let slots = reader.moments().to_vec();
     assert_eq!(slots.len(), moments.len());
     let all = || 0..moments.len();
     for at in all().chain(all().rev()).chain([9, 0, 5, 2, 8, 7, 1]) {
-        reader.show(slots[at]).unwrap();
+        reader.show_moment(slots[at]).unwrap();
         assert_same(&reader, &moments[at]);
     }
-    assert!(reader.ended());
+    assert!(reader.has_end());
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn ticks_the_managers_priority_and_the_policy_are_kept() {
     let mut recorder = Recorder::new(memory.clone(), header());
     let looks = [&first, &later, &last, &first];
     for (second, look) in (0..).zip(looks) {
-        recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
+        recorder.record_sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
     }
-    recorder.end(BEGUN + 9000).unwrap();
+    recorder.finish(BEGUN + 9000).unwrap();
     let bytes = memory.bytes.borrow().clone();
-    let mut reader = Reader::open("later", bytes.as_slice()).unwrap();
+    let mut reader = CaptureReader::open("later", bytes.as_slice()).unwrap();
     for (slot, look) in reader.moments().to_vec().into_iter().zip(looks) {
-        reader.show(slot).unwrap();
+        reader.show_moment(slot).unwrap();
         let seen = reader.observation();
         assert_eq!((&seen.ticks, &seen.subnet_manager), (&look.ticks, &look.subnet_manager));
         assert_eq!(seen.policy, look.policy);
@@ -75,43 +75,46 @@ fn a_capture_of_the_first_version_is_read() {
 
 /// Anybody can read it: frames of zstd, a record a line, numbered through, and leads that zstd passes over.
 #[test]
-fn it_is_lines_of_json_to_whoever_unpacks_it() {
+fn unpacked_it_is_lines_of_json() {
     let bytes = reference().bytes;
     let text = zstd::stream::decode_all(bytes.as_slice()).unwrap();
-    let lines: Vec<Line> = text
+    let lines: Vec<NumberedRecord> = text
         .split_inclusive(|byte| *byte == b'\n')
         .map(|line| serde_json::from_slice(line).unwrap())
         .collect();
     assert!(lines.iter().enumerate().all(|(at, line)| line.seq == at as u64), "{lines:?}");
-    assert!(matches!(lines[0].record, Record::Header(_)) && lines[0].time == BEGUN);
-    assert!(matches!(lines.last().unwrap().record, Record::End(_)));
-    let kinds = |wanted: fn(&Record) -> bool| lines.iter().filter(|line| wanted(&line.record)).count();
-    assert_eq!(kinds(|record| matches!(record, Record::Counters(_))), 10);
-    assert!(kinds(|record| matches!(record, Record::Header(_))) > 1, "the state stands whole more than once");
-    assert_eq!(kinds(|record| matches!(record, Record::Note(_))), 1);
-    assert_eq!(kinds(|record| matches!(record, Record::News(_))), 1 + news().len());
+    assert!(matches!(lines[0].record, CaptureRecord::Header(_)) && lines[0].time == BEGUN);
+    assert!(matches!(lines.last().unwrap().record, CaptureRecord::End(_)));
+    let kinds = |wanted: fn(&CaptureRecord) -> bool| lines.iter().filter(|line| wanted(&line.record)).count();
+    assert_eq!(kinds(|record| matches!(record, CaptureRecord::Counters(_))), 10);
+    assert!(
+        kinds(|record| matches!(record, CaptureRecord::Header(_))) > 1,
+        "the state stands whole more than once"
+    );
+    assert_eq!(kinds(|record| matches!(record, CaptureRecord::Note(_))), 1);
+    assert_eq!(kinds(|record| matches!(record, CaptureRecord::News(_))), 1 + news().len());
 }
 
 #[test]
-fn gaps_events_and_a_clock_that_was_set_back_are_told_apart() {
+fn gaps_events_and_a_clock_that_was_set_back_are_distinguished() {
     let Reference { bytes, moments } = reference();
-    let mut cursor = Cursor::new(Moments::new(Reader::open("reference", bytes.as_slice()).unwrap()));
-    let answers: Vec<_> = (0..11).map(|_| cursor.forward()).collect();
-    let gaps = answers.iter().filter(|answer| matches!(answer, Answer::Gap { .. })).count();
-    assert_eq!((gaps, answers.last()), (1, Some(&Answer::End)));
-    assert_eq!(answers[7], Answer::Gap { from: moments[7].time, to: moments[8].time });
-    cursor.to(i64::MIN);
+    let mut cursor = Cursor::new(Moments::new(CaptureReader::open("reference", bytes.as_slice()).unwrap()));
+    let answers: Vec<_> = (0..11).map(|_| cursor.step_forward()).collect();
+    let gaps = answers.iter().filter(|answer| matches!(answer, CursorStep::Gap { .. })).count();
+    assert_eq!((gaps, answers.last()), (1, Some(&CursorStep::End)));
+    assert_eq!(answers[7], CursorStep::Gap { from: moments[7].time, to: moments[8].time });
+    cursor.seek_time(i64::MIN);
     let mut events = Vec::new();
-    while cursor.next_event() != Answer::End {
+    while cursor.seek_next_event() != CursorStep::End {
         events.push(cursor.place());
     }
     // The words after the third sweep come to light with the fourth; the cable fails with the seventh.
     assert_eq!(events, [3, 6]);
     let store = cursor.store_mut();
-    let said = (0..store.reader.index().slots.len()).flat_map(|slot| store.reader.events(slot).unwrap());
+    let said = (0..store.reader.index().slots.len()).flat_map(|slot| store.reader.read_events(slot).unwrap());
     let said: Vec<_> = said.map(|(_, record)| record).collect();
-    assert_eq!(said[0], Record::Note("somebody at the rack\npulls a cable".into()));
-    assert!(said.len() == 2 + news().len() && store.eventful(3));
+    assert_eq!(said[0], CaptureRecord::Note("somebody at the rack\npulls a cable".into()));
+    assert!(said.len() == 2 + news().len() && store.is_eventful(3));
 }
 
 /// Sweeps of a capture come as those of the live fabric came, with what they told and the fabric as it was then.
@@ -122,21 +125,21 @@ fn sweeps_are_had_again_with_their_news() {
     let file = folder.path().join("again.fdcap");
     std::fs::write(&file, &bytes).unwrap();
     let mut source = CaptureSource::open(&file, None).unwrap();
-    let mut look = source.observe(Wanted::default(), &mut Unwatched).unwrap();
-    source.go_back(&mut look, Duration::from_secs(9)).unwrap();
+    let mut look = source.observe(ReadOptions::default(), &mut NoObserver).unwrap();
+    source.rewind(&mut look, Duration::from_secs(9)).unwrap();
     for (second, moment) in moments.iter().enumerate() {
-        let mut swept = source.sweep(&mut look, Duration::ZERO, &mut Unwatched).unwrap();
+        let mut swept = source.sweep(&mut look, Duration::ZERO, &mut NoObserver).unwrap();
         assert_eq!((&look.fabric, &look.tables), (&moment.look.fabric, &moment.look.tables), "{second}");
         assert_eq!(swept.fabric.take().is_some(), second == 0 || second == 6, "{second}");
         // What was said by others is no news of a sweep that this version knows.
         assert_eq!(std::mem::take(&mut swept.news), if second == 6 { news() } else { Vec::new() });
         assert_eq!(swept, moment.sweep, "{second}");
     }
-    assert!(source.sweep(&mut look, Duration::ZERO, &mut Unwatched).is_err());
+    assert!(source.sweep(&mut look, Duration::ZERO, &mut NoObserver).is_err());
     // Over a sweep that nobody wanted its news are told with the next.
-    let mut look = source.observe(Wanted::default(), &mut Unwatched).unwrap();
-    source.go_back(&mut look, Duration::from_secs(4)).unwrap();
-    source.sweep(&mut look, Duration::ZERO, &mut Unwatched).unwrap();
-    let late = source.sweep(&mut look, moments[8].sweep.began, &mut Unwatched).unwrap();
+    let mut look = source.observe(ReadOptions::default(), &mut NoObserver).unwrap();
+    source.rewind(&mut look, Duration::from_secs(4)).unwrap();
+    source.sweep(&mut look, Duration::ZERO, &mut NoObserver).unwrap();
+    let late = source.sweep(&mut look, moments[8].sweep.began, &mut NoObserver).unwrap();
     assert_eq!((late.began, late.news), (moments[8].sweep.began, news()));
 }

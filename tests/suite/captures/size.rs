@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck_fabric::generate::{Spec, generate};
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
 use fabdeck_fabric::{Guid, Lane, PortNum, ServiceLevel, Sl2Vl, Tables};
 use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::{Reader, Record};
+use fabdeck_files::capture_format::{CaptureReader, CaptureRecord};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::busy::step;
-use super::stage::{BEGUN, Memory, header};
+use super::busy_sweeps::step;
+use super::sample_fabric::{BEGUN, Memory, header};
 
 const PORTS: u64 = 10_000;
 /// Enough for two sweeps that stand whole.
@@ -36,25 +36,25 @@ fn hour(busy_in: usize) -> (f64, Duration) {
     let mut first = 0;
     for second in 0..=SWEEPS {
         step(&mut sweep, second, busy_in, &mut dice);
-        recorder.sweep(BEGUN + 1000 * second as i64, &look, &sweep).unwrap();
-        first = if second == 0 { recorder.kept().bytes } else { first };
+        recorder.record_sweep(BEGUN + 1000 * second as i64, &look, &sweep).unwrap();
+        first = if second == 0 { recorder.recorded().bytes } else { first };
     }
-    let kept = recorder.end(BEGUN).unwrap();
+    let kept = recorder.finish(BEGUN).unwrap();
     let bytes = memory.bytes.take();
     let begun = Instant::now();
-    let mut reader = Reader::open("hour", bytes.as_slice()).unwrap();
+    let mut reader = CaptureReader::open("hour", bytes.as_slice()).unwrap();
     let slot = reader.moments()[59];
-    reader.show(slot).unwrap();
+    reader.show_moment(slot).unwrap();
     ((kept.bytes - first) as f64 * 3600.0 / SWEEPS as f64 / 1e6, begun.elapsed())
 }
 
 /// Lanes of 3,456 ports take more than one record; `cargo bench --bench capture -- largest` does it with a full subnet.
 #[test]
 fn what_one_record_does_not_hold_comes_in_several() {
-    let fabric = generate(&"switch3456".parse::<Spec>().unwrap()).unwrap().fabric;
+    let fabric = generate(&"switch3456".parse::<FabricSpec>().unwrap()).unwrap().fabric;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        let held = tables.entry(id);
+        let held = tables.node_mut(id);
         for (from, to) in (1..=36).flat_map(|from| (1..=36).map(move |to| (PortNum(from), PortNum(to)))) {
             let mut row = Sl2Vl::default();
             row.set(ServiceLevel::new(3).unwrap(), Lane::new(u32::from(from.value() % 8)).unwrap());
@@ -64,12 +64,12 @@ fn what_one_record_does_not_hold_comes_in_several() {
     let look = Observation { fabric, tables, ..Observation::default() };
     let memory = Memory::default();
     let mut recorder = Recorder::new(memory.clone(), header());
-    recorder.sweep(BEGUN, &look, &Sweep::default()).unwrap();
-    recorder.end(BEGUN).unwrap();
+    recorder.record_sweep(BEGUN, &look, &Sweep::default()).unwrap();
+    recorder.finish(BEGUN).unwrap();
     let bytes = memory.bytes.take();
-    let mut reader = Reader::open("large", bytes.as_slice()).unwrap();
-    let lanes = (0..reader.index().slots.len()).flat_map(|slot| reader.lines(slot, u32::MAX).unwrap());
-    let lanes = lanes.filter(|line| matches!(line.record, Record::Lanes(_))).count();
+    let mut reader = CaptureReader::open("large", bytes.as_slice()).unwrap();
+    let lanes = (0..reader.index().slots.len()).flat_map(|slot| reader.read_lines(slot, u32::MAX).unwrap());
+    let lanes = lanes.filter(|line| matches!(line.record, CaptureRecord::Lanes(_))).count();
     assert!(lanes > 1, "{lanes} records of lanes");
     reader.show_last().unwrap();
     assert!(reader.state().tables == look.tables && reader.state().fabric == look.fabric);

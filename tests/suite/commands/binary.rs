@@ -71,7 +71,7 @@ fn examples_work_as_they_stand() {
 
 /// Two seconds of the demo are enough to see something, and a script gets the same bytes each time.
 #[test]
-fn the_demo_shows_a_hot_spot_who_is_held_up_and_a_bad_cable() {
+fn the_demo_shows_a_hot_spot_its_victims_and_a_bad_cable() {
     let home = home();
     let look = || {
         let args = ["--source", "sim:demo", "hotspots", "--interval", "2s"];

@@ -1,6 +1,6 @@
 //! Whole outputs, as an operator sees them.
 
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 macro_rules! golden {
     ($($name:ident: $line:expr;)+) => {

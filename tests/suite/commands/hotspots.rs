@@ -3,7 +3,7 @@
 use fabdeck::script::Exit;
 use serde_json::Value;
 
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 fn json(args: &[&str], exit: Exit) -> Value {
     let ended = fabdeck(&[args, &["--json"]].concat());
@@ -12,7 +12,7 @@ fn json(args: &[&str], exit: Exit) -> Value {
 }
 
 #[test]
-fn a_hot_spot_is_told_with_why_and_who_is_held_up() {
+fn a_hot_spot_is_reported_with_its_reason_and_its_victims() {
     let ended = fabdeck(&["--source", "hot", "hotspots"]);
     assert_eq!((ended.exit, ended.err.as_str()), (Exit::Findings, ""));
     let told = json(&["--source", "hot", "hotspots", "--no-times"], Exit::Findings);
@@ -66,7 +66,7 @@ fn each_interval_is_judged_by_itself_and_errors_since_the_first() {
 }
 
 #[test]
-fn what_changed_between_two_sweeps_is_told_and_is_a_finding() {
+fn what_changed_between_two_sweeps_is_reported_and_is_a_finding() {
     let args = ["--source", "moving", "hotspots", "--interval", "4s", "--count", "2"];
     let told = json(&args, Exit::Findings);
     let sweeps = told["sweeps"].as_array().unwrap();

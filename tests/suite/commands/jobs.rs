@@ -7,12 +7,12 @@ use fabdeck::script::Exit;
 use serde_json::{Value, json};
 
 use super::binary;
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 /// Three leaves below three spines, three hosts each: node0 to node2 are on the first leaf.
 const TREE: [&str; 2] = ["--source", "crowded"];
 
-fn told(args: &[&str]) -> Value {
+fn run_json(args: &[&str]) -> Value {
     let ended = fabdeck(&[&TREE[..], args, &["--json"]].concat());
     assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
     serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
@@ -35,7 +35,7 @@ fn squeue(folder: &Path) -> PathBuf {
 fn a_job_has_its_hosts_switches_links_and_index() {
     // The job 17 has two hosts on each of two leaves, 18 is on one leaf, and nobody knows the hosts of 19.
     let list = "17 node[0-1],17 node[3-4],18 node[6-7],19 gpu[1-3]";
-    let all = told(&["jobs", "--file", list]);
+    let all = run_json(&["jobs", "--file", list]);
     let row = &all["rows"][0];
     assert_eq!((&row["job"], &row["hosts"], &row["switches"]), (&"17".into(), &4.into(), &2.into()), "{all}");
     let (links, max) = (row["links"].as_u64().unwrap(), row["max"].as_u64().unwrap());
@@ -50,8 +50,8 @@ fn a_job_has_its_hosts_switches_links_and_index() {
     // One job on several switches: all of them together are that one.
     assert_eq!((&totals["max"], &totals["links"]), (&max.into(), &links.into()), "{all}");
     assert_eq!(all["notes"][0]["code"], "FN-541", "{all}");
-    assert_eq!(told(&["show", "jobs", "--file", list])["rows"], all["rows"]);
-    let chosen = told(&["show", "jobs", "--file", list, "--filter", "switches>1", "--fields", "job,max"]);
+    assert_eq!(run_json(&["show", "jobs", "--file", list])["rows"], all["rows"]);
+    let chosen = run_json(&["show", "jobs", "--file", list, "--filter", "switches>1", "--fields", "job,max"]);
     assert_eq!(chosen["rows"], json!([{ "job": "17", "max": max }]));
     let text = fabdeck(&[&TREE[..], &["jobs", "--file", list]].concat()).out;
     assert!(text.contains("2 of 3 on 6 hosts, 1 of them on several switches"), "{text}");
@@ -62,7 +62,7 @@ fn a_job_has_its_hosts_switches_links_and_index() {
 #[test]
 fn channels_tell_whose_paths_they_carry() {
     let list = "17 node[0-1],17 node[3-4],18 node[2],18 node[5]";
-    let (jobs, all) = (told(&["jobs", "--file", list]), told(&["jobs", "channels", "--file", list]));
+    let (jobs, all) = (run_json(&["jobs", "--file", list]), run_json(&["jobs", "channels", "--file", list]));
     assert_eq!(all["totals"], jobs["totals"]);
     let rows = all["rows"].as_array().unwrap();
     let number = |row: &Value, key: &str| row[key].as_u64().unwrap();
@@ -90,8 +90,8 @@ fn channels_tell_whose_paths_they_carry() {
 const SHARED: &str = "node0 a,node1 a,node0 b,node1 b,node2 b";
 
 #[test]
-fn a_host_with_several_jobs_is_there_once_and_told() {
-    let all = told(&["jobs", "--file", SHARED]);
+fn a_host_with_several_jobs_is_listed_once_and_reported() {
+    let all = run_json(&["jobs", "--file", SHARED]);
     assert_eq!((&all["totals"]["hosts"], &all["totals"]["shared"]), (&3.into(), &2.into()), "{all}");
     let note = &all["notes"][0];
     assert_eq!(note["code"], "FN-544", "{all}");
@@ -106,7 +106,7 @@ fn a_host_with_several_jobs_is_there_once_and_told() {
 
 #[test]
 fn every_host_that_is_missing_is_named() {
-    let all = told(&["jobs", "--file", "17 node0,17 gpu[1-7],18 gpu7"]);
+    let all = run_json(&["jobs", "--file", "17 node0,17 gpu[1-7],18 gpu7"]);
     let missing = all["totals"]["missing_hosts"].as_array().unwrap();
     assert_eq!((missing.len(), &all["totals"]["missing_hosts_more"]), (7, &0.into()), "{all}");
     assert_eq!(missing[6], json!({ "host": "gpu7", "jobs": ["17", "18"], "fits": [] }));
@@ -115,13 +115,13 @@ fn every_host_that_is_missing_is_named() {
     };
     assert!(text(&["-v"]).contains("gpu7, of 17, 18") && !text(&[]).contains("gpu7"), "{}", text(&["-v"]));
     // A list that is all strange is told to a bound.
-    let many = told(&["jobs", "--file", "17 gpu[1-1003]"]);
+    let many = run_json(&["jobs", "--file", "17 gpu[1-1003]"]);
     assert_eq!(many["totals"]["missing_hosts"].as_array().unwrap().len(), 1000);
     assert_eq!(many["totals"]["missing_hosts_more"], 3);
 }
 
 #[test]
-fn pairs_without_a_path_are_told_wherever_jobs_are() {
+fn pairs_without_a_path_are_reported_wherever_jobs_are() {
     // Two hosts on each of two leaves that nothing leads between; on each leaf they reach each other.
     let (torn, list) = (["--source", "torn"], "17 node[0-1],17 node[3-4],18 node[6-7]");
     let ended = |args: &[&str]| fabdeck(&[&torn[..], args].concat());
@@ -165,10 +165,10 @@ fn of_many_jobs_the_rest_is_counted() {
 #[test]
 fn dark_fiber_of_a_job_has_a_decimal() {
     // Four of 18 channels at the least: 77.8 percent are dark.
-    let row = &told(&["show", "jobs", "--file", "node0 17,node3 17"])["rows"][0];
+    let row = &run_json(&["show", "jobs", "--file", "node0 17,node3 17"])["rows"][0];
     assert_eq!((&row["links"], &row["dark_fiber"]), (&4.into(), &77.8.into()), "{row}");
     let some = |filter| {
-        told(&["show", "jobs", "--file", "node0 17,node3 17", "--filter", filter])["rows"]
+        run_json(&["show", "jobs", "--file", "node0 17,node3 17", "--filter", filter])["rows"]
             .as_array()
             .unwrap()
             .len()
@@ -178,7 +178,7 @@ fn dark_fiber_of_a_job_has_a_decimal() {
 
 #[test]
 fn equal_lists_in_three_forms_are_equal() {
-    let by_hand = told(&["jobs", "--file", "node0 17,node4 17,node8 18"]);
+    let by_hand = run_json(&["jobs", "--file", "node0 17,node4 17,node8 18"]);
     let json = r#"{"errors": [], "jobs": [{"job_id": 17, "job_state": ["RUNNING"], "nodes": "node[0@4]"},"#
         .replace('@', ",")
         + r#"{"job_id": 18, "job_state": "RUNNING", "nodes": "node8"}]}"#;
@@ -186,12 +186,12 @@ fn equal_lists_in_three_forms_are_equal() {
     let program = folder.path().join("squeue");
     std::fs::write(&program, format!("#!/bin/sh\necho '{json}'\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let by_json = told(&["jobs", "--slurm", "--squeue", program.to_str().unwrap()]);
+    let by_json = run_json(&["jobs", "--slurm", "--squeue", program.to_str().unwrap()]);
     assert_eq!((&by_json["rows"], &by_json["totals"]), (&by_hand["rows"], &by_hand["totals"]));
     assert_eq!((&by_json["from"], by_json["notes"].as_array().unwrap().len()), (&"squeue".into(), 0));
     let text = squeue(folder.path());
     std::fs::write(folder.path().join("list"), "17 node[0,4]\n18 node8\n").unwrap();
-    let by_text = told(&["jobs", "--slurm", "--squeue", text.to_str().unwrap()]);
+    let by_text = run_json(&["jobs", "--slurm", "--squeue", text.to_str().unwrap()]);
     assert_eq!((&by_text["rows"], &by_text["totals"]), (&by_hand["rows"], &by_hand["totals"]));
 }
 
@@ -206,7 +206,7 @@ fn check_takes_what_squeue_prints() {
 }
 
 /// The real command over files of a folder.
-fn over(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+fn run_in_folder(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.args(args).current_dir(folder).env("HOME", folder).env_remove("XDG_CONFIG_HOME");
     let ended = command.output().unwrap();
@@ -238,7 +238,7 @@ fn every_command_finds_the_hosts_of_a_list_by_the_same_rule() {
     std::fs::write(folder.path().join("jobs.txt"), "big a\nsmall.site a\n").unwrap();
     let source = ["--source", "two.lst", "--assume", "minhop", "--json"];
     let seen = |args: &[&str]| -> Value {
-        let (code, out, err) = over(folder.path(), &[&source[..], args].concat());
+        let (code, out, err) = run_in_folder(folder.path(), &[&source[..], args].concat());
         assert_eq!(code, Some(0), "{args:?}: {err}");
         serde_json::from_str(&out).unwrap()
     };
@@ -246,13 +246,14 @@ fn every_command_finds_the_hosts_of_a_list_by_the_same_rule() {
     assert_eq!(seen(&["check", "--jobs", "jobs.txt"])["jobs"]["hosts"], 2);
     seen(&["whatif", "--engine", "sar", "--jobs", "jobs.txt"]);
     std::fs::write(folder.path().join("jobs.txt"), "big a\nbig.site,large a\n").unwrap();
-    let (code, _, err) = over(folder.path(), &[&source[..], &["check", "--jobs", "jobs.txt"]].concat());
+    let (code, _, err) =
+        run_in_folder(folder.path(), &[&source[..], &["check", "--jobs", "jobs.txt"]].concat());
     assert!(code == Some(7) && err.contains("jobs.txt:2: FD-7903") && err.contains("'large'"), "{err}");
 }
 
 /// Jobs of another fabric are none here, and that nothing runs is no mistake.
 #[test]
-fn a_list_of_another_fabric_is_told_from_one_in_which_nothing_runs() {
+fn a_list_of_another_fabric_is_distinguished_from_an_idle_one() {
     let ended = |args: &[&str]| fabdeck(&[&TREE[..], args, &["--no-times"]].concat());
     let elsewhere = "17 gpu[0-1],18 gpu7";
     let routes = ["whatif", "--engine", "sar", "--jobs"];
@@ -400,7 +401,7 @@ fn a_rule_in_the_configuration_says_whose_adapters_are() {
     let with = |args: &[&str]| fabdeck(&[&["--config", config.to_str().unwrap()], &TREE[..], args].concat());
     let list = "17 cn[0-1],17 cn[3-4]";
     let ruled: Value = serde_json::from_str(&with(&["jobs", "--file", list, "--json"]).out).unwrap();
-    let plain = told(&["jobs", "--file", "17 node[0-1],17 node[3-4]"]);
+    let plain = run_json(&["jobs", "--file", "17 node[0-1],17 node[3-4]"]);
     assert_eq!((&ruled["rows"], &ruled["totals"]), (&plain["rows"], &plain["totals"]));
     let plain = fabdeck(&[&TREE[..], &["jobs", "--file", list, "--json"]].concat()).out;
     let plain: Value = serde_json::from_str(&plain).unwrap();
@@ -453,7 +454,7 @@ fn what_came_to_nothing_is_tried_again_and_nothing_to_gain_is_no_proposal() {
 }
 
 #[test]
-fn the_configuration_says_who_knows_where_nobody_does() {
+fn the_configuration_names_the_job_source_where_no_flag_does() {
     let folder = tempfile::tempdir().unwrap();
     two_adapters(folder.path());
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -461,7 +462,7 @@ fn the_configuration_says_who_knows_where_nobody_does() {
     write("other.txt", "small a\n");
     write("c.toml", "[jobs]\nfile = \"jobs.txt\"\n");
     let source = ["--config", "c.toml", "--source", "two.lst", "--assume", "minhop", "--json"];
-    let ended = |args: &[&str]| over(folder.path(), &[&source[..], args].concat());
+    let ended = |args: &[&str]| run_in_folder(folder.path(), &[&source[..], args].concat());
     let seen = |args: &[&str]| -> Value {
         let (code, out, err) = ended(args);
         assert_eq!(code, Some(0), "{args:?}: {err}");
@@ -474,7 +475,7 @@ fn the_configuration_says_who_knows_where_nobody_does() {
     assert_eq!(seen(&["jobs", "--file", "other.txt"])["totals"]["hosts"], 1);
     let watch =
         ["--config", "c.toml", "--source", "sim:kary,k=2,n=2", "jobs", "watch", "--count", "1", "--json"];
-    let (_, out, err) = over(folder.path(), &watch);
+    let (_, out, err) = run_in_folder(folder.path(), &watch);
     let told: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
     assert_eq!((&told["event"], &told["not_found"]), (&"kept".into(), &2.into()), "{told}");
     let (code, _, err) = ended(&["jobs", "--squeue", "squeue"]);

@@ -4,7 +4,7 @@ use fabdeck::script::Exit;
 use fabdeck_change::Plan;
 use serde_json::Value;
 
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 const ONE: [&str; 2] = ["--lanes-in-force", "one"];
 

@@ -3,7 +3,7 @@
 use fabdeck::script::Exit;
 use serde_json::Value;
 
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 fn json(args: &[&str]) -> Value {
     let ended = fabdeck(&[args, &["--json"]].concat());
@@ -47,7 +47,7 @@ fn a_failed_switch_takes_the_pairs_of_its_hosts_away() {
 }
 
 #[test]
-fn a_loss_is_held_against_so_many_random_links_as_asked() {
+fn a_loss_is_compared_with_the_given_number_of_random_links() {
     // 54 pairs cross 2 of the 9 links: with n of them gone C(7,n) of C(9,n) draws spare a pair.
     for (random, mean) in [("0", 0.0), ("1", 12.0), ("2", 22.5), ("9", 54.0)] {
         let whatif =
@@ -60,7 +60,7 @@ fn a_loss_is_held_against_so_many_random_links_as_asked() {
 }
 
 #[test]
-fn what_is_in_use_is_told() {
+fn what_is_in_use_is_reported() {
     let told = json(&on_the_tree(&["check"]));
     for (key, value) in
         [("channels", 18), ("channels_in_use", 18), ("unused_links", 0), ("partly_reached", 0)]
@@ -167,7 +167,7 @@ fn a_plan_says_for_which_jobs_it_was_made() {
 }
 
 #[test]
-fn lists_that_name_nobody_are_refused_with_their_line() {
+fn lists_without_a_host_of_the_fabric_are_refused_with_their_line() {
     for (list, code) in [
         ("# nobody", "FD-7918"),
         ("0x00fab1", "list:1: FD-2303"),
@@ -206,7 +206,7 @@ fn jobs_are_for_the_engine_that_knows_what_to_do_with_them() {
 }
 
 #[test]
-fn what_an_engine_has_no_use_for_is_told() {
+fn what_an_engine_has_no_use_for_is_reported() {
     let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "guid", "--json"]).out;
     let names: Value = serde_json::from_str(&names).unwrap();
     let guid = names["rows"][0]["guid"].as_str().unwrap();

@@ -1,12 +1,12 @@
 //! What commands print, and how they end, in this process.
 
-use fabdeck::script::{Ended, Exit, Terminal, schemas};
-use fabdeck::session::{COMMANDS, Danger, Needs};
+use fabdeck::script::{CliResult, Exit, TerminalInfo, schemas};
+use fabdeck::session::{COMMANDS, Danger, Requirement};
 use fabdeck_fabric::NameMap;
 use serde_json::Value;
 
 use super::json::violations;
-use super::world::{fabdeck, fabdeck_with, notes, small};
+use super::test_system::{fabdeck, fabdeck_with, notes, small};
 
 const FIRST: &str = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/capture/first.fdcap");
 
@@ -130,11 +130,11 @@ fn a_run_reports_as_its_schema_says() {
 
 #[test]
 fn text_has_colour_only_when_it_should() {
-    let terminal = Terminal { stdout: true, stderr: true, ..Terminal::default() };
-    let no_color = Terminal { no_color: true, ..terminal.clone() };
+    let terminal = TerminalInfo { stdout: true, stderr: true, ..TerminalInfo::default() };
+    let no_color = TerminalInfo { no_color: true, ..terminal.clone() };
     for (_, line, _) in LINES {
         for (args, terminal) in [
-            (line.to_vec(), &Terminal::default()),
+            (line.to_vec(), &TerminalInfo::default()),
             ([line, &["--color", "never"][..]].concat(), &terminal),
             (line.to_vec(), &no_color),
         ] {
@@ -206,7 +206,8 @@ fn exit_codes() {
 
 #[test]
 fn a_command_that_looks_needs_a_source() {
-    for command in COMMANDS.iter().filter(|command| command.needs == Needs::Fabric && command.name != "show")
+    for command in
+        COMMANDS.iter().filter(|command| command.needs == Requirement::Fabric && command.name != "show")
     {
         let Some((_, line, _)) = LINES.iter().find(|(name, ..)| *name == command.name) else { continue };
         let ended = fabdeck(&line[2..]);
@@ -266,10 +267,10 @@ fn what_is_empty_is_said_on_stderr() {
 fn many_notes_are_cut_short_unless_asked_for() {
     let mut observation = small();
     observation.notes = notes(14);
-    let look = fabdeck::session::Look::new("many", observation, &NameMap::default());
+    let look = fabdeck::session::Snapshot::new("many", observation, &NameMap::default());
     let said = |verbose: bool| {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        fabdeck::script::say_notes(&look.observation.notes, verbose, &mut out, &mut err);
+        fabdeck::script::print_notes(&look.observation.notes, verbose, &mut out, &mut err);
         assert!(out.is_empty());
         String::from_utf8(err).unwrap()
     };
@@ -325,11 +326,16 @@ fn a_closed_pipe_ends_every_command_quietly() {
             let args = [&["fabdeck"], *line, json].concat();
             let mut err = Vec::new();
             let args = args.iter().map(std::ffi::OsString::from);
-            let exit =
-                fabdeck::script::run(args, &super::world::World, &Terminal::default(), &mut Closed, &mut err);
+            let exit = fabdeck::script::run(
+                args,
+                &super::test_system::TestSystem,
+                &TerminalInfo::default(),
+                &mut Closed,
+                &mut err,
+            );
             let said = String::from_utf8(err).unwrap();
             assert!(!said.contains("error"), "{line:?}: {said}");
-            assert!(matches!(exit, Ended::Exit(Exit::Done)), "{line:?}: {exit:?}");
+            assert!(matches!(exit, CliResult::Exit(Exit::Done)), "{line:?}: {exit:?}");
         }
     }
 }

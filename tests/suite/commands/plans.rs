@@ -5,7 +5,7 @@ use fabdeck_change::{Plan, PlanLanes};
 use serde_json::Value;
 
 use super::json::violations;
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 #[test]
 fn a_plan_is_written_shown_judged_and_goes_stale() {
@@ -171,7 +171,7 @@ fn ended_with(here: &std::path::Path, words: &[&str], exit: i32) -> (String, Str
 
 /// minhop goes all around a ring on one lane, updn does not: together they are as bad as minhop alone.
 #[test]
-fn a_transition_that_is_not_safe_names_its_circle() {
+fn an_unsafe_transition_names_its_credit_loop() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let run = |words: &[&str], exit: i32| ended_with(here, words, exit);
@@ -222,7 +222,7 @@ fn a_transition_that_is_not_safe_names_its_circle() {
 }
 
 #[test]
-fn what_a_plan_does_without_may_be_gone_and_is_told() {
+fn what_a_plan_does_without_may_be_gone_and_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let made = |words: &[&str], exit: i32| {
@@ -485,7 +485,7 @@ fn a_file_of_keys_that_others_can_read_is_remarked() {
 
 /// A marked switch that answers loses its routes: `route`, its JSON, the plan and `apply` name it.
 #[test]
-fn what_a_plan_cuts_off_is_named_wherever_it_is_told() {
+fn what_a_plan_cuts_off_is_named_wherever_it_is_reported() {
     let home = super::binary::home();
     let said = |args: &[&str]| {
         let ended = super::binary::fabdeck(&home).args(["--source", "sim:demo"]).args(args).output().unwrap();

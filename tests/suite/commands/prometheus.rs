@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabdeck::script::Exit;
 use serde_json::Value;
 
-use super::world::fabdeck;
+use super::test_system::fabdeck;
 
 /// The values of one metric by the GUID and port of its series, whatever the family.
 fn series(text: &str, metric: &str) -> BTreeMap<(String, u64), f64> {

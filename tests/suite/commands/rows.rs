@@ -1,30 +1,30 @@
 //! Fields, filters, orders: what is chosen from a listing.
 
-use fabdeck::script::Terminal;
-use fabdeck::session::{Browse, Columns, Listing, Look, Query, QueryError, entries};
+use fabdeck::script::TerminalInfo;
+use fabdeck::session::{Columns, Listing, Query, QueryError, Snapshot, ViewId, entries};
 
-use super::world::{fabdeck, fabdeck_with, look};
+use super::test_system::{fabdeck, fabdeck_with, look};
 
 fn query(filter: &str, sort: &str) -> Query {
     Query { filters: vec![filter.into()], sort: Some(sort.into()), ..Query::default() }
 }
 
 /// The first column of the rows that a query leaves.
-fn chosen(look: &Look, view: Browse, query: &Query) -> Vec<String> {
+fn chosen(look: &Snapshot, view: ViewId, query: &Query) -> Vec<String> {
     let listing = view.listing(look).unwrap();
     let selection = query.select(listing.as_ref(), Columns::All).unwrap();
-    selection.rows.iter().map(|row| listing.cell(*row, 0).shown().into_owned()).collect()
+    selection.rows.iter().map(|row| listing.cell(*row, 0).display_text().into_owned()).collect()
 }
 
 fn cells(listing: &dyn Listing, row: usize, ids: &[&str]) -> Vec<String> {
     let at = |id: &&str| (0..listing.column_count()).find(|at| listing.column(*at).id == **id).unwrap();
-    ids.iter().map(|id| listing.cell(row, at(id)).shown().into_owned()).collect()
+    ids.iter().map(|id| listing.cell(row, at(id)).display_text().into_owned()).collect()
 }
 
 #[test]
 fn filters_compare_by_type() {
     let look = look();
-    let switches = |filter: &str| chosen(&look, Browse::Switches, &query(filter, "")).join(" ");
+    let switches = |filter: &str| chosen(&look, ViewId::Switches, &query(filter, "")).join(" ");
     assert_eq!(switches("leaf"), "leaf0 leaf1");
     assert_eq!(switches("LEAF0"), "leaf0");
     assert_eq!(switches("lid>=3"), "leaf0 leaf1");
@@ -37,7 +37,7 @@ fn filters_compare_by_type() {
     assert_eq!(switches("name=leaf"), "");
     assert_eq!(switches("\"lid=3\""), "");
     assert_eq!(switches(""), "spine0 spine1 0x0000000000000013 leaf0 leaf1");
-    let links = |filter: &str| chosen(&look, Browse::Links, &query(filter, "")).len();
+    let links = |filter: &str| chosen(&look, ViewId::Links, &query(filter, "")).len();
     assert_eq!(links("speed<EDR"), 1);
     assert_eq!(links("speed<=edr"), 11);
     assert_eq!(links("speed!=EDR"), 2, "what nobody said differs from EDR");
@@ -49,7 +49,7 @@ fn filters_compare_by_type() {
 #[test]
 fn letters_in_their_order_are_enough() {
     let look = look();
-    let switches = |filter: &str| chosen(&look, Browse::Switches, &query(filter, "")).join(" ");
+    let switches = |filter: &str| chosen(&look, ViewId::Switches, &query(filter, "")).join(" ");
     assert_eq!(switches("~spn"), "spine0 spine1");
     assert_eq!(switches("~SN1"), "spine1", "whatever their case");
     assert_eq!(switches("~nps"), "", "in no other order");
@@ -58,7 +58,7 @@ fn letters_in_their_order_are_enough() {
     assert_eq!(switches("~\"lf\", name~0"), "leaf0");
     assert_eq!(switches("\"~spn\""), "", "in quotes it is plain text");
     assert_eq!(switches("name~spn"), "", "behind a field it means that the text is held");
-    let hosts = |filter: &str| chosen(&look, Browse::Hosts, &query(filter, "")).join(" ");
+    let hosts = |filter: &str| chosen(&look, ViewId::Hosts, &query(filter, "")).join(" ");
     assert_eq!(hosts("~HÖT4"), hosts("höst"), "letters of any script");
     assert!(!hosts("~höt").is_empty());
     assert_eq!(switches("lid=3,~3"), "", "letters are of texts, not of numbers");
@@ -67,7 +67,7 @@ fn letters_in_their_order_are_enough() {
 #[test]
 fn wrong_filters_say_what_there_is() {
     let look = look();
-    let listing = Browse::Links.listing(&look).unwrap();
+    let listing = ViewId::Links.listing(&look).unwrap();
     for (filter, says) in [
         ("sped=EDR", "no field is called 'sped' here (did you mean speed?); the fields are: a, a_port,"),
         ("speed=fast", "'fast' is no value of the field speed; it holds SDR, DDR,"),
@@ -86,14 +86,14 @@ fn wrong_filters_say_what_there_is() {
 #[test]
 fn orders_are_typed_stable_and_put_the_unknown_last() {
     let look = look();
-    let by = |sort: &str| chosen(&look, Browse::Switches, &query("", sort)).join(" ");
+    let by = |sort: &str| chosen(&look, ViewId::Switches, &query("", sort)).join(" ");
     assert_eq!(by("lid"), "spine0 spine1 leaf0 leaf1 0x0000000000000013");
     assert_eq!(by("lid:desc"), "leaf1 leaf0 spine1 spine0 0x0000000000000013");
     assert_eq!(by("-lid"), by("lid:desc"));
     assert_eq!(by("hosts:desc,name"), "leaf1 leaf0 0x0000000000000013 spine0 spine1");
     let top = Query { top: Some(2), ..query("", "-lid") };
-    assert_eq!(chosen(&look, Browse::Switches, &top), ["leaf1", "leaf0"]);
-    let listing = Browse::Switches.listing(&look).unwrap();
+    assert_eq!(chosen(&look, ViewId::Switches, &top), ["leaf1", "leaf0"]);
+    let listing = ViewId::Switches.listing(&look).unwrap();
     let wrong = query("", "lid:up").select(listing.as_ref(), Columns::All).unwrap_err();
     assert_eq!(wrong, QueryError::Order("lid:up".into()));
 }
@@ -101,7 +101,7 @@ fn orders_are_typed_stable_and_put_the_unknown_last() {
 #[test]
 fn fields_are_chosen_by_id_and_shown_ones_by_default() {
     let look = look();
-    let listing = Browse::Ports.listing(&look).unwrap();
+    let listing = ViewId::Ports.listing(&look).unwrap();
     let fields = |text: &str| Query { fields: Some(text.into()), ..Query::default() };
     let chosen = fields("peer, node,peer").select(listing.as_ref(), Columns::All).unwrap();
     let ids: Vec<&str> = chosen.columns.iter().map(|at| listing.column(*at).id.as_ref()).collect();
@@ -114,7 +114,7 @@ fn fields_are_chosen_by_id_and_shown_ones_by_default() {
 
 #[test]
 fn every_field_has_an_id_of_its_own_and_a_meaning() {
-    for view in Browse::ALL {
+    for view in ViewId::ALL {
         let mut ids: Vec<&str> = view.columns().iter().map(|column| column.id.as_ref()).collect();
         let sound = |id: &&str| id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         assert!(ids.iter().all(sound), "{ids:?}");
@@ -130,7 +130,7 @@ fn every_field_has_an_id_of_its_own_and_a_meaning() {
 #[test]
 fn a_host_has_a_row_for_each_cabled_port() {
     let look = look();
-    let listing = Browse::Hosts.listing(&look).unwrap();
+    let listing = ViewId::Hosts.listing(&look).unwrap();
     let ids = ["name", "port", "lid", "switch", "switch_port"];
     assert_eq!(listing.row_count(), 6);
     assert_eq!(cells(listing.as_ref(), 0, &ids), ["h0", "1", "10", "leaf0", "1"]);
@@ -140,7 +140,7 @@ fn a_host_has_a_row_for_each_cabled_port() {
 #[test]
 fn links_know_what_they_join() {
     let look = look();
-    let listing = Browse::Links.listing(&look).unwrap();
+    let listing = ViewId::Links.listing(&look).unwrap();
     let ids = ["a", "b", "kind", "degraded", "self_loop", "rate_mbps", "element"];
     let rows: Vec<Vec<String>> =
         (0..listing.row_count()).map(|row| cells(listing.as_ref(), row, &ids)).collect();
@@ -156,7 +156,7 @@ fn links_know_what_they_join() {
 #[test]
 fn tables_count_what_has_no_path() {
     let look = look();
-    let listing = Browse::Tables.listing(&look).unwrap();
+    let listing = ViewId::Tables.listing(&look).unwrap();
     let ids = ["switch", "known", "routed", "no_path", "ports_used", "top_lid"];
     let rows: Vec<String> =
         (0..listing.row_count()).map(|row| cells(listing.as_ref(), row, &ids).join(" ")).collect();
@@ -170,7 +170,7 @@ fn tables_count_what_has_no_path() {
             "leaf1 yes 10 5 6 18"
         ]
     );
-    let leaf = look.names.bearers("leaf0")[0];
+    let leaf = look.names.nodes_named("leaf0")[0];
     let entries = entries(&look, leaf);
     let ids = ["lid", "port", "destination", "next", "next_port"];
     assert_eq!(cells(&entries, 4, &ids), ["10", "1", "h0", "h0", "1"]);
@@ -180,13 +180,13 @@ fn tables_count_what_has_no_path() {
 #[test]
 fn counters_and_lanes_say_what_was_said() {
     let look = look();
-    let counters = Browse::Counters.listing(&look).unwrap();
+    let counters = ViewId::Counters.listing(&look).unwrap();
     let ids = ["node", "guid", "port", "PortXmitWait", "PortXmitData"];
     assert_eq!(cells(counters.as_ref(), 1, &ids), ["leaf0", "0x0000000000000021", "2", "400", "10"]);
     // Named by its port GUID, and a counter that is there without a value.
     assert_eq!(cells(counters.as_ref(), 2, &ids), ["h1", "0x0000000000000201", "1", "-", "10"]);
-    assert_eq!(chosen(&look, Browse::Counters, &query("PortXmitWait>100", "")), ["leaf0"]);
-    let lanes = Browse::Lanes.listing(&look).unwrap();
+    assert_eq!(chosen(&look, ViewId::Counters, &query("PortXmitWait>100", "")), ["leaf0"]);
+    let lanes = ViewId::Lanes.listing(&look).unwrap();
     let ids = ["node", "port", "inputs", "lanes", "uniform", "sl2vl", "low"];
     assert_eq!(cells(lanes.as_ref(), 0, &ids), ["leaf0", "1", "2", "2", "no", "-", "-"]);
     let alternating = "0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1";
@@ -217,7 +217,7 @@ fn what_no_link_tells_is_no_zero() {
 }
 
 #[test]
-fn a_sample_of_nobody_is_noted() {
+fn an_empty_sample_is_noted() {
     let ended = fabdeck(&["--source", "uneven", "show", "counters", "--strict"]);
     assert!(ended.err.contains("FN-601: LID 999 belongs to no port of this fabric"), "{}", ended.err);
     assert_eq!(ended.exit.code(), 0);
@@ -226,11 +226,11 @@ fn a_sample_of_nobody_is_noted() {
 #[test]
 fn an_order_by_amounts_begins_with_the_largest_and_one_by_numbers_with_the_first() {
     let look = look();
-    let by = |view: Browse, sort: &str| chosen(&look, view, &query("", sort)).join(" ");
-    assert_eq!(by(Browse::Switches, "hosts"), by(Browse::Switches, "hosts:desc"));
-    assert_ne!(by(Browse::Switches, "hosts"), by(Browse::Switches, "hosts:asc"));
-    assert_eq!(by(Browse::Switches, "lid"), by(Browse::Switches, "lid:asc"));
-    assert_ne!(by(Browse::Switches, "lid"), by(Browse::Switches, "lid:desc"));
+    let by = |view: ViewId, sort: &str| chosen(&look, view, &query("", sort)).join(" ");
+    assert_eq!(by(ViewId::Switches, "hosts"), by(ViewId::Switches, "hosts:desc"));
+    assert_ne!(by(ViewId::Switches, "hosts"), by(ViewId::Switches, "hosts:asc"));
+    assert_eq!(by(ViewId::Switches, "lid"), by(ViewId::Switches, "lid:asc"));
+    assert_ne!(by(ViewId::Switches, "lid"), by(ViewId::Switches, "lid:desc"));
     let waits = |sort: &str| fabdeck(&["--source", "small", "show", "counters", "--sort", sort]).out;
     assert_eq!(waits("PortXmitWait"), waits("-PortXmitWait"));
     assert_ne!(waits("PortXmitWait"), waits("PortXmitWait:asc"));
@@ -248,7 +248,8 @@ fn a_counter_goes_by_the_name_that_tools_print() {
 
 #[test]
 fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
-    let terminal = Terminal { stdout: true, no_color: true, columns: Some(60), ..Terminal::default() };
+    let terminal =
+        TerminalInfo { stdout: true, no_color: true, columns: Some(60), ..TerminalInfo::default() };
     let counters = ["--source", "uneven", "show", "counters"];
     let ended = fabdeck_with(&counters, &terminal);
     assert!(!ended.out.contains("PortRcvErrors"), "{}", ended.out);
@@ -259,7 +260,7 @@ fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
     assert!(fabdeck(&links).out.contains("STATE"));
     let named = [&links[..], &["--fields", "a,state,speed,b_guid,a_guid,kind"]].concat();
     assert!(fabdeck_with(&named, &terminal).out.contains("STATE"));
-    let narrow = Terminal { columns: Some(66), ..terminal };
+    let narrow = TerminalInfo { columns: Some(66), ..terminal };
     let small = fabdeck_with(&["--source", "small", "show", "links"], &narrow).out;
     assert!(small.contains("...") && small.lines().all(|line| line.chars().count() <= 66), "{small}");
 }
@@ -267,8 +268,12 @@ fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
 /// What a narrow terminal has no room for is said, spare columns first; what a pipe gets is whole.
 #[test]
 fn columns_that_do_not_fit_are_named() {
-    let on =
-        |columns| Terminal { stdout: true, no_color: true, columns: Some(columns), ..Terminal::default() };
+    let on = |columns| TerminalInfo {
+        stdout: true,
+        no_color: true,
+        columns: Some(columns),
+        ..TerminalInfo::default()
+    };
     let links = ["--source", "small", "show", "links"];
     let whole = fabdeck(&links);
     let wide = whole.out.lines().map(|line| line.chars().count()).max().unwrap();

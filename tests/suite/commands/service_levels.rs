@@ -6,12 +6,12 @@ use std::path::Path;
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_files::capture::Recorder;
 use fabdeck_live::LiveOptions;
-use fabdeck_mad::access::{Unwatched, Wanted};
+use fabdeck_mad::access::{NoObserver, ReadOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::binary;
-use crate::captures::stage::{BEGUN, Memory, header};
+use crate::captures::sample_fabric::{BEGUN, Memory, header};
 
 /// Levels by the service that traffic is of: no LID tells which path has which.
 const BY_SERVICE: &str = "# What storage and IPoIB run on.
@@ -242,12 +242,12 @@ fn a_capture_has_the_policy_of_what_was_recorded() {
     convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
     let of_capture = |site: &TempDir, name: &str| {
         let seen = fabdeck_live::open(site.path().join("site").to_str().unwrap(), &LiveOptions::default())
-            .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
+            .and_then(|mut source| source.observe(ReadOptions::default(), &mut NoObserver))
             .unwrap();
         let memory = Memory::default();
         let mut recorder = Recorder::new(memory.clone(), header());
-        recorder.sweep(BEGUN, &seen, &Sweep::default()).unwrap();
-        recorder.end(BEGUN + 1000).unwrap();
+        recorder.record_sweep(BEGUN, &seen, &Sweep::default()).unwrap();
+        recorder.finish(BEGUN + 1000).unwrap();
         std::fs::write(site.path().join(name), memory.bytes.take()).unwrap();
         let given = format!("{name}.given");
         let (_, err, code) = run(site, &["capture", "anonymize", name, "-o", &given]);

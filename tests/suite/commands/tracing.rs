@@ -1,19 +1,19 @@
 //! Paths by forwarding tables.
 
-use fabdeck::session::{Ending, LidChoice, Look, Trace, TraceError, endpoint};
+use fabdeck::session::{LidChoice, Snapshot, Trace, TraceError, TraceOutcome, parse_endpoint};
 use fabdeck_fabric::{Guid, PortState, Tables};
 
 use super::binary;
-use super::world::look;
+use super::test_system::look;
 
-fn trace(look: &Look, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
-    let (from, to) = (endpoint(look, from)?, endpoint(look, to)?);
+fn trace(look: &Snapshot, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
+    let (from, to) = (parse_endpoint(look, from)?, parse_endpoint(look, to)?);
     Trace::follow(look, &look.observation.tables, from, to, lid.map_or(LidChoice::Base, LidChoice::One))
 }
 
 /// The names along a path with the egress ports.
-fn path(look: &Look, trace: &Trace) -> String {
-    let hop = |hop: &fabdeck::session::Hop| match hop.egress {
+fn path(look: &Snapshot, trace: &Trace) -> String {
+    let hop = |hop: &fabdeck::session::TraceHop| match hop.egress {
         Some(port) => format!("{}[{port}]", look.name(hop.node)),
         None => look.name(hop.node).to_owned(),
     };
@@ -33,15 +33,18 @@ fn a_path_is_followed_from_every_spelling_of_its_ends() {
     ] {
         let found = trace(&look, from, to, None).unwrap();
         assert_eq!(path(&look, &found), "h1[1] leaf0[5] spine0[2] leaf1[1]", "{from} {to}");
-        assert!(found.found());
-        assert_eq!(found.links(), 4);
+        assert!(found.has_arrived());
+        assert_eq!(found.link_count(), 4);
     }
     let to_switch = trace(&look, "h1", "switch:leaf1", None).unwrap();
-    assert_eq!((path(&look, &to_switch).as_str(), to_switch.found()), ("h1[1] leaf0[5] spine0[2]", true));
+    assert_eq!(
+        (path(&look, &to_switch).as_str(), to_switch.has_arrived()),
+        ("h1[1] leaf0[5] spine0[2]", true)
+    );
     let from_switch = trace(&look, "leaf1", "spine0", None).unwrap();
-    assert_eq!((path(&look, &from_switch).as_str(), from_switch.found()), ("leaf1[5]", true));
+    assert_eq!((path(&look, &from_switch).as_str(), from_switch.has_arrived()), ("leaf1[5]", true));
     let here = trace(&look, "h1", "h1", None).unwrap();
-    assert_eq!((here.hops.len(), here.found()), (0, true));
+    assert_eq!((here.hops.len(), here.has_arrived()), (0, true));
 }
 
 #[test]
@@ -49,18 +52,18 @@ fn every_way_to_fail_names_the_switch() {
     let look = look();
     let ending = |from: &str, to: &str, lid| trace(&look, from, to, lid).unwrap().ending;
     let node = |guid| look.fabric().node_by_guid(Guid(guid)).unwrap();
-    assert_eq!(ending("h2", "h1", None), Ending::Loop(node(0x22)));
-    assert_eq!(ending("h1", "port:höst\u{1b}[31m 4[1]", None), Ending::NoEntry(node(0x21)));
-    assert_eq!(ending("h1", "h2", Some(15)), Ending::NoTable(node(0x12)));
-    assert_eq!(ending("h1", "h3", None), Ending::NoCable(node(0x21), fabdeck_fabric::PortNum(4)));
-    assert_eq!(ending("h2", "h0", Some(11)), Ending::NoEntry(node(0x22)));
+    assert_eq!(ending("h2", "h1", None), TraceOutcome::Loop(node(0x22)));
+    assert_eq!(ending("h1", "port:höst\u{1b}[31m 4[1]", None), TraceOutcome::NoEntry(node(0x21)));
+    assert_eq!(ending("h1", "h2", Some(15)), TraceOutcome::NoTable(node(0x12)));
+    assert_eq!(ending("h1", "h3", None), TraceOutcome::NoCable(node(0x21), fabdeck_fabric::PortNum(4)));
+    assert_eq!(ending("h2", "h0", Some(11)), TraceOutcome::NoEntry(node(0x22)));
     let verdict = trace(&look, "h2", "h1", None).unwrap().verdict(&look);
     assert_eq!(verdict, "no path: LID 12 comes back to leaf1, a loop");
     let silent = Trace::follow(
         &look,
         &Tables::default(),
-        endpoint(&look, "h1").unwrap(),
-        endpoint(&look, "h2").unwrap(),
+        parse_endpoint(&look, "h1").unwrap(),
+        parse_endpoint(&look, "h2").unwrap(),
         LidChoice::Base,
     );
     assert_eq!(silent.unwrap().verdict(&look), "not known: no forwarding table of leaf0 is at hand");
@@ -100,13 +103,13 @@ fn paths_to_a_silent_switch_are_neither_lost_nor_found() {
 fn a_table_that_leads_astray_or_over_a_dead_link_is_found_out() {
     let mut look = look();
     let leaf = look.fabric().node_by_guid(Guid(0x22)).unwrap();
-    let lft = look.observation.tables.entry(leaf).lft.as_mut().unwrap();
+    let lft = look.observation.tables.node_mut(leaf).lft.as_mut().unwrap();
     let lid = |lid| fabdeck_fabric::Lid::new(lid).unwrap();
     lft.set(lid(14), Some(fabdeck_fabric::PortNum(2)));
     lft.set(lid(16), Some(fabdeck_fabric::PortNum(0)));
     let h3 = look.fabric().node_by_guid(Guid(0x103)).unwrap();
-    assert_eq!(trace(&look, "h1", "h2", None).unwrap().ending, Ending::Astray(h3));
-    assert_eq!(trace(&look, "leaf1", "h3", None).unwrap().ending, Ending::Astray(leaf));
+    assert_eq!(trace(&look, "h1", "h2", None).unwrap().ending, TraceOutcome::Astray(h3));
+    assert_eq!(trace(&look, "leaf1", "h3", None).unwrap().ending, TraceOutcome::Astray(leaf));
 
     let mut builder = fabdeck_fabric::FabricBuilder::new();
     let facts =
@@ -116,7 +119,7 @@ fn a_table_that_leads_astray_or_over_a_dead_link_is_found_out() {
     builder.connect((a, port), (b, port)).unwrap();
     builder.port(b, port).lid = Some(lid(9));
     builder.port(b, port).state = Some(PortState::Down);
-    look = Look::new(
+    look = Snapshot::new(
         "two",
         fabdeck_fabric::observe::Observation { fabric: builder.finish(), ..Default::default() },
         &Default::default(),

@@ -1,15 +1,15 @@
 //! `simulate --pattern`.
 
-use fabdeck::script::{Exit, Terminal};
+use fabdeck::script::{Exit, TerminalInfo};
 use serde_json::Value;
 
-use super::talk::simulated;
-use super::world::Ended;
+use super::stderr_messages::simulated;
+use super::test_system::CommandResult;
 
 const RING: [&str; 3] = ["--source", "sim:torus,dims=6,terminals=2", "simulate"];
 
-fn run(start: &[&str], more: &[&str]) -> Ended {
-    simulated(&[start, more].concat(), &Terminal::default())
+fn run(start: &[&str], more: &[&str]) -> CommandResult {
+    simulated(&[start, more].concat(), &TerminalInfo::default())
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn flows_of_a_file_get_what_they_are_given() {
         let ended = run(&demo, args);
         assert!(ended.exit == exit && ended.err.contains(code), "{args:?}: {:?} {}", ended.exit, ended.err);
     }
-    let bare = super::world::fabdeck(&["--source", "untold", "simulate", "--pattern", "ring"]);
+    let bare = super::test_system::fabdeck(&["--source", "untold", "simulate", "--pattern", "ring"]);
     assert!(bare.exit == Exit::Usage && bare.err.contains("FD-7803"), "{}", bare.err);
 }
 

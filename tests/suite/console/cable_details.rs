@@ -1,23 +1,23 @@
 //! What details of a cable say of its error counters.
 
-use fabdeck::session::Look;
-use fabdeck::session::interactive::{Detail, Driver, Size};
+use fabdeck::session::Snapshot;
+use fabdeck::session::interactive::{ElementDetail, Size, TestSession};
 use fabdeck_fabric::observe::Counter;
-use fabdeck_fabric::{PortNum, Resolved};
+use fabdeck_fabric::{ElementId, PortNum};
 
-use super::desk::look;
-use super::watching::{incast, swept, watching};
+use super::fixture::look;
+use super::watches::{incast, swept, watching};
 
 /// Details of a cable have every error counter of both its ends, with its value and its growth.
 #[test]
 fn details_of_a_cable_list_the_error_counters_of_both_ends() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    let look = driver.state.look().unwrap().clone();
+    let look = driver.state.snapshot().unwrap().clone();
     let node = look.fabric().nodes().find(|(id, _)| look.name(*id) == "rack2-leaf").unwrap().0;
     let port = look.fabric().ports_of(node).find(|(_, port)| port.number == PortNum(3)).unwrap().1;
-    let link = Resolved::Link(port.link.unwrap());
-    let lines = Detail(link).lines(&driver.state.known);
+    let link = ElementId::Link(port.link.unwrap());
+    let lines = ElementDetail(link).lines(&driver.state.known);
     let at = lines.iter().position(|(label, _)| *label == "errors").expect("error counters");
     let (header, counters) = (&lines[at].1, &lines[at + 1..]);
     assert!(header.contains("rack2-leaf") && header.contains("; growth in 10s"), "{header}");
@@ -37,8 +37,8 @@ fn details_of_a_cable_list_the_error_counters_of_both_ends() {
         assert_eq!(of(quiet), ["0", "+0", "0", "+0"], "{quiet}");
     }
     // A source without counters has none to show.
-    let bare = Driver::open(look_without_counters(), Size::default());
-    assert!(Detail(link).lines(&bare.state.known).iter().all(|(label, _)| *label != "errors"));
+    let bare = TestSession::open(look_without_counters(), Size::default());
+    assert!(ElementDetail(link).lines(&bare.state.known).iter().all(|(label, _)| *label != "errors"));
 }
 
 /// Values and growth have digits in groups of three, so that millions are read at a glance.
@@ -51,10 +51,10 @@ fn error_counters_of_a_cable_have_digits_in_groups_of_three() {
         ]
     });
     swept(&mut driver, 3);
-    let look = driver.state.look().unwrap().clone();
+    let look = driver.state.snapshot().unwrap().clone();
     let node = look.fabric().nodes().find(|(id, _)| look.name(*id) == "rack2-leaf").unwrap().0;
     let port = look.fabric().ports_of(node).find(|(_, port)| port.number == PortNum(3)).unwrap().1;
-    let lines = Detail(Resolved::Link(port.link.unwrap())).lines(&driver.state.known);
+    let lines = ElementDetail(ElementId::Link(port.link.unwrap())).lines(&driver.state.known);
     let text = |name: &str| {
         lines.iter().find(|(_, text)| text.starts_with(name)).map(|(_, text)| text.clone()).expect("its line")
     };
@@ -62,7 +62,7 @@ fn error_counters_of_a_cable_have_digits_in_groups_of_three() {
     assert_eq!(text("PortRcvErrors"), "PortRcvErrors: 999 +0 | 0 +0");
 }
 
-fn look_without_counters() -> Look {
+fn look_without_counters() -> Snapshot {
     let mut look = look("sim:demo");
     look.observation.counters.clear();
     look

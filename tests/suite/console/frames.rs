@@ -1,10 +1,10 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
-use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Driver, Happening, Size};
+use fabdeck::console::ColorDepth;
+use fabdeck::session::interactive::{SessionInput, Size, TestSession};
 use fabdeck_fabric::NodeId;
 
-use super::desk::{SIZES, appearance, desk, failed, frame, golden, look, shared, styles, text};
+use super::fixture::{SIZES, appearance, failed, frame, golden, look, open_session, shared, styles, text};
 
 /// A tree of three stages with failures marked below, an irregular fabric, and the demo.
 pub const FABRICS: [(&str, &str); 3] = [
@@ -41,7 +41,7 @@ const PATHS: [(&str, &str); 3] =
     [("path", ""), ("path lost", "down f"), ("path proposed", "3 : p r e v i e w space u p d n enter 4 tab")];
 
 /// A session on each screen of a fabric, by the name of what is shown.
-pub fn every_screen(source: &str) -> Vec<(&'static str, Driver)> {
+pub fn every_screen(source: &str) -> Vec<(&'static str, TestSession)> {
     let seen = look(source);
     let mut screens = Vec::new();
     for (screen, keys) in SCREENS {
@@ -49,13 +49,13 @@ pub fn every_screen(source: &str) -> Vec<(&'static str, Driver)> {
         driver.press(keys);
         screens.push((screen, driver));
     }
-    let name = |id: NodeId| seen.names.unique(seen.fabric(), id);
+    let name = |id: NodeId| seen.names.unique_name(seen.fabric(), id);
     let nodes = seen.fabric().nodes().filter(|(_, node)| !node.is_switch());
     let hosts: Vec<String> = nodes.map(|(id, _)| name(id)).collect();
     for (screen, keys) in PATHS {
         let mut driver = shared(seen.clone());
-        driver.press("4 enter").happen(Happening::Paste(hosts[0].clone()));
-        driver.press("enter").happen(Happening::Paste(hosts[hosts.len() - 1].clone()));
+        driver.press("4 enter").send_input(SessionInput::Paste(hosts[0].clone()));
+        driver.press("enter").send_input(SessionInput::Paste(hosts[hosts.len() - 1].clone()));
         driver.press("enter").press(keys);
         assert!(driver.state.screens.paths.trace.is_some(), "{source}: {:?}", driver.state.messages);
         screens.push((screen, driver));
@@ -63,11 +63,11 @@ pub fn every_screen(source: &str) -> Vec<(&'static str, Driver)> {
     screens
 }
 
-fn at_all_sizes(driver: &mut Driver) -> String {
-    let colours = appearance("dark", Depth::True);
+fn at_all_sizes(driver: &mut TestSession) -> String {
+    let colours = appearance("dark", ColorDepth::True);
     let mut said = String::new();
     for (width, height) in SIZES {
-        driver.happen(Happening::Resized(Size { width, height }));
+        driver.send_input(SessionInput::Resized(Size { width, height }));
         let buffer = frame(&driver.state, &colours);
         said.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
         // The styles of a narrow screen and of one with details beside the list tell of all.
@@ -96,8 +96,8 @@ fn a_source_that_cannot_be_read_says_why() {
 /// A frame of a hundred thousand rows is made of those in sight.
 #[test]
 fn the_first_row_and_the_last_cost_the_same() {
-    let mut driver = desk("sim:kary,k=6,n=3");
+    let mut driver = open_session("sim:kary,k=6,n=3");
     driver.press("2 G");
-    let look = appearance("dark", Depth::True);
+    let look = appearance("dark", ColorDepth::True);
     assert!(text(&frame(&driver.state, &look)).contains("648/648"), "{}", text(&frame(&driver.state, &look)));
 }

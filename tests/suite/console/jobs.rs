@@ -4,20 +4,20 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fabdeck::console::{Appearance, Depth, Signs};
+use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::script::Exit;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, JobSettings, JobView, JobsFrom, JobsSeen, Key, Lister, Loading,
-    Outcome, Screen as _, ScreenId, Size, replay, update,
+    Effect, JobListSource, JobLister, JobSettings, JobView, JobsModel, Key, LoadState, Screen as _, ScreenId,
+    SessionEvent, SessionInput, Size, TaskOutcome, TaskRequest, TestSession, replay, update,
 };
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
 use serde_json::Value;
 
-use super::desk::{SIZES, appearance, desk, frame, golden, look, text};
-use super::lines::{carried_out, first_column};
+use super::command_lines::{carried_out, first_column};
+use super::fixture::{SIZES, appearance, frame, golden, look, open_session, text};
 use super::pty::Session;
-use super::watching::shown;
+use super::watches::shown;
 
 /// Two jobs on several switches, one on a single switch, and a host that nobody has.
 const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20],gone\n4713 node[21-22]\n";
@@ -26,14 +26,14 @@ const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20],gone\n4713 no
 #[derive(Default)]
 struct Script {
     list: Option<&'static str>,
-    asked: Vec<JobsFrom>,
+    asked: Vec<JobListSource>,
 }
 
-type Told = Rc<RefCell<Script>>;
+type SharedScript = Rc<RefCell<Script>>;
 
-fn lister(told: &Told) -> Lister {
+fn lister(told: &SharedScript) -> JobLister {
     let told = told.clone();
-    Lister(Box::new(move |from| {
+    JobLister(Box::new(move |from| {
         let mut told = told.borrow_mut();
         told.asked.push(from.clone());
         let list = told.list.ok_or_else(|| "FD-4603: squeue failed: nobody answers".to_owned())?;
@@ -41,20 +41,20 @@ fn lister(told: &Told) -> Lister {
     }))
 }
 
-fn listed(list: Option<&'static str>) -> (Driver, Told) {
+fn listed(list: Option<&'static str>) -> (TestSession, SharedScript) {
     let told = Rc::new(RefCell::new(Script { list, ..Script::default() }));
-    let mut driver = desk("sim:demo");
+    let mut driver = open_session("sim:demo");
     driver.lister = lister(&told);
     (driver, told)
 }
 
-fn named(driver: &mut Driver, from: &str) {
-    driver.press(":jobs space").happen(Happening::Paste(from.to_owned())).press("enter");
+fn named(driver: &mut TestSession, from: &str) {
+    driver.press(":jobs space").send_input(SessionInput::Paste(from.to_owned())).press("enter");
 }
 
-fn screens() -> Vec<(&'static str, Driver)> {
+fn screens() -> Vec<(&'static str, TestSession)> {
     let made = |keys: &str| {
-        let mut driver = desk("sim:demo");
+        let mut driver = open_session("sim:demo");
         driver.press(keys);
         driver
     };
@@ -66,8 +66,8 @@ fn screens() -> Vec<(&'static str, Driver)> {
     };
     let (mut silent, _) = listed(None);
     named(&mut silent, "slurm");
-    let mut nobody = Driver::open(
-        fabdeck::session::Look::new("site", look("sim:demo").observation, &Default::default()),
+    let mut nobody = TestSession::open(
+        fabdeck::session::Snapshot::new("site", look("sim:demo").observation, &Default::default()),
         Size::default(),
     );
     nobody.press("7");
@@ -88,40 +88,44 @@ fn every_way_that_jobs_stand() {
     for (name, mut driver) in screens() {
         let mut all = String::new();
         for (width, height) in SIZES {
-            driver.happen(Happening::Resized(Size { width, height }));
-            let buffer = frame(&driver.state, &appearance("dark", Depth::True));
+            driver.send_input(SessionInput::Resized(Size { width, height }));
+            let buffer = frame(&driver.state, &appearance("dark", ColorDepth::True));
             all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
         }
-        let ascii = Appearance { signs: Signs::ASCII, ..appearance("mono", Depth::Mono) };
-        driver.happen(Happening::Resized(Size { width: 100, height: 30 }));
+        let ascii = Appearance { signs: Symbols::ASCII, ..appearance("mono", ColorDepth::Mono) };
+        driver.send_input(SessionInput::Resized(Size { width: 100, height: 30 }));
         assert!(text(&frame(&driver.state, &ascii)).is_ascii(), "{name}");
         // No colour tells of anything that no sign does.
-        let sixteen = frame(&driver.state, &appearance("sixteen", Depth::Sixteen));
-        assert_eq!(text(&sixteen), text(&frame(&driver.state, &appearance("mono", Depth::Mono))), "{name}");
+        let sixteen = frame(&driver.state, &appearance("sixteen", ColorDepth::Sixteen));
+        assert_eq!(
+            text(&sixteen),
+            text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono))),
+            "{name}"
+        );
         golden(&format!("jobs {name}"), &all);
     }
 }
 
 /// Whoever knows the jobs is asked where somebody looks, in intervals; what was heard stays when nothing newer comes.
 #[test]
-fn jobs_are_asked_for_while_somebody_looks() {
+fn jobs_are_read_while_their_screen_is_open() {
     let (mut driver, told) = listed(Some(LIST));
-    let asked = |told: &Told| told.borrow().asked.len();
+    let asked = |told: &SharedScript| told.borrow().asked.len();
     driver.press("7 1");
     assert_eq!(asked(&told), 0, "nobody was named");
     named(&mut driver, "slurm");
-    assert_eq!(told.borrow().asked, [JobsFrom::Slurm(None)]);
+    assert_eq!(told.borrow().asked, [JobListSource::Slurm(None)]);
     assert!(shown(&driver).contains("jobs of Slurm, just now: 3 on"), "{}", shown(&driver));
     assert!(shown(&driver).contains("1 host unknown"), "{}", shown(&driver));
-    driver.press("down up tab tab").pass(20_000);
+    driver.press("down up tab tab").advance_ms(20_000);
     assert_eq!(asked(&told), 1, "it is not time yet");
     assert!(shown(&driver).contains("20 s ago"), "{}", shown(&driver));
     told.borrow_mut().list = None;
-    driver.pass(11_000);
+    driver.advance_ms(11_000);
     assert_eq!(asked(&told), 2);
     let seen = shown(&driver);
     assert!(seen.contains("FD-4603") && seen.contains("30 s ago: 3 on") && seen.contains("4711"), "{seen}");
-    driver.press("1").pass(60_000);
+    driver.press("1").advance_ms(60_000);
     assert_eq!(asked(&told), 2, "nobody looks any more");
     told.borrow_mut().list = Some("4714 node[01-30]\n");
     driver.press("7");
@@ -152,7 +156,7 @@ fn a_name_without_a_list_leaves_what_was_there() {
     assert!(shown(&driver).contains("SIMULATED jobs again"), "{}", shown(&driver));
     driver.press("u s u a l enter");
     assert!(shown(&driver).contains("SIMULATED jobs (seed"), "{}", shown(&driver));
-    driver.pass(60_000);
+    driver.advance_ms(60_000);
     assert_eq!(told.borrow().asked.len(), 3, "nobody is asked any more");
 }
 
@@ -160,9 +164,9 @@ fn a_name_without_a_list_leaves_what_was_there() {
 #[test]
 fn slurm_is_the_squeue_that_the_session_began_with() {
     let (mut driver, told) = listed(Some(LIST));
-    let own = JobsFrom::Slurm(Some("/opt/squeue".into()));
+    let own = JobListSource::Slurm(Some("/opt/squeue".into()));
     let settings = JobSettings { from: Some(own.clone()), ..JobSettings::default() };
-    driver.state.known.jobs = JobsSeen::begun(settings);
+    driver.state.known.jobs = JobsModel::with_settings(settings);
     driver.press("7");
     named(&mut driver, "slurm");
     assert_eq!(told.borrow().asked, [own.clone(), own]);
@@ -172,7 +176,7 @@ fn slurm_is_the_squeue_that_the_session_began_with() {
 /// screen Links does.
 #[test]
 fn esc_goes_out_of_jobs_step_by_step() {
-    let mut driver = desk("sim:demo");
+    let mut driver = open_session("sim:demo");
     driver.press("7 tab enter");
     assert!(driver.state.layer.is_some(), "{}", shown(&driver));
     driver.press("esc");
@@ -183,7 +187,7 @@ fn esc_goes_out_of_jobs_step_by_step() {
     driver.press("esc");
     assert_eq!((driver.state.screens.jobs.view, driver.state.screen), (JobView::Jobs, ScreenId::Jobs));
     driver.press("esc");
-    let mut sibling = desk("sim:demo");
+    let mut sibling = open_session("sim:demo");
     sibling.press("2 esc");
     assert_eq!(driver.state.screen, sibling.state.screen);
 }
@@ -191,25 +195,26 @@ fn esc_goes_out_of_jobs_step_by_step() {
 /// A list that takes long is given up by Esc, on the screen that shows the one before.
 #[test]
 fn esc_gives_up_a_list_that_was_asked_for() {
-    let mut driver = desk("sim:demo");
+    let mut driver = open_session("sim:demo");
     driver.press("7");
-    let now = |driver: &mut Driver, what| update(&mut driver.state, Event { at_ms: 0, what });
-    let keys = Key::sequence(":jobs space s l u r m enter");
-    let begun: Vec<Effect> = keys.into_iter().flat_map(|key| now(&mut driver, Happening::Key(key))).collect();
+    let now = |driver: &mut TestSession, what| update(&mut driver.state, SessionEvent { at_ms: 0, what });
+    let keys = Key::parse_sequence(":jobs space s l u r m enter");
+    let begun: Vec<Effect> =
+        keys.into_iter().flat_map(|key| now(&mut driver, SessionInput::Key(key))).collect();
     let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: Job::ListJobs(JobsFrom::Slurm(None)) } => Some(*task),
+        Effect::Begin { task, job: TaskRequest::ListJobs(JobListSource::Slurm(None)) } => Some(*task),
         _ => None,
     });
     let seen = shown(&driver);
     assert!(task.is_some() && seen.contains("are asked for") && seen.contains("SIMULATED"), "{seen}");
-    let ended = now(&mut driver, Happening::Key(Key::sequence("esc")[0]));
+    let ended = now(&mut driver, SessionInput::Key(Key::parse_sequence("esc")[0]));
     assert!(
         ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
         "{ended:?}"
     );
     let list = job_lists::read(Input::new("list", LIST.as_bytes())).unwrap();
-    let late = Outcome::Listed(Ok(Box::new(list)));
-    driver.happen(Happening::Finished { task: task.unwrap(), outcome: late });
+    let late = TaskOutcome::Listed(Ok(Box::new(list)));
+    driver.send_input(SessionInput::Finished { task: task.unwrap(), outcome: late });
     let seen = shown(&driver);
     assert!(driver.state.screen == ScreenId::Jobs && seen.contains("SIMULATED"), "{seen}");
 }
@@ -220,10 +225,10 @@ fn a_long_path_leaves_the_figures_in_sight() {
     const PATH: &str = "/site/lists/of/a/deep/folder/which-jobs-run-in-the-north-hall.txt";
     let (mut driver, _) = listed(Some(LIST));
     named(&mut driver, PATH);
-    let line = |driver: &Driver| shown(driver).lines().nth(2).unwrap().to_owned();
+    let line = |driver: &TestSession| shown(driver).lines().nth(2).unwrap().to_owned();
     assert!(line(&driver).starts_with(" ..."), "{}", line(&driver));
     assert!(line(&driver).ends_with("2 on several switches; 1 host unknown"), "{}", line(&driver));
-    driver.happen(Happening::Resized(Size { width: 260, height: 24 }));
+    driver.send_input(SessionInput::Resized(Size { width: 260, height: 24 }));
     assert!(line(&driver).contains(&format!("jobs of {PATH}, just now: 3 on 22 hosts")), "{}", line(&driver));
     named(&mut driver, "short.txt");
     driver.press(":jobs space");
@@ -248,26 +253,26 @@ fn an_answer_that_went_is_said_where_it_stood() {
     let seen = shown(&driver);
     assert!(seen.contains(" -> ") && !seen.contains("since sar answered"), "{seen}");
     let other = other_look(&mut driver);
-    driver.happen(other);
+    driver.send_input(other);
     let seen = shown(&driver);
     assert!(seen.contains("the fabric or its tables changed since sar answered"), "{seen}");
 }
 
 /// Another look at the source, which finds links down.
-fn other_look(driver: &mut Driver) -> Happening {
-    let key = Key::sequence("r").remove(0);
-    let begun = update(&mut driver.state, Event { at_ms: 0, what: Happening::Key(key) });
+fn other_look(driver: &mut TestSession) -> SessionInput {
+    let key = Key::parse_sequence("r").remove(0);
+    let begun = update(&mut driver.state, SessionEvent { at_ms: 0, what: SessionInput::Key(key) });
     let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: Job::Look } => Some(*task),
+        Effect::Begin { task, job: TaskRequest::Look } => Some(*task),
         _ => None,
     });
     let other = Arc::new(look("sim:demo,silent=20%,seed=7"));
-    Happening::Finished { task: task.unwrap(), outcome: Outcome::Looked(Ok(other)) }
+    SessionInput::Finished { task: task.unwrap(), outcome: TaskOutcome::Looked(Ok(other)) }
 }
 
 /// On What-if an answer of another list says so, and the key that asks asks it anew.
 #[test]
-fn engines_of_another_list_are_told_apart() {
+fn engines_of_another_list_are_distinguished() {
     let (mut driver, told) = listed(Some(LIST));
     named(&mut driver, "first");
     driver.press("p 3");
@@ -287,7 +292,7 @@ fn engines_of_another_list_are_told_apart() {
 /// Help begins with what belongs to the screen; a key of another screen says of which.
 #[test]
 fn help_of_jobs_begins_with_its_own_keys() {
-    let mut driver = desk("sim:demo");
+    let mut driver = open_session("sim:demo");
     driver.press("7 w");
     assert!(shown(&driver).contains("w works on the screen What-if only"), "{}", shown(&driver));
     driver.press("?");
@@ -298,7 +303,7 @@ fn help_of_jobs_begins_with_its_own_keys() {
     assert!(own < place("on Jobs, sar") && place("on Jobs, sar") < everywhere, "{seen}");
     assert!(own < place("Name who knows which jobs run") && place("Name who knows") < everywhere, "{seen}");
     let footer = |keys: &str| {
-        let mut driver = desk("sim:demo");
+        let mut driver = open_session("sim:demo");
         driver.press(keys);
         shown(&driver).lines().last().unwrap().to_owned()
     };
@@ -313,7 +318,7 @@ fn a_session_with_jobs_is_had_again() {
     driver.press("p tab");
     let look = driver.state.known.look.clone().unwrap();
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
-    assert_eq!(text(&frame(&again, &appearance("dark", Depth::True))), shown(&driver));
+    assert_eq!(text(&frame(&again, &appearance("dark", ColorDepth::True))), shown(&driver));
 }
 
 /// The line of the list prints its rows; that of the proposal comes to its figures, and its plan is the one that `w` writes.
@@ -334,7 +339,7 @@ fn lines_come_to_the_same_figures() {
     let (_, json) = carried_out(whatif);
     let weighed = driver.state.known.jobs.weighed.clone().unwrap();
     let figures = |told: &Value| (told["max"].as_u64().unwrap(), told["multi_switch"].as_u64().unwrap());
-    let own = |over: &Option<fabdeck::session::JobsOver>| {
+    let own = |over: &Option<fabdeck::session::JobsUnderRoutes>| {
         let metrics = over.as_ref().unwrap().metrics;
         (metrics.max, metrics.jobs as u64)
     };
@@ -351,14 +356,14 @@ fn lines_come_to_the_same_figures() {
 
 /// What was asked with other jobs is said to be, and p asks anew; made-up jobs have no line.
 #[test]
-fn answers_for_other_jobs_are_told_apart() {
+fn answers_for_other_jobs_are_distinguished() {
     let (mut driver, told) = listed(Some(LIST));
     named(&mut driver, "slurm");
     driver.press("p c");
     assert!(driver.copied[0].contains("jobs --slurm"), "{:?}", driver.copied);
     assert!(!shown(&driver).contains("other jobs"), "{}", shown(&driver));
     told.borrow_mut().list = Some("4714 node[01-30]\n");
-    driver.pass(31_000);
+    driver.advance_ms(31_000);
     assert!(
         shown(&driver).contains("other jobs than those that run now: p asks again"),
         "{}",
@@ -366,7 +371,7 @@ fn answers_for_other_jobs_are_told_apart() {
     );
     driver.press("p");
     assert!(!shown(&driver).contains("other jobs") && shown(&driver).contains(" -> "), "{}", shown(&driver));
-    let mut made = desk("sim:demo");
+    let mut made = open_session("sim:demo");
     made.press("7 c");
     assert!(shown(&made).contains("SIMULATED"), "{}", shown(&made));
     assert!(made.copied[0].ends_with("jobs --filter 'switches>1,hosts>1'"), "{:?}", made.copied);
@@ -389,15 +394,15 @@ fn a_line_does_not_name_a_list_that_engines_were_not_asked_with() {
 /// The proposal is work that Esc stops, and what was there stays.
 #[test]
 fn esc_stops_sar() {
-    let mut driver = desk("sim:demo");
+    let mut driver = open_session("sim:demo");
     driver.press("7");
-    let now = |driver: &mut Driver, key: &str| {
-        let key = Key::sequence(key).pop().unwrap();
-        update(&mut driver.state, Event { at_ms: 0, what: Happening::Key(key) })
+    let now = |driver: &mut TestSession, key: &str| {
+        let key = Key::parse_sequence(key).pop().unwrap();
+        update(&mut driver.state, SessionEvent { at_ms: 0, what: SessionInput::Key(key) })
     };
     let begun = now(&mut driver, "p");
     let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: Job::Propose { engine, .. } } if engine.id == "sar" => Some(*task),
+        Effect::Begin { task, job: TaskRequest::Propose { engine, .. } } if engine.id == "sar" => Some(*task),
         _ => None,
     });
     assert!(task.is_some() && shown(&driver).contains("sar routes"), "{begun:?}");
@@ -407,9 +412,9 @@ fn esc_stops_sar() {
         "{ended:?}"
     );
     assert!(shown(&driver).contains("p asks sar"), "{}", shown(&driver));
-    assert_eq!(driver.state.loading, Loading::Done);
-    let late = Outcome::Listed(Err("late".to_owned()));
-    driver.happen(Happening::Finished { task: task.unwrap(), outcome: late });
+    assert_eq!(driver.state.loading, LoadState::Done);
+    let late = TaskOutcome::Listed(Err("late".to_owned()));
+    driver.send_input(SessionInput::Finished { task: task.unwrap(), outcome: late });
 }
 
 /// A squeue that hangs keeps no key waiting.
@@ -435,9 +440,9 @@ fn a_slurm_that_hangs_blocks_nothing() {
 #[test]
 fn the_screen_says_which_lid_its_figures_are_of() {
     for (source, several) in [("sim:kary,k=4,n=2,lmc=2", true), ("sim:kary,k=4,n=2", false)] {
-        let mut driver = desk(source);
+        let mut driver = open_session(source);
         driver.press("7");
-        let screen = text(&frame(&driver.state, &appearance("mono", Depth::Sixteen)));
+        let screen = text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)));
         let words = "a path leads to one of up to 4 LIDs of a port, by the place of the sender\n";
         assert_eq!(screen.contains(words), several, "{source}: {screen}");
         assert!(screen.contains("SIMULATED jobs"), "{screen}");

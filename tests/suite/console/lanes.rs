@@ -4,27 +4,27 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fabdeck::console::{Appearance, Depth, Signs};
+use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::session::interactive::{
-    Acceptance, ChangeOffer, Changer, Changes, Changing, Driver, Happening, LanesAsked, Planned, Size,
-    Writing,
+    Acceptance, ChangeOffer, ChangeOverview, Changer, ChangerBox, LaneRequest, PlanSource, SessionInput,
+    Size, TestSession, WriteAccess,
 };
-use fabdeck::session::{LaneState, Look, Sent, lane_state};
-use fabdeck_change::{Ask, Status};
+use fabdeck::session::{LaneState, LevelsInForce, Snapshot, lane_state};
+use fabdeck_change::{ChangeStatus, GuardRequest};
 use fabdeck_fabric::{Lane, Lid, NameMap, ServiceLevel, Sl2Vl, Tables};
-use fabdeck_live::{Keys, LiveSource, Policy};
-use fabdeck_mad::access::{Source, Unwatched, Wanted};
-use fabdeck_routing::lanes::{Moved, Moves, propose};
-use fabdeck_simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
+use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
+use fabdeck_routing::lanes::{FlowMoves, MovedFlows, propose_moves};
+use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
 
-use super::changer::offer;
-use super::desk::{SIZES, appearance, frame, golden, look, text};
-use super::watching::{EVERY, Story, incast, lab, quiet, shown, swept};
+use super::fake_changes::offer;
+use super::fixture::{SIZES, appearance, frame, golden, look, text};
+use super::watches::{CounterStory, EVERY, incast, lab, quiet, shown, swept};
 
 /// What stands in the fabric besides the verdict, and what was asked of whoever makes changes.
 #[derive(Default)]
 struct Script {
-    moved: Vec<Moved>,
+    moved: Vec<MovedFlows>,
     /// Hosts with an agent.
     agents: BTreeSet<Lid>,
     /// No table of the first switch has a slow lane.
@@ -38,32 +38,37 @@ struct Script {
 struct Lanes(Rc<RefCell<Script>>);
 
 impl Lanes {
-    fn session(&self, story: Story, writing: Writing) -> Driver {
+    fn session(&self, story: CounterStory, writing: WriteAccess) -> TestSession {
         let (look, sweeper) = lab(story, Rc::default());
-        let changing = Changing(Box::new(self.clone()));
-        Driver::deciding(look, (sweeper, EVERY), (changing, writing), Size { width: 100, height: 24 })
+        let changing = ChangerBox(Box::new(self.clone()));
+        TestSession::open_watching_changing(
+            look,
+            (sweeper, EVERY),
+            (changing, writing),
+            Size { width: 100, height: 24 },
+        )
     }
 }
 
 /// The demo with its tables of lanes; bare, one switch puts all levels on lane 0.
-fn laned(bare: bool) -> Look {
-    let world = World::new(look("sim:demo").fabric(), &Tables::default()).unwrap();
-    let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
-    let port = simulator.open(None).unwrap();
-    let mut source = LiveSource::new("sim:demo", port, Policy::default(), Keys::default());
-    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
-    let mut observed = source.observe(wanted, &mut Unwatched).unwrap();
+fn laned(bare: bool) -> Snapshot {
+    let world = SimulatedFabric::new(look("sim:demo").fabric(), &Tables::default()).unwrap();
+    let simulator = SharedSimulator::new(Simulator::new(world, LineFaults::default(), 1));
+    let port = simulator.open_port(None).unwrap();
+    let mut source = LiveSource::new("sim:demo", port, ExchangePolicy::default(), Keys::default());
+    let wanted = ReadOptions { tables: true, lanes: true, ..ReadOptions::default() };
+    let mut observed = source.observe(wanted, &mut NoObserver).unwrap();
     let first = observed.fabric.switches().map(|(id, _)| id).next().unwrap();
     if bare {
         let mut one = Sl2Vl::default();
         (0..16).filter_map(ServiceLevel::new).for_each(|level| one.set(level, Lane::default()));
-        observed.tables.entry(first).sl2vl.values_mut().for_each(|row| *row = one);
+        observed.tables.node_mut(first).sl2vl.values_mut().for_each(|row| *row = one);
     }
-    Look::new("sim:demo", observed, &NameMap::default())
+    Snapshot::new("sim:demo", observed, &NameMap::default())
 }
 
 impl Changer for Lanes {
-    fn lanes(&mut self, asked: &LanesAsked) -> Result<LaneState, String> {
+    fn read_lanes(&mut self, asked: &LaneRequest) -> Result<LaneState, String> {
         let mut script = self.0.borrow_mut();
         script.asked += 1;
         if script.fails {
@@ -72,9 +77,9 @@ impl Changer for Lanes {
         let look = laned(script.bare);
         let moves = match &asked.reading {
             Some(reading) => {
-                propose(look.fabric(), &reading.watched.verdict, &reading.watched.told, &script.moved)
+                propose_moves(look.fabric(), &reading.watched.verdict, &reading.watched.told, &script.moved)
             }
-            None => Moves::standing(look.fabric(), &script.moved),
+            None => FlowMoves::keep_all(look.fabric(), &script.moved),
         };
         let agents: Vec<(Lid, Option<bool>)> = look
             .fabric()
@@ -82,25 +87,25 @@ impl Changer for Lanes {
             .filter_map(|(_, port)| port.facts.lid)
             .map(|lid| (lid, Some(script.agents.contains(&lid))))
             .collect();
-        Ok(lane_state(&look, &moves, &agents, Sent::One))
+        Ok(lane_state(&look, &moves, &agents, LevelsInForce::One))
     }
 
-    fn offer(&mut self, planned: &Planned) -> Result<ChangeOffer, String> {
-        assert!(matches!(planned, Planned::Lanes(_)));
+    fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
+        assert!(matches!(planned, PlanSource::Lanes(_)));
         self.0.borrow_mut().offered += 1;
         let migrations = vec!["2 flows to node01 mlx5_0[1] (LID 11) to the slow lane, level 1".to_owned()];
         Ok(ChangeOffer { migrations, ..offer(0) })
     }
 
-    fn begin(&mut self, _: &ChangeOffer, _: &Acceptance) -> Result<String, String> {
+    fn begin_change(&mut self, _: &ChangeOffer, _: &Acceptance) -> Result<String, String> {
         Err("not here".to_owned())
     }
 
-    fn changes(&mut self) -> Result<Changes, String> {
-        Ok(Changes::default())
+    fn list_changes(&mut self) -> Result<ChangeOverview, String> {
+        Ok(ChangeOverview::default())
     }
 
-    fn ask(&mut self, _: &str, _: &Ask) -> Result<Status, String> {
+    fn ask_guard(&mut self, _: &str, _: &GuardRequest) -> Result<ChangeStatus, String> {
         Err("not here".to_owned())
     }
 }
@@ -113,15 +118,15 @@ fn lid_of(name: &str) -> Lid {
 }
 
 /// Flows of node10 to node01 are on the slow lane.
-fn moved() -> Moved {
+fn moved() -> MovedFlows {
     let level = |level| ServiceLevel::new(level).unwrap();
     let hosts = [lid_of("node10 mlx5_0")].into();
-    Moved { hot_spot: lid_of("node01 mlx5_0"), fast: level(0), slow: level(1), hosts, gone: None }
+    MovedFlows { hot_spot: lid_of("node01 mlx5_0"), fast: level(0), slow: level(1), hosts, gone: None }
 }
 
-fn at_lanes(script: Script, story: Story, sweeps: usize, keys: &str) -> Driver {
+fn at_lanes(script: Script, story: CounterStory, sweeps: usize, keys: &str) -> TestSession {
     let lanes = Lanes(Rc::new(RefCell::new(script)));
-    let mut driver = lanes.session(story, Writing::Simulated);
+    let mut driver = lanes.session(story, WriteAccess::Simulated);
     swept(&mut driver, sweeps);
     driver.press("6");
     swept(&mut driver, 1);
@@ -129,9 +134,9 @@ fn at_lanes(script: Script, story: Story, sweeps: usize, keys: &str) -> Driver {
     driver
 }
 
-fn screens() -> Vec<(&'static str, Driver)> {
+fn screens() -> Vec<(&'static str, TestSession)> {
     let agents = || [lid_of("node10 mlx5_0")].into();
-    let mut files = Driver::open(look("sim:demo"), Size::default());
+    let mut files = TestSession::open(look("sim:demo"), Size::default());
     files.press("6");
     vec![
         ("proposed", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "down")),
@@ -151,12 +156,12 @@ fn every_way_that_lanes_stand() {
     for (name, mut driver) in screens() {
         let mut all = String::new();
         for (width, height) in SIZES {
-            driver.happen(Happening::Resized(Size { width, height }));
-            let buffer = frame(&driver.state, &appearance("dark", Depth::True));
+            driver.send_input(SessionInput::Resized(Size { width, height }));
+            let buffer = frame(&driver.state, &appearance("dark", ColorDepth::True));
             all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
         }
-        let ascii = Appearance { signs: Signs::ASCII, ..appearance("mono", Depth::Mono) };
-        driver.happen(Happening::Resized(Size { width: 100, height: 30 }));
+        let ascii = Appearance { signs: Symbols::ASCII, ..appearance("mono", ColorDepth::Mono) };
+        driver.send_input(SessionInput::Resized(Size { width: 100, height: 30 }));
         assert!(text(&frame(&driver.state, &ascii)).is_ascii(), "{name}");
         golden(&format!("lanes {name}"), &all);
     }
@@ -164,16 +169,16 @@ fn every_way_that_lanes_stand() {
 
 /// Tables of lanes are read where somebody looks at them, after a new verdict, and not at every sweep.
 #[test]
-fn lanes_are_read_while_somebody_looks() {
+fn lanes_are_read_while_their_screen_is_open() {
     let lanes = Lanes::default();
-    let mut driver = lanes.session(incast, Writing::Simulated);
+    let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 4);
     let asked = |lanes: &Lanes| lanes.0.borrow().asked;
     assert_eq!(asked(&lanes), 0, "nobody looks");
     driver.press("6");
     assert_eq!(asked(&lanes), 1);
     driver.press("down up tab");
-    driver.pass(1000);
+    driver.advance_ms(1000);
     assert_eq!(asked(&lanes), 1, "nothing else is known");
     swept(&mut driver, 2);
     assert!((2..=3).contains(&asked(&lanes)), "{}", asked(&lanes));
@@ -185,9 +190,9 @@ fn lanes_are_read_while_somebody_looks() {
 
 /// What cannot be read is said, tried again with the next verdict, and what was seen before stays.
 #[test]
-fn a_failure_is_told_and_tried_again() {
+fn a_failure_is_reported_and_retried() {
     let lanes = Lanes::default();
-    let mut driver = lanes.session(incast, Writing::Simulated);
+    let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 8);
     driver.press("6");
     assert!(shown(&driver).contains("would go to the slow lane"), "{}", shown(&driver));
@@ -204,15 +209,15 @@ fn a_failure_is_told_and_tried_again() {
 #[test]
 fn what_moves_is_offered() {
     let lanes = Lanes::default();
-    let mut driver = lanes.session(incast, Writing::Simulated);
+    let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 8);
     driver.press("6 a");
     assert_eq!(lanes.0.borrow().offered, 1);
     assert!(shown(&driver).contains("2 flows to node01"), "{}", shown(&driver));
     for (story, writing) in [
-        (quiet as Story, Writing::Simulated),
-        (incast, Writing::NotAsked),
-        (incast, Writing::Never("a file".to_owned())),
+        (quiet as CounterStory, WriteAccess::Simulated),
+        (incast, WriteAccess::NotAsked),
+        (incast, WriteAccess::Never("a file".to_owned())),
     ] {
         let lanes = Lanes::default();
         let mut driver = lanes.session(story, writing.clone());

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Happening, Size};
+use fabdeck::console::ColorDepth;
+use fabdeck::session::interactive::{SessionInput, Size};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-use super::desk::{appearance, desk, frame};
+use super::fixture::{appearance, frame, open_session};
 
 /// File, source, keys.
 const PICTURES: [(&str, &str, &str); 3] = [
@@ -55,11 +55,11 @@ fn pictures_are_what_the_screens_show() {
     let folder = Path::new(env!("FABDECK_ROOT")).join("docs/screens");
     let update = std::env::var_os("FABDECK_UPDATE_DOCS").is_some();
     for (name, source, keys) in PICTURES {
-        let mut driver = desk(source);
-        driver.happen(Happening::Resized(Size { width: 120, height: 24 }));
+        let mut driver = open_session(source);
+        driver.send_input(SessionInput::Resized(Size { width: 120, height: 24 }));
         driver.press(keys);
         let picture = anstyle_svg::Term::new()
-            .render_svg(&ansi(&frame(&driver.state, &appearance("dark", Depth::True))));
+            .render_svg(&ansi(&frame(&driver.state, &appearance("dark", ColorDepth::True))));
         let file = folder.join(format!("{name}.svg"));
         if update {
             std::fs::create_dir_all(&folder).unwrap();

@@ -26,7 +26,7 @@ pub struct Session {
     master: Option<Box<dyn MasterPty + Send>>,
     child: Box<dyn Child + Send + Sync>,
     keys: Option<Box<dyn Write + Send>>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TerminalOutput>>,
     reader: Option<Reader>,
     /// How the terminal was set before the program ran.
     modes: String,
@@ -44,7 +44,7 @@ fn program() -> String {
     std::env::var("FABDECK_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_fabdeck").to_owned())
 }
 
-struct Seen {
+struct TerminalOutput {
     screen: vt100::Parser,
     bytes: usize,
     raw: Vec<u8>,
@@ -91,7 +91,7 @@ impl Session {
         let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let seen = Arc::new(Mutex::new(Seen {
+        let seen = Arc::new(Mutex::new(TerminalOutput {
             screen: vt100::Parser::new(sign_count(height), sign_count(width), 0),
             bytes: 0,
             raw: Vec::new(),

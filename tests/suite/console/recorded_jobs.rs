@@ -3,21 +3,21 @@
 use std::fs::File;
 use std::path::Path;
 
-use fabdeck::script::{Machine, Outside, Reach};
-use fabdeck::session::interactive::{Driver, Happening, Lister, Size};
-use fabdeck_fabric::observe::Hearsay;
+use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
+use fabdeck::session::interactive::{JobLister, SessionInput, Size, TestSession};
+use fabdeck_fabric::observe::JobListState;
 use fabdeck_files::capture::{Recorder, create};
-use fabdeck_files::capture_format::Header;
+use fabdeck_files::capture_format::CaptureHeader;
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
-use fabdeck_mad::access::{Unwatched, Wanted};
+use fabdeck_mad::access::{NoObserver, ReadOptions};
 
-use super::desk::desk;
+use super::fixture::open_session;
 use super::pty::Session;
-use super::replaying::played;
-use super::watching::shown;
-use crate::captures::stage::BEGUN;
-use crate::captures::told_jobs::{assert_gone, child, hanging};
+use super::replays::played;
+use super::watches::shown;
+use crate::captures::recorded_jobs::{assert_gone, child, hanging};
+use crate::captures::sample_fabric::BEGUN;
 
 const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20]\n";
 const LATER: &str = "4712 node[05-06,13-20]\n4713 node[01-04,21-22]\n";
@@ -28,10 +28,10 @@ fn list(text: &str) -> job_lists::JobList {
 
 /// Eight sweeps five seconds apart: no list in the first two, another from the fifth on, silence from the seventh on.
 fn record(file: &Path) {
-    let mut source = Machine::default().open("sim:demo", &Reach::default()).unwrap();
-    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
-    let mut look = source.observe(wanted, &mut Unwatched).unwrap();
-    let header = Header {
+    let mut source = LocalSystemAccess::default().open("sim:demo", &SourceOptions::default()).unwrap();
+    let wanted = ReadOptions { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
+    let mut look = source.observe(wanted, &mut NoObserver).unwrap();
+    let header = CaptureHeader {
         format: "fabdeck.capture/1".into(),
         fabdeck: "0.1.0".into(),
         source: "sim:demo".to_owned(),
@@ -39,25 +39,25 @@ fn record(file: &Path) {
         utc_offset_s: 0,
     };
     let mut recorder: Recorder<File> = Recorder::new(create(file).unwrap(), header);
-    let (mut said, mut next) = (Hearsay::default(), std::time::Duration::ZERO);
+    let (mut said, mut next) = (JobListState::default(), std::time::Duration::ZERO);
     for at in 0..8 {
         let time = BEGUN + 5000 * at;
         match at {
-            2 => said.take(time, Ok(list(LIST).hosts_of_jobs())),
-            4 => said.take(time, Ok(list(LATER).hosts_of_jobs())),
-            6 => said.take(time, Err("FD-4603: nobody answers".to_owned())),
+            2 => said.update(time, Ok(list(LIST).hosts_of_jobs())),
+            4 => said.update(time, Ok(list(LATER).hosts_of_jobs())),
+            6 => said.update(time, Err("FD-4603: nobody answers".to_owned())),
             _ => {}
         }
-        let sweep = source.sweep(&mut look, next, &mut Unwatched).unwrap();
+        let sweep = source.sweep(&mut look, next, &mut NoObserver).unwrap();
         next = sweep.began + std::time::Duration::from_secs(5);
         look.jobs = said.last().cloned();
-        recorder.sweep(time, &look, &sweep).unwrap();
+        recorder.record_sweep(time, &look, &sweep).unwrap();
     }
-    recorder.end(BEGUN + 40_000).unwrap();
+    recorder.finish(BEGUN + 40_000).unwrap();
 }
 
-fn go(driver: &mut Driver, at: &str) {
-    driver.press(":at space").happen(Happening::Paste(at.to_owned())).press("enter");
+fn go_to_time(driver: &mut TestSession, at: &str) {
+    driver.press(":at space").send_input(SessionInput::Paste(at.to_owned())).press("enter");
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn a_replay_shows_the_jobs_of_its_moment() {
     let seen = shown(&driver);
     assert!(seen.contains("jobs recorded 15 s before: 2 on"), "{seen}");
     assert!(seen.contains("no list of jobs since then: FD-4603") && seen.contains("4713"), "{seen}");
-    go(&mut driver, "-25s");
+    go_to_time(&mut driver, "-25s");
     let seen = shown(&driver);
     assert!(seen.contains("4711") && !seen.contains("4713") && !seen.contains("FD-4603"), "{seen}");
-    go(&mut driver, "-35s");
+    go_to_time(&mut driver, "-35s");
     let seen = shown(&driver);
     assert!(!seen.contains("4711") && seen.contains("This capture holds no jobs at this moment"), "{seen}");
-    go(&mut driver, "-10s");
+    go_to_time(&mut driver, "-10s");
     driver.press("c");
     assert!(shown(&driver).contains("4713"));
     let line = driver.copied.last().unwrap();
@@ -94,7 +94,7 @@ fn what_if_asks_with_the_jobs_of_the_moment() {
     let file = folder.path().join("jobs.fdcap");
     record(&file);
     let mut driver = played(&file, None);
-    go(&mut driver, "-25s");
+    go_to_time(&mut driver, "-25s");
     driver.press("3 p enter");
     let seen = shown(&driver);
     assert!(
@@ -105,20 +105,20 @@ fn what_if_asks_with_the_jobs_of_the_moment() {
 
 /// Of whoever is named What-if asks by itself; where nobody is, it says so.
 #[test]
-fn what_if_asks_whoever_is_named() {
-    let mut driver = desk("sim:demo");
+fn what_if_asks_the_named_job_source() {
+    let mut driver = open_session("sim:demo");
     driver.press("3 p enter");
     let seen = shown(&driver);
     assert!(seen.contains("no jobs: none were known"), "{seen}");
-    let mut driver = desk("sim:demo");
-    driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
-    driver.state.known.jobs.settings.from = Some(fabdeck::session::interactive::JobsFrom::Slurm(None));
-    driver.lister = Lister(Box::new(|_| Ok(list(LIST))));
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.state.known.jobs.settings.from = Some(fabdeck::session::interactive::JobListSource::Slurm(None));
+    driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));
     driver.press("3 p enter");
     let seen = shown(&driver);
     assert!(seen.contains("asked with    jobs of Slurm, just now: 2 on"), "{seen}");
-    driver.lister = Lister(Box::new(|_| Ok(list(LATER))));
-    driver.pass(31_000);
+    driver.lister = JobLister(Box::new(|_| Ok(list(LATER))));
+    driver.advance_ms(31_000);
     let seen = shown(&driver);
     assert!(seen.contains("; others are") && seen.contains("known now, p asks with them"), "{seen}");
 }

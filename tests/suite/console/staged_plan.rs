@@ -1,14 +1,14 @@
 //! A plan of a console that is not safe while traffic flows: the commands of the staged way.
 
-use fabdeck::session::interactive::Writing;
+use fabdeck::session::interactive::WriteAccess;
 use serde_json::Value;
 
-use super::desk::desk;
+use super::fixture::open_session;
 
 #[test]
 fn a_plan_of_the_console_tells_the_commands_of_the_staged_way() {
-    let mut driver = desk("sim:demo");
-    driver.state.writing = Writing::Asked;
+    let mut driver = open_session("sim:demo");
+    driver.state.writing = WriteAccess::Asked;
     driver
         .press(":mark space spine-1 enter 3 :preview space updn enter j :write-plan space a/new.plan enter");
     let (_, text) = driver.written.last().expect("a plan");

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Driver, Happening, Screen, Size};
+use fabdeck::console::ColorDepth;
+use fabdeck::session::interactive::{Screen, SessionInput, Size, TestSession};
 
-use super::desk::{appearance, frame, text};
-use super::replaying::{last_said, playback, played};
+use super::fixture::{appearance, frame, text};
+use super::replays::{last_message, playback, played};
 
-fn incident(name: &str, width: u16, height: u16) -> Driver {
+fn incident(name: &str, width: u16, height: u16) -> TestSession {
     let file = Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"));
     let mut driver = played(&file, None);
-    driver.happen(Happening::Resized(Size { width, height }));
+    driver.send_input(SessionInput::Resized(Size { width, height }));
     driver
 }
 
-fn seen(driver: &Driver) -> String {
-    text(&frame(&driver.state, &appearance("dark", Depth::True)))
+fn screen_text(driver: &TestSession) -> String {
+    text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
 }
 
 /// Without the blanks that lines are broken at.
@@ -26,7 +26,7 @@ fn run_on(text: &str) -> String {
 
 /// A long text is cut in the list, and whole below it, beside it and on its page.
 #[test]
-fn the_event_under_the_cursor_is_told_whole() {
+fn the_event_under_the_cursor_is_shown_in_full() {
     for (width, height) in [(80, 24), (200, 60)] {
         let mut driver = incident("credit-loop", width, height);
         driver.press("9 / b y = r e c o r d e r enter g");
@@ -34,7 +34,7 @@ fn the_event_under_the_cursor_is_told_whole() {
         assert!(event.text.len() > 100, "{}", event.text);
         let page = {
             driver.press("d");
-            let page = seen(&driver);
+            let page = screen_text(&driver);
             driver.press("esc");
             page
         };
@@ -42,7 +42,7 @@ fn the_event_under_the_cursor_is_told_whole() {
             assert!(run_on(&page).contains(part), "{part}: {page}");
         }
         assert!(!page.contains("The fabric"), "{page}");
-        let list = seen(&driver);
+        let list = screen_text(&driver);
         let beside: Vec<&str> =
             list.lines().map(|line| line.split_once('│').map_or(line, |(_, pane)| pane)).collect();
         let words: Vec<&str> = event.text.split_whitespace().collect();
@@ -63,7 +63,7 @@ fn the_event_under_the_cursor_is_told_whole() {
     // What counters came to says so.
     let mut driver = incident("incast", 80, 24);
     driver.press("9 / by=counters enter g d");
-    let page = run_on(&seen(&driver));
+    let page = run_on(&screen_text(&driver));
     assert!(page.contains("derived from what is recorded") && page.contains("PortXmitWait"), "{page}");
 }
 
@@ -72,7 +72,7 @@ fn the_event_under_the_cursor_is_told_whole() {
 fn the_cursor_stays_at_its_time() {
     let mut driver = incident("credit-loop", 120, 40);
     driver.press("9");
-    let table = |driver: &Driver| {
+    let table = |driver: &TestSession| {
         let table = driver.state.screens.timeline.table().clone();
         (table.cursor, table.selection.rows.len())
     };
@@ -94,7 +94,7 @@ fn the_pointer_leaves_both_times_to_be_read() {
     driver.press(":at space -9h enter");
     for place in 0..count {
         assert_eq!(playback(&driver).place(), place);
-        let frame = seen(&driver);
+        let frame = screen_text(&driver);
         let line = frame.lines().find(|line| line.contains('▲')).unwrap();
         assert!(line.contains("09:00:00") && line.contains("09:02:00"), "{place}: {line}");
         driver.press("]");
@@ -107,15 +107,15 @@ fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
     let mut driver = incident("incast", 80, 24);
     for view in ["5 g", "tab g"] {
         driver.press(view);
-        let frame = seen(&driver);
+        let frame = screen_text(&driver);
         assert!(frame.contains("OF TIME") && frame.contains("WAIT/S") && frame.contains("2.91G"), "{frame}");
         assert!(frame.contains("ERR/H"), "{frame}");
     }
     driver.press("d");
     assert!(
-        run_on(&seen(&driver)).contains("2,909,960,000 ticks/s"),
+        run_on(&screen_text(&driver)).contains("2,909,960,000 ticks/s"),
         "details have all digits: {}",
-        seen(&driver)
+        screen_text(&driver)
     );
 }
 
@@ -124,15 +124,23 @@ fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
 fn a_line_says_what_it_does_not_do() {
     let mut driver = incident("incast", 80, 24);
     driver.press("5 c");
-    assert!(last_said(&driver).starts_with("copied: fabdeck "), "{}", last_said(&driver));
+    assert!(last_message(&driver).starts_with("copied: fabdeck "), "{}", last_message(&driver));
     driver.press("/ leaf enter c");
-    assert!(last_said(&driver).starts_with("copied (without the filter, "), "{}", last_said(&driver));
+    assert!(last_message(&driver).starts_with("copied (without the filter, "), "{}", last_message(&driver));
     driver.press("tab / leaf enter c");
-    assert!(last_said(&driver).starts_with("copied (without filter and order, "), "{}", last_said(&driver));
+    assert!(
+        last_message(&driver).starts_with("copied (without filter and order, "),
+        "{}",
+        last_message(&driver)
+    );
     driver.press("esc c");
-    assert!(last_said(&driver).starts_with("copied (without the order, "), "{}", last_said(&driver));
+    assert!(last_message(&driver).starts_with("copied (without the order, "), "{}", last_message(&driver));
     driver.press("2 / leaf enter c");
-    assert!(last_said(&driver).starts_with("copied: fabdeck "), "links have it: {}", last_said(&driver));
+    assert!(
+        last_message(&driver).starts_with("copied: fabdeck "),
+        "links have it: {}",
+        last_message(&driver)
+    );
 }
 
 /// A host that does not answer is seen in the tree, in its group, in its details and in the numbers of the fabric, and
@@ -141,24 +149,24 @@ fn a_line_says_what_it_does_not_do() {
 fn a_silent_host_is_seen_on_the_fabric() {
     let mut driver = incident("silent-host", 120, 40);
     let silent = {
-        let fabric = driver.state.look().unwrap().fabric();
+        let fabric = driver.state.snapshot().unwrap().fabric();
         fabric.nodes().find(|(_, node)| !node.facts.answered).map(|(id, _)| id)
     };
     if silent.is_none() {
         driver.press("9 g enter");
     }
-    let look = driver.state.look().unwrap().clone();
+    let look = driver.state.snapshot().unwrap().clone();
     let (id, _) = look.fabric().nodes().find(|(_, node)| !node.facts.answered).unwrap();
     driver.press("1 G");
-    let tree = seen(&driver);
+    let tree = screen_text(&driver);
     assert!(tree.contains("1 not answering"), "the group of hosts: {tree}");
     driver.press("enter / ").press(&look.name(id).chars().map(String::from).collect::<Vec<_>>().join(" "));
-    let tree = seen(&driver);
+    let tree = screen_text(&driver);
     driver.press("enter g d");
-    let page = seen(&driver);
+    let page = screen_text(&driver);
     assert!(tree.matches("not answering").count() >= 1, "{tree}");
     assert!(page.contains("not answering"), "{page}");
-    let numbers = fabdeck::session::interactive::Detail::of_fabric(&look);
+    let numbers = fabdeck::session::interactive::ElementDetail::fabric_lines(&look);
     assert!(numbers.contains(&("not answering", "1".to_owned())), "{numbers:?}");
     assert!(numbers.iter().all(|(label, _)| !["silent", "unanswered"].contains(label)), "{numbers:?}");
 }
@@ -173,6 +181,6 @@ fn advice_is_not_cut() {
         (":at space noon enter", "write 02:13:40, or -5m before the end"),
     ] {
         driver.press(keys);
-        assert!(seen(&driver).contains(advice), "{}", seen(&driver));
+        assert!(screen_text(&driver).contains(advice), "{}", screen_text(&driver));
     }
 }

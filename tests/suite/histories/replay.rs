@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fabdeck_fabric::generate::{History, Spec, Workload, generate};
+use fabdeck_fabric::generate::{FabricSpec, JobHistory, Workload, generate};
 use fabdeck_fabric::{Fabric, Faults, JobMap, PortId, Routes};
-use fabdeck_routing::analysis::{Flows, JobLoads, JobMetrics};
-use fabdeck_routing::{NoPulse, Problem, Request, engine};
+use fabdeck_routing::analysis::{FlowPaths, JobLoads, JobMetrics};
+use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 use rayon::prelude::*;
 
 /// What `sar` is held against, in the order of the tables.
@@ -16,17 +16,17 @@ pub const MONTH: usize = 30 * 144;
 
 /// What tables 5.1 and 5.2 say of a system: the mean improvement of each metric against each of the others, in hundred of
 /// what the other has, for dark fiber in percentage points.
-pub struct System {
+pub struct PaperSystem {
     pub name: &'static str,
     pub paper: [[f64; 3]; 4],
 }
 
-pub const SYSTEMS: [System; 2] = [
-    System {
+pub const SYSTEMS: [PaperSystem; 2] = [
+    PaperSystem {
         name: "taurus",
         paper: [[23.3, -0.6, -0.6], [23.4, -2.1, -2.1], [6.03, 3.62, 3.62], [11.1, 9.4, 9.4]],
     },
-    System {
+    PaperSystem {
         name: "tsubame2",
         paper: [[38.5, 29.7, 26.8], [30.1, 14.8, 13.2], [7.63, 9.99, 5.51], [17.4, 27.3, 6.4]],
     },
@@ -34,7 +34,7 @@ pub const SYSTEMS: [System; 2] = [
 
 /// What was sent to the systems is not known; the signs are to hold whatever it was.
 pub const WORKLOADS: [Workload; 4] = [
-    Workload::USUAL,
+    Workload::TYPICAL,
     Workload { single: 10, larger: 85, largest: 200 },
     Workload { single: 10, larger: 70, largest: 200 },
     Workload { single: 0, larger: 50, largest: 200 },
@@ -44,16 +44,16 @@ pub const METRICS: [&str; 4] =
     ["paths over the busiest channel", "the same of a job, mean", "dark fiber", "links of a job, mean"];
 
 pub fn fabric(name: &str) -> Fabric {
-    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+    generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
 }
 
 pub fn route(problem: &Problem<'_>, id: &str, jobs: &JobMap) -> Routes {
     let request = Request { jobs: Arc::new(jobs.clone()), ..Request::default() };
-    (engine(id).unwrap().route)(problem, &request, &NoPulse).unwrap().routes
+    (find_engine(id).unwrap().route)(problem, &request, &NoProgress).unwrap().routes
 }
 
 pub fn metrics(problem: &Problem<'_>, routes: &Routes, jobs: &JobMap) -> JobMetrics {
-    JobLoads::of(&Flows::new(problem, routes), jobs).metrics()
+    JobLoads::new(&FlowPaths::new(problem, routes), jobs).metrics()
 }
 
 /// What runs at one moment under each engine.
@@ -63,12 +63,12 @@ pub struct Sample {
 }
 
 /// So many moments of a month, evenly spread.
-pub fn replay(system: &System, workload: Workload, seed: u64, samples: usize) -> Vec<Sample> {
+pub fn replay(system: &PaperSystem, workload: Workload, seed: u64, samples: usize) -> Vec<Sample> {
     let fabric = fabric(system.name);
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let others = OTHERS.map(|other| route(&problem, other, &JobMap::default()));
-    let history = History::new(&fabric, workload, seed);
+    let history = JobHistory::new(&fabric, workload, seed);
     let moments: Vec<JobMap> = history.step_by(MONTH / samples).take(samples).collect();
     let sample = |jobs: &JobMap| Sample {
         sar: metrics(&problem, &route(&problem, "sar", jobs), jobs),
@@ -87,13 +87,13 @@ pub struct Gain {
     pub most_percent: f64,
 }
 
-pub fn told(metrics: &JobMetrics, metric: usize) -> f64 {
+pub fn metric_value(metrics: &JobMetrics, metric: usize) -> f64 {
     [metrics.max as f64, metrics.mean_max, metrics.dark_fiber, metrics.mean_links][metric]
 }
 
 pub fn gain(samples: &[Sample], metric: usize, other: usize) -> Gain {
     let better = |sample: &Sample| {
-        let (other, sar) = (told(&sample.others[other], metric), told(&sample.sar, metric));
+        let (other, sar) = (metric_value(&sample.others[other], metric), metric_value(&sample.sar, metric));
         // More links are better, of everything else less.
         let by = if metric == 3 { sar - other } else { other - sar };
         let percent = if metric == 2 { by } else { 100.0 * by / other.max(1e-9) };
@@ -113,7 +113,8 @@ pub fn gain(samples: &[Sample], metric: usize, other: usize) -> Gain {
 /// The mean of a metric over samples, under `sar` and under the others.
 pub fn means(samples: &[Sample], metric: usize) -> [f64; 4] {
     let mean = |of: &dyn Fn(&Sample) -> JobMetrics| {
-        samples.iter().map(|sample| told(&of(sample), metric)).sum::<f64>() / samples.len().max(1) as f64
+        samples.iter().map(|sample| metric_value(&of(sample), metric)).sum::<f64>()
+            / samples.len().max(1) as f64
     };
     [
         mean(&|sample| sample.sar),
@@ -124,7 +125,7 @@ pub fn means(samples: &[Sample], metric: usize) -> [f64; 4] {
 }
 
 /// The metrics of which the paper's mean is beyond 5 in hundred and that have another sign here.
-pub fn other_signs(system: &System, samples: &[Sample]) -> Vec<String> {
+pub fn other_signs(system: &PaperSystem, samples: &[Sample]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (metric, means) in system.paper.iter().enumerate() {
         for (other, paper) in means.iter().enumerate().filter(|(_, paper)| paper.abs() > 5.0) {

@@ -2,13 +2,13 @@
 
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Fabric, Lane, Lid, NodeId, ServiceLevel, Sl2Vl};
-use fabdeck_live::{Keys, Policy, Setter, Target};
-use fabdeck_mad::access::{Address, MadPort, Parcel};
+use fabdeck_live::{ExchangePolicy, Keys, SetTarget, Setter};
+use fabdeck_mad::access::{AddressedMad, MadAddress, MadPort};
 use fabdeck_mad::{
     ClassPortInfo, CounterBlock, LftBlock, Mad, Method, NodeRecord, PathRecord, PortCounters,
     PortCountersExtended, SMP_DATA, SlToVl, SmInfo, Smp, attribute,
 };
-use fabdeck_simulator::{Line, SimulatedPort};
+use fabdeck_simulator::{LineFaults, SharedSimulator};
 use zerocopy::IntoBytes;
 
 use super::{ALL, exchange, fabric, hosts, look_at, route_to, simulated, switches, writable};
@@ -17,8 +17,8 @@ const DESTINATION_GID: u64 = 1 << 2;
 const SOURCE_GID: u64 = 1 << 3;
 
 /// Where everything lies: with LIDs, as a look finds it.
-fn seen(simulator: &SimulatedPort) -> Fabric {
-    look_at(&mut simulator.open(None).unwrap(), super::TOPOLOGY).fabric
+fn observe(simulator: &SharedSimulator) -> Fabric {
+    look_at(&mut simulator.open_port(None).unwrap(), super::TOPOLOGY).fabric
 }
 
 fn lid_of(fabric: &Fabric, node: NodeId) -> Lid {
@@ -34,9 +34,9 @@ fn gid_of(fabric: &Fabric, node: NodeId) -> [u8; 16] {
 }
 
 fn administration(port: &mut dyn MadPort, mad: Mad) -> Mad {
-    let manager = port.local().manager_lid.unwrap();
-    let address = Address::of(manager, mad.class());
-    exchange(port, Parcel { mad, address }).unwrap()
+    let manager = port.local_port().manager_lid.unwrap();
+    let address = MadAddress::for_class(manager, mad.class());
+    exchange(port, AddressedMad { mad, address }).unwrap()
 }
 
 fn path(port: &mut dyn MadPort, mask: u64, record: PathRecord) -> Mad {
@@ -57,10 +57,10 @@ fn by_lid(from: Lid, to: Lid) -> (u64, PathRecord) {
 }
 
 #[test]
-fn paths_and_nodes_are_told_by_lid_and_gid() {
-    let simulator = simulated(&fabric("kary,k=3,n=2"), Line::default(), 1);
-    let fabric = seen(&simulator);
-    let mut port = simulator.open(None).unwrap();
+fn paths_and_nodes_are_found_by_lid_and_gid() {
+    let simulator = simulated(&fabric("kary,k=3,n=2"), LineFaults::default(), 1);
+    let fabric = observe(&simulator);
+    let mut port = simulator.open_port(None).unwrap();
     let (from, to) = (hosts(&fabric)[2], hosts(&fabric)[7]);
     let (mask, asked) = by_lid(lid_of(&fabric, from), lid_of(&fabric, to));
     let answer = path(&mut port, mask, asked);
@@ -94,8 +94,8 @@ fn paths_and_nodes_are_told_by_lid_and_gid() {
 
 #[test]
 fn without_a_path_there_is_no_record() {
-    let simulator = simulated(&fabric("kary,k=3,n=2"), Line::default(), 1);
-    let fabric = seen(&simulator);
+    let simulator = simulated(&fabric("kary,k=3,n=2"), LineFaults::default(), 1);
+    let fabric = observe(&simulator);
     let mut port = writable(&simulator);
     let (from, to) = (hosts(&fabric)[2], hosts(&fabric)[7]);
     let (mask, asked) = by_lid(lid_of(&fabric, from), Lid::new(4000).unwrap());
@@ -103,7 +103,7 @@ fn without_a_path_there_is_no_record() {
     let (mask, asked) = by_lid(lid_of(&fabric, from), lid_of(&fabric, to));
     assert!(path(&mut port, mask, asked).status().is_ok());
     // Every spine sends everything down to the first leaf, and the leaf sends it up again: a loop.
-    let mut setter = Setter::new(Policy::default(), Keys::default());
+    let mut setter = Setter::new(ExchangePolicy::default(), Keys::default());
     let leaf = |fabric: &Fabric, host| {
         let peer = fabric.ports_of(host).find_map(|(_, port)| port.peer).unwrap();
         fabric.port(peer).node
@@ -118,41 +118,41 @@ fn without_a_path_there_is_no_record() {
             .map(|(_, port)| port.number.value())
             .unwrap();
         let block = LftBlock { ports: [down; 64] };
-        let target = Target { route: route_to(&fabric, spine), guid: None };
+        let target = SetTarget { route: route_to(&fabric, spine), guid: None };
         let data: [u8; SMP_DATA] = block.as_bytes().try_into().unwrap();
-        setter.set(&mut port, &target, attribute::LINEAR_FORWARDING, 0, &data).unwrap();
+        setter.set_attribute(&mut port, &target, attribute::LINEAR_FORWARDING, 0, &data).unwrap();
     }
     assert_eq!(path(&mut port, mask, asked).status().0, 0x0300, "the tables lead in a circle");
 }
 
 #[test]
 fn the_manager_answers_by_lid_through_the_tables() {
-    let simulator = simulated(&fabric("kary,k=3,n=2"), Line::default(), 1);
-    let fabric = seen(&simulator);
+    let simulator = simulated(&fabric("kary,k=3,n=2"), LineFaults::default(), 1);
+    let fabric = observe(&simulator);
     let far = fabric.node(*hosts(&fabric).last().unwrap()).facts.description.clone();
-    let mut port = simulator.open(Some(&far)).unwrap();
-    let manager = port.local().manager_lid.unwrap();
+    let mut port = simulator.open_port(Some(&far)).unwrap();
+    let manager = port.local_port().manager_lid.unwrap();
     let ask = |port: &mut dyn MadPort| {
         let smp = Smp::by_lid(Method::GET, attribute::SM_INFO, 0);
-        let address = Address::of(manager, smp.0.class());
-        exchange(port, Parcel { mad: smp.0, address })
+        let address = MadAddress::for_class(manager, smp.0.class());
+        exchange(port, AddressedMad { mad: smp.0, address })
     };
     let told = Smp(ask(&mut port).unwrap());
     assert_eq!(told.data::<SmInfo>().state(), Some("MASTER"));
     // Cut off in the tables, it is not heard any more.
     let leaf = fabric.ports_of(hosts(&fabric)[8]).find_map(|(_, port)| port.peer).unwrap();
-    let target = Target { route: route_to(&fabric, fabric.port(leaf).node), guid: None };
-    let mut setter = Setter::new(Policy::default(), Keys::default());
+    let target = SetTarget { route: route_to(&fabric, fabric.port(leaf).node), guid: None };
+    let mut setter = Setter::new(ExchangePolicy::default(), Keys::default());
     setter
-        .set(&mut writable(&simulator), &target, attribute::LINEAR_FORWARDING, 0, &[0xFF; SMP_DATA])
+        .set_attribute(&mut writable(&simulator), &target, attribute::LINEAR_FORWARDING, 0, &[0xFF; SMP_DATA])
         .unwrap();
     assert!(ask(&mut port).is_none());
 }
 
 #[test]
 fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
-    let simulator = simulated(&fabric("kary,k=3,n=2"), Line::default(), 1);
-    let fabric = seen(&simulator);
+    let simulator = simulated(&fabric("kary,k=3,n=2"), LineFaults::default(), 1);
+    let fabric = observe(&simulator);
     let switch = switches(&fabric)[0];
     let number = fabric.ports_of(switch).find(|(_, port)| port.peer.is_some()).unwrap().1.number;
     let values: CounterValues = [
@@ -163,9 +163,9 @@ fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
     ]
     .into_iter()
     .collect();
-    simulator.with(|simulator| simulator.world_mut().set_counters(switch, number, values));
+    simulator.with_simulator(|simulator| simulator.fabric_mut().set_counters(switch, number, values));
     let mut port = writable(&simulator);
-    let address = |mad: &Mad| Address::of(lid_of(&fabric, switch), mad.class());
+    let address = |mad: &Mad| MadAddress::for_class(lid_of(&fabric, switch), mad.class());
     let ask = |port: &mut dyn MadPort, method, attribute| {
         let mut mad = Mad::performance(method, attribute, number.value());
         if method == Method::SET {
@@ -173,7 +173,7 @@ fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
             (block.counter_select, block.counter_select2) = (0xFFFF.into(), 1);
         }
         let address = address(&mad);
-        exchange(port, Parcel { mad, address }).unwrap()
+        exchange(port, AddressedMad { mad, address }).unwrap()
     };
     let value = |values: Vec<(Counter, u64)>, wanted: Counter| {
         values.into_iter().find(|(counter, _)| *counter == wanted).unwrap().1
@@ -191,10 +191,11 @@ fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
         assert_eq!(wide(Counter::LinkDownedCounterExt), counted(300));
         assert_eq!(narrow(Counter::LocalLinkIntegrityErrors), counted(15));
         if round == 0 {
-            let mut reading = simulator.open(None).unwrap();
+            let mut reading = simulator.open_port(None).unwrap();
             let mad = Mad::performance(Method::SET, attribute::PORT_COUNTERS, number.value());
             let address = address(&mad);
-            let refused = reading.send(&Parcel { mad, address }, Policy::default().timeout).unwrap_err();
+            let refused =
+                reading.send(&AddressedMad { mad, address }, ExchangePolicy::default().timeout).unwrap_err();
             assert!(refused.to_string().contains("FD-4001"), "{refused}");
             ask(&mut port, Method::SET, attribute::PORT_COUNTERS);
         }
@@ -206,24 +207,25 @@ fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
 fn lanes_are_the_same_in_either_form() {
     let plan = fabric("kary,k=12,n=2");
     let lanes = |optimized: bool, differs: bool| {
-        let simulator = simulated(&plan, Line::default(), 1);
-        simulator.with(|simulator| {
-            let world = simulator.world_mut();
+        let simulator = simulated(&plan, LineFaults::default(), 1);
+        simulator.with_simulator(|simulator| {
+            let world = simulator.fabric_mut();
             switches(&plan).into_iter().for_each(|id| world.optimize_lanes(id, optimized));
         });
         if differs {
             let mut table = Sl2Vl::default();
             table.set(ServiceLevel::new(3).unwrap(), Lane::new(1).unwrap());
             let mut data = [0; SMP_DATA];
-            data[..8].copy_from_slice(SlToVl::of(table).as_bytes());
-            let target = Target { route: route_to(&plan, switches(&plan)[0]), guid: None };
-            let mut setter = Setter::new(Policy::default(), Keys::default());
+            data[..8].copy_from_slice(SlToVl::from_table(table).as_bytes());
+            let target = SetTarget { route: route_to(&plan, switches(&plan)[0]), guid: None };
+            let mut setter = Setter::new(ExchangePolicy::default(), Keys::default());
             let mut port = writable(&simulator);
-            setter.set(&mut port, &target, attribute::SL_TO_VL, 0x0102, &data).unwrap();
+            setter.set_attribute(&mut port, &target, attribute::SL_TO_VL, 0x0102, &data).unwrap();
         }
-        let wanted = fabdeck_mad::access::Wanted { tables: false, multicast: false, counters: false, ..ALL };
-        let look = look_at(&mut simulator.open(None).unwrap(), wanted);
-        assert!(!look.partial());
+        let wanted =
+            fabdeck_mad::access::ReadOptions { tables: false, multicast: false, counters: false, ..ALL };
+        let look = look_at(&mut simulator.open_port(None).unwrap(), wanted);
+        assert!(!look.is_partial());
         let phase = look.reading.as_ref().unwrap().phase("lanes").unwrap().clone();
         (look.tables, phase)
     };

@@ -8,31 +8,31 @@ use fabdeck_fabric::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortN
 type Identity = (NodeKind, Guid);
 
 /// Who did not say what.
-struct Silent {
+struct SilentParts {
     asked: BTreeSet<(Guid, String)>,
     behind: BTreeSet<(Guid, PortNum)>,
 }
 
-impl Silent {
+impl SilentParts {
     fn of(seen: &Observation) -> Self {
         let silent = &seen.reading.as_ref().unwrap().silent;
         let asked = silent.iter().filter_map(|s| Some((s.node?, s.asked.clone()))).collect();
         Self { asked, behind: silent.iter().filter_map(|s| s.peer).collect() }
     }
 
-    fn says(&self, node: Guid, asked: &str) -> bool {
+    fn is_unanswered(&self, node: Guid, asked: &str) -> bool {
         self.asked.contains(&(node, asked.to_owned()))
     }
 
     /// Whether what lies beyond a port is known to be unknown.
-    fn hides(&self, node: Guid, port: PortNum) -> bool {
-        self.behind.contains(&(node, port)) || self.says(node, &format!("PortInfo {port}"))
+    fn is_hidden(&self, node: Guid, port: PortNum) -> bool {
+        self.behind.contains(&(node, port)) || self.is_unanswered(node, &format!("PortInfo {port}"))
     }
 }
 
 /// Equal, or partial in a way that is told to the last detail.
-pub fn equal_or_told(what: &str, good: &Observation, seen: &Observation) -> bool {
-    if !seen.partial() {
+pub fn assert_equal_or_reported(what: &str, good: &Observation, seen: &Observation) -> bool {
+    if !seen.is_partial() {
         assert_eq!(good.fabric, seen.fabric, "{what}");
         assert!(good.tables == seen.tables, "{what}: tables");
         assert_eq!(good.counters, seen.counters, "{what}");
@@ -40,7 +40,7 @@ pub fn equal_or_told(what: &str, good: &Observation, seen: &Observation) -> bool
         assert!(seen.reading.as_ref().unwrap().silent.is_empty(), "{what}");
         return true;
     }
-    let pair = Pair { what, good, seen, silent: Silent::of(seen) };
+    let pair = Pair { what, good, seen, silent: SilentParts::of(seen) };
     let told = !seen.reading.as_ref().unwrap().silent.is_empty() || seen.notes.has("FN-525");
     assert!(told, "{what}: partial, and nobody is silent: {:?}", seen.notes);
     for (id, node) in seen.fabric.nodes() {
@@ -64,7 +64,7 @@ struct Pair<'a> {
     what: &'a str,
     good: &'a Observation,
     seen: &'a Observation,
-    silent: Silent,
+    silent: SilentParts,
 }
 
 impl Pair<'_> {
@@ -74,10 +74,10 @@ impl Pair<'_> {
             (self.good.fabric.node(good).facts.clone(), self.seen.fabric.node(seen).facts.clone());
         let guid = was.guid;
         let mut expected: NodeFacts = was;
-        if self.silent.says(guid, "NodeDescription") {
+        if self.silent.is_unanswered(guid, "NodeDescription") {
             expected.description.clear();
         }
-        if self.silent.says(guid, "SwitchInfo") {
+        if self.silent.is_unanswered(guid, "SwitchInfo") {
             expected.enhanced_port0 = None;
         }
         assert_eq!(expected, is, "{what}");
@@ -92,7 +92,7 @@ impl Pair<'_> {
         for (_, port) in is.ports_of(seen) {
             let same = was.port_of(good, port.number).unwrap_or_else(|| panic!("{what}: a port too many"));
             let same = was.port(same);
-            match self.silent.says(guid, &format!("PortInfo {}", port.number)) {
+            match self.silent.is_unanswered(guid, &format!("PortInfo {}", port.number)) {
                 true => {
                     assert_eq!(PortFacts { guid: port.facts.guid, ..PortFacts::default() }, port.facts)
                 }
@@ -114,7 +114,7 @@ impl Pair<'_> {
                 let node = was.node(end.node);
                 let known = find(is, (node.facts.kind, node.guid())).is_some();
                 if known && (node.is_switch() || end.node == self.local()) {
-                    let hides = self.silent.hides(node.guid(), end.number);
+                    let hides = self.silent.is_hidden(node.guid(), end.number);
                     assert!(hides, "{what}: nothing told of {} {}", node.guid(), end.number);
                 }
             }
@@ -137,7 +137,7 @@ impl Pair<'_> {
                 let before = was.node(peer.node);
                 let known = find(is, (before.facts.kind, before.guid())).is_some();
                 if known && (before.is_switch() || peer.node == self.local()) {
-                    let hides = self.silent.hides(before.guid(), peer.number);
+                    let hides = self.silent.is_hidden(before.guid(), peer.number);
                     assert!(hides, "{}: nobody tells that {} is missing", self.what, node.guid());
                 }
             }
@@ -148,30 +148,30 @@ impl Pair<'_> {
         let what = self.what;
         let Some(was) = self.good.tables.lft(good) else { return };
         let Some(is) = self.seen.tables.lft(seen) else {
-            assert!(self.silent.says(guid, "SwitchInfo"), "{what}: {guid} has no table");
+            assert!(self.silent.is_unanswered(guid, "SwitchInfo"), "{what}: {guid} has no table");
             return;
         };
         let unread = &self.seen.tables.nodes[&seen].unread;
         for block in unread {
-            assert!(self.silent.says(guid, &format!("LFT block {block}")), "{what}: {guid} {block}");
+            assert!(self.silent.is_unanswered(guid, &format!("LFT block {block}")), "{what}: {guid} {block}");
         }
         let expected: Vec<_> =
-            was.routed().filter(|(lid, _)| !unread.contains(&(lid.value() / 64))).collect();
-        assert_eq!(expected, is.routed().collect::<Vec<_>>(), "{what}: {guid}");
+            was.routed_lids().filter(|(lid, _)| !unread.contains(&(lid.value() / 64))).collect();
+        assert_eq!(expected, is.routed_lids().collect::<Vec<_>>(), "{what}: {guid}");
     }
 
     fn groups(&self, good: NodeId, seen: NodeId, guid: Guid) {
         let held = |look: &Observation, id| look.tables.nodes.get(&id).and_then(|held| held.mft.clone());
         let Some(was) = held(self.good, good) else { return };
         let Some(is) = held(self.seen, seen) else {
-            assert!(self.silent.says(guid, "SwitchInfo"), "{}: {guid} has no groups", self.what);
+            assert!(self.silent.is_unanswered(guid, "SwitchInfo"), "{}: {guid} has no groups", self.what);
             return;
         };
         let mut expected: BTreeMap<u16, Vec<PortNum>> = BTreeMap::new();
         for (group, ports) in &was.groups {
             let block = (group - 0xC000) / 32;
             let told = |port: &&PortNum| {
-                !self.silent.says(guid, &format!("MFT block {block} position {}", port.value() / 16))
+                !self.silent.is_unanswered(guid, &format!("MFT block {block} position {}", port.value() / 16))
             };
             let ports: Vec<_> = ports.iter().filter(told).copied().collect();
             if !ports.is_empty() {
@@ -196,8 +196,8 @@ impl Pair<'_> {
             assert_eq!(was.sl2vl.get(pair), Some(table), "{what}: {guid} {pair:?}");
         }
         for (from, to) in was.sl2vl.keys().filter(|pair| !is.sl2vl.contains_key(pair)) {
-            let told = self.silent.says(guid, &format!("SL2VL {from} to {to}"))
-                || self.silent.says(guid, &format!("SL2VL to {to}"));
+            let told = self.silent.is_unanswered(guid, &format!("SL2VL {from} to {to}"))
+                || self.silent.is_unanswered(guid, &format!("SL2VL to {to}"));
             assert!(told || !cabled(*from) || !cabled(*to), "{what}: {guid} lost SL2VL {from} to {to}");
         }
         for (port, table) in &is.arbitration {
@@ -205,8 +205,8 @@ impl Pair<'_> {
         }
         for port in was.arbitration.keys().filter(|port| !is.arbitration.contains_key(port)) {
             let told = (1..=4)
-                .any(|place| self.silent.says(guid, &format!("VLArbitration {port} block {place}")))
-                || self.silent.says(guid, &format!("PortInfo {port}"));
+                .any(|place| self.silent.is_unanswered(guid, &format!("VLArbitration {port} block {place}")))
+                || self.silent.is_unanswered(guid, &format!("PortInfo {port}"));
             assert!(told || !cabled(*port), "{what}: {guid} lost arbitration {port}");
         }
     }
@@ -239,9 +239,9 @@ impl Pair<'_> {
         let cabled = fabric.port_of(id, port).is_some_and(|port| fabric.port(port).peer.is_some());
         let addressed = if node.is_switch() { PortNum(0) } else { port };
         !cabled
-            || self.silent.says(guid, &format!("PortInfo {addressed}"))
-            || self.silent.says(guid, &format!("PortCounters {port}"))
-            || self.silent.says(guid, &format!("PortCountersExtended {port}"))
+            || self.silent.is_unanswered(guid, &format!("PortInfo {addressed}"))
+            || self.silent.is_unanswered(guid, &format!("PortCounters {port}"))
+            || self.silent.is_unanswered(guid, &format!("PortCountersExtended {port}"))
             || self
                 .silent
                 .asked

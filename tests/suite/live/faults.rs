@@ -4,26 +4,28 @@ use std::time::Duration;
 
 use fabdeck_fabric::Fabric;
 use fabdeck_fabric::observe::{Counter, CounterValues, Observation};
-use fabdeck_live::{Keys, Policy};
-use fabdeck_mad::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+use fabdeck_live::{ExchangePolicy, Keys};
+use fabdeck_mad::access::{
+    AddressedMad, Clock, LocalPort, MadAddress, MadPort, PortError, PortEvent, ReadPort,
+};
 use fabdeck_mad::attribute;
-use fabdeck_simulator::{Dice, Line, Share, SimulatedPort, Simulator, World};
+use fabdeck_simulator::{LineFaults, Share, SharedSimulator, SimulatedFabric, Simulator, SimulatorRng};
 
-use super::compare::equal_or_told;
+use super::compare::assert_equal_or_reported;
 use super::{ALL, TOPOLOGY, fabric, hosts, look_at, look_with, simulated, switches, world};
 
 const FABRICS: &[&str] =
     &["kary,k=3,n=2", "torus,dims=3x2", "random,switches=8,links=16,hosts=2", "mport,m=4,n=2"];
 
 /// A world with something to read in every table: counters, lanes by pairs and by groups.
-fn busy(fabric: &Fabric) -> World {
+fn busy(fabric: &Fabric) -> SimulatedFabric {
     let mut world = world(fabric);
-    let mut dice = Dice::new(7);
+    let mut dice = SimulatorRng::new(7);
     for (_, port) in fabric.ports().filter(|(_, port)| port.peer.is_some()) {
         let counters =
             [Counter::PortXmitDataExtended, Counter::PortXmitWaitExt, Counter::SymbolErrorCounterExt];
         let values: CounterValues =
-            counters.into_iter().map(|counter| (counter, Some(dice.below(1 << 40)))).collect();
+            counters.into_iter().map(|counter| (counter, Some(dice.draw_below(1 << 40)))).collect();
         world.set_counters(port.node, port.number, values);
     }
     for switch in switches(fabric).into_iter().step_by(2) {
@@ -32,16 +34,16 @@ fn busy(fabric: &Fabric) -> World {
     world
 }
 
-fn look(fabric: &Fabric, line: Line, seed: u64) -> (Observation, Duration) {
-    let simulator = SimulatedPort::new(Simulator::new(busy(fabric), line, seed));
-    let mut port = simulator.open(None).unwrap();
+fn look(fabric: &Fabric, line: LineFaults, seed: u64) -> (Observation, Duration) {
+    let simulator = SharedSimulator::new(Simulator::new(busy(fabric), line, seed));
+    let mut port = simulator.open_port(None).unwrap();
     let seen = look_at(&mut port, ALL);
     (seen, port.now())
 }
 
 fn good(fabric: &Fabric) -> Observation {
-    let seen = look(fabric, Line::default(), 1).0;
-    assert!(!seen.partial(), "{:?}", seen.notes);
+    let seen = look(fabric, LineFaults::default(), 1).0;
+    assert!(!seen.is_partial(), "{:?}", seen.notes);
     assert!(!seen.counters.is_empty() && seen.subnet_manager.is_some());
     seen
 }
@@ -54,9 +56,13 @@ fn with_loss_a_look_is_equal_or_says_what_is_missing() {
         let good = good(&fabric);
         for percent in [1, 10, 30] {
             for seed in (1..=34).filter(|seed| seed % FABRICS.len() == at) {
-                let line = Line { loss: Share::percent(percent), ..Line::default() };
+                let line = LineFaults { loss: Share::percent(percent), ..LineFaults::default() };
                 let (seen, _) = look(&fabric, line, seed as u64);
-                whole += usize::from(equal_or_told(&format!("{name} {percent} % seed {seed}"), &good, &seen));
+                whole += usize::from(assert_equal_or_reported(
+                    &format!("{name} {percent} % seed {seed}"),
+                    &good,
+                    &seen,
+                ));
                 runs += 1;
             }
         }
@@ -66,7 +72,7 @@ fn with_loss_a_look_is_equal_or_says_what_is_missing() {
 }
 
 #[test]
-fn what_comes_late_twice_out_of_order_or_for_somebody_else_changes_nothing() {
+fn answers_that_are_late_repeated_reordered_or_foreign_change_nothing() {
     for (at, name) in FABRICS.iter().enumerate() {
         let fabric = fabric(name);
         let good = good(&fabric);
@@ -75,14 +81,14 @@ fn what_comes_late_twice_out_of_order_or_for_somebody_else_changes_nothing() {
         let delay = Duration::from_millis(950);
         let half = Share::percent(50);
         for line in [
-            Line { delay, ..Line::default() },
-            Line { duplicate: half, reorder: half, ..Line::default() },
-            Line { foreign: half, ..Line::default() },
-            Line { delay, duplicate: half, reorder: half, foreign: half, ..Line::default() },
+            LineFaults { delay, ..LineFaults::default() },
+            LineFaults { duplicate: half, reorder: half, ..LineFaults::default() },
+            LineFaults { foreign: half, ..LineFaults::default() },
+            LineFaults { delay, duplicate: half, reorder: half, foreign: half, ..LineFaults::default() },
         ] {
             let (seen, _) = look(&fabric, line, at as u64);
             let what = format!("{name} {line:?}");
-            assert!(equal_or_told(&what, &good, &seen), "{what}: {:?}", seen.notes);
+            assert!(assert_equal_or_reported(&what, &good, &seen), "{what}: {:?}", seen.notes);
             let strangers: u64 = seen.reading.unwrap().phases.iter().map(|phase| phase.strangers).sum();
             assert!(strangers > 0, "{what}");
         }
@@ -90,23 +96,23 @@ fn what_comes_late_twice_out_of_order_or_for_somebody_else_changes_nothing() {
 }
 
 #[test]
-fn half_of_a_fabric_that_is_silent_is_told_by_route_and_peer() {
-    let policy = Policy::default();
+fn half_of_a_fabric_that_is_silent_is_named_by_route_and_peer() {
+    let policy = ExchangePolicy::default();
     for name in ["kary,k=4,n=3", "demo"] {
         let fabric = fabric(name);
-        let good = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), ALL);
+        let good = look_at(&mut simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap(), ALL);
         for seed in 1..=3 {
-            let simulator = simulated(&fabric, Line::default(), seed);
-            let mut dice = Dice::new(seed);
+            let simulator = simulated(&fabric, LineFaults::default(), seed);
+            let mut dice = SimulatorRng::new(seed);
             let nodes: Vec<_> =
                 fabric.nodes().map(|(id, _)| id).filter(|id| *id != hosts(&fabric)[0]).collect();
-            let silent: Vec<_> = nodes.into_iter().filter(|_| dice.falls(Share::percent(50))).collect();
-            simulator.with(|simulator| {
-                silent.iter().for_each(|id| simulator.world_mut().silence(*id, true));
+            let silent: Vec<_> = nodes.into_iter().filter(|_| dice.draw_share(Share::percent(50))).collect();
+            simulator.with_simulator(|simulator| {
+                silent.iter().for_each(|id| simulator.fabric_mut().set_silent(*id, true));
             });
-            let mut port = simulator.open(None).unwrap();
+            let mut port = simulator.open_port(None).unwrap();
             let seen = look_at(&mut port, ALL);
-            assert!(!equal_or_told(name, &good, &seen));
+            assert!(!assert_equal_or_reported(name, &good, &seen));
             assert!(
                 seen.fabric
                     .nodes()
@@ -128,24 +134,24 @@ fn half_of_a_fabric_that_is_silent_is_told_by_route_and_peer() {
 }
 
 /// A port that changes the fabric after so many datagrams.
-pub(super) struct Changing<F> {
+pub(super) struct ChangingPort<F> {
     pub(super) port: ReadPort,
     pub(super) left: usize,
     pub(super) change: Option<F>,
 }
 
-impl<F> Clock for Changing<F> {
+impl<F> Clock for ChangingPort<F> {
     fn now(&self) -> Duration {
         self.port.now()
     }
 }
 
-impl<F: FnOnce()> MadPort for Changing<F> {
-    fn local(&self) -> &LocalPort {
-        self.port.local()
+impl<F: FnOnce()> MadPort for ChangingPort<F> {
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         self.left = self.left.saturating_sub(1);
         if self.left == 0
             && let Some(change) = self.change.take()
@@ -155,71 +161,73 @@ impl<F: FnOnce()> MadPort for Changing<F> {
         self.port.send(parcel, patience)
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         self.port.receive(until)
     }
 }
 
 /// Wherever in the middle of a look a link goes down, the look is the one before or the one after, or partial.
 #[test]
-fn a_link_that_goes_down_in_the_middle_is_before_after_or_told() {
+fn a_link_that_goes_down_in_the_middle_is_before_after_or_reported() {
     let fabric = fabric("kary,k=3,n=2");
     let (id, port) = fabric
         .links()
-        .find(|(id, _)| fabric.between_switches(*id))
+        .find(|(id, _)| fabric.is_between_switches(*id))
         .map(|(id, _)| fabric.ends(id)[0])
         .unwrap();
-    let before = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let before =
+        look_at(&mut simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap(), TOPOLOGY);
     let after = {
-        let simulator = simulated(&fabric, Line::default(), 1);
-        simulator.with(|simulator| simulator.world_mut().set_link(id, port, false));
-        look_at(&mut simulator.open(None).unwrap(), TOPOLOGY)
+        let simulator = simulated(&fabric, LineFaults::default(), 1);
+        simulator.with_simulator(|simulator| simulator.fabric_mut().set_link(id, port, false));
+        look_at(&mut simulator.open_port(None).unwrap(), TOPOLOGY)
     };
     assert!(before.fabric != after.fabric);
     let sent = before.reading.as_ref().unwrap().phases[0].sent as usize;
     let mut told = 0;
     for left in 1..=sent {
-        let simulator = simulated(&fabric, Line::default(), 1);
+        let simulator = simulated(&fabric, LineFaults::default(), 1);
         let shared = simulator.clone();
-        let change = Some(move || shared.with(|simulator| simulator.world_mut().set_link(id, port, false)));
-        let mut port = Changing { port: simulator.open(None).unwrap(), left, change };
+        let change =
+            Some(move || shared.with_simulator(|simulator| simulator.fabric_mut().set_link(id, port, false)));
+        let mut port = ChangingPort { port: simulator.open_port(None).unwrap(), left, change };
         let seen = look_with(&mut port, &Keys::default(), TOPOLOGY).unwrap();
-        told += usize::from(seen.partial());
+        told += usize::from(seen.is_partial());
         let whole = seen.fabric == before.fabric || seen.fabric == after.fabric;
-        assert!(seen.partial() || whole, "after {left} datagrams");
+        assert!(seen.is_partial() || whole, "after {left} datagrams");
     }
     assert!(told > 0, "it never went down while it was looked at");
 }
 
 /// Rewrites the GUID that one switch gives from a moment on, as if another one had been put in its place.
-struct Replaced {
+struct ReplacedSwitchPort {
     port: ReadPort,
     left: usize,
     guid: u64,
 }
 
-impl Clock for Replaced {
+impl Clock for ReplacedSwitchPort {
     fn now(&self) -> Duration {
         self.port.now()
     }
 }
 
-impl MadPort for Replaced {
-    fn local(&self) -> &LocalPort {
-        self.port.local()
+impl MadPort for ReplacedSwitchPort {
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
     }
 
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         self.left = self.left.saturating_sub(1);
         self.port.send(parcel, patience)
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         let mut arrival = self.port.receive(until)?;
-        if let Some(Arrival::Mad(parcel)) = &mut arrival
+        if let Some(PortEvent::Mad(parcel)) = &mut arrival
             && self.left == 0
             && parcel.mad.header().attribute.get() == attribute::NODE_INFO
-            && parcel.address == Address::directed()
+            && parcel.address == MadAddress::directed()
         {
             let mut smp = fabdeck_mad::Smp(parcel.mad.clone());
             let info = smp.data_mut::<fabdeck_mad::NodeInfo>();
@@ -233,22 +241,23 @@ impl MadPort for Replaced {
 }
 
 #[test]
-fn a_switch_that_is_replaced_in_the_middle_is_told() {
+fn a_switch_that_is_replaced_in_the_middle_is_reported() {
     let fabric = fabric("random,switches=8,links=16");
-    let plain = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let plain = look_at(&mut simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap(), TOPOLOGY);
     let sent = plain.reading.as_ref().unwrap().phases[0].sent as usize;
     let mut torn = 0;
     for switch in switches(&fabric) {
         let guid = fabric.node(switch).guid().0;
         for left in (0..=sent).step_by(23) {
-            let port = simulated(&fabric, Line::default(), 1).open(None).unwrap();
-            let seen = look_with(&mut Replaced { port, left, guid }, &Keys::default(), TOPOLOGY).unwrap();
+            let port = simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap();
+            let seen =
+                look_with(&mut ReplacedSwitchPort { port, left, guid }, &Keys::default(), TOPOLOGY).unwrap();
             let named = |wanted: u64| seen.fabric.nodes().any(|(_, node)| node.guid().0 == wanted);
             let (old, new) = (named(guid), named(guid ^ 0xFF_0000));
             assert!(old || new, "after {left} datagrams");
             if old && new {
                 torn += 1;
-                assert!(seen.partial() && seen.notes.has("FN-521"), "after {left} datagrams");
+                assert!(seen.is_partial() && seen.notes.has("FN-521"), "after {left} datagrams");
             }
         }
     }
@@ -260,12 +269,13 @@ fn a_switch_that_is_replaced_in_the_middle_is_told() {
 fn a_switch_that_goes_away_in_the_middle_does_not_hold_a_look_up() {
     let fabric = fabric("switch648");
     let gone = *switches(&fabric).last().unwrap();
-    let plain = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let plain = look_at(&mut simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap(), TOPOLOGY);
     let discovery = plain.reading.as_ref().unwrap().phases[0].sent as usize;
-    let simulator = simulated(&fabric, Line::default(), 1);
+    let simulator = simulated(&fabric, LineFaults::default(), 1);
     let shared = simulator.clone();
-    let change = Some(move || shared.with(|simulator| simulator.world_mut().silence(gone, true)));
-    let mut port = Changing { port: simulator.open(None).unwrap(), left: discovery + 1, change };
+    let change =
+        Some(move || shared.with_simulator(|simulator| simulator.fabric_mut().set_silent(gone, true)));
+    let mut port = ChangingPort { port: simulator.open_port(None).unwrap(), left: discovery + 1, change };
     let seen = look_with(&mut port, &Keys::default(), ALL).unwrap();
     assert!(port.now() < Duration::from_secs(20), "{:?}", port.now());
     let silent = seen.reading.unwrap().silent;

@@ -1,20 +1,20 @@
 //! M_Keys: who sees what at each level, who may set, and what a look says of ports that are guarded.
 
 use fabdeck_fabric::{Fabric, NodeId, PortNum};
-use fabdeck_live::{Keys, Policy, look};
-use fabdeck_mad::access::{Address, MadPort, Parcel, SourceError, Unwatched};
+use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
+use fabdeck_mad::access::{AddressedMad, MadAddress, MadPort, NoObserver, SourceError};
 use fabdeck_mad::{Mad, Method, PortInfo, Smp, attribute};
-use fabdeck_simulator::{Line, SimulatedPort, Simulator};
+use fabdeck_simulator::{LineFaults, SharedSimulator, Simulator};
 
 use super::{ALL, exchange, fabric, hosts, look_with, route_to, simulated, switches, world, writable};
 
 const KEY: u64 = 0xA1B2_C3D4_E5F6_0718;
 const WRONG: u64 = 0x1122_3344_5566_7788;
 
-fn guarded(fabric: &Fabric, protect: u8, who: impl Fn(NodeId) -> bool) -> SimulatedPort {
+fn guarded(fabric: &Fabric, protect: u8, who: impl Fn(NodeId) -> bool) -> SharedSimulator {
     let mut world = world(fabric);
-    fabric.nodes().filter(|(id, _)| who(*id)).for_each(|(id, _)| world.guard(id, KEY, protect));
-    SimulatedPort::new(Simulator::new(world, Line::default(), 1))
+    fabric.nodes().filter(|(id, _)| who(*id)).for_each(|(id, _)| world.set_key(id, KEY, protect));
+    SharedSimulator::new(Simulator::new(world, LineFaults::default(), 1))
 }
 
 fn ask(
@@ -29,15 +29,15 @@ fn ask(
     if let Some(info) = info {
         *smp.data_mut::<PortInfo>() = *info;
     }
-    exchange(port, Parcel { mad: smp.0, address: Address::directed() })
+    exchange(port, AddressedMad { mad: smp.0, address: MadAddress::directed() })
 }
 
-fn violations(simulator: &SimulatedPort, node: NodeId) -> u16 {
-    simulator.with(|simulator| simulator.world().violations(node, PortNum(0)))
+fn violations(simulator: &SharedSimulator, node: NodeId) -> u16 {
+    simulator.with_simulator(|simulator| simulator.fabric().violations(node, PortNum(0)))
 }
 
 /// No form of either key is in a text.
-fn hides(text: &str) {
+fn assert_no_key(text: &str) {
     for key in [KEY, WRONG] {
         let bytes: Vec<String> = key.to_be_bytes().iter().map(u8::to_string).collect();
         for form in [format!("{key:x}"), format!("{key:X}"), key.to_string(), bytes.join(", ")] {
@@ -68,16 +68,19 @@ fn a_get_shows_what_the_level_lets_it_and_a_set_needs_the_key() {
             let set = ask(&mut port, Method::SET, &route, key, Some(&info));
             assert_eq!(set.is_some(), right, "level {level}, right {right}");
             assert_eq!(violations(&simulator, switch), by_get + u16::from(!right));
-            hides(&format!("{told:?} {info:?} {set:?} {simulator:?}"));
+            assert_no_key(&format!("{told:?} {info:?} {set:?} {simulator:?}"));
         }
     }
 }
 
 #[test]
-fn a_look_at_a_guarded_fabric_is_whole_with_the_key_and_told_without() {
+fn a_snapshot_of_a_guarded_fabric_is_whole_with_the_key_and_partial_without() {
     let fabric = fabric("kary,k=3,n=2");
-    let good =
-        look_with(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), &Keys::default(), ALL);
+    let good = look_with(
+        &mut simulated(&fabric, LineFaults::default(), 1).open_port(None).unwrap(),
+        &Keys::default(),
+        ALL,
+    );
     let good = good.unwrap();
     let near = hosts(&fabric)[0];
     let leaf =
@@ -85,14 +88,14 @@ fn a_look_at_a_guarded_fabric_is_whole_with_the_key_and_told_without() {
     for level in 0..=3 {
         for (key, right) in [(0, false), (WRONG, false), (KEY, true)] {
             let simulator = guarded(&fabric, level, |id| id != near && id != leaf);
-            let mut port = simulator.open(None).unwrap();
+            let mut port = simulator.open_port(None).unwrap();
             // Somebody asks for far more tries than a guarded port should see.
-            let policy = Policy { retries: 9, ..Policy::default() };
+            let policy = ExchangePolicy { retries: 9, ..ExchangePolicy::default() };
             let keys = if key == 0 { Keys::default() } else { Keys::single(key) };
-            let seen = look("sim", &mut port, policy, &keys, ALL, &mut Unwatched).unwrap();
+            let seen = read_snapshot("sim", &mut port, policy, &keys, ALL, &mut NoObserver).unwrap();
             let whole = right || level < 2;
-            assert_eq!(seen.partial(), !whole, "level {level}, right {right}: {:?}", seen.notes);
-            hides(&format!("{seen:?} {keys:?} {port:?} {simulator:?}"));
+            assert_eq!(seen.is_partial(), !whole, "level {level}, right {right}: {:?}", seen.notes);
+            assert_no_key(&format!("{seen:?} {keys:?} {port:?} {simulator:?}"));
             if whole {
                 assert_eq!(seen.fabric, good.fabric);
                 assert!(seen.tables == good.tables && seen.counters == good.counters);
@@ -102,8 +105,9 @@ fn a_look_at_a_guarded_fabric_is_whole_with_the_key_and_told_without() {
             let told = seen.notes.iter().filter(|note| note.code == "FN-527").collect::<Vec<_>>();
             assert!(!told.is_empty() && told.iter().all(|note| note.text.contains("M_Key")), "{told:?}");
             for (id, _) in fabric.nodes() {
-                let asked =
-                    (1..=36).map(|at| simulator.with(|s| s.world().violations(id, PortNum(at)))).max();
+                let asked = (1..=36)
+                    .map(|at| simulator.with_simulator(|s| s.fabric().violations(id, PortNum(at))))
+                    .max();
                 let most = asked.unwrap().max(violations(&simulator, id));
                 assert!(key == 0 || most <= 3, "{most} tries with a wrong key");
             }
@@ -117,14 +121,14 @@ fn a_local_port_that_is_guarded_is_named_with_three_tries() {
     let local = hosts(&fabric)[0];
     for (keys, tries) in [(Keys::default(), 10), (Keys::single(WRONG), 3)] {
         let simulator = guarded(&fabric, 2, |_| true);
-        let mut port = simulator.open(None).unwrap();
-        let policy = Policy { retries: 9, ..Policy::default() };
-        let error = look("sim:x", &mut port, policy, &keys, ALL, &mut Unwatched).unwrap_err();
+        let mut port = simulator.open_port(None).unwrap();
+        let policy = ExchangePolicy { retries: 9, ..ExchangePolicy::default() };
+        let error = read_snapshot("sim:x", &mut port, policy, &keys, ALL, &mut NoObserver).unwrap_err();
         assert!(matches!(&error, SourceError::Unreachable { code: "FD-5012", .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains("the port that is looked from") && text.contains("M_Key"), "{text}");
-        hides(&format!("{text} {error:?}"));
-        let counted = simulator.with(|simulator| simulator.world().violations(local, PortNum(1)));
+        assert_no_key(&format!("{text} {error:?}"));
+        let counted = simulator.with_simulator(|simulator| simulator.fabric().violations(local, PortNum(1)));
         assert_eq!(counted, tries);
     }
 }
@@ -135,13 +139,13 @@ fn what_a_node_has_answered_to_is_what_it_is_asked_with() {
     let fabric = fabric("kary,k=3,n=2");
     let switch = switches(&fabric)[0];
     let simulator = guarded(&fabric, 3, |_| true);
-    let mut port = simulator.open(None).unwrap();
+    let mut port = simulator.open_port(None).unwrap();
     let file = format!("{KEY:#x}\n{} {WRONG:#x}\n", fabric.node(switch).guid());
     let keys = Keys::read("keys", &file).unwrap();
     let seen = look_with(&mut port, &keys, ALL).unwrap();
-    assert!(!seen.partial(), "{:?}", seen.notes);
+    assert!(!seen.is_partial(), "{:?}", seen.notes);
     assert!(fabric.nodes().all(|(id, _)| violations(&simulator, id) == 0));
-    hides(&format!("{seen:?} {keys:?}"));
+    assert_no_key(&format!("{seen:?} {keys:?}"));
 }
 
 /// Everything that the program prints and keeps, with the right key and with a wrong one.
@@ -165,8 +169,8 @@ fn no_output_of_the_program_has_a_key() {
                     command.args(["--source", &source, "--mkey-file"]).arg(&file).args(what);
                     let output = command.output().unwrap();
                     assert!(!output.stdout.is_empty() || !output.stderr.is_empty());
-                    hides(&String::from_utf8_lossy(&output.stdout));
-                    hides(&String::from_utf8_lossy(&output.stderr));
+                    assert_no_key(&String::from_utf8_lossy(&output.stdout));
+                    assert_no_key(&String::from_utf8_lossy(&output.stderr));
                 }
             }
         }
@@ -178,7 +182,7 @@ fn no_output_of_the_program_has_a_key() {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                hides(&String::from_utf8_lossy(&std::fs::read(path).unwrap()));
+                assert_no_key(&String::from_utf8_lossy(&std::fs::read(path).unwrap()));
             }
         }
     }

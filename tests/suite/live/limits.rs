@@ -4,23 +4,23 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use fabdeck_fabric::PortNum;
-use fabdeck_live::{Keys, Policy, look};
-use fabdeck_mad::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched};
+use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
+use fabdeck_mad::access::{AddressedMad, Clock, LocalPort, MadPort, NoObserver, PortError, PortEvent};
 use fabdeck_mad::{Method, NodeInfo, PortInfo, Smp, attribute};
-use fabdeck_simulator::Line;
+use fabdeck_simulator::LineFaults;
 
 use super::{ALL, TOPOLOGY, fabric, look_at, simulated};
 
 /// Every route leads to a switch that nobody has seen before, all of whose ports have a link.
-struct Endless {
+struct EndlessPort {
     now: Duration,
     local: LocalPort,
-    answers: VecDeque<Parcel>,
+    answers: VecDeque<AddressedMad>,
     next: u64,
     alter: fn(&mut NodeInfo),
 }
 
-impl Endless {
+impl EndlessPort {
     fn new(alter: fn(&mut NodeInfo)) -> Self {
         let (name, number) = ("endless".to_owned(), PortNum(1));
         let local = LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true };
@@ -28,18 +28,18 @@ impl Endless {
     }
 }
 
-impl Clock for Endless {
+impl Clock for EndlessPort {
     fn now(&self) -> Duration {
         self.now
     }
 }
 
-impl MadPort for Endless {
-    fn local(&self) -> &LocalPort {
+impl MadPort for EndlessPort {
+    fn local_port(&self) -> &LocalPort {
         &self.local
     }
 
-    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, _: Duration) -> Result<(), PortError> {
         let mut smp = Smp(parcel.mad.clone());
         smp.0.header_mut().method = Method::GET_RESPONSE.0;
         match smp.0.header().attribute.get() {
@@ -56,29 +56,29 @@ impl MadPort for Endless {
             attribute::PORT_INFO => smp.data_mut::<PortInfo>().physical_down_default = 0x52,
             _ => {}
         }
-        self.answers.push_back(Parcel { mad: smp.0, address: parcel.address });
+        self.answers.push_back(AddressedMad { mad: smp.0, address: parcel.address });
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         if self.answers.is_empty() {
             self.now = self.now.max(until);
         }
-        Ok(self.answers.pop_front().map(Arrival::Mad))
+        Ok(self.answers.pop_front().map(PortEvent::Mad))
     }
 }
 
 #[test]
 fn a_fabric_without_end_ends_at_the_limit() {
-    let policy = Policy { nodes: 500, ..Policy::default() };
-    let mut port = Endless::new(|_| {});
-    let seen = look("sim", &mut port, policy, &Keys::default(), TOPOLOGY, &mut Unwatched).unwrap();
+    let policy = ExchangePolicy { nodes: 500, ..ExchangePolicy::default() };
+    let mut port = EndlessPort::new(|_| {});
+    let seen = read_snapshot("sim", &mut port, policy, &Keys::default(), TOPOLOGY, &mut NoObserver).unwrap();
     assert_eq!(seen.fabric.nodes().len(), 500);
-    assert!(seen.partial() && seen.notes.has("FN-528"), "{:?}", seen.notes);
+    assert!(seen.is_partial() && seen.notes.has("FN-528"), "{:?}", seen.notes);
 }
 
 #[test]
-fn what_no_node_can_say_is_told_and_left_out() {
+fn impossible_answers_are_reported_and_left_out() {
     for alter in [
         |info: &mut NodeInfo| info.node_type = 9,
         |info: &mut NodeInfo| info.port_count = 255,
@@ -86,32 +86,48 @@ fn what_no_node_can_say_is_told_and_left_out() {
         |info: &mut NodeInfo| info.local_port = 0,
         |info: &mut NodeInfo| info.port_count = 0,
     ] {
-        let mut port = Endless::new(alter);
-        let seen = look("sim", &mut port, Policy::default(), &Keys::default(), ALL, &mut Unwatched).unwrap();
+        let mut port = EndlessPort::new(alter);
+        let seen = read_snapshot(
+            "sim",
+            &mut port,
+            ExchangePolicy::default(),
+            &Keys::default(),
+            ALL,
+            &mut NoObserver,
+        )
+        .unwrap();
         assert_eq!(seen.fabric.nodes().len(), 1);
         let silent = seen.reading.as_ref().unwrap().silent.iter().filter(|s| s.asked == "NodeInfo");
         let refusals: Vec<_> = silent.map(|s| s.refusal.clone().unwrap()).collect();
         assert_eq!(refusals.len(), 36);
         assert!(refusals.iter().all(|why| why.starts_with("it ")), "{refusals:?}");
-        assert!(seen.partial());
+        assert!(seen.is_partial());
     }
 }
 
 /// A switch that claims the GUID of the one before it at the very port that the way goes out through.
 #[test]
 fn a_port_cabled_to_itself_is_no_cable() {
-    let mut port = Endless::new(|info| info.node_guid = 1.into());
-    let seen = look("sim", &mut port, Policy::default(), &Keys::default(), TOPOLOGY, &mut Unwatched).unwrap();
+    let mut port = EndlessPort::new(|info| info.node_guid = 1.into());
+    let seen = read_snapshot(
+        "sim",
+        &mut port,
+        ExchangePolicy::default(),
+        &Keys::default(),
+        TOPOLOGY,
+        &mut NoObserver,
+    )
+    .unwrap();
     assert_eq!(seen.fabric.nodes().len(), 1);
-    assert!(seen.partial() && seen.notes.has("FN-521"), "{:?}", seen.notes);
+    assert!(seen.is_partial() && seen.notes.has("FN-521"), "{:?}", seen.notes);
     assert!(seen.fabric.links().all(|(_, link)| link.a != link.b));
 }
 
 #[test]
-fn what_is_too_far_for_a_directed_route_is_told() {
+fn what_is_too_far_for_a_directed_route_is_reported() {
     let line = fabric("mesh,dims=70x2");
-    let simulator = simulated(&line, Line::default(), 1);
-    let seen = look_at(&mut simulator.open(None).unwrap(), TOPOLOGY);
+    let simulator = simulated(&line, LineFaults::default(), 1);
+    let seen = look_at(&mut simulator.open_port(None).unwrap(), TOPOLOGY);
     assert!(seen.fabric.nodes().len() < line.nodes().len());
-    assert!(seen.partial() && seen.notes.has("FN-529"), "{:?}", seen.notes);
+    assert!(seen.is_partial() && seen.notes.has("FN-529"), "{:?}", seen.notes);
 }

@@ -3,28 +3,28 @@
 use std::time::Duration;
 
 use fabdeck_fabric::{Fabric, Lid, NodeId, PortNum, ServiceLevel};
-use fabdeck_live::{Keys, LiveActuator, LiveOptions, LiveSource, Policy, simulator_of};
+use fabdeck_live::{ExchangePolicy, Keys, LiveActuator, LiveOptions, LiveSource, create_simulator};
 use fabdeck_mad::access::{
-    Actuator, Address, Arrival, Clock, MadPort, Parcel, Source, Surveyor, Unwatched, WriteError, WritePort,
-    WriteToken,
+    Actuator, AddressedMad, Clock, MadAddress, MadPort, NoObserver, PortEvent, Source, Surveyor, WriteError,
+    WritePort, WriteToken,
 };
-use fabdeck_mad::{InformInfo, Mad, Method, Notice, PortCountersExtended, Repath, Smp, attribute, trap};
-use fabdeck_simulator::SimulatedPort;
+use fabdeck_mad::{InformInfo, Mad, Method, Notice, PathNotice, PortCountersExtended, Smp, attribute, trap};
+use fabdeck_simulator::SharedSimulator;
 
 use super::{TOPOLOGY, exchange, hosts};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A simulator by its words, and its fabric with every LID given.
-fn played(words: &str) -> (SimulatedPort, Fabric) {
-    let (simulator, _) = simulator_of(words, &LiveOptions::default()).unwrap();
-    let fabric = simulator.world().fabric().clone();
-    (SimulatedPort::new(simulator), fabric)
+fn played(words: &str) -> (SharedSimulator, Fabric) {
+    let (simulator, _) = create_simulator(words, &LiveOptions::default()).unwrap();
+    let fabric = simulator.fabric().snapshot().clone();
+    (SharedSimulator::new(simulator), fabric)
 }
 
-fn at(simulator: &SimulatedPort, fabric: &Fabric, host: NodeId) -> WritePort {
+fn at(simulator: &SharedSimulator, fabric: &Fabric, host: NodeId) -> WritePort {
     let name = fabric.node(host).guid().to_string();
-    simulator.open(Some(&name)).unwrap().unlock(&WriteToken::simulation()).unwrap()
+    simulator.open_port(Some(&name)).unwrap().unlock(&WriteToken::for_simulation()).unwrap()
 }
 
 fn lid(fabric: &Fabric, host: NodeId) -> Lid {
@@ -32,36 +32,36 @@ fn lid(fabric: &Fabric, host: NodeId) -> Lid {
     fabric.address_of(port).unwrap().0
 }
 
-fn to_slow(hot_spot: Lid, number: u32, hosts: Vec<Lid>) -> Repath {
-    Repath { hot_spot: Some(hot_spot), level: ServiceLevel::new(1).unwrap(), back: false, number, hosts }
+fn to_slow(hot_spot: Lid, number: u32, hosts: Vec<Lid>) -> PathNotice {
+    PathNotice { hot_spot: Some(hot_spot), level: ServiceLevel::new(1).unwrap(), back: false, number, hosts }
 }
 
-fn actuator(simulator: &SimulatedPort) -> LiveActuator {
-    let port = simulator.open(None).unwrap().unlock(&WriteToken::simulation()).unwrap();
-    let mut actuator = LiveActuator::new("sim", port, Policy::default(), Keys::default());
-    actuator.look(TOPOLOGY, &mut Unwatched).unwrap();
+fn actuator(simulator: &SharedSimulator) -> LiveActuator {
+    let port = simulator.open_port(None).unwrap().unlock(&WriteToken::for_simulation()).unwrap();
+    let mut actuator = LiveActuator::new("sim", port, ExchangePolicy::default(), Keys::default());
+    actuator.read_fabric(TOPOLOGY, &mut NoObserver).unwrap();
     actuator
 }
 
 fn inform(port: &mut WritePort, number: u16) {
     let mut mad = Mad::administration(Method::SET, attribute::INFORM_INFO, 0);
-    *mad.record_mut() = InformInfo::of_trap(number, true);
-    let address = Address::of(port.local().manager_lid.unwrap(), mad.class());
-    assert!(exchange(port, Parcel { mad, address }).unwrap().status().is_ok());
+    *mad.record_mut() = InformInfo::single_trap(number, true);
+    let address = MadAddress::for_class(port.local_port().manager_lid.unwrap(), mad.class());
+    assert!(exchange(port, AddressedMad { mad, address }).unwrap().status().is_ok());
 }
 
 /// What comes to a port within a second.
-fn comes(port: &mut WritePort) -> Vec<Parcel> {
+fn wait_for_notice(port: &mut WritePort) -> Vec<AddressedMad> {
     let until = port.now() + SECOND / 2;
     let mut all = Vec::new();
-    while let Some(Arrival::Mad(parcel)) = port.receive(until).unwrap() {
+    while let Some(PortEvent::Mad(parcel)) = port.receive(until).unwrap() {
         all.push(parcel);
     }
     all
 }
 
 #[test]
-fn the_manager_says_that_a_trap_came_and_passes_it_on_to_those_who_want_it() {
+fn the_manager_acknowledges_a_trap_and_forwards_it_to_subscribers() {
     let (simulator, fabric) = played("sim:kary,k=3,n=2");
     let all = hosts(&fabric);
     let (mut wants, mut other) = (at(&simulator, &fabric, all[3]), at(&simulator, &fabric, all[4]));
@@ -71,18 +71,20 @@ fn the_manager_says_that_a_trap_came_and_passes_it_on_to_those_who_want_it() {
     let notice =
         to_slow(lid(&fabric, all[5]), 9, vec![lid(&fabric, all[3])]).notice(lid(&fabric, all[7]).value());
     let mad = Smp::trap(&notice).0;
-    let manager = teller.local().manager_lid.unwrap();
-    let answer = exchange(&mut teller, Parcel { address: Address::of(manager, mad.class()), mad }).unwrap();
+    let manager = teller.local_port().manager_lid.unwrap();
+    let answer =
+        exchange(&mut teller, AddressedMad { address: MadAddress::for_class(manager, mad.class()), mad })
+            .unwrap();
     assert_eq!((answer.method(), Smp(answer).notice()), (Method::TRAP_REPRESS, notice));
-    let heard = comes(&mut wants);
+    let heard = wait_for_notice(&mut wants);
     assert_eq!(heard.len(), 1, "{heard:?}");
     assert_eq!((heard[0].mad.method(), heard[0].address.lid), (Method::REPORT, manager.value()));
     assert_eq!(*heard[0].mad.record::<Notice>(), notice);
-    assert_eq!(comes(&mut other), [], "it wants the other one");
+    assert_eq!(wait_for_notice(&mut other), [], "it wants the other one");
 }
 
 #[test]
-fn who_listens_can_be_asked_one_by_one() {
+fn subscribed_hosts_can_be_asked_one_by_one() {
     let (simulator, fabric) = played("sim:kary,k=3,n=2,agents=node4");
     let all = hosts(&fabric);
     let (mut both, mut one, mut back) =
@@ -91,11 +93,11 @@ fn who_listens_can_be_asked_one_by_one() {
     inform(&mut one, trap::REPATH);
     inform(&mut back, trap::UNPATH);
     let lids: Vec<Lid> = all.iter().map(|host| lid(&fabric, *host)).collect();
-    let port = simulator.open(None).unwrap();
-    let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
-    source.observe(TOPOLOGY, &mut Unwatched).unwrap();
+    let port = simulator.open_port(None).unwrap();
+    let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
+    source.observe(TOPOLOGY, &mut NoObserver).unwrap();
     let listening = |source: &mut LiveSource| {
-        let told = source.agents(&lids).unwrap();
+        let told = source.find_agents(&lids).unwrap();
         assert!(told.iter().all(Option::is_some), "{told:?}");
         told.iter()
             .zip(&all)
@@ -111,28 +113,28 @@ fn who_listens_can_be_asked_one_by_one() {
         wanted
     };
     assert_eq!(listening(&mut source), wanted(&[all[5], all[6]]));
-    assert_eq!(source.port().traffic().writes(), 0);
+    assert_eq!(source.port().traffic().write_count(), 0);
     // Nobody there.
-    assert_eq!(source.agents(&[Lid::new(999).unwrap()]).unwrap(), [None]);
+    assert_eq!(source.find_agents(&[Lid::new(999).unwrap()]).unwrap(), [None]);
 }
 
 /// What a client at a host is told of its flows.
 fn flows(port: &mut WritePort) -> Vec<(u16, u8)> {
     let mut all = Vec::new();
     loop {
-        let mad = Mad::ask_flows(all.len() as u32);
-        let address = Address::of(port.local().lid.unwrap(), mad.class());
-        let answer = exchange(port, Parcel { mad, address }).unwrap();
+        let mad = Mad::query_flows(all.len() as u32);
+        let address = MadAddress::for_class(port.local_port().lid.unwrap(), mad.class());
+        let answer = exchange(port, AddressedMad { mad, address }).unwrap();
         let page = *answer.host_flows();
-        all.extend(page.listed().iter().map(|flow| (flow.lid.get(), flow.level)));
-        if page.listed().is_empty() || all.len() >= usize::from(page.all.get()) {
+        all.extend(page.entries().iter().map(|flow| (flow.lid.get(), flow.level)));
+        if page.entries().is_empty() || all.len() >= usize::from(page.all.get()) {
             return all;
         }
     }
 }
 
 #[test]
-fn flows_of_a_host_are_told_to_who_sits_there_and_moved() {
+fn flows_of_a_host_are_sent_to_its_agent_and_moved() {
     for traffic in ["uniform", "permutation", "shift:message=100000", "hotspot:share=20%:level=2"] {
         let (simulator, fabric) = played(&format!("sim:kary,k=9,n=2,traffic={traffic}"));
         let all = hosts(&fabric);
@@ -140,7 +142,7 @@ fn flows_of_a_host_are_told_to_who_sits_there_and_moved() {
         let before = flows(&mut port);
         let expected = if traffic == "permutation" { 1 } else { 80 };
         assert_eq!(before.len(), expected, "{traffic}");
-        let own = port.local().lid.unwrap();
+        let own = port.local_port().lid.unwrap();
         assert!(before.iter().all(|(lid, _)| *lid != own.value()));
         let (hot, held) = before[0];
         assert_eq!(
@@ -150,7 +152,8 @@ fn flows_of_a_host_are_told_to_who_sits_there_and_moved() {
         );
         let set = |port: &mut WritePort, to: Lid| {
             let mad = Mad::move_flows(hot, 5);
-            let answer = exchange(port, Parcel { address: Address::of(to, mad.class()), mad });
+            let answer =
+                exchange(port, AddressedMad { address: MadAddress::for_class(to, mad.class()), mad });
             answer.map(|answer| answer.flow_level().moved.get())
         };
         assert_eq!(set(&mut port, lid(&fabric, all[69])), None, "it is another host's");
@@ -160,9 +163,11 @@ fn flows_of_a_host_are_told_to_who_sits_there_and_moved() {
         assert_eq!(flows(&mut port), wanted, "{traffic}");
         // It goes on.
         let sent = |port: &mut WritePort| {
-            comes(port);
+            wait_for_notice(port);
             let mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS_EXTENDED, 1);
-            let answer = exchange(port, Parcel { address: Address::of(own, mad.class()), mad }).unwrap();
+            let answer =
+                exchange(port, AddressedMad { address: MadAddress::for_class(own, mad.class()), mad })
+                    .unwrap();
             answer.performance_data::<PortCountersExtended>().transmit_packets.get()
         };
         let first = sent(&mut port);
@@ -177,7 +182,7 @@ fn agents_of_the_fabric_follow_and_say_so() {
     let lids: Vec<Lid> = all.iter().map(|host| lid(&fabric, *host)).collect();
     let mut actuator = actuator(&simulator);
     let level = |host: usize, to: usize| {
-        let flows = simulator.with(|simulator| simulator.world().flows_at(all[host], PortNum(1)));
+        let flows = simulator.with_simulator(|simulator| simulator.fabric().flows_at(all[host], PortNum(1)));
         flows.iter().find(|(lid, _)| *lid == lids[to].value()).unwrap().1
     };
     let told = to_slow(lids[8], 3, vec![lids[2], lids[4]]);
@@ -188,21 +193,21 @@ fn agents_of_the_fabric_follow_and_say_so() {
     assert_eq!(level(2, 7), 0, "flows to others stay");
     // Told again they have it done already; back again to where they were.
     assert_eq!(actuator.notify(&[told], &[lids[2]], SECOND).unwrap(), [lids[2]]);
-    let back = Repath { back: true, level: ServiceLevel::default(), ..to_slow(lids[8], 3, Vec::new()) };
+    let back = PathNotice { back: true, level: ServiceLevel::default(), ..to_slow(lids[8], 3, Vec::new()) };
     assert_eq!(actuator.notify(&[back], &lids[1..], SECOND).unwrap().len(), 8);
     assert_eq!([2, 4, 5].map(|host| level(host, 8)), [0, 0, 0]);
 }
 
 #[test]
-fn a_manager_that_says_nothing_is_told_from_hosts_that_say_nothing() {
+fn a_silent_manager_is_distinguished_from_silent_hosts() {
     let (simulator, fabric) = played("sim:kary,k=3,n=2");
     let all = hosts(&fabric);
     let told = [to_slow(lid(&fabric, all[8]), 3, Vec::new())];
     let mut port = actuator(&simulator);
     assert_eq!(port.notify(&told, &[lid(&fabric, all[2])], SECOND).unwrap(), [], "nobody has an agent");
     assert_eq!(port.notify(&told, &[], Duration::ZERO).unwrap(), []);
-    let sits = simulator.with(|simulator| simulator.world().seat(None)).unwrap();
-    simulator.with(|simulator| simulator.world_mut().silence(sits, true));
+    let sits = simulator.with_simulator(|simulator| simulator.fabric().client_node(None)).unwrap();
+    simulator.with_simulator(|simulator| simulator.fabric_mut().set_silent(sits, true));
     let failed = port.notify(&told, &[lid(&fabric, all[2])], SECOND).unwrap_err();
     assert!(matches!(&failed, WriteError::Silent(words) if words.contains("FD-4522")), "{failed}");
 }

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use fabdeck_fabric::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
-use fabdeck_fabric::observe::{Counter, News, Observation, Sweep};
+use fabdeck_fabric::counters::{
+    CongestionRole, Growth, HotSpots, Rates, Thresholds, find_hot_spots, rates_of_sweeps,
+};
+use fabdeck_fabric::observe::{Counter, FabricEvent, Observation, Sweep};
 use fabdeck_fabric::{Fabric, NodeKind, PortId};
-use fabdeck_live::{Keys, LiveSource, Policy};
-use fabdeck_mad::access::{ReadPort, Source, Unwatched, Wanted};
+use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
+use fabdeck_mad::access::{NoObserver, ReadOptions, ReadPort, Source};
 use fabdeck_mad::{Class, ClassPortInfo, PortSamplesControl, attribute};
-use fabdeck_simulator::{Line, SimulatedPort, Simulator};
+use fabdeck_simulator::{LineFaults, SharedSimulator, Simulator};
 
-use super::altered::Altered;
+use super::altered_answers::AlteringPort;
 use super::{TOPOLOGY, fabric, simulated, world};
 
 const TEN_SECONDS: Duration = Duration::from_secs(10);
@@ -18,26 +20,31 @@ const WAIT: Counter = Counter::PortXmitWaitExt;
 const DATA: Counter = Counter::PortXmitDataExtended;
 
 /// A simulator, a source over it, and what the source saw first.
-pub(super) struct Watched {
-    pub(super) simulator: SimulatedPort,
+pub(super) struct WatchedSource {
+    pub(super) simulator: SharedSimulator,
     pub(super) source: LiveSource,
     pub(super) look: Observation,
 }
 
-impl Watched {
+impl WatchedSource {
     pub(super) fn new(name: &str, wrap: impl FnOnce(ReadPort) -> ReadPort) -> Self {
-        let simulator = simulated(&fabric(name), Line::default(), 1);
-        let port = wrap(simulator.open(None).unwrap());
+        let simulator = simulated(&fabric(name), LineFaults::default(), 1);
+        let port = wrap(simulator.open_port(None).unwrap());
         Self::over(simulator, port)
     }
 
-    fn over(simulator: SimulatedPort, port: ReadPort) -> Self {
-        Self::looked(simulator, port, Policy::default(), TOPOLOGY)
+    fn over(simulator: SharedSimulator, port: ReadPort) -> Self {
+        Self::looked(simulator, port, ExchangePolicy::default(), TOPOLOGY)
     }
 
-    pub(super) fn looked(simulator: SimulatedPort, port: ReadPort, policy: Policy, wanted: Wanted) -> Self {
+    pub(super) fn looked(
+        simulator: SharedSimulator,
+        port: ReadPort,
+        policy: ExchangePolicy,
+        wanted: ReadOptions,
+    ) -> Self {
         let mut source = LiveSource::new("sim", port, policy, Keys::default());
-        let look = source.observe(wanted, &mut Unwatched).unwrap();
+        let look = source.observe(wanted, &mut NoObserver).unwrap();
         Self { simulator, source, look }
     }
 
@@ -46,13 +53,15 @@ impl Watched {
     }
 
     pub(super) fn sweep(&mut self, not_before: Duration) -> Sweep {
-        self.source.sweep(&mut self.look, not_before, &mut Unwatched).unwrap()
+        self.source.sweep(&mut self.look, not_before, &mut NoObserver).unwrap()
     }
 
     fn count(&self, port: PortId, values: &[(Counter, u64)]) {
         let facts = self.fabric().port(port);
         let values = values.iter().map(|(counter, value)| (counter.clone(), Some(*value))).collect();
-        self.simulator.with(|simulator| simulator.world_mut().set_counters(facts.node, facts.number, values));
+        self.simulator.with_simulator(|simulator| {
+            simulator.fabric_mut().set_counters(facts.node, facts.number, values)
+        });
     }
 
     /// Two sweeps with something in between.
@@ -65,7 +74,7 @@ impl Watched {
     }
 
     fn verdict(&self, rates: &Rates) -> HotSpots {
-        hot_spots(self.fabric(), rates, &Thresholds::default())
+        find_hot_spots(self.fabric(), rates, &Thresholds::default())
     }
 
     /// Ports of adapters with a cable, and the ports of switches that they hang on.
@@ -80,7 +89,7 @@ impl Watched {
 
 /// Agents with 32 bits for errors and waiting, as many devices have.
 fn older(port: ReadPort) -> ReadPort {
-    ReadPort::new(Altered(port, |mad| {
+    ReadPort::new(AlteringPort(port, |mad| {
         if mad.header().attribute.get() == attribute::CLASS_PORT_INFO && mad.class() == Class::PERFORMANCE {
             mad.performance_data_mut::<ClassPortInfo>().capability_mask2_response = 16.into();
         }
@@ -89,7 +98,7 @@ fn older(port: ReadPort) -> ReadPort {
 
 #[test]
 fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() {
-    let mut all = Watched::new("kary,k=3,n=2", |port| port);
+    let mut all = WatchedSource::new("kary,k=3,n=2", |port| port);
     let (first, second, rates) = all.between(|_| {});
     let agents = all.fabric().nodes().len() as u64;
     // Besides its counters a quiet fabric takes SwitchInfo of each switch, the manager, the port that is looked from, ports without a
@@ -117,13 +126,13 @@ fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() 
     assert_eq!(first.ports, all.fabric().ports().filter(|(_, port)| port.number.value() != 0).count() as u64);
     assert_eq!((second.samples.len() as u64, rates.ports.len() as u64), (second.ports, second.ports));
     assert!(second.began == first.began + TEN_SECONDS && second.took < Duration::from_secs(1), "{second:?}");
-    let mut older = Watched::new("kary,k=3,n=2", older);
+    let mut older = WatchedSource::new("kary,k=3,n=2", older);
     let (_, second, _) = older.between(|_| {});
     assert_eq!(second.sent, 2 * second.ports + states + due);
     for watched in [&all, &older] {
         let reading = watched.look.reading.as_ref().unwrap();
         assert_eq!((reading.writes, reading.silent.len()), (0, 0));
-        let cleared = watched.simulator.with(|simulator| simulator.traffic().writes());
+        let cleared = watched.simulator.with_simulator(|simulator| simulator.traffic().write_count());
         assert_eq!(cleared, 0, "a sweep clears nothing");
     }
 }
@@ -132,7 +141,7 @@ fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() 
 #[test]
 fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a_tick() {
     let refusing = |port: ReadPort| {
-        ReadPort::new(Altered(port, |mad| {
+        ReadPort::new(AlteringPort(port, |mad| {
             if mad.header().attribute.get() == attribute::PORT_SAMPLES_CONTROL
                 && mad.class() == Class::PERFORMANCE
             {
@@ -141,7 +150,7 @@ fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a
         }))
     };
     let wide = |port: ReadPort| {
-        ReadPort::new(Altered(port, |mad| {
+        ReadPort::new(AlteringPort(port, |mad| {
             if mad.header().attribute.get() == attribute::PORT_SAMPLES_CONTROL
                 && mad.class() == Class::PERFORMANCE
             {
@@ -150,7 +159,7 @@ fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a
         }))
     };
     for (case, bytes) in [Some(2.0), Some(10.0), None].into_iter().enumerate() {
-        let mut watched = Watched::new("kary,k=3,n=2", |port| match case {
+        let mut watched = WatchedSource::new("kary,k=3,n=2", |port| match case {
             0 => port,
             1 => wide(port),
             _ => refusing(port),
@@ -161,7 +170,7 @@ fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a
         let rates = rates.with_ticks(watched.fabric(), &watched.look.ticks);
         let speed = watched.fabric().port(port).facts.speed.unwrap();
         let byte = 8e-6 / f64::from(speed.data_mbps());
-        let told = rates.of(port).unwrap().time_waited();
+        let told = rates.port(port).unwrap().wait_share();
         match bytes {
             None => assert_eq!(told, None),
             // 900,000 ticks in each second.
@@ -186,7 +195,7 @@ fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a
 /// One adapter takes in slower than three send to it, of whom one gets a fair share.
 #[test]
 fn a_hot_spot_is_seen_through_the_real_path() {
-    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let mut watched = WatchedSource::new("kary,k=3,n=2", |port| port);
     let hosts = watched.hosts();
     let (_, _, rates) = watched.between(|watched| {
         let capacity = {
@@ -203,20 +212,23 @@ fn a_hot_spot_is_seen_through_the_real_path() {
     // Ten seconds, and what lies between the answers of one port.
     let congestion = verdict.hot_spots[0].at.congestion;
     assert!((899_000.0..=901_000.0).contains(&congestion), "{congestion}");
-    let held: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.role)).collect();
-    assert_eq!(held, [(hosts[0].0, Role::ContributorOrVictim), (hosts[1].0, Role::FairShare)]);
-    assert!(verdict.untold.is_empty() && verdict.on_the_way.is_empty());
+    let held: Vec<_> = verdict.congested_adapters.iter().map(|held| (held.at.port, held.role)).collect();
+    assert_eq!(
+        held,
+        [(hosts[0].0, CongestionRole::ContributorOrVictim), (hosts[1].0, CongestionRole::FairShare)]
+    );
+    assert!(verdict.unknown_ports.is_empty() && verdict.congested_ports.is_empty());
 }
 
 #[test]
-fn who_falls_silent_between_two_sweeps_is_named_and_untold() {
-    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+fn nodes_that_fall_silent_between_two_sweeps_are_named_and_have_no_values() {
+    let mut watched = WatchedSource::new("kary,k=3,n=2", |port| port);
     let (switch, name) = {
         let (id, node) = watched.fabric().switches().last().unwrap();
         (id, node.guid())
     };
     let (before, after, rates) = watched.between(|watched| {
-        watched.simulator.with(|simulator| simulator.world_mut().silence(switch, true));
+        watched.simulator.with_simulator(|simulator| simulator.fabric_mut().set_silent(switch, true));
     });
     let ports: Vec<PortId> = watched
         .fabric()
@@ -225,24 +237,24 @@ fn who_falls_silent_between_two_sweeps_is_named_and_untold() {
         .map(|(id, _)| id)
         .collect();
     assert_eq!(before.samples.len() - after.samples.len(), ports.len());
-    assert!(rates.once == ports && watched.verdict(&rates).untold == ports);
+    assert!(rates.once == ports && watched.verdict(&rates).unknown_ports == ports);
     let silent = &watched.look.reading.as_ref().unwrap().silent;
     assert!(
         silent.len() >= ports.len()
             && silent.iter().all(|silence| silence.node.is_none_or(|node| node == name))
     );
-    assert_eq!(after.news, [News::NodeSilent { node: name }]);
-    assert!(watched.look.partial(), "{:?}", watched.look.notes);
+    assert_eq!(after.news, [FabricEvent::NodeSilent { node: name }]);
+    assert!(watched.look.is_partial(), "{:?}", watched.look.notes);
     // Back again it is counted again, from then on.
-    watched.simulator.with(|simulator| simulator.world_mut().silence(switch, false));
+    watched.simulator.with_simulator(|simulator| simulator.fabric_mut().set_silent(switch, false));
     let again = watched.sweep(after.began + TEN_SECONDS);
     assert_eq!(again.samples.len(), before.samples.len());
-    assert_eq!(again.news, [News::NodeAnswers { node: name }]);
+    assert_eq!(again.news, [FabricEvent::NodeAnswers { node: name }]);
 }
 
 #[test]
-fn what_others_clear_and_what_is_stuck_is_told_apart() {
-    let mut watched = Watched::new("kary,k=3,n=2", older);
+fn cleared_and_stuck_counters_are_distinguished() {
+    let mut watched = WatchedSource::new("kary,k=3,n=2", older);
     let hosts = watched.hosts();
     let full = u64::from(u32::MAX);
     watched.count(hosts[0].0, &[(WAIT, 70_000_000)]);
@@ -254,30 +266,31 @@ fn what_others_clear_and_what_is_stuck_is_told_apart() {
         watched.count(hosts[1].0, &[(WAIT, full + 9_000_000)]);
         watched.count(hosts[2].0, &[(WAIT, full + 9_000_000)]);
     });
-    let waited = |port: PortId| rates.of(port).unwrap().waited;
+    let waited = |port: PortId| rates.port(port).unwrap().waited;
     assert_eq!(waited(hosts[0].0), Growth::Cleared(3_000_000));
     assert_eq!(waited(hosts[1].0), Growth::Stuck);
     assert_eq!(waited(hosts[2].0), Growth::AtLeast(5_000_000));
-    assert_eq!(rates.cleared().collect::<Vec<_>>(), [hosts[0].0]);
+    assert_eq!(rates.cleared_ports().collect::<Vec<_>>(), [hosts[0].0]);
     let verdict = watched.verdict(&rates);
-    assert_eq!(verdict.untold, [hosts[1].0]);
-    let held: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.at.at_least)).collect();
+    assert_eq!(verdict.unknown_ports, [hosts[1].0]);
+    let held: Vec<_> =
+        verdict.congested_adapters.iter().map(|held| (held.at.port, held.at.at_least)).collect();
     assert_eq!(held, [(hosts[2].0, true), (hosts[0].0, true)]);
 }
 
 /// With loss and late answers every port is swept or named, and what is swept is what was counted.
 #[test]
-fn a_sweep_over_a_bad_line_is_whole_or_told() {
+fn a_sweep_over_a_bad_line_is_whole_or_partial() {
     let drawn = fabric("torus,dims=3x2");
-    let bad = Line {
-        loss: fabdeck_simulator::Share::read("5%").unwrap(),
+    let bad = LineFaults {
+        loss: fabdeck_simulator::Share::parse("5%").unwrap(),
         delay: Duration::from_millis(300),
-        ..Line::default()
+        ..LineFaults::default()
     };
     for seed in 1..=4 {
-        let simulator = SimulatedPort::new(Simulator::new(world(&drawn), bad, seed));
-        let port = simulator.open(None).unwrap();
-        let mut watched = Watched::over(simulator, port);
+        let simulator = SharedSimulator::new(Simulator::new(world(&drawn), bad, seed));
+        let port = simulator.open_port(None).unwrap();
+        let mut watched = WatchedSource::over(simulator, port);
         let all: Vec<PortId> =
             watched.fabric().ports().filter(|(_, port)| port.peer.is_some()).map(|(id, _)| id).collect();
         let (before, after, rates) = watched.between(|watched| {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck_fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Resolved, Routes, Unread};
-use fabdeck_routing::certificate::{Certificate, Cycle, Kind, LaneKnowledge, LostPairs, Scope, certify};
-use fabdeck_routing::difference::{Difference, transition};
-use fabdeck_routing::{Cause, NoPulse, Problem, Pulse, Refusal};
+use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, NodeId, PathLanes, PortNum, Routes, UnreadEntries};
+use fabdeck_routing::certificate::{
+    Certificate, DependencyCycle, LaneKnowledge, LostPairs, PairKind, RouteScope, certify,
+};
+use fabdeck_routing::difference::{RouteDifference, check_transition};
+use fabdeck_routing::{Cause, EngineRefusal, NoProgress, Problem, RouteProgress};
 
-use super::oracle::{Verdict, cyclic_together, judge};
+use super::oracle::{OracleVerdict, cyclic_together, judge};
 use super::{fabric, route};
 
 /// Small numbers, the same in every run.
@@ -24,7 +26,7 @@ impl Dice {
 }
 
 pub fn certificate(problem: &Problem<'_>, routes: &Routes, switches: bool) -> Certificate {
-    certify(problem, routes, &Scope { switches, lanes: LaneKnowledge::Known }, &NoPulse).unwrap()
+    certify(problem, routes, &RouteScope { switches, lanes: LaneKnowledge::Known }, &NoProgress).unwrap()
 }
 
 /// A fabric of some kind, of at most some forty switches.
@@ -56,7 +58,7 @@ pub fn damage(problem: &Problem<'_>, routes: &mut Routes, dice: &mut Dice) {
             1 => routes.set(switch, end.lid, Some(PortNum(dice.below(12) as u8))),
             2 => routes.set(switch, end.lid, Some(PortNum(200))),
             _ => {
-                let leaving = problem.graph.leaving(switch);
+                let leaving = problem.graph.outgoing(switch);
                 if !leaving.is_empty() {
                     let id = leaving.start + dice.below(leaving.len());
                     let channel = problem.graph.channels()[id];
@@ -74,9 +76,9 @@ fn any_lanes(problem: &Problem<'_>, routes: &mut Routes, dice: &mut Dice) {
     let mut draw = |count: usize| (0..count).map(|_| dice.below(3) as u8).collect::<Vec<_>>();
     let (stride, switches) = (routes.stride(), problem.graph.switch_count());
     routes.lanes = match draw(1)[0] {
-        0 => Lanes::One,
-        1 => Lanes::ByDestination { lanes: 3, lane: draw(stride) },
-        _ => Lanes::ByPair { lanes: 3, lane: draw(stride * switches) },
+        0 => PathLanes::One,
+        1 => PathLanes::ByDestination { lanes: 3, lane: draw(stride) },
+        _ => PathLanes::ByPair { lanes: 3, lane: draw(stride * switches) },
     };
 }
 
@@ -84,13 +86,13 @@ fn any_lanes(problem: &Problem<'_>, routes: &mut Routes, dice: &mut Dice) {
 fn pairs_of(problem: &Problem<'_>, lost: &[(u32, Lid)]) -> u64 {
     lost.iter()
         .map(|(from, lid)| {
-            let own = problem.behind(*from).iter().any(|end| end.lid == *lid);
+            let own = problem.destinations_behind(*from).iter().any(|end| end.lid == *lid);
             problem.graph.terminals_of(*from).len() as u64 - u64::from(own)
         })
         .sum()
 }
 
-fn agrees(name: &str, problem: &Problem<'_>, routes: &Routes, seen: &Certificate, verdict: &Verdict) {
+fn agrees(name: &str, problem: &Problem<'_>, routes: &Routes, seen: &Certificate, verdict: &OracleVerdict) {
     let connected = seen.lost.total() - seen.lost.by_cause(Cause::CutOff);
     assert_eq!(connected, pairs_of(problem, &verdict.lost), "{name}: {:?}", seen.lost);
     assert_eq!(seen.lost.lids, connected, "{name}");
@@ -105,7 +107,7 @@ fn agrees(name: &str, problem: &Problem<'_>, routes: &Routes, seen: &Certificate
 }
 
 /// Every dependency of a cycle belongs to the path that is named for it.
-pub fn closes(name: &str, problem: &Problem<'_>, routes: &Routes, cycles: &[Cycle]) {
+pub fn closes(name: &str, problem: &Problem<'_>, routes: &Routes, cycles: &[DependencyCycle]) {
     for cycle in cycles {
         assert_eq!(cycle.channels.len(), cycle.paths.len(), "{name}: {cycle:?}");
         for (at, proof) in cycle.paths.iter().enumerate() {
@@ -122,10 +124,10 @@ pub fn path(problem: &Problem<'_>, routes: &Routes, from: u32, to: Lid) -> Optio
     let (mut at, mut path) = (from, Vec::new());
     while path.len() <= problem.graph.switch_count() {
         let egress = routes.get(at, to)?;
-        if let Some(end) = problem.behind(at).iter().find(|end| end.lid == to) {
+        if let Some(end) = problem.destinations_behind(at).iter().find(|end| end.lid == to) {
             return (end.port == egress).then_some(path);
         }
-        let mut leaving = problem.graph.leaving(at);
+        let mut leaving = problem.graph.outgoing(at);
         let id = leaving.find(|id| problem.graph.channels()[*id].from_port == egress)?;
         path.push(id as u32);
         at = problem.graph.channels()[id].to;
@@ -139,11 +141,11 @@ fn loops_of_all_batches_are_counted() {
     let fabric = fabric("torus,dims=12x12");
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
-    assert!(fabdeck_routing::trees::batches(&problem).len() > 2);
+    assert!(fabdeck_routing::trees::switch_batches(&problem).len() > 2);
     let mut routes = route("minhop", &problem).unwrap().routes;
-    let channel = problem.graph.channels()[problem.graph.leaving(0).start];
+    let channel = problem.graph.channels()[problem.graph.outgoing(0).start];
     let mut expected = 0;
-    let is_behind = |switch: u32, lid| problem.behind(switch).iter().any(|end| end.lid == lid);
+    let is_behind = |switch: u32, lid| problem.destinations_behind(switch).iter().any(|end| end.lid == lid);
     for end in problem.destinations().iter().filter(|end| !end.is_switch()) {
         if is_behind(channel.from, end.lid) || is_behind(channel.to, end.lid) {
             continue;
@@ -164,7 +166,7 @@ fn it_says_what_the_naive_judge_says_of_good_and_damaged_tables() {
         let mut dice = Dice(seed + 1_000);
         let mut faults = Faults::default();
         if dice.below(3) == 0 {
-            faults.mark(Resolved::Node(NodeId(dice.below(fabric.switch_count()) as u32)));
+            faults.mark(ElementId::Node(NodeId(dice.below(fabric.switch_count()) as u32)));
         }
         let problem = Problem::new(&fabric, &faults);
         let mut routes = route("minhop", &problem).unwrap().routes;
@@ -194,17 +196,17 @@ fn switches_agree(
     name: &str,
     (problem, routes): (&Problem<'_>, &Routes),
     all: &Certificate,
-    verdict: &Verdict,
+    verdict: &OracleVerdict,
 ) {
     let lost: BTreeSet<(u32, Lid)> = verdict.lost.iter().chain(&verdict.lost_switches).copied().collect();
     let mut expected = 0;
     for (from, lid) in lost {
-        let own = problem.behind(from).iter().any(|end| end.lid == lid);
+        let own = problem.destinations_behind(from).iter().any(|end| end.lid == lid);
         expected += problem.graph.terminals_of(from).len() as u64 + 1 - u64::from(own);
     }
     let connected = all.lost.total() - all.lost.by_cause(Cause::CutOff);
     let broken = |switch: &u32| {
-        let own = problem.behind(*switch).iter().find(|end| end.is_switch());
+        let own = problem.destinations_behind(*switch).iter().find(|end| end.is_switch());
         own.is_some_and(|end| routes.get(*switch, end.lid) != Some(PortNum::MANAGEMENT))
     };
     let at_home = problem.switches().filter(broken);
@@ -213,7 +215,7 @@ fn switches_agree(
 }
 
 #[test]
-fn a_ring_of_five_deadlocks_and_the_paths_close_the_circle() {
+fn a_ring_of_five_deadlocks_and_the_paths_close_the_cycle() {
     let fabric = fabric("torus,dims=5");
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
@@ -222,9 +224,9 @@ fn a_ring_of_five_deadlocks_and_the_paths_close_the_circle() {
     assert_eq!((seen.deadlock_free, seen.lost.total(), seen.lanes.as_slice()), (Some(false), 0, &[0][..]));
     assert_eq!(seen.cycles[0].channels.len(), 5);
     closes("ring", &problem, &routes, &seen.cycles);
-    assert!(!seen.clean());
-    let unknown = Scope { switches: false, lanes: LaneKnowledge::Unknown };
-    let unknown = certify(&problem, &routes, &unknown, &NoPulse).unwrap();
+    assert!(!seen.is_clean());
+    let unknown = RouteScope { switches: false, lanes: LaneKnowledge::Unknown };
+    let unknown = certify(&problem, &routes, &unknown, &NoProgress).unwrap();
     assert_eq!((unknown.deadlock_free, unknown.cycles.len()), (None, 1));
 }
 
@@ -234,20 +236,20 @@ fn three_stages_are_free_between_hosts_and_not_between_switches() {
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let routes = route("minhop", &problem).unwrap().routes;
-    assert!(certificate(&problem, &routes, false).clean());
+    assert!(certificate(&problem, &routes, false).is_clean());
     let all = certificate(&problem, &routes, true);
     assert_eq!(all.deadlock_free, Some(false));
     closes("tree", &problem, &routes, &all.cycles);
 }
 
 #[test]
-fn causes_and_kinds_are_told_apart() {
+fn causes_and_kinds_are_distinguished() {
     let fabric = fabric("torus,dims=4");
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let mut routes = route("minhop", &problem).unwrap().routes;
-    let end = *problem.behind(2).iter().find(|end| !end.is_switch()).unwrap();
-    let leaving = &problem.graph.channels()[problem.graph.leaving(1)];
+    let end = *problem.destinations_behind(2).iter().find(|end| !end.is_switch()).unwrap();
+    let leaving = &problem.graph.channels()[problem.graph.outgoing(1)];
     let near = leaving.iter().find(|channel| channel.to != 2).unwrap();
     // From 1 back to where the entry leads to 1 again; elsewhere nothing.
     routes.set(near.from, end.lid, Some(near.from_port));
@@ -259,13 +261,13 @@ fn causes_and_kinds_are_told_apart() {
         "{:?}",
         seen.loops
     );
-    assert!(seen.lost.by_cause(Cause::Loop) >= 2 && seen.lost.by_kind(Kind::Hosts) == seen.lost.total());
+    assert!(seen.lost.by_cause(Cause::Loop) >= 2 && seen.lost.by_kind(PairKind::Hosts) == seen.lost.total());
     routes.set(near.from, end.lid, None);
     let seen = certificate(&problem, &routes, true);
     let LostPairs { counts, .. } = seen.lost;
-    assert!(counts[Kind::Hosts as usize][Cause::NoRoute as usize] > 0, "{counts:?}");
-    assert!(counts[Kind::Hosts as usize][Cause::DeadEnd as usize] > 0, "{counts:?}");
-    assert!(counts[Kind::Switches as usize][Cause::NoRoute as usize] > 0, "{counts:?}");
+    assert!(counts[PairKind::Hosts as usize][Cause::NoRoute as usize] > 0, "{counts:?}");
+    assert!(counts[PairKind::Hosts as usize][Cause::DeadEnd as usize] > 0, "{counts:?}");
+    assert!(counts[PairKind::Switches as usize][Cause::NoRoute as usize] > 0, "{counts:?}");
 }
 
 #[test]
@@ -287,11 +289,11 @@ fn threads_do_not_show() {
 }
 
 #[test]
-fn who_waits_no_longer_gets_no_certificate() {
-    struct Gone;
-    impl Pulse for Gone {
-        fn step(&self, _: usize, _: usize) {}
-        fn cancelled(&self) -> bool {
+fn a_cancelled_certificate_is_none() {
+    struct CancelledPulse;
+    impl RouteProgress for CancelledPulse {
+        fn report(&self, _: usize, _: usize) {}
+        fn is_cancelled(&self) -> bool {
             true
         }
     }
@@ -299,7 +301,10 @@ fn who_waits_no_longer_gets_no_certificate() {
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let routes = route("minhop", &problem).unwrap().routes;
-    assert_eq!(certify(&problem, &routes, &Scope::default(), &Gone), Err(Refusal::Cancelled));
+    assert_eq!(
+        certify(&problem, &routes, &RouteScope::default(), &CancelledPulse),
+        Err(EngineRefusal::Cancelled)
+    );
 }
 
 #[test]
@@ -311,7 +316,7 @@ fn differences_are_those_of_every_path() {
         let old = route("minhop", &problem).unwrap().routes;
         let mut new = old.clone();
         damage(&problem, &mut new, &mut Dice(seed));
-        let mut expected = Difference::default();
+        let mut expected = RouteDifference::default();
         for switch in problem.switches() {
             let changed: Vec<usize> =
                 (0..old.stride()).filter(|lid| old.row(switch)[*lid] != new.row(switch)[*lid]).collect();
@@ -326,9 +331,9 @@ fn differences_are_those_of_every_path() {
                 expected.moved_pairs += u64::from(moved);
             }
         }
-        assert_eq!(Difference::between(&problem, &old, &new), expected, "seed {seed}");
-        assert_eq!(Difference::between(&problem, &old, &old), Difference::default());
-        let both = transition(&problem, &old, &new, &Scope::default());
+        assert_eq!(RouteDifference::between(&problem, &old, &new), expected, "seed {seed}");
+        assert_eq!(RouteDifference::between(&problem, &old, &old), RouteDifference::default());
+        let both = check_transition(&problem, &old, &new, &RouteScope::default());
         for cycle in &both.cycles {
             for (at, proof) in cycle.paths.iter().enumerate() {
                 let routes = [&old, &new][proof.routes];
@@ -358,9 +363,9 @@ fn a_transition_is_safe_where_all_paths_of_both_together_have_no_cycle() {
             any_lanes(&problem, &mut new, &mut dice);
         }
         for switches in [false, true] {
-            let scope = Scope { switches, lanes: LaneKnowledge::Known };
+            let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
             let together = cyclic_together(&problem, &[&old, &new], switches);
-            let seen = transition(&problem, &old, &new, &scope).safe;
+            let seen = check_transition(&problem, &old, &new, &scope).safe;
             assert_eq!(seen, Some(!together), "seed {seed}, switches {switches}");
             let alone = [&old, &new].iter().any(|routes| cyclic_together(&problem, &[routes], switches));
             safe += u32::from(!together);
@@ -381,31 +386,31 @@ fn two_sound_sets_of_routes_can_deadlock_on_the_way_from_one_to_the_other() {
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let straight = route("minhop", &problem).unwrap().routes;
-    assert!(certificate(&problem, &straight, false).clean());
+    assert!(certificate(&problem, &straight, false).is_clean());
     // The same towards all, but from one switch to one other by way of the third.
     let around = |switch: u32| {
         let mut routes = straight.clone();
         let to = (switch + 2) % 3;
-        let leaving = problem.graph.leaving(switch);
+        let leaving = problem.graph.outgoing(switch);
         let by =
             problem.graph.channels()[leaving].iter().find(|channel| channel.to == (switch + 1) % 3).unwrap();
-        for end in problem.behind(to).iter().filter(|end| !end.is_switch()) {
+        for end in problem.destinations_behind(to).iter().filter(|end| !end.is_switch()) {
             routes.set(switch, end.lid, Some(by.from_port));
         }
         routes
     };
     let mut old = around(0);
-    for lid in problem.behind(0).iter().filter(|end| !end.is_switch()).map(|end| end.lid) {
+    for lid in problem.destinations_behind(0).iter().filter(|end| !end.is_switch()).map(|end| end.lid) {
         let from_one = around(1);
         old.set(1, lid, from_one.get(1, lid));
     }
     let new = around(2);
-    let scope = Scope::default();
-    assert!(certificate(&problem, &old, false).clean() && certificate(&problem, &new, false).clean());
-    let both = transition(&problem, &old, &new, &scope);
+    let scope = RouteScope::default();
+    assert!(certificate(&problem, &old, false).is_clean() && certificate(&problem, &new, false).is_clean());
+    let both = check_transition(&problem, &old, &new, &scope);
     assert_eq!(both.safe, Some(false));
     assert!(both.cycles[0].paths.iter().any(|proof| proof.routes == 1), "{both:?}");
-    assert_eq!(transition(&problem, &old, &old, &scope).safe, Some(true));
+    assert_eq!(check_transition(&problem, &old, &old, &scope).safe, Some(true));
 }
 
 /// What was not read hides entries of its blocks alone, and one LID that is not known may serve a whole port.
@@ -414,22 +419,22 @@ fn pairs_over_what_was_not_read_are_neither_lost_nor_served() {
     let (fabric, none) = (fabric("mport,m=4,n=2"), Faults::default());
     let problem = Problem::new(&fabric, &none);
     let whole = route("minhop", &problem).unwrap().routes;
-    let ports = problem.behind(1).iter().filter(|end| !end.is_switch()).collect::<Vec<_>>();
+    let ports = problem.destinations_behind(1).iter().filter(|end| !end.is_switch()).collect::<Vec<_>>();
     let ends: Vec<_> = ports.iter().filter(|end| end.port == ports[0].port).collect();
-    let from = problem.switches().find(|at| *at != 1 && problem.behind(*at).len() > 1).unwrap();
-    let seen = |missing: [Option<PortNum>; 2], unread: Option<Unread>| {
+    let from = problem.switches().find(|at| *at != 1 && problem.destinations_behind(*at).len() > 1).unwrap();
+    let seen = |missing: [Option<PortNum>; 2], unread: Option<UnreadEntries>| {
         let mut routes = whole.clone();
         ends.iter().zip(missing).for_each(|(end, port)| routes.set(from, end.lid, port));
-        let unread: BTreeMap<u32, Unread> = unread.into_iter().map(|unread| (from, unread)).collect();
+        let unread: BTreeMap<u32, UnreadEntries> = unread.into_iter().map(|unread| (from, unread)).collect();
         let lost = certificate(&problem, &routes.with_unread(unread), false).lost;
         (lost.total(), lost.unread(), lost.lids, lost.partial, lost.first.len())
     };
-    let block = |number| Some(Unread::Blocks([number].into()));
+    let block = |number| Some(UnreadEntries::Blocks([number].into()));
     assert_eq!(ends.len(), 2);
     let (lost, ..) = seen([None, None], None);
     assert!(lost > 0);
     assert_eq!(seen([None, None], block(7)), seen([None, None], None));
-    for unread in [block(0), Some(Unread::All)] {
+    for unread in [block(0), Some(UnreadEntries::All)] {
         assert_eq!(seen([None, None], unread), (0, lost, 0, 0, 0));
     }
     // An entry that leads astray is known to; the other LID of the port may still be reached.

@@ -1,19 +1,19 @@
 //! What every test of an engine begins with.
 
 use fabdeck_fabric::Fabric;
-use fabdeck_fabric::generate::{Spec, generate};
-use fabdeck_routing::{Answer, NoPulse, Problem, Refusal, Request, engine};
+use fabdeck_fabric::generate::{FabricSpec, generate};
+use fabdeck_routing::{EngineAnswer, EngineRefusal, NoProgress, Problem, Request, find_engine};
 
 pub fn fabric(name: &str) -> Fabric {
-    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+    generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
 }
 
-pub fn route(id: &str, problem: &Problem<'_>) -> Result<Answer, Refusal> {
+pub fn route(id: &str, problem: &Problem<'_>) -> Result<EngineAnswer, EngineRefusal> {
     route_as(id, problem, &Request::default())
 }
 
-pub fn route_as(id: &str, problem: &Problem<'_>, request: &Request) -> Result<Answer, Refusal> {
-    (engine(id).unwrap().route)(problem, request, &NoPulse)
+pub fn route_as(id: &str, problem: &Problem<'_>, request: &Request) -> Result<EngineAnswer, EngineRefusal> {
+    (find_engine(id).unwrap().route)(problem, request, &NoProgress)
 }
 
 /// The same bytes on one thread and on two.

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fabdeck_fabric::{Fabric, Faults, Lanes, Routes};
-use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck_routing::{DEGRADED, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use fabdeck_fabric::{Fabric, Faults, PathLanes, Routes};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::{
+    DEGRADED_REMARK, EngineRefusal, NoProgress, Problem, Request, RouteProgress, find_engine,
+};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as};
@@ -27,8 +29,10 @@ fn holds(name: &str, fabric: &Fabric, faults: &Faults, lanes: u8) {
 
 /// More lanes are needed than were given: so many as it says will do, one less will not, and on one lane shortest paths
 /// wait for each other in a circle.
-fn refused_rightly(name: &str, problem: &Problem<'_>, lanes: u8, refusal: &Refusal) {
-    let Refusal::Lanes { engine: "dfsssp", needed, given } = refusal else { panic!("{name}: {refusal}") };
+fn refused_rightly(name: &str, problem: &Problem<'_>, lanes: u8, refusal: &EngineRefusal) {
+    let EngineRefusal::Lanes { engine: "dfsssp", needed, given } = refusal else {
+        panic!("{name}: {refusal}")
+    };
     assert!(*needed > u32::from(lanes) && *given == lanes, "{name}: {refusal}");
     let with = |lanes: u32| {
         let lanes = u8::try_from(lanes).unwrap();
@@ -41,7 +45,7 @@ fn refused_rightly(name: &str, problem: &Problem<'_>, lanes: u8, refusal: &Refus
     assert!(!verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
     assert_eq!(
         with(needed - 1).unwrap_err(),
-        Refusal::Lanes { engine: "dfsssp", needed: *needed, given: *needed as u8 - 1 }
+        EngineRefusal::Lanes { engine: "dfsssp", needed: *needed, given: *needed as u8 - 1 }
     );
     let plain = judge(problem, &route("sssp", problem).unwrap().routes);
     assert!(plain.cycle || plain.cycle_switches, "{name}: sssp needs no second lane");
@@ -74,7 +78,7 @@ fn a_ring_with_traffic_all_around_needs_two_lanes() {
     let problem = Problem::new(&fabric, &faults);
     let one = Request { lanes: 1, ..Request::default() };
     let refused = route_as("dfsssp", &problem, &one).unwrap_err();
-    assert_eq!(refused, Refusal::Lanes { engine: "dfsssp", needed: 2, given: 1 });
+    assert_eq!(refused, EngineRefusal::Lanes { engine: "dfsssp", needed: 2, given: 1 });
     assert_eq!(refused.to_string(), "FD-8002: dfsssp needs 2 lanes here and may use 1");
     let refused = route_as("sar", &problem, &one).unwrap_err();
     assert_eq!(refused.to_string(), "FD-8002: sar needs 2 lanes here and may use 1");
@@ -89,7 +93,7 @@ fn trees_stay_on_one_lane_with_their_switches() {
         let problem = Problem::new(&fabric, &faults);
         let request = Request { lanes: 1, ..Request::default() };
         match route_as("dfsssp", &problem, &request) {
-            Ok(answer) => assert_eq!(answer.routes.lanes, Lanes::One, "{name}"),
+            Ok(answer) => assert_eq!(answer.routes.lanes, PathLanes::One, "{name}"),
             // Adapters on spines send and receive: shortest paths among them turn in every leaf.
             Err(refused) => {
                 assert!(name.ends_with("aggregation=yes"), "{name}: {refused}");
@@ -135,7 +139,7 @@ fn what_has_no_cycle_on_one_lane_stays_there_as_sssp_made_it() {
         }
         acyclic += 1;
         let laned = route("dfsssp", &problem).unwrap().routes;
-        assert_eq!(laned.lanes, Lanes::One, "{name}");
+        assert_eq!(laned.lanes, PathLanes::One, "{name}");
         assert!(laned == plain, "{name}: other tables than sssp's");
     }
     assert!(acyclic > 20, "{acyclic} fabrics without a cycle show little");
@@ -158,27 +162,27 @@ fn one_thread_and_two_give_the_same_bytes() {
 }
 
 /// Cancels after so many steps.
-struct Impatient(AtomicUsize);
+struct PulseLimit(AtomicUsize);
 
-impl Pulse for Impatient {
-    fn step(&self, _: usize, _: usize) {
+impl RouteProgress for PulseLimit {
+    fn report(&self, _: usize, _: usize) {
         self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).ok();
     }
 
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst) == 0
     }
 }
 
 #[test]
-fn it_stops_when_it_is_told_to() {
+fn it_stops_when_cancelled() {
     let (fabric, faults) = (fabric("torus,dims=6x6"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
     for id in ["sssp", "dfsssp"] {
         for steps in [0, 1, 2, 3] {
-            let pulse = Impatient(AtomicUsize::new(steps));
-            let answer = (engine(id).unwrap().route)(&problem, &Request::default(), &pulse);
-            assert!(matches!(answer, Err(Refusal::Cancelled)), "{id} after {steps}");
+            let pulse = PulseLimit(AtomicUsize::new(steps));
+            let answer = (find_engine(id).unwrap().route)(&problem, &Request::default(), &pulse);
+            assert!(matches!(answer, Err(EngineRefusal::Cancelled)), "{id} after {steps}");
         }
     }
 }
@@ -198,16 +202,16 @@ fn with_too_few_lanes_it_degrades_and_says_so_and_is_never_worse_than_up_and_dow
         let (fabric, faults) = (fabric(name), Faults::default());
         let problem = Problem::new(&fabric, &faults);
         let most = |routes: &Routes| {
-            let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
-            let certificate = certify(&problem, routes, &scope, &NoPulse).unwrap();
-            assert!(certificate.clean(), "{name}");
+            let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
+            let certificate = certify(&problem, routes, &scope, &NoProgress).unwrap();
+            assert!(certificate.is_clean(), "{name}");
             certificate.edge_forwarding_index.max
         };
         let bound = most(&route("updn", &problem).unwrap().routes);
         for (id, lanes) in [("dfsssp", 1), ("dfsssp", 2), ("sar", 2), ("dfsssp", 3)] {
             let request = Request { lanes, ..Request::default() };
             let Ok(answer) = route_as(id, &problem, &request) else { continue };
-            let says = answer.remarks.iter().any(|remark| remark.starts_with(DEGRADED));
+            let says = answer.remarks.iter().any(|remark| remark.starts_with(DEGRADED_REMARK));
             assert_eq!(says, answer.degraded, "{name}: {:?}", answer.remarks);
             assert!(answer.routes.lane_count() <= lanes, "{name}");
             if answer.degraded {

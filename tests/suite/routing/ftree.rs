@@ -1,7 +1,7 @@
 //! `ftree`: hosts of a tree on shortest paths, balanced; what has no way up and down is left out.
 
 use fabdeck_fabric::{Faults, NodeId};
-use fabdeck_routing::{Problem, Refusal, Request};
+use fabdeck_routing::{EngineRefusal, Problem, Request};
 
 use super::load::Traffic;
 use super::oracle::judge;
@@ -62,7 +62,9 @@ fn what_is_no_tree_is_refused_by_name() {
         let (fabric, faults) = (fabric(name), Faults::default());
         let problem = Problem::new(&fabric, &faults);
         for engine in ["ftree", "sftree"] {
-            let Err(Refusal::Unfit { why, .. }) = route(engine, &problem) else { panic!("{name} {engine}") };
+            let Err(EngineRefusal::Unfit { why, .. }) = route(engine, &problem) else {
+                panic!("{name} {engine}")
+            };
             assert!(why.contains("no tree") && why.contains("0x"), "{why}");
         }
     }
@@ -83,7 +85,7 @@ fn roots_and_compute_nodes_can_be_given() {
     assert_eq!(by_hosts.routes, by_roots.routes);
     let compute_nodes = vec![fabric.node(NodeId(0)).guid()];
     let none = route_as("ftree", &problem, &Request { compute_nodes, ..Request::default() });
-    assert!(matches!(none, Err(Refusal::Request { engine: "ftree", .. })));
+    assert!(matches!(none, Err(EngineRefusal::Request { engine: "ftree", .. })));
 }
 
 /// Who serves takes its turn after those that compute, named by node or by port.
@@ -107,7 +109,7 @@ fn io_nodes_do_not_compute() {
     assert_eq!(routes(Request { io_nodes: io_ports, ..Request::default() }), by_hosts);
     let io_nodes = hosts.iter().map(node).collect();
     let none = route_as("ftree", &problem, &Request { io_nodes, ..Request::default() });
-    assert!(matches!(none, Err(Refusal::Request { engine: "ftree", .. })));
+    assert!(matches!(none, Err(EngineRefusal::Request { engine: "ftree", .. })));
 }
 
 #[test]

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fabdeck::session::{
-    Asked, Comparison, EngineRow, Listing, Look, Report, Sent, Value, capped, check_in_force, propose,
-    report_lines, supposed_words,
+    CertificateReport, EngineComparison, EngineRow, LevelsInForce, Listing, ProposalOptions, Snapshot, Value,
+    cap_request, check_in_force, propose, report_lines, supposed_words,
 };
-use fabdeck_fabric::observe::{Adaptive, Observation};
+use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{
-    Fabric, Faults, Lane, Levels, NodeId, PortId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables,
+    Fabric, Faults, Lane, NodeId, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
 };
-use fabdeck_routing::certificate::{Mapping, Served, serve};
-use fabdeck_routing::{NoPulse, Problem, Request};
+use fabdeck_routing::certificate::{LaneMapping, ServiceCertificate, certify_service};
+use fabdeck_routing::{NoProgress, Problem, Request};
 
 use super::certificate::{Dice, any_fabric};
 use super::{fabric, route};
@@ -35,7 +35,7 @@ fn row(lanes: &[usize]) -> Sl2Vl {
 fn tables(fabric: &Fabric, routes: &Routes, mut of: impl FnMut(u32, u8, u8) -> Option<Sl2Vl>) -> Tables {
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        let held = tables.entry(id);
+        let held = tables.node_mut(id);
         held.lft = Some(routes.lft(id.0));
         let ports: Vec<PortNum> = fabric.ports_of(id).map(|(_, port)| port.number).collect();
         for (from, to) in ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to))) {
@@ -47,28 +47,34 @@ fn tables(fabric: &Fabric, routes: &Routes, mut of: impl FnMut(u32, u8, u8) -> O
     tables
 }
 
-type Used = (u32, PortNum, u8);
+type UsedChannel = (u32, PortNum, u8);
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Naive {
+struct NaiveVerdict {
     cycle: bool,
     lanes: BTreeSet<u8>,
     limits: BTreeMap<(PortId, u8), u64>,
 }
 
 /// Walks the paths of every source by itself. A source whose levels differ counts with the lowest.
-fn naive(problem: &Problem<'_>, routes: &Routes, tables: &Tables, levels: &Levels, switches: bool) -> Naive {
-    let (mut found, mut waits) = (Naive::default(), BTreeSet::new());
+fn naive(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    tables: &Tables,
+    levels: &ServiceLevels,
+    switches: bool,
+) -> NaiveVerdict {
+    let (mut found, mut waits) = (NaiveVerdict::default(), BTreeSet::new());
     for from in problem.switches() {
         let ends = problem.graph.terminals_of(from).iter().map(|end| end.switch_port);
         let own = switches.then_some(PortNum::MANAGEMENT);
         for port in ends.chain(own) {
             for to in problem.switches() {
-                for end in problem.behind(to).iter().filter(|end| switches || !end.is_switch()) {
+                for end in problem.destinations_behind(to).iter().filter(|end| switches || !end.is_switch()) {
                     if from == to && end.port == port {
                         continue;
                     }
-                    let bits = levels.of(from, end.lid);
+                    let bits = levels.level_bits(from, end.lid);
                     for at in (0..16).filter(|at| bits >> at & 1 == 1) {
                         let paths = u64::from(bits.trailing_zeros() == at);
                         let whole = whole_path(problem, routes, from, to, end);
@@ -106,7 +112,7 @@ fn whole_path(
             path.push((at, out, None));
             return (out == end.port).then_some(path);
         }
-        let id = problem.graph.leaving(at).find(|id| problem.graph.channels()[*id].from_port == out)?;
+        let id = problem.graph.outgoing(at).find(|id| problem.graph.channels()[*id].from_port == out)?;
         let channel = problem.graph.channels()[id];
         path.push((at, out, Some(channel.to_port)));
         at = channel.to;
@@ -119,10 +125,10 @@ fn walk(
     tables: &Tables,
     (mut from, at, paths): (PortNum, usize, u64),
     hops: &[(u32, PortNum, Option<PortNum>)],
-    found: &mut Naive,
-    waits: &mut BTreeSet<(Used, Used)>,
+    found: &mut NaiveVerdict,
+    waits: &mut BTreeSet<(UsedChannel, UsedChannel)>,
 ) {
-    let mut last: Option<Used> = None;
+    let mut last: Option<UsedChannel> = None;
     for (switch, out, next) in hops {
         if *out == PortNum::MANAGEMENT {
             return;
@@ -143,10 +149,10 @@ fn walk(
     }
 }
 
-fn cyclic(waits: &BTreeSet<(Used, Used)>) -> bool {
+fn cyclic(waits: &BTreeSet<(UsedChannel, UsedChannel)>) -> bool {
     let mut left = waits.clone();
     loop {
-        let waiting: BTreeSet<Used> = left.iter().map(|(_, used)| *used).collect();
+        let waiting: BTreeSet<UsedChannel> = left.iter().map(|(_, used)| *used).collect();
         let before = left.len();
         left.retain(|(used, _)| waiting.contains(used));
         if left.len() == before {
@@ -155,9 +161,9 @@ fn cyclic(waits: &BTreeSet<(Used, Used)>) -> bool {
     }
 }
 
-fn seen(served: &Served) -> Naive {
-    Naive {
-        cycle: served.circle.is_some(),
+fn naive_verdict_of_tables(served: &ServiceCertificate) -> NaiveVerdict {
+    NaiveVerdict {
+        cycle: served.credit_loop.is_some(),
         lanes: served.lanes.iter().copied().collect(),
         limits: served.limits.iter().map(|limit| ((limit.port, limit.lane), limit.paths)).collect(),
     }
@@ -184,11 +190,11 @@ fn served(
     problem: &Problem<'_>,
     routes: &Routes,
     tables: &Tables,
-    levels: &Levels,
+    levels: &ServiceLevels,
     switches: bool,
-) -> Served {
-    let mapping = Mapping::new(problem, tables);
-    serve(problem, routes, switches, &mapping, levels, &NoPulse).unwrap()
+) -> ServiceCertificate {
+    let mapping = LaneMapping::new(problem, tables);
+    certify_service(problem, routes, switches, &mapping, levels, &NoProgress).unwrap()
 }
 
 #[test]
@@ -221,7 +227,7 @@ fn any_tables_of_lanes_are_judged_as_by_walking_every_path() {
             }
             Some(row)
         });
-        let mut levels = Levels::unsaid(problem.graph.switch_count(), fabric.top_lid());
+        let mut levels = ServiceLevels::unknown(problem.graph.switch_count(), fabric.top_lid());
         for switch in problem.switches() {
             for end in problem.destinations() {
                 levels.add(switch, end.lid, level(dice.below(3)));
@@ -233,9 +239,9 @@ fn any_tables_of_lanes_are_judged_as_by_walking_every_path() {
         for switches in [false, true] {
             let served = served(&problem, &answer.routes, &tables, &levels, switches);
             let naive = naive(&problem, &answer.routes, &tables, &levels, switches);
-            assert_eq!(seen(&served), naive, "{seed} {engine} {switches}");
-            assert!(served.whole(), "{seed}: {served:?}");
-            if let Some(circle) = &served.circle {
+            assert_eq!(naive_verdict_of_tables(&served), naive, "{seed} {engine} {switches}");
+            assert!(served.is_complete(), "{seed}: {served:?}");
+            if let Some(circle) = &served.credit_loop {
                 assert_eq!(
                     circle.paths.len(),
                     circle.hops.len(),
@@ -251,12 +257,12 @@ fn any_tables_of_lanes_are_judged_as_by_walking_every_path() {
     assert!(cycles > 12 && free > 12 && limited > 6, "{cycles} {free} {limited}");
 }
 
-fn looked(fabric: Fabric, adaptive: Option<Adaptive>) -> Look {
-    Look::new("here", Observation { fabric, adaptive, ..Observation::default() }, &Default::default())
+fn looked(fabric: Fabric, adaptive: Option<AdaptiveRouting>) -> Snapshot {
+    Snapshot::new("here", Observation { fabric, adaptive, ..Observation::default() }, &Default::default())
 }
 
-fn judged(look: &Look, tables: &Tables, sent: Sent<'_>) -> Report {
-    check_in_force(look, tables, &Faults::default(), false, sent, &NoPulse).unwrap()
+fn judged(look: &Snapshot, tables: &Tables, sent: LevelsInForce<'_>) -> CertificateReport {
+    check_in_force(look, tables, &Faults::default(), false, sent, &NoProgress).unwrap()
 }
 
 /// A ring of 5: by shortest paths a circle on one lane, and none with a second one from the first switch's cable on.
@@ -267,13 +273,13 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     let problem = Problem::new(&fabric, &faults);
     let routes = route("minhop", &problem).unwrap().routes;
     let layered = route("dfsssp", &problem).unwrap().routes;
-    let mut levels = Levels::unsaid(5, fabric.top_lid());
+    let mut levels = ServiceLevels::unknown(5, fabric.top_lid());
     for (switch, end) in
         problem.switches().flat_map(|at| problem.destinations().iter().map(move |end| (at, end)))
     {
         levels.add(switch, end.lid, level(layered.lane(switch, end.lid).value().into()));
     }
-    let records = Sent::Records { levels: &levels, every: false };
+    let records = LevelsInForce::Records { levels: &levels, every: false };
     let look = looked(fabric.clone(), None);
     let straight = |routes: &Routes| tables(&fabric, routes, |_, _, _| Some(row(&[0, 1, 2, 3])));
     let free = judged(&look, &straight(&layered), records);
@@ -282,9 +288,9 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     let flat = judged(&look, &tables(&fabric, &layered, |_, _, _| Some(row(&[3, 3]))), records);
     assert_eq!((flat.deadlock_free, flat.cycle_lane, flat.lanes), (Some(false), Some(3), 1));
     // One switch that swaps them closes a circle over both lanes, or at least changes nothing for the better.
-    let one = judged(&look, &straight(&routes), Sent::One);
+    let one = judged(&look, &straight(&routes), LevelsInForce::One);
     assert_eq!((one.deadlock_free, one.lanes_from, one.cycle_lane), (Some(false), "one", Some(0)));
-    assert_eq!(judged(&look, &straight(&routes), Sent::Unknown).deadlock_free, None);
+    assert_eq!(judged(&look, &straight(&routes), LevelsInForce::Unknown).deadlock_free, None);
     // A lane more at the cable from switch 0 to its neighbour: a dateline.
     let dateline = tables(&fabric, &routes, |switch, from, to| {
         let ring = |port: u8| fabric.peer(fabric.port_of(NodeId(switch), PortNum(port)).unwrap());
@@ -293,17 +299,18 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
         };
         Some(row(&[usize::from(switch == 0 && between(from) && between(to))]))
     });
-    let served = check_in_force(&look, &dateline, &faults, false, Sent::One, &NoPulse).unwrap();
+    let served = check_in_force(&look, &dateline, &faults, false, LevelsInForce::One, &NoProgress).unwrap();
     assert_eq!((served.deadlock_free, served.lanes), (Some(true), 2), "{served:?}");
     // With adaptive routing on, no verdict, whatever the tables say.
-    let adaptive = judged(&looked(fabric.clone(), Some(Adaptive::On(2))), &straight(&layered), records);
+    let adaptive =
+        judged(&looked(fabric.clone(), Some(AdaptiveRouting::On(2))), &straight(&layered), records);
     assert_eq!((adaptive.deadlock_free, adaptive.adaptive_routing), (None, Some(2)));
     // A switch that says nothing of its lanes leaves it open; so does a path without a record.
     let gap = |switch: u32, _: u8, _: u8| (switch != 3).then(|| row(&[0, 1]));
     let untold = judged(&look, &tables(&fabric, &layered, gap), records);
     assert_eq!((untold.deadlock_free, untold.untold_switches), (None, 1));
-    let nothing = Levels::unsaid(5, fabric.top_lid());
-    let silent = judged(&look, &straight(&layered), Sent::Records { levels: &nothing, every: true });
+    let nothing = ServiceLevels::unknown(5, fabric.top_lid());
+    let silent = judged(&look, &straight(&layered), LevelsInForce::Records { levels: &nothing, every: true });
     assert_eq!((silent.deadlock_free, silent.unsaid_paths > 0), (None, true));
 }
 
@@ -316,7 +323,7 @@ fn what_is_dropped_is_no_promise_for_any_lanes() {
     let problem = Problem::new(&fabric, &faults);
     let routes = route("minhop", &problem).unwrap().routes;
     let drops = |switch: u32, _: u8, _: u8| Some(row(&[if switch == 2 { 15 } else { 0 }]));
-    let report = judged(&looked(fabric.clone(), None), &tables(&fabric, &routes, drops), Sent::One);
+    let report = judged(&looked(fabric.clone(), None), &tables(&fabric, &routes, drops), LevelsInForce::One);
     assert_eq!((report.deadlock_free, report.unreachable), (Some(true), 0));
     let lines = report_lines(&report);
     let line =
@@ -346,19 +353,19 @@ fn lanes_are_known_to_a_check_as_to_a_proposal() {
     let gap = tables(&fabric, &routes, |switch, _, _| (switch != 3).then(|| row(&[0])));
     let (on, free) = (Some(false), Some(true));
     for (look, tables, sent, from, verdict) in [
-        (&look, &none, Sent::Unknown, "unknown", None),
-        (&look, &none, Sent::Unsaid, "level 0 assumed", on),
+        (&look, &none, LevelsInForce::Unknown, "unknown", None),
+        (&look, &none, LevelsInForce::Unsaid, "level 0 assumed", on),
         // Routes that take two lanes where nothing says so: level 0 is what is judged.
-        (&look, &laid, Sent::Unsaid, "level 0 assumed", on),
-        (&look, &none, Sent::One, "one", on),
+        (&look, &laid, LevelsInForce::Unsaid, "level 0 assumed", on),
+        (&look, &none, LevelsInForce::One, "one", on),
         // Whatever the level, it comes to lane 3.
-        (&look, &flat, Sent::Unsaid, "SL2VL tables", on),
-        (&look, &flat, Sent::Unknown, "unknown", None),
-        (&assumed, &laid, Sent::Unsaid, "assumed", free),
-        (&assumed, &laid, Sent::One, "one", on),
-        (&assumed, &laid, Sent::Unknown, "unknown", None),
+        (&look, &flat, LevelsInForce::Unsaid, "SL2VL tables", on),
+        (&look, &flat, LevelsInForce::Unknown, "unknown", None),
+        (&assumed, &laid, LevelsInForce::Unsaid, "assumed", free),
+        (&assumed, &laid, LevelsInForce::One, "one", on),
+        (&assumed, &laid, LevelsInForce::Unknown, "unknown", None),
         // One switch that says nothing is no better than all.
-        (&look, &gap, Sent::One, "one", on),
+        (&look, &gap, LevelsInForce::One, "one", on),
     ] {
         let report = judged(look, tables, sent);
         assert_eq!((report.lanes_from, report.deadlock_free), (from, verdict), "{sent:?} {from}");
@@ -367,9 +374,9 @@ fn lanes_are_known_to_a_check_as_to_a_proposal() {
             continue;
         }
         let request = Request::default();
-        let asked = Asked { sent, ..Asked::of(&request) };
-        let engine = fabdeck_routing::engine("minhop").unwrap();
-        let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
+        let asked = ProposalOptions { sent, ..ProposalOptions::for_terminals(&request) };
+        let engine = fabdeck_routing::find_engine("minhop").unwrap();
+        let proposal = propose(look, tables, &faults, engine, asked, &NoProgress).unwrap();
         assert_eq!(proposal.transition.old_lanes, from, "{sent:?}");
     }
 }
@@ -385,8 +392,8 @@ fn a_port_without_the_lane_drops_paths_and_is_named() {
     let routes = route("minhop", &problem).unwrap().routes;
     let tables = tables(&fabric, &routes, |_, _, _| Some(row(&[1])));
     let look = looked(fabric.clone(), None);
-    let report = judged(&look, &tables, Sent::One);
-    assert!(report.findings() && report.limited_paths > 0, "{report:?}");
+    let report = judged(&look, &tables, LevelsInForce::One);
+    assert!(report.has_findings() && report.limited_paths > 0, "{report:?}");
     let name = look.port_name(narrow);
     let said =
         report.lane_limits.iter().find(|limit| limit.contains(&format!("port {name} has 1 lane and ")));
@@ -395,8 +402,8 @@ fn a_port_without_the_lane_drops_paths_and_is_named() {
     let host = problem.graph.terminals()[0].port;
     let mut silent = tables.clone();
     let number = fabric.port(host).number;
-    silent.entry(fabric.port(host).node).sl2vl.insert((PortNum(0), number), row(&[15]));
-    let report = judged(&look, &silent, Sent::One);
+    silent.node_mut(fabric.port(host).node).sl2vl.insert((PortNum(0), number), row(&[15]));
+    let report = judged(&look, &silent, LevelsInForce::One);
     let named = format!("port {} drops", look.port_name(host));
     assert!(report.lane_limits.iter().any(|limit| limit.starts_with(&named)), "{:?}", report.lane_limits);
 }
@@ -408,21 +415,21 @@ fn a_transition_goes_by_the_lanes_in_force() {
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let layered = route("dfsssp", &problem).unwrap().routes;
-    let mut levels = Levels::unsaid(5, fabric.top_lid());
+    let mut levels = ServiceLevels::unknown(5, fabric.top_lid());
     for (switch, end) in
         problem.switches().flat_map(|at| problem.destinations().iter().map(move |end| (at, end)))
     {
         levels.add(switch, end.lid, level(layered.lane(switch, end.lid).value().into()));
     }
-    let records = Sent::Records { levels: &levels, every: true };
+    let records = LevelsInForce::Records { levels: &levels, every: true };
     let straight = tables(&fabric, &layered, |_, _, _| Some(row(&[0, 1, 2, 3])));
     let flat = tables(&fabric, &layered, |_, _, _| Some(row(&[3; 16])));
     let look = looked(fabric.clone(), None);
     let request = Request::default();
-    let engine = fabdeck_routing::engine("dfsssp").unwrap();
-    let change = |look: &Look, tables: &Tables, sent: Sent<'_>| {
-        let asked = Asked { sent, ..Asked::of(&request) };
-        let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
+    let engine = fabdeck_routing::find_engine("dfsssp").unwrap();
+    let change = |look: &Snapshot, tables: &Tables, sent: LevelsInForce<'_>| {
+        let asked = ProposalOptions { sent, ..ProposalOptions::for_terminals(&request) };
+        let proposal = propose(look, tables, &faults, engine, asked, &NoProgress).unwrap();
         (proposal.transition, proposal.changed_lanes)
     };
     let (same, changed) = change(&look, &straight, records);
@@ -430,15 +437,15 @@ fn a_transition_goes_by_the_lanes_in_force() {
         (same.safe, same.old_lanes.as_str(), changed),
         (Some(true), "path records, every pair", Some(0))
     );
-    let (unknown, changed) = change(&look, &straight, Sent::Unknown);
+    let (unknown, changed) = change(&look, &straight, LevelsInForce::Unknown);
     assert_eq!((unknown.safe, unknown.old_lanes.as_str(), changed), (None, "unknown", None));
     assert!(unknown.reason.is_some() && unknown.cycle.is_some() && unknown.cycle_lane.is_none());
     // Every level on lane 3, so that it takes no record to know where the old paths are.
-    let (all, changed) = change(&look, &flat, Sent::Unsaid);
+    let (all, changed) = change(&look, &flat, LevelsInForce::Unsaid);
     assert_eq!((all.safe, all.old_lanes.as_str(), all.cycle_lane), (Some(false), "SL2VL tables", Some(3)));
     assert!(changed.is_some_and(|changed| changed > 0));
     assert!(all.cycle_paths.unwrap().iter().all(|path| path.starts_with("old path from ")));
-    let adaptive = change(&looked(fabric.clone(), Some(Adaptive::On(1))), &straight, records).0;
+    let adaptive = change(&looked(fabric.clone(), Some(AdaptiveRouting::On(1))), &straight, records).0;
     assert_eq!((adaptive.safe, adaptive.reason.is_some()), (None, true));
 }
 
@@ -463,9 +470,9 @@ fn limited_by(narrow: fabdeck_fabric::PortId) {
             &look,
             &none,
             &faults,
-            fabdeck_routing::engine(engine).unwrap(),
-            Asked::of(&request),
-            &NoPulse,
+            fabdeck_routing::find_engine(engine).unwrap(),
+            ProposalOptions::for_terminals(&request),
+            &NoProgress,
         )
     };
     assert!(propose("dfsssp").is_err());
@@ -477,12 +484,12 @@ fn limited_by(narrow: fabdeck_fabric::PortId) {
     let problem = fabdeck_routing::Problem::new(look.fabric(), &faults);
     let mut routes = (*nue.routes).clone();
     let lids = routes.stride();
-    routes.lanes = fabdeck_fabric::Lanes::ByDestination { lanes: 2, lane: vec![1; lids] };
+    routes.lanes = fabdeck_fabric::PathLanes::ByDestination { lanes: 2, lane: vec![1; lids] };
     assert_eq!(problem.usable_lanes(8), 1);
-    let scope = fabdeck_routing::certificate::Scope::default();
-    let report = fabdeck::session::judged(&look, &routes, &faults, &scope).unwrap();
+    let scope = fabdeck_routing::certificate::RouteScope::default();
+    let report = fabdeck::session::judge_routes(&look, &routes, &faults, &scope).unwrap();
     let named = format!("port {} has 1 lane and the routes use 2", look.port_name(narrow));
-    assert_eq!((report.lane_limits.as_slice(), report.findings()), (&[named][..], true));
+    assert_eq!((report.lane_limits.as_slice(), report.has_findings()), (&[named][..], true));
 }
 
 /// Adapters have four data lanes mostly. A dump of the topology alone says nothing of them, and then so many are used.
@@ -492,7 +499,7 @@ fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     let told = with_ports(&plain, |_, facts| facts.operational_lanes = Some(8));
     let wanted = |fabric: &Fabric, request: &Request| {
         let look = looked(fabric.clone(), None);
-        capped(&look, &Problem::new(look.fabric(), &faults), request)
+        cap_request(&look, &Problem::new(look.fabric(), &faults), request)
     };
     let usual = Request::default();
     let said = Request::default().with_lanes(Some(6), Some(2));
@@ -511,14 +518,21 @@ fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     // The row says it, of engines that use several lanes.
     let look = looked(plain, None);
     let row = |id: &'static str| {
-        let engine = fabdeck_routing::engine(id).unwrap();
-        let proposal = propose(&look, &Default::default(), &faults, engine, Asked::of(&usual), &NoPulse);
+        let engine = fabdeck_routing::find_engine(id).unwrap();
+        let proposal = propose(
+            &look,
+            &Default::default(),
+            &faults,
+            engine,
+            ProposalOptions::for_terminals(&usual),
+            &NoProgress,
+        );
         EngineRow::new(id, proposal.as_ref(), None)
     };
     let rows = vec![row("minhop"), row("dfsssp")];
     assert_eq!(rows.iter().map(|row| row.supposed_lanes).collect::<Vec<_>>(), [None, Some(4)]);
     assert!(supposed_words(&rows).unwrap().starts_with("supposed 4 data lanes"));
-    let compared = Comparison::new(rows);
+    let compared = EngineComparison::new(rows);
     let at = (0..compared.column_count()).find(|at| compared.column(*at).id == "lanes").unwrap();
     assert_eq!(compared.cell(1, at), Value::text("2 of 4?"));
 }

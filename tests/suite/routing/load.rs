@@ -50,7 +50,7 @@ impl<'p> Traffic<'p> {
         for from in self.problem.switches() {
             let senders = self.problem.graph.terminals_of(from).len() as u64;
             for to in self.problem.switches().filter(|to| *to != from && senders > 0) {
-                for end in self.problem.behind(to).iter().filter(|end| !end.is_switch()) {
+                for end in self.problem.destinations_behind(to).iter().filter(|end| !end.is_switch()) {
                     if !self.walk(from, to, end.lid, |channel| load[channel as usize] += senders) {
                         lost += senders;
                     }
@@ -66,7 +66,11 @@ impl<'p> Traffic<'p> {
             .problem
             .switches()
             .flat_map(|at| {
-                self.problem.behind(at).iter().filter(|end| !end.is_switch()).map(move |end| (at, end.lid))
+                self.problem
+                    .destinations_behind(at)
+                    .iter()
+                    .filter(|end| !end.is_switch())
+                    .map(move |end| (at, end.lid))
             })
             .collect();
         let mut worst = 0;

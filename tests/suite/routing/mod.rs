@@ -1,12 +1,12 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
-mod again;
 pub mod certificate;
 mod common;
 mod dfsssp;
-mod differ;
+mod distinct_engines;
 mod ftree;
-mod irregular;
+mod incremental;
+mod irregular_trees;
 mod lanes;
 mod load;
 mod minhop;
@@ -16,9 +16,9 @@ mod oracle;
 mod partitions;
 mod plans;
 mod promises;
+mod random_fabrics;
 mod sar;
 mod sftree;
-mod sketch;
 mod sssp;
 mod updn;
 mod verdicts;

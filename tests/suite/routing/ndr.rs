@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use fabdeck::session::{Look, Report, report};
+use fabdeck::session::{CertificateReport, Snapshot, certificate_report};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Faults, Guid, NameMap};
 use fabdeck_files::ibsim;
 use fabdeck_files::text::Input;
 use fabdeck_routing::Problem;
-use fabdeck_routing::certificate::{Certificate, Kind};
+use fabdeck_routing::certificate::{Certificate, PairKind};
 
 use super::certificate::certificate;
 use super::{fabric, route};
@@ -52,10 +52,10 @@ fn judged(engine: &str, fabric: &Fabric) -> Certificate {
 }
 
 /// A certificate in an operator's words.
-fn told(fabric: &Fabric, certificate: &Certificate) -> Report {
+fn report_for_operators(fabric: &Fabric, certificate: &Certificate) -> CertificateReport {
     let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
-    let (look, faults) = (Look::new("test", observation, &NameMap::default()), Faults::default());
-    report(&look, &Problem::new(look.fabric(), &faults), certificate)
+    let (look, faults) = (Snapshot::new("test", observation, &NameMap::default()), Faults::default());
+    certificate_report(&look, &Problem::new(look.fabric(), &faults), certificate)
 }
 
 fn shapes() -> [(&'static str, Fabric); 4] {
@@ -72,9 +72,9 @@ fn ftree_counts_what_it_leaves_out_and_the_others_leave_nothing_out() {
     for (name, fabric) in shapes() {
         let ftree = judged("ftree", &fabric);
         let of_kind = |kind| ftree.lost.by_kind(kind);
-        assert_eq!(of_kind(Kind::Hosts), 0, "{name}");
+        assert_eq!(of_kind(PairKind::Hosts), 0, "{name}");
         assert!(
-            of_kind(Kind::Aggregation) > 0 && of_kind(Kind::Switches) > 0,
+            of_kind(PairKind::Aggregation) > 0 && of_kind(PairKind::Switches) > 0,
             "{name}: {:?}",
             ftree.lost.counts
         );
@@ -96,7 +96,7 @@ fn what_ftree_leaves_out_are_the_pairs_of_tops() {
     let (tops, ends) = (8, 2);
     // Of every top its aggregation node and itself, to those of the others.
     assert_eq!(seen.lost.total(), tops * (tops - 1) * ends * ends);
-    assert_eq!(seen.lost.by_kind(Kind::Aggregation), tops * (tops - 1));
+    assert_eq!(seen.lost.by_kind(PairKind::Aggregation), tops * (tops - 1));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn the_credit_loop_of_minhop_is_shown_by_name() {
     for (name, fabric) in shapes() {
         let seen = judged("minhop", &fabric);
         assert_eq!((seen.deadlock_free, seen.lost.total()), (Some(false), 0), "{name}");
-        let report = told(&fabric, &seen);
+        let report = report_for_operators(&fabric, &seen);
         let (cycle, paths) = (report.cycle.unwrap(), report.cycle_paths.unwrap());
         println!("{name}: {}", cycle.join(", "));
         assert!(cycle.len() > 2 && cycle.len() == paths.len(), "{name}: {cycle:?}");
@@ -136,14 +136,14 @@ fn a_spine_that_misses_a_leaf_is_a_spine() {
     let missing = [between("leaf0", "spine0"), between("leaf3", "spine2")].concat();
     assert_eq!(missing.len(), 8);
     for link in missing {
-        faults.mark(fabdeck_fabric::Resolved::Link(link));
+        faults.mark(fabdeck_fabric::ElementId::Link(link));
     }
     let problem = Problem::new(&fabric, &faults);
     let answer = route("ftree", &problem).unwrap();
     let seen = certificate(&problem, &answer.routes, false);
     // Tops among each other, and the hosts and the node of the leaf that each of two spines misses, both ways.
     assert_eq!(seen.lost.total(), 8 * 7 + 2 * 2 * 25, "{:?}", answer.remarks);
-    assert_eq!(seen.lost.by_kind(Kind::Hosts), 0);
+    assert_eq!(seen.lost.by_kind(PairKind::Hosts), 0);
     assert_eq!((seen.deadlock_free, seen.lengths.longest), (Some(true), 2), "{:?}", answer.remarks);
     let sftree = route("sftree", &problem).unwrap().routes;
     assert_eq!(certificate(&problem, &sftree, true).lost.total(), 0);

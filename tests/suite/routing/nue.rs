@@ -1,19 +1,23 @@
 //! `nue`: everything connected and free of deadlocks with any number of lanes.
 
-use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum};
-use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-use fabdeck_routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use fabdeck_fabric::{
+    Fabric, FabricBuilder, Faults, Guid, Lid, Lmc, NodeFacts, NodeKind, PathLanes, PortNum,
+};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::{
+    EngineAnswer, EngineRefusal, NoProgress, Problem, Request, RouteProgress, find_engine,
+};
 
-use super::oracle::{Verdict, judge};
-use super::sketch::sketch;
+use super::oracle::{OracleVerdict, judge};
+use super::random_fabrics::sketch;
 use super::{fabric, route_as};
 
-fn nue(problem: &Problem<'_>, lanes: u8) -> Answer {
+fn nue(problem: &Problem<'_>, lanes: u8) -> EngineAnswer {
     route_as("nue", problem, &Request { lanes, ..Request::default() }).unwrap()
 }
 
 /// What the engine promises, by the naive judge.
-fn holds(what: &str, problem: &Problem<'_>, lanes: u8) -> Verdict {
+fn holds(what: &str, problem: &Problem<'_>, lanes: u8) -> OracleVerdict {
     let answer = nue(problem, lanes);
     let verdict = judge(problem, &answer.routes);
     let kept = verdict.lost.is_empty()
@@ -135,9 +139,9 @@ fn trees_with_links_missing_stay_balanced_on_one_lane() {
     assert_eq!(one, eight);
     assert_eq!(one.remarks[0], "no destination was searched, none fell back");
     let [busiest, updn] = [&one, &route_as("updn", &problem, &Request::default()).unwrap()].map(|answer| {
-        let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
-        let certificate = certify(&problem, &answer.routes, &scope, &NoPulse).unwrap();
-        assert!(certificate.clean(), "{certificate:?}");
+        let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
+        let certificate = certify(&problem, &answer.routes, &scope, &NoProgress).unwrap();
+        assert!(certificate.is_clean(), "{certificate:?}");
         certificate.edge_forwarding_index.max
     });
     // OpenSM's comes to 1,026 at best; balanced Up*/Down* routes go round what is missing switch by switch.
@@ -171,7 +175,7 @@ fn given_roots_are_taken_in_turns_and_must_exist() {
         assert!(remarks.contains(&root), "{root}: {remarks:?}");
     }
     request.roots = vec![Guid(0x1234)];
-    assert!(matches!(route_as("nue", &problem, &request), Err(Refusal::Request { engine: "nue", .. })));
+    assert!(matches!(route_as("nue", &problem, &request), Err(EngineRefusal::Request { engine: "nue", .. })));
 }
 
 #[test]
@@ -241,7 +245,7 @@ fn every_lid_of_a_port_is_reached_on_the_lane_of_its_layer() {
     holds("four LIDs a port", &problem, 2);
     // With two, Up*/Down* on one lane does as well.
     let routes = nue(&problem, 3).routes;
-    let Lanes::ByDestination { lanes: 3, lane } = &routes.lanes else { panic!("{:?}", routes.lanes) };
+    let PathLanes::ByDestination { lanes: 3, lane } = &routes.lanes else { panic!("{:?}", routes.lanes) };
     assert!((1..4).all(|more| lane[8] == lane[8 + more]));
 }
 
@@ -253,14 +257,14 @@ fn nothing_to_route_no_lane_and_cancelling() {
     let fabric = fabric("torus,dims=3x3");
     let problem = Problem::new(&fabric, &faults);
     let none = route_as("nue", &problem, &Request { lanes: 0, ..Request::default() });
-    assert!(matches!(none, Err(Refusal::Request { engine: "nue", .. })));
-    struct Stop;
-    impl Pulse for Stop {
-        fn step(&self, _: usize, _: usize) {}
-        fn cancelled(&self) -> bool {
+    assert!(matches!(none, Err(EngineRefusal::Request { engine: "nue", .. })));
+    struct CancelledPulse;
+    impl RouteProgress for CancelledPulse {
+        fn report(&self, _: usize, _: usize) {}
+        fn is_cancelled(&self) -> bool {
             true
         }
     }
-    let stopped = (engine("nue").unwrap().route)(&problem, &Request::default(), &Stop);
-    assert_eq!(stopped, Err(Refusal::Cancelled));
+    let stopped = (find_engine("nue").unwrap().route)(&problem, &Request::default(), &CancelledPulse);
+    assert_eq!(stopped, Err(EngineRefusal::Cancelled));
 }

@@ -7,11 +7,11 @@ use fabdeck_fabric::{Lid, PortNum, Routes};
 use fabdeck_routing::Problem;
 
 /// A channel on a lane.
-type Used = (u32, u8);
+type UsedChannel = (u32, u8);
 
 /// What is true of routes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct OracleVerdict {
     /// (Source switch, LID) of adapters without a path, between parts that are connected.
     pub lost: Vec<(u32, Lid)>,
     /// The same with a switch at one end or both.
@@ -31,17 +31,17 @@ pub struct Verdict {
     pub lanes: BTreeSet<u8>,
 }
 
-pub fn judge(problem: &Problem<'_>, routes: &Routes) -> Verdict {
-    let mut verdict = Verdict::default();
-    let (parts, _) = problem.graph.parts();
+pub fn judge(problem: &Problem<'_>, routes: &Routes) -> OracleVerdict {
+    let mut verdict = OracleVerdict::default();
+    let (parts, _) = problem.graph.components();
     let (mut terminal, mut all) = (BTreeSet::new(), BTreeSet::new());
     let mut load = BTreeMap::<u32, u64>::new();
-    for from in problem.switches().filter(|switch| problem.graph.alive(*switch)) {
+    for from in problem.switches().filter(|switch| problem.graph.is_alive(*switch)) {
         // Adapters send from every LID's port; those of one switch take one path.
         let senders = problem.graph.terminals_of(from).len() as u64;
         for to in problem.switches().filter(|to| parts[*to as usize] == parts[from as usize]) {
             let shortest = hops(problem, from, to);
-            for end in problem.behind(to) {
+            for end in problem.destinations_behind(to) {
                 if from == to && end.is_switch() {
                     continue;
                 }
@@ -96,10 +96,10 @@ fn walk(problem: &Problem<'_>, routes: &Routes, from: u32, to: Lid, loops: &mut 
     let mut at = from;
     for _ in 0..=problem.graph.switch_count() {
         let egress = routes.get(at, to)?;
-        if let Some(end) = problem.behind(at).iter().find(|end| end.lid == to) {
+        if let Some(end) = problem.destinations_behind(at).iter().find(|end| end.lid == to) {
             return (egress == end.port).then_some(path);
         }
-        let leaving = problem.graph.leaving(at);
+        let leaving = problem.graph.outgoing(at);
         let channel = leaving.into_iter().find(|id| problem.graph.channels()[*id].from_port == egress)?;
         path.push(channel as u32);
         at = problem.graph.channels()[channel].to;
@@ -115,7 +115,7 @@ fn hops(problem: &Problem<'_>, from: u32, to: u32) -> usize {
         if front.contains(&to) {
             return steps;
         }
-        let next = front.iter().flat_map(|at| problem.graph.leaving(*at));
+        let next = front.iter().flat_map(|at| problem.graph.outgoing(*at));
         let next: Vec<u32> = next.map(|id| problem.graph.channels()[id].to).collect();
         front = next.into_iter().filter(|at| seen.insert(*at)).collect();
         if front.is_empty() {
@@ -125,15 +125,16 @@ fn hops(problem: &Problem<'_>, from: u32, to: u32) -> usize {
     usize::MAX
 }
 
-fn cyclic(dependencies: &BTreeSet<(Used, Used)>) -> bool {
-    let mut after = BTreeMap::<Used, Vec<Used>>::new();
-    let mut waits = BTreeMap::<Used, usize>::new();
+fn cyclic(dependencies: &BTreeSet<(UsedChannel, UsedChannel)>) -> bool {
+    let mut after = BTreeMap::<UsedChannel, Vec<UsedChannel>>::new();
+    let mut waits = BTreeMap::<UsedChannel, usize>::new();
     for (a, b) in dependencies {
         after.entry(*a).or_default().push(*b);
         waits.entry(*a).or_default();
         *waits.entry(*b).or_default() += 1;
     }
-    let mut free: Vec<Used> = waits.iter().filter(|(_, count)| **count == 0).map(|(used, _)| *used).collect();
+    let mut free: Vec<UsedChannel> =
+        waits.iter().filter(|(_, count)| **count == 0).map(|(used, _)| *used).collect();
     let mut sorted = 0;
     while let Some(used) = free.pop() {
         sorted += 1;
@@ -160,11 +161,11 @@ fn a_ring_of_shortest_paths_has_a_cycle_and_a_broken_row_loses_paths() {
         good.cycle && good.cycle_switches && good.lost.is_empty() && !good.detour && !good.loops,
         "{good:?}"
     );
-    let lid = problem.behind(3)[1].lid;
+    let lid = problem.destinations_behind(3)[1].lid;
     routes.set(0, lid, None);
     assert!(judge(&problem, &routes).lost.contains(&(0, lid)));
-    routes.set(0, lid, routes.get(0, problem.behind(1)[0].lid));
-    routes.set(1, lid, routes.get(1, problem.behind(0)[0].lid));
+    routes.set(0, lid, routes.get(0, problem.destinations_behind(1)[0].lid));
+    routes.set(1, lid, routes.get(1, problem.destinations_behind(0)[0].lid));
     assert!(judge(&problem, &routes).loops);
-    assert_eq!(routes.get(3, lid), Some(PortNum(problem.behind(3)[1].port.value())));
+    assert_eq!(routes.get(3, lid), Some(PortNum(problem.destinations_behind(3)[1].port.value())));
 }

@@ -6,8 +6,8 @@ use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Fabric, Faults, Guid, Lid, NodeId, NodeKind, Partitions, PortId, PortNum, Routes};
 use fabdeck_files::partitions;
 use fabdeck_files::text::Input;
-use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
-use fabdeck_routing::{NoPulse, Problem};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify, certify_partitioned};
+use fabdeck_routing::{NoProgress, Problem};
 use proptest::prelude::*;
 
 use super::certificate::{Dice, any_fabric, damage, path};
@@ -46,9 +46,9 @@ fn ends(problem: &Problem<'_>, switches: bool) -> Vec<(PortId, u32, Lid)> {
 
 fn agrees(seed: u64, problem: &Problem<'_>, routes: &Routes, members: &Members, switches: bool) {
     let partitions = Partitions::new(problem.fabric.ports().len(), members);
-    let scope = Scope { switches, lanes: LaneKnowledge::Known };
-    let seen = certify_among(problem, routes, &scope, Some(&partitions), &NoPulse).unwrap();
-    let all = certify(problem, routes, &scope, &NoPulse).unwrap();
+    let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
+    let seen = certify_partitioned(problem, routes, &scope, Some(&partitions), &NoProgress).unwrap();
+    let all = certify(problem, routes, &scope, &NoProgress).unwrap();
     let own: BTreeSet<PortId> = problem.graph.terminals().iter().map(|end| end.port).collect();
     let (mut pairs, mut lost, mut listed) = (0, 0, BTreeSet::new());
     let mut load = vec![0u64; problem.graph.channels().len()];
@@ -110,9 +110,9 @@ fn one_partition_of_full_members_changes_nothing() {
     let all = BTreeMap::from([(1, fabric.ports().map(|(port, _)| (port, true)).collect())]);
     let partitions = Partitions::new(fabric.ports().len(), &all);
     for switches in [false, true] {
-        let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
-        let seen = certify_among(&problem, &routes, &scope, Some(&partitions), &NoPulse).unwrap();
-        assert_eq!(seen, certify(&problem, &routes, &scope, &NoPulse).unwrap());
+        let scope = RouteScope { switches, lanes: LaneKnowledge::Unknown };
+        let seen = certify_partitioned(&problem, &routes, &scope, Some(&partitions), &NoProgress).unwrap();
+        assert_eq!(seen, certify(&problem, &routes, &scope, &NoProgress).unwrap());
     }
 }
 
@@ -145,10 +145,10 @@ proptest! {
         prop_assert!(partitions::looks_like(&text));
         let file = partitions::read(Input::new("p", text.as_bytes())).unwrap();
         let mut notes = Notes::new();
-        let held = file.on("p", &fabric, None, &mut notes);
+        let held = file.bind_to("p", &fabric, None, &mut notes);
         for (a, _) in &ports {
             for (b, _) in &ports {
-                prop_assert_eq!(held.share(*a, *b), talk(&meant, *a, *b));
+                prop_assert_eq!(held.can_share(*a, *b), talk(&meant, *a, *b));
             }
         }
     }
@@ -160,7 +160,7 @@ fn a_member_of_another_fabric_is_noted() {
     let text = "Default=0x7fff: ALL, ALL_SWITCHES=full;\nfew=1: 0x99=full, SELF;\n";
     let file = partitions::read(Input::new("p", text.as_bytes())).unwrap();
     let mut notes = Notes::new();
-    let held = file.on("p", &fabric, None, &mut notes);
+    let held = file.bind_to("p", &fabric, None, &mut notes);
     assert_eq!(notes.iter().map(|note| note.code).collect::<Vec<_>>(), ["FN-374", "FN-375"]);
-    assert_eq!((held.count(), held.class_count()), (1, 3));
+    assert_eq!((held.partition_count(), held.class_count()), (1, 3));
 }

@@ -1,54 +1,58 @@
 //! Plans of every engine over random fabrics with parts that are cut off and switches that are marked as failed: what is
 //! written can be read, and says what the proposal says.
 
-use fabdeck::session::{Asked, Look, Made, Proposal, Sent, plan_of, plan_text, propose, settled};
-use fabdeck_change::{Plan, Standing};
+use fabdeck::session::{
+    LevelsInForce, PlanOrigin, Proposal, ProposalOptions, Snapshot, make_plan, plan_text, propose,
+    settle_proposal,
+};
+use fabdeck_change::{Plan, SurvivingFabric};
 use fabdeck_fabric::observe::Observation;
-use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, Resolved, Tables};
-use fabdeck_routing::{ENGINES, NoPulse, Problem, Request};
+use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, NodeId, Tables};
+use fabdeck_routing::{ENGINES, NoProgress, Problem, Request};
 use rayon::prelude::*;
 
 use super::certificate::Dice;
-use super::sketch::sketch;
+use super::random_fabrics::sketch;
 use super::{fabric, route};
 
 /// A look at a fabric whose tables are those of minhop without any marks.
-fn looked(fabric: Fabric) -> Look {
+fn looked(fabric: Fabric) -> Snapshot {
     let mut tables = Tables::default();
     let routes = route("minhop", &Problem::new(&fabric, &Faults::default())).unwrap().routes;
     for (id, _) in fabric.switches() {
-        tables.entry(id).lft = Some(routes.lft(id.0));
+        tables.node_mut(id).lft = Some(routes.lft(id.0));
     }
-    Look::new("here", Observation { fabric, tables, ..Observation::default() }, &Default::default())
+    Snapshot::new("here", Observation { fabric, tables, ..Observation::default() }, &Default::default())
 }
 
 /// The proposal of an engine as a plan has it, and the plan's text; `None` where the engine refuses.
-fn planned(look: &Look, faults: &Faults, id: &str, lanes: u8) -> Option<(Proposal, String)> {
+fn planned(look: &Snapshot, faults: &Faults, id: &str, lanes: u8) -> Option<(Proposal, String)> {
     let request = Request { lanes, ..Request::default() };
-    let engine = fabdeck_routing::engine(id).unwrap();
+    let engine = fabdeck_routing::find_engine(id).unwrap();
     let tables = &look.observation.tables;
-    let proposal = propose(look, tables, faults, engine, Asked::of(&request), &NoPulse).ok()?;
-    let proposal = settled(look, faults, proposal, Sent::Unknown, &NoPulse).unwrap();
-    let plan = plan_of(look, faults, id, &proposal, Sent::Unknown, Made::default()).unwrap();
+    let proposal =
+        propose(look, tables, faults, engine, ProposalOptions::for_terminals(&request), &NoProgress).ok()?;
+    let proposal = settle_proposal(look, faults, proposal, LevelsInForce::Unknown, &NoProgress).unwrap();
+    let plan = make_plan(look, faults, id, &proposal, LevelsInForce::Unknown, PlanOrigin::default()).unwrap();
     Some((proposal, plan_text(&plan).unwrap_or_else(|error| panic!("{id}: {error}"))))
 }
 
 /// What is read back is for what stands and for nothing else, and what it changes is what it writes.
-fn consistent(look: &Look, faults: &Faults, proposal: &Proposal, text: &str) {
+fn consistent(look: &Snapshot, faults: &Faults, proposal: &Proposal, text: &str) {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let (plan, standing) = (Plan::read(text).unwrap(), Standing::new(fabric, faults, None));
-    assert_eq!(plan.stale(fabric, tables, None), None);
+    let (plan, standing) = (Plan::read(text).unwrap(), SurvivingFabric::new(fabric, faults, None));
+    assert_eq!(plan.find_difference(fabric, tables, None), None);
     let impact = |key: &str| plan.impact[key].as_u64().unwrap();
     assert_eq!(impact("changed_blocks"), plan.writes.len() as u64);
-    let after = plan.outcome(fabric, tables);
+    let after = plan.tables_after(fabric, tables);
     for (id, _) in fabric.switches() {
         let wanted =
-            if standing.holds(id) { proposal.routes.lft(id.0) } else { tables.lft(id).unwrap().clone() };
+            if standing.contains(id) { proposal.routes.lft(id.0) } else { tables.lft(id).unwrap().clone() };
         assert_eq!(after.lft(id), Some(&wanted), "{id:?}");
     }
     assert!(plan.is_applied(fabric, &after, None), "{text}");
     let routes = plan.routes(fabric, &after);
-    for (from, _) in fabric.switches().filter(|(id, _)| standing.holds(*id)) {
+    for (from, _) in fabric.switches().filter(|(id, _)| standing.contains(*id)) {
         for lid in (1..=fabric.top_lid().map_or(0, |top| top.value())).filter_map(|lid| Lid::new(lid.into()))
         {
             assert_eq!(routes.lane(from.0, lid), proposal.routes.lane(from.0, lid), "{from:?} {lid}");
@@ -68,16 +72,16 @@ fn whatever_is_cut_off_or_failed_plans_read_back() {
             let at_it = |id: &_| fabric.ends(*id).iter().any(|(node, _)| *node == cut);
             if seed % 3 > 0 {
                 let ids = fabric.links().map(|(id, _)| id);
-                let cables = ids.filter(|id| fabric.between_switches(*id) && at_it(id));
-                cables.for_each(|id| _ = faults.mark(Resolved::Link(id)));
+                let cables = ids.filter(|id| fabric.is_between_switches(*id) && at_it(id));
+                cables.for_each(|id| _ = faults.mark(ElementId::Link(id)));
             }
             if seed % 4 == 0 && fabric.switch_count() > 0 {
-                faults.mark(Resolved::Node(NodeId(dice.below(fabric.switch_count()) as u32)));
+                faults.mark(ElementId::Node(NodeId(dice.below(fabric.switch_count()) as u32)));
             }
             let look = looked(fabric);
-            let standing = Standing::new(look.fabric(), &faults, None);
+            let standing = SurvivingFabric::new(look.fabric(), &faults, None);
             let alone =
-                look.fabric().switches().any(|(id, _)| !standing.holds(id) && !faults.node_failed(id));
+                look.fabric().switches().any(|(id, _)| !standing.contains(id) && !faults.is_node_failed(id));
             let mut plans = 0;
             for engine in ENGINES {
                 let Some((proposal, text)) = planned(&look, &faults, engine.id, 1 + seed as u8 % 8) else {
@@ -105,13 +109,13 @@ fn a_part_that_is_cut_off_keeps_its_tables() {
     };
     let links: Vec<_> = look.fabric().links().map(|(id, _)| id).filter(between).collect();
     assert_eq!(links.len(), 2);
-    links.into_iter().for_each(|id| _ = faults.mark(Resolved::Link(id)));
+    links.into_iter().for_each(|id| _ = faults.mark(ElementId::Link(id)));
     let (proposal, text) = planned(&look, &faults, "minhop", 1).unwrap();
     let plan = Plan::read(&text).unwrap();
     assert_eq!((plan.fingerprint.tables.len(), proposal.report.by_cause.no_route), (3, 0));
     let mut bare = look.clone();
     for small in [1, 2] {
-        bare.observation.tables.entry(NodeId(small)).lft = None;
+        bare.observation.tables.node_mut(NodeId(small)).lft = None;
     }
     let (proposal, other) = planned(&bare, &faults, "minhop", 1).unwrap();
     let other = Plan::read(&other).unwrap();

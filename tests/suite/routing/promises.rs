@@ -4,29 +4,31 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::session::{Look, capped};
+use fabdeck::session::{Snapshot, cap_request};
 use fabdeck_fabric::observe::Observation;
-use fabdeck_fabric::{Guid, JobMap, Lanes, Lid, NodeId, Terminal};
-use fabdeck_routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request, Uses};
+use fabdeck_fabric::{Guid, JobMap, Lid, NodeId, PathLanes, Terminal};
+use fabdeck_routing::{
+    Cause, ENGINES, EngineAnswer, EngineRefusal, Problem, Request, RequestUse, RouteGuarantees,
+};
 use rayon::prelude::*;
 
 use super::certificate::{Dice, certificate};
-use super::oracle::{Verdict, judge};
+use super::oracle::{OracleVerdict, judge};
+use super::random_fabrics::{Sketch, sketch};
 use super::route_as;
-use super::sketch::{Sketch, sketch};
 
 /// Set `FABDECK_LONG=1` for ten times as many.
 fn fabrics() -> usize {
     if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 10_000 } else { 1_000 }
 }
 
-type Route<'r> = &'r (dyn Fn(&Problem<'_>, &Request) -> Result<Answer, Refusal> + Sync);
+type Route<'r> = &'r (dyn Fn(&Problem<'_>, &Request) -> Result<EngineAnswer, EngineRefusal> + Sync);
 
 /// An engine and what is said of it.
 #[derive(Clone, Copy)]
 struct Claim<'r> {
     id: &'r str,
-    promise: Promise,
+    promise: RouteGuarantees,
     route: Route<'r>,
 }
 
@@ -112,7 +114,7 @@ fn asked(problem: &Problem<'_>, roots: &[u32], case: Case) -> Request {
         ..Request::default()
     };
     let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
-    capped(&Look::new("sketch", observation, &Default::default()), problem, &request).request
+    cap_request(&Snapshot::new("sketch", observation, &Default::default()), problem, &request).request
 }
 
 /// The adapters of each job lie side by side, those of the next begin somewhere among them or beyond.
@@ -131,13 +133,13 @@ fn jobs(problem: &Problem<'_>, case: Case) -> JobMap {
 
 /// Roots to be given: of a tree one for each of its parts, so that all heights are known here.
 fn roots(problem: &Problem<'_>, sketch: &Sketch, case: Case) -> Vec<u32> {
-    let alive = || problem.switches().filter(|switch| problem.graph.alive(*switch));
+    let alive = || problem.switches().filter(|switch| problem.graph.is_alive(*switch));
     if case.roots == 0 || sketch.tops.is_empty() {
         return alive().step_by(3).take(case.roots).collect();
     }
     let number = |switch: &u32| problem.fabric.node(NodeId(*switch)).guid().0 as u32;
     let mut roots: Vec<u32> = alive().filter(|switch| sketch.tops.contains(&number(switch))).collect();
-    let (part, _) = problem.graph.parts();
+    let (part, _) = problem.graph.components();
     for switch in alive() {
         if !roots.iter().any(|root| part[*root as usize] == part[switch as usize]) {
             roots.push(switch);
@@ -147,11 +149,11 @@ fn roots(problem: &Problem<'_>, sketch: &Sketch, case: Case) -> Vec<u32> {
 }
 
 fn by_certificate(
-    promise: Promise,
+    promise: RouteGuarantees,
     problem: &Problem<'_>,
-    answer: &Answer,
+    answer: &EngineAnswer,
     (case, lanes): (Case, u8),
-) -> Result<Option<Verdict>, String> {
+) -> Result<Option<OracleVerdict>, String> {
     let seen = [false, true].map(|switches| certificate(problem, &answer.routes, switches));
     let naive = case.naive.then(|| judge(problem, &answer.routes));
     let [terminals, all] = &seen;
@@ -180,7 +182,7 @@ fn by_certificate(
     Ok(naive)
 }
 
-fn by_judge(promise: Promise, naive: &Verdict) -> Result<(), String> {
+fn by_judge(promise: RouteGuarantees, naive: &OracleVerdict) -> Result<(), String> {
     let holds = !naive.loops
         && (!promise.terminals || naive.lost.is_empty())
         && (!promise.switches || naive.lost_switches.is_empty())
@@ -200,7 +202,7 @@ fn ordered(problem: &Problem<'_>, height: &[usize], from: u32) -> Vec<Option<usi
         let mut next = Vec::new();
         for (at, falls) in front {
             best[at as usize] = best[at as usize].or(Some(hops));
-            for channel in &graph.channels()[graph.leaving(at)] {
+            for channel in &graph.channels()[graph.outgoing(at)] {
                 let (here, there) = (height[at as usize], height[channel.to as usize]);
                 let state = (channel.to, there <= here);
                 if (!falls || there < here) && seen.insert(state) {
@@ -224,7 +226,7 @@ fn heights(problem: &Problem<'_>, roots: &[u32]) -> Vec<usize> {
     for at in (0..usize::MAX).rev() {
         front.iter().for_each(|switch| height[*switch as usize] = at);
         let graph = &problem.graph;
-        let next = front.iter().flat_map(|switch| &graph.channels()[graph.leaving(*switch)]);
+        let next = front.iter().flat_map(|switch| &graph.channels()[graph.outgoing(*switch)]);
         let next: Vec<u32> = next.map(|channel| channel.to).filter(|to| seen.insert(*to)).collect();
         if next.is_empty() {
             break;
@@ -238,7 +240,7 @@ fn heights(problem: &Problem<'_>, roots: &[u32]) -> Vec<usize> {
 /// served, and the rest as it comes. The certificate counts what is left out.
 fn left_out(
     problem: &Problem<'_>,
-    answer: &Answer,
+    answer: &EngineAnswer,
     sketch: &Sketch,
     (roots, request): (&[u32], &Request),
 ) -> Result<(), String> {
@@ -261,13 +263,13 @@ fn left_out(
         return Ok(());
     }
     let height = heights(problem, roots);
-    let (part, _) = problem.graph.parts();
+    let (part, _) = problem.graph.components();
     let mut without = BTreeSet::new();
-    for from in problem.switches().filter(|switch| problem.graph.alive(*switch)) {
+    for from in problem.switches().filter(|switch| problem.graph.is_alive(*switch)) {
         let reached = ordered(problem, &height, from);
         let same = |to: &u32| part[*to as usize] == part[from as usize] && reached[*to as usize].is_none();
         for to in problem.switches().filter(same) {
-            without.extend(problem.behind(to).iter().map(|end| (from, end.lid)));
+            without.extend(problem.destinations_behind(to).iter().map(|end| (from, end.lid)));
         }
     }
     let hosts = |(from, lid): &&(u32, Lid)| {
@@ -313,14 +315,14 @@ fn right(
     sketch: &Sketch,
     request: &Request,
     roots: &[u32],
-    refusal: &Refusal,
+    refusal: &EngineRefusal,
 ) -> Result<(), String> {
     if claim.id == "sftree" {
         let alike = route_as("ftree", problem, request).is_err();
         ensure(alike, || format!("ftree serves it: {refusal}"))?;
     }
     match (claim.id, refusal) {
-        ("dfsssp" | "sar", Refusal::Lanes { needed, given, .. }) => {
+        ("dfsssp" | "sar", EngineRefusal::Lanes { needed, given, .. }) => {
             let usable = problem.usable_lanes(request.lanes);
             ensure(*given == usable && *needed > u32::from(*given), || refusal.to_string())?;
             // With what it says it needs it is served, if the ports have as many.
@@ -328,7 +330,7 @@ fn right(
             let served = (claim.route)(problem, &Request { lanes, ..request.clone() });
             ensure(u32::from(lanes) < *needed || served.is_ok(), || format!("{refusal}, then {served:?}"))
         }
-        ("ftree" | "sftree", Refusal::Unfit { why, .. }) => {
+        ("ftree" | "sftree", EngineRefusal::Unfit { why, .. }) => {
             ensure(why.contains("no tree") && why.contains("0x"), || why.clone())?;
             ensure(!sketch.whole || sketch.tops.is_empty(), || format!("a whole tree: {why}"))?;
             if sketch.tops.is_empty() || roots.is_empty() {
@@ -351,7 +353,7 @@ fn missed(problem: &Problem<'_>, height: &[usize], request: &Request) -> (usize,
         false => among(&request.compute_nodes, end),
     };
     let hosts = |switch: &u32| problem.graph.terminals_of(*switch).iter().any(host);
-    let (part, parts) = problem.graph.parts();
+    let (part, parts) = problem.graph.components();
     let (mut missed, mut pairs) = (0, 0);
     for number in 0..parts {
         let here = || problem.switches().filter(|switch| part[*switch as usize] == number);
@@ -374,7 +376,7 @@ fn shortest(problem: &Problem<'_>, from: u32) -> Vec<usize> {
     let mut queue = std::collections::VecDeque::from([from]);
     hops[from as usize] = 0;
     while let Some(at) = queue.pop_front() {
-        for channel in &problem.graph.channels()[problem.graph.leaving(at)] {
+        for channel in &problem.graph.channels()[problem.graph.outgoing(at)] {
             if hops[channel.to as usize] > hops[at as usize] + 1 {
                 hops[channel.to as usize] = hops[at as usize] + 1;
                 queue.push_back(channel.to);
@@ -403,7 +405,7 @@ fn prove(claim: Claim<'_>, trees: bool, fabrics: usize) -> Result<usize, String>
 fn of_registry(id: &str, trees: bool, fabrics: usize) -> usize {
     let engine = ENGINES.iter().find(|engine| engine.id == id).unwrap();
     let route = |problem: &Problem<'_>, request: &Request| route_as(id, problem, request);
-    let claim = Claim { id: engine.id, promise: engine.promise, route: &route };
+    let claim = Claim { id: engine.id, promise: engine.guarantees, route: &route };
     prove(claim, trees, fabrics).unwrap_or_else(|found| panic!("{found}"))
 }
 
@@ -450,8 +452,12 @@ fn ftree_and_sftree_keep_their_promises() {
 }
 
 /// Says that an engine keeps its promises while its answers are changed on the way; gives what is found.
-fn tampered(id: &'static str, trees: bool, tamper: impl Fn(&Problem<'_>, &mut Answer) + Sync) -> String {
-    let promise = ENGINES.iter().find(|engine| engine.id == id).unwrap().promise;
+fn tampered(
+    id: &'static str,
+    trees: bool,
+    tamper: impl Fn(&Problem<'_>, &mut EngineAnswer) + Sync,
+) -> String {
+    let promise = ENGINES.iter().find(|engine| engine.id == id).unwrap().guarantees;
     let route = |problem: &Problem<'_>, request: &Request| {
         let mut answer = route_as(id, problem, request)?;
         tamper(problem, &mut answer);
@@ -469,7 +475,7 @@ fn size(found: &str) -> usize {
 fn a_route_that_is_left_out_is_found_and_its_case_is_small() {
     for (id, trees, word) in [("updn", false, "lost"), ("nue", false, "lost"), ("ftree", true, "left out")] {
         let found = tampered(id, trees, |problem, answer| {
-            let to = problem.switches().last().and_then(|last| problem.behind(last).first());
+            let to = problem.switches().last().and_then(|last| problem.destinations_behind(last).first());
             if let Some(end) = to.filter(|_| problem.graph.switch_count() > 2) {
                 answer.routes.set(0, end.lid, None);
             }
@@ -480,13 +486,13 @@ fn a_route_that_is_left_out_is_found_and_its_case_is_small() {
 
 #[test]
 fn cycles_loops_and_detours_are_found() {
-    let found = tampered("dfsssp", false, |_, answer| answer.routes.lanes = Lanes::One);
+    let found = tampered("dfsssp", false, |_, answer| answer.routes.lanes = PathLanes::One);
     assert!(found.contains("Cycle") && size(&found) <= 5, "{found}");
     // The first two neighbours send everything that is for others to each other.
     let found = tampered("minhop", false, |problem, answer| {
         let Some(there) = problem.graph.channels().first() else { return };
         let others = problem.switches().filter(|switch| ![there.from, there.to].contains(switch));
-        for end in others.flat_map(|switch| problem.behind(switch)) {
+        for end in others.flat_map(|switch| problem.destinations_behind(switch)) {
             answer.routes.set(there.from, end.lid, Some(there.from_port));
             answer.routes.set(there.to, end.lid, Some(there.to_port));
         }
@@ -500,7 +506,7 @@ fn cycles_loops_and_detours_are_found() {
 
 #[test]
 fn lanes_too_many_and_refusals_without_reason_are_found() {
-    let promise = ENGINES.iter().find(|engine| engine.id == "nue").unwrap().promise;
+    let promise = ENGINES.iter().find(|engine| engine.id == "nue").unwrap().guarantees;
     let route = |problem: &Problem<'_>, request: &Request| {
         route_as("nue", problem, &Request { lanes: request.lanes + 1, ..request.clone() })
     };
@@ -508,11 +514,11 @@ fn lanes_too_many_and_refusals_without_reason_are_found() {
     assert!(found.contains("lanes ["), "{found}");
     for (id, word) in [("sftree", "ftree serves it"), ("ftree", "missed")] {
         let why = "it is no tree, says 0x1".to_owned();
-        let route = |_: &Problem<'_>, _: &Request| Err(Refusal::Unfit { engine: id, why: why.clone() });
+        let route = |_: &Problem<'_>, _: &Request| Err(EngineRefusal::Unfit { engine: id, why: why.clone() });
         let found = prove(Claim { id, promise, route: &route }, true, 60).unwrap_err();
         assert!(found.contains(word) || found.contains("a whole tree"), "{found}");
     }
-    let refused = Refusal::Lanes { engine: "dfsssp", needed: 0, given: 8 };
+    let refused = EngineRefusal::Lanes { engine: "dfsssp", needed: 0, given: 8 };
     let route = |_: &Problem<'_>, _: &Request| Err(refused.clone());
     let found = prove(Claim { id: "dfsssp", promise, route: &route }, false, 60).unwrap_err();
     assert!(found.contains("FD-8002"), "{found}");
@@ -527,7 +533,7 @@ fn the_table_of_promises_is_that_of_the_registry() {
         let row = text.lines().find(|line| line.starts_with(&format!("| `{}` |", engine.id))).unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let (all, yes) = (|yes| if yes { "all" } else { "some" }, |yes| if yes { "yes" } else { "no" });
-        let promise = engine.promise;
+        let promise = engine.guarantees;
         assert_eq!(promise.deadlock_free, promise.deadlock_free_switches, "{}", engine.id);
         let told = [
             all(promise.terminals),
@@ -536,7 +542,7 @@ fn the_table_of_promises_is_that_of_the_registry() {
             yes(promise.shortest),
         ];
         assert_eq!(cells[4..8], told, "{row}");
-        let Uses { roots, compute_nodes, io_nodes, jobs, .. } = engine.uses;
+        let RequestUse { roots, compute_nodes, io_nodes, jobs, .. } = engine.uses;
         let lists = [(roots, "roots"), (compute_nodes, "compute"), (io_nodes, "I/O"), (jobs, "jobs")];
         let lists: Vec<&str> = lists.into_iter().filter(|(used, _)| *used).map(|(_, list)| list).collect();
         let lists = if lists.is_empty() { "none".to_owned() } else { lists.join(", ") };

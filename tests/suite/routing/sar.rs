@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, JobMap, Lanes, Lid, NodeFacts, NodeKind, PortNum};
-use fabdeck_routing::analysis::{Effective, Flows, JobLoads};
-use fabdeck_routing::{Answer, LanesBy, Problem, Pulse, Request, engine};
+use fabdeck_fabric::{
+    Fabric, FabricBuilder, Faults, Guid, JobMap, Lid, NodeFacts, NodeKind, PathLanes, PortNum,
+};
+use fabdeck_routing::analysis::{EffectiveIndex, FlowPaths, JobLoads};
+use fabdeck_routing::{EngineAnswer, LaneDependence, Problem, Request, RouteProgress, find_engine};
 
 use super::certificate::{Dice, certificate};
-use super::sketch::sketch;
+use super::random_fabrics::sketch;
 use super::{fabric, route, route_as};
 
 const LEAVES: usize = 10;
@@ -67,23 +69,23 @@ fn island((spines, cables): (usize, usize), seed: u64) -> (Fabric, JobMap) {
     (fabric, jobs)
 }
 
-fn loads(engine: &str, fabric: &Fabric, jobs: &JobMap, request: &Request) -> Effective {
+fn loads(engine: &str, fabric: &Fabric, jobs: &JobMap, request: &Request) -> EffectiveIndex {
     let faults = Faults::default();
     let problem = Problem::new(fabric, &faults);
     let routes = route_as(engine, &problem, request).unwrap().routes;
-    JobLoads::of(&Flows::new(&problem, &routes), jobs).all
+    JobLoads::new(&FlowPaths::new(&problem, &routes), jobs).all
 }
 
 /// Keeps what was said of how far it is.
 #[derive(Default)]
-struct Told(Mutex<Vec<(usize, usize)>>);
+struct RecordingPulse(Mutex<Vec<(usize, usize)>>);
 
-impl Pulse for Told {
-    fn step(&self, done: usize, of: usize) {
+impl RouteProgress for RecordingPulse {
+    fn report(&self, done: usize, of: usize) {
         self.0.lock().unwrap().push((done, of));
     }
 
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 }
@@ -93,9 +95,9 @@ impl Pulse for Told {
 fn progress_goes_over_all_passes() {
     let (fabric, jobs) = island(SPINES[0], 1);
     let faults = Faults::default();
-    let (problem, told) = (Problem::new(&fabric, &faults), Told::default());
+    let (problem, told) = (Problem::new(&fabric, &faults), RecordingPulse::default());
     let request = Request { jobs: Arc::new(jobs), ..Request::default() };
-    (engine("sar").unwrap().route)(&problem, &request, &told).unwrap();
+    (find_engine("sar").unwrap().route)(&problem, &request, &told).unwrap();
     let told = told.0.into_inner().unwrap();
     let (last, of) = *told.last().unwrap();
     assert!(told.is_sorted() && told.iter().all(|(_, all)| *all == of) && last == of, "{told:?}");
@@ -107,7 +109,7 @@ fn progress_goes_over_all_passes() {
 #[test]
 fn figure_5_2() {
     for shape in SPINES {
-        let mut seen: Vec<[Effective; 3]> = Vec::new();
+        let mut seen: Vec<[EffectiveIndex; 3]> = Vec::new();
         for seed in 0..30 {
             let (fabric, jobs) = island(shape, seed);
             let request = Request { jobs: Arc::new(jobs.clone()), ..Request::default() };
@@ -142,7 +144,7 @@ fn jobs(problem: &Problem<'_>, seed: u64, word: &str) -> JobMap {
     jobs
 }
 
-fn asked(problem: &Problem<'_>, seed: u64, lanes_by: LanesBy) -> Request {
+fn asked(problem: &Problem<'_>, seed: u64, lanes_by: LaneDependence) -> Request {
     let dice = &mut Dice(seed ^ 0x10);
     let node = |port| problem.fabric.node(problem.fabric.port(port).node).guid();
     let all = problem.graph.terminals().iter();
@@ -152,7 +154,7 @@ fn asked(problem: &Problem<'_>, seed: u64, lanes_by: LanesBy) -> Request {
 }
 
 /// Certified clean, switches included, and of adapters shortest unless nue was needed.
-fn clean(problem: &Problem<'_>, answer: &Answer, what: &str) {
+fn clean(problem: &Problem<'_>, answer: &EngineAnswer, what: &str) {
     let seen = certificate(problem, &answer.routes, true);
     assert!(seen.loops.count == 0 && seen.cycles.is_empty(), "{what}: {:?} {:?}", seen.loops, seen.cycles);
     let cut = seen.lost.by_cause(fabdeck_routing::Cause::CutOff);
@@ -168,7 +170,7 @@ fn any_jobs_on_any_fabric_are_certified_clean_and_the_same_on_two_threads() {
     for seed in 0..200 {
         let (fabric, faults) = sketch(seed, seed % 4 == 0).build();
         let problem = Problem::new(&fabric, &faults);
-        for lanes_by in [LanesBy::Pair, LanesBy::Destination] {
+        for lanes_by in [LaneDependence::Pair, LaneDependence::Destination] {
             let request = asked(&problem, seed, lanes_by);
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -178,13 +180,13 @@ fn any_jobs_on_any_fabric_are_certified_clean_and_the_same_on_two_threads() {
             let (one, two) = (on(1), on(2));
             assert!(one == two, "{what}");
             let Ok(answer) = one else {
-                assert_eq!(lanes_by, LanesBy::Pair, "{what}: {:?}", one.err());
+                assert_eq!(lanes_by, LaneDependence::Pair, "{what}: {:?}", one.err());
                 continue;
             };
             served += 1;
             clean(&problem, &answer, &what);
-            let by_pair = matches!(answer.routes.lanes, Lanes::ByPair { .. });
-            assert!(lanes_by == LanesBy::Pair || !by_pair, "{what}");
+            let by_pair = matches!(answer.routes.lanes, PathLanes::ByPair { .. });
+            assert!(lanes_by == LaneDependence::Pair || !by_pair, "{what}");
             by_nue += usize::from(answer.remarks.iter().any(|remark| remark.contains("layers of nue")));
         }
     }
@@ -235,11 +237,12 @@ fn layers_of_nue_know_the_jobs() {
             |lanes_by| Request { jobs: Arc::new(jobs.clone()), lanes_by, lanes: 4, ..Request::default() };
         let max = |engine: &str, lanes_by| {
             let answer = route_as(engine, &problem, &request(lanes_by)).unwrap();
-            (JobLoads::of(&Flows::new(&problem, &answer.routes), &jobs).all.max, answer.routes)
+            (JobLoads::new(&FlowPaths::new(&problem, &answer.routes), &jobs).all.max, answer.routes)
         };
-        let ((sar, routes), (nue, _)) = (max("sar", LanesBy::Destination), max("nue", LanesBy::Pair));
+        let ((sar, routes), (nue, _)) =
+            (max("sar", LaneDependence::Destination), max("nue", LaneDependence::Pair));
         println!("{name}: sar {sar}, nue {nue}");
-        assert!(matches!(routes.lanes, Lanes::ByDestination { .. }), "{name}");
+        assert!(matches!(routes.lanes, PathLanes::ByDestination { .. }), "{name}");
         assert!(sar < nue, "{name}: sar {sar}, nue {nue}");
     }
 }

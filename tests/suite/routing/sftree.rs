@@ -36,11 +36,11 @@ fn tops_without_a_common_switch_above_meet_in_the_subtree() {
     let problem = Problem::new(&fabric, &faults);
     let answer = route("sftree", &problem).unwrap();
     let walk = |from: u32, to: u32| {
-        let lid = problem.behind(to)[0].lid;
+        let lid = problem.destinations_behind(to)[0].lid;
         let (mut at, mut path) = (from, vec![from]);
         while at != to && path.len() < 20 {
             let port = answer.routes.get(at, lid).unwrap();
-            let leaving = &problem.graph.channels()[problem.graph.leaving(at)];
+            let leaving = &problem.graph.channels()[problem.graph.outgoing(at)];
             at = leaving.iter().find(|channel| channel.from_port == port).unwrap().to;
             path.push(at);
         }
@@ -74,7 +74,7 @@ fn tops_without_a_common_switch_above_meet_in_the_subtree() {
         };
         let valleys: Vec<&str> = path.windows(3).filter(below).map(|three| three[1].as_str()).collect();
         let inside = valleys.iter().all(|at| ["leaf0", "mid0", "mid1"].contains(at));
-        let ordered = from == to || plain.get(from, problem.behind(to)[0].lid).is_some();
+        let ordered = from == to || plain.get(from, problem.destinations_behind(to)[0].lid).is_some();
         assert!(inside && valleys.len() == usize::from(!ordered), "{path:?}");
     }
     assert!(answer.remarks.iter().any(|remark| remark.starts_with("root of the subtree: leaf0")));

@@ -1,6 +1,6 @@
 //! `sssp`: shortest paths to everything, evenly over all channels.
 
-use fabdeck_fabric::{Faults, NodeId, Resolved};
+use fabdeck_fabric::{ElementId, Faults, NodeId};
 use fabdeck_routing::Problem;
 
 use super::oracle::judge;
@@ -48,7 +48,7 @@ fn a_tree_in_good_order_is_balanced_perfectly() {
 fn failed_switches_lead_nowhere_and_are_led_to_from_nowhere() {
     let fabric = fabric("torus,dims=3x3");
     let mut faults = Faults::default();
-    faults.mark(Resolved::Node(NodeId(4)));
+    faults.mark(ElementId::Node(NodeId(4)));
     let problem = Problem::new(&fabric, &faults);
     let routes = route("sssp", &problem).unwrap().routes;
     assert!(routes.lft(4).is_empty());

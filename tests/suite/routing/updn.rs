@@ -1,7 +1,7 @@
 //! `updn`: everything reached on one lane without a cycle, on any fabric.
 
 use fabdeck_fabric::{FabricBuilder, Faults, Guid, Lid, NodeFacts, NodeId, NodeKind, PortNum};
-use fabdeck_routing::{Problem, Refusal, Request};
+use fabdeck_routing::{EngineRefusal, Problem, Request};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as, same_on_two_threads};
@@ -86,7 +86,10 @@ fn roots_can_be_given_and_are_looked_for() {
         "{verdict:?}"
     );
     request.roots.push("0x1234".parse().unwrap());
-    assert!(matches!(route_as("updn", &problem, &request), Err(Refusal::Request { engine: "updn", .. })));
+    assert!(matches!(
+        route_as("updn", &problem, &request),
+        Err(EngineRefusal::Request { engine: "updn", .. })
+    ));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Verdicts over tables that came from files: what no file says of levels, and what a file that was cut does not say.
 
-use fabdeck::session::{Look, Report, Sent, check_in_force, report_lines};
+use fabdeck::session::{CertificateReport, LevelsInForce, Snapshot, check_in_force, report_lines};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Faults, PortNum, ServiceLevel, Sl2Vl, Tables};
 use fabdeck_files::text::Input;
 use fabdeck_files::{fdbs, lfts};
-use fabdeck_routing::{NoPulse, Problem};
+use fabdeck_routing::{NoProgress, Problem};
 
 use super::{fabric, route};
 
@@ -15,23 +15,30 @@ fn dump(fabric: &Fabric, engine: &str) -> String {
     let routes = route(engine, &Problem::new(fabric, &faults)).unwrap().routes;
     let mut tables = Tables::default();
     for (id, _) in fabric.switches() {
-        tables.entry(id).lft = Some(routes.lft(id.0));
+        tables.node_mut(id).lft = Some(routes.lft(id.0));
     }
     let mut out = Vec::new();
     lfts::write(fabric, &tables, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn judged(fabric: &Fabric, text: &str, map: fn(&mut Tables, &Fabric)) -> Report {
+fn judged(fabric: &Fabric, text: &str, map: fn(&mut Tables, &Fabric)) -> CertificateReport {
     let file = lfts::read(Input::new("opensm-lfts.dump", text.as_bytes())).unwrap();
     let (mut tables, mut notes) = (Tables::default(), Notes::new());
     notes.extend(file.notes.clone());
     file.apply_to(fabric, &mut tables, &mut notes);
     map(&mut tables, fabric);
     let observation = Observation { fabric: fabric.clone(), tables, notes, ..Observation::default() };
-    let look = Look::new("here", observation, &Default::default());
-    check_in_force(&look, &look.observation.tables, &Faults::default(), false, Sent::Unsaid, &NoPulse)
-        .unwrap()
+    let look = Snapshot::new("here", observation, &Default::default());
+    check_in_force(
+        &look,
+        &look.observation.tables,
+        &Faults::default(),
+        false,
+        LevelsInForce::Unsaid,
+        &NoProgress,
+    )
+    .unwrap()
 }
 
 fn unmapped(_: &mut Tables, _: &Fabric) {}
@@ -45,7 +52,7 @@ fn identity(tables: &mut Tables, fabric: &Fabric) {
             row.set(ServiceLevel::new(level).unwrap(), fabdeck_fabric::Lane::new(level).unwrap());
         }
         let all = ports.iter().flat_map(|from| ports.iter().map(move |to| ((*from, *to), row)));
-        tables.entry(id).sl2vl = all.collect();
+        tables.node_mut(id).sl2vl = all.collect();
     }
 }
 
@@ -56,7 +63,11 @@ fn a_credit_loop_of_stock_tables_is_a_finding() {
     for mapped in [unmapped as fn(&mut Tables, &Fabric), identity] {
         let report = judged(&fabric, &text, mapped);
         assert_eq!((report.deadlock_free, report.lanes_from), (Some(false), "level 0 assumed"));
-        assert!(report.faults().iter().any(|fault| fault.contains("credit loop")), "{:?}", report.faults());
+        assert!(
+            report.defect_words().iter().any(|fault| fault.contains("credit loop")),
+            "{:?}",
+            report.defect_words()
+        );
         let lines = report_lines(&report);
         let said = lines.iter().find(|(label, _)| *label == "deadlock").map(|(_, text)| text.as_str());
         let said = said.unwrap();
@@ -65,7 +76,7 @@ fn a_credit_loop_of_stock_tables_is_a_finding() {
         assert!(report.cycle.is_some() && report.cycle_lane == Some(0));
     }
     let free = judged(&fabric, &dump(&fabric, "updn"), identity);
-    assert_eq!((free.deadlock_free, free.findings()), (Some(true), false));
+    assert_eq!((free.deadlock_free, free.has_findings()), (Some(true), false));
 }
 
 /// A table that ends in its middle: what lies beyond the cut may lead anywhere, and no pair is said to have no path.
@@ -83,7 +94,7 @@ fn what_lies_beyond_the_cut_of_a_table_is_unread() {
         let cut = judged(&fabric, &text[..end], unmapped);
         assert_eq!((cut.unreachable, cut.lost_lids, cut.loops), (0, 0, 0), "{cut:?}");
         assert!(cut.unread_pairs > 0 && cut.unread_tables == 2, "{cut:?}");
-        assert!(!cut.faults().iter().any(|fault| fault.contains("no path")));
+        assert!(!cut.defect_words().iter().any(|fault| fault.contains("no path")));
     }
 }
 

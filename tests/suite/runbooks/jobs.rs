@@ -1,7 +1,7 @@
 //! The step `jobs`: what it gives, and that routes behind it are made for these jobs.
 
 use super::{book, put, read_book, runs, states};
-use crate::changing::processes::Lab;
+use crate::changes::processes::ServedLab;
 
 const TREE: &str = "sim:kary,k=4,n=3";
 
@@ -30,7 +30,7 @@ guards = ["jobs.then_max <= now.jobs.max", "jobs.gain >= 0", "jobs.then_dark_fib
 
 #[test]
 fn routes_behind_it_are_made_for_these_jobs() {
-    let lab = Lab::new(TREE);
+    let lab = ServedLab::new(TREE);
     put(lab.home.path(), "jobs.txt", &format!("{}gone a\n", list()));
     put(lab.home.path(), "jobs.toml", &book(STEPS));
     let (report, said) = runs(&lab, &["jobs.toml", "--dry-run"], 0);
@@ -43,7 +43,10 @@ fn routes_behind_it_are_made_for_these_jobs() {
     // As the command does that is given the same list.
     put(lab.home.path(), "there.txt", &list());
     let same = ["--lanes-by", "destination", "-o", "same.plan"];
-    lab.ends(&[&["--no-times", "route", "--engine", "sar", "--jobs", "there.txt"], &same[..]].concat(), 0);
+    lab.run_to_end(
+        &[&["--no-times", "route", "--engine", "sar", "--jobs", "there.txt"], &same[..]].concat(),
+        0,
+    );
     let read = |name| std::fs::read_to_string(lab.home.path().join(name)).unwrap();
     assert_eq!(read("sar.plan"), read("same.plan"));
     // Without the jobs it routes for all pairs.
@@ -72,10 +75,10 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
     }
     read_book(&book("[[step]]\njobs = { slurm = true, squeue = \"/opt/squeue\", timeout = \"9s\" }\n"))
         .unwrap();
-    let lab = Lab::new("sim:kary,k=2,n=2");
+    let lab = ServedLab::new("sim:kary,k=2,n=2");
     let refused = |text: &str, code: &str| {
         put(lab.home.path(), "wrong.toml", &book(text));
-        let said = lab.ends(&["run", "wrong.toml"], 7);
+        let said = lab.run_to_end(&["run", "wrong.toml"], 7);
         assert!(said.contains(code) && said.contains("wrong.toml:3: "), "{said}");
     };
     refused("[[step]]\njobs = { file = \"nowhere.txt\" }\n", "FD-9220");
@@ -89,10 +92,10 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
 
 /// Both halves of the LIDs close a circle on one lane, where path records have them. Hosts are told another level for the high ones.
 #[test]
-fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_are_told() {
-    let lab = Lab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");
+fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_receive() {
+    let lab = ServedLab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");
     put(lab.home.path(), "jobs.txt", "node[0-26] all\n");
-    lab.ends(
+    lab.run_to_end(
         &["route", "--engine", "sar", "--jobs", "jobs.txt", "--lanes", "1", "--phases", "-o", "new.plan"],
         0,
     );
@@ -108,7 +111,7 @@ fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_are_told() {
 #[test]
 fn it_says_which_lid_its_figures_are_of() {
     let lmc = |lmc: u8| {
-        let lab = Lab::new(&format!("sim:kary,k=2,n=2,lmc={lmc}"));
+        let lab = ServedLab::new(&format!("sim:kary,k=2,n=2,lmc={lmc}"));
         put(lab.home.path(), "jobs.txt", "node0 7\nnode1 7\nnode2 7\n");
         put(lab.home.path(), "jobs.toml", &book("[[step]]\njobs = { file = \"jobs.txt\" }\n"));
         let (report, said) = runs(&lab, &["jobs.toml", "--dry-run"], 0);

@@ -1,10 +1,10 @@
 //! Traffic in the simulator: nothing comes from nowhere, and what networks are known for happens by itself.
 
-mod books;
 mod changes;
+mod conservation;
+mod deadlock;
+mod lane_table_changes;
+mod link_shares;
 mod papers;
-mod relaned;
-mod shares;
-pub mod stage;
-mod standstill;
+pub mod test_bed;
 mod verdicts;

@@ -1,6 +1,6 @@
 //! The experiments of the dFtree paper.
 
-use super::stage::{EXPERIMENTS, HOST_LIMIT, Stage, limited};
+use super::test_bed::{EXPERIMENTS, HOST_LIMIT, TestBed, limited};
 use fabdeck_fabric::{LinkSpeed, Tables};
 
 /// A figure of the paper within a quarter.
@@ -30,7 +30,7 @@ fn the_victim_of_each_experiment_keeps_the_share_that_the_paper_measured() {
 
 #[test]
 fn the_flow_from_next_door_gets_half_of_the_parking_lot() {
-    let stage = Stage::new(2, LinkSpeed::Ddr, false);
+    let stage = TestBed::new(2, LinkSpeed::Ddr, false);
     let flows = [(1, 5), (3, 5), (6, 5)].map(|(from, to)| stage.flow(from, to));
     let rates = stage.rates(flows.to_vec(), limited(), &Tables::default());
     let all: u64 = rates.iter().sum();

@@ -1,7 +1,9 @@
 //! Verdicts over counters of traffic that is known: who is called a contributor sends to a hot-spot, and no victim does.
 
-use super::stage::{EXPERIMENTS, Stage, limited};
-use fabdeck_fabric::counters::{Evidence, HotSpots, Role, Thresholds, hot_spots, rates, tell_apart};
+use super::test_bed::{EXPERIMENTS, TestBed, limited};
+use fabdeck_fabric::counters::{
+    CongestionRole, Evidence, HotSpots, Thresholds, classify_adapters, find_hot_spots, rates_of_samples,
+};
 use fabdeck_fabric::observe::CounterSample;
 use fabdeck_fabric::{Fabric, LinkSpeed, PortId, Routes, Tables};
 use fabdeck_simulator::traffic::{Flow, TrafficRun};
@@ -18,47 +20,47 @@ fn samples(run: &TrafficRun, fabric: &Fabric) -> Vec<CounterSample> {
             ..CounterSample::default()
         }
     };
-    run.counters(fabric).into_iter().map(sample).collect()
+    run.port_counts(fabric).into_iter().map(sample).collect()
 }
 
 fn tables(fabric: &Fabric, routes: &Routes) -> Tables {
     let mut tables = Tables::default();
     for (switch, _) in fabric.switches() {
-        tables.entry(switch).lft = Some(routes.lft(switch.0));
+        tables.node_mut(switch).lft = Some(routes.lft(switch.0));
     }
     tables
 }
 
 /// What two looks, a millisecond apart, make of these flows.
-fn judged(stage: &Stage, flows: Vec<Flow>, told: bool) -> HotSpots {
+fn judged(stage: &TestBed, flows: Vec<Flow>, told: bool) -> HotSpots {
     let mut run = stage.run(flows, limited(), &Tables::default());
     run.advance(300_000);
     let before = samples(&run, &stage.fabric);
     run.advance(1_300_000);
-    let rates = rates(&stage.fabric, &before, &samples(&run, &stage.fabric), 1e-3);
-    let mut verdict = hot_spots(&stage.fabric, &rates, &Thresholds::default());
+    let rates = rates_of_samples(&stage.fabric, &before, &samples(&run, &stage.fabric), 1e-3);
+    let mut verdict = find_hot_spots(&stage.fabric, &rates, &Thresholds::default());
     if told {
-        tell_apart(&stage.fabric, &tables(&stage.fabric, &stage.routes), &rates, &mut verdict);
+        classify_adapters(&stage.fabric, &tables(&stage.fabric, &stage.routes), &rates, &mut verdict);
     }
     verdict
 }
 
-fn number(stage: &Stage, host: PortId) -> u8 {
+fn number(stage: &TestBed, host: PortId) -> u8 {
     (1..=12).find(|number| stage.host(*number) == host).unwrap()
 }
 
 /// The numbers of the hosts that are held up: contributors, either, victims.
-fn hosts(stage: &Stage, verdict: &HotSpots) -> [Vec<u8>; 3] {
-    let of = |wanted: fn(&Role) -> bool| {
-        let held = verdict.held_up.iter().filter(|held| wanted(&held.role));
+fn hosts(stage: &TestBed, verdict: &HotSpots) -> [Vec<u8>; 3] {
+    let of = |wanted: fn(&CongestionRole) -> bool| {
+        let held = verdict.congested_adapters.iter().filter(|held| wanted(&held.role));
         let mut hosts: Vec<u8> = held.map(|held| number(stage, held.at.port)).collect();
         hosts.sort_unstable();
         hosts
     };
     [
-        of(|role| matches!(role, Role::Contributor(_))),
-        of(|role| *role == Role::ContributorOrVictim),
-        of(|role| matches!(role, Role::Victim { .. })),
+        of(|role| matches!(role, CongestionRole::Contributor(_))),
+        of(|role| *role == CongestionRole::ContributorOrVictim),
+        of(|role| matches!(role, CongestionRole::Victim { .. })),
     ]
 }
 
@@ -87,27 +89,27 @@ fn routes_tell_the_contributors_of_the_papers_experiments() {
 }
 
 #[test]
-fn nobody_is_told_apart_wrongly_whatever_flows_there_are() {
+fn no_flow_is_misjudged_whatever_flows_there_are() {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(6);
     let mut of_kind = [0; 4];
     for case in 0..120 {
         let trunk = [LinkSpeed::Ddr, LinkSpeed::Qdr, LinkSpeed::Sdr][case % 3];
-        let stage = Stage::new(4, trunk, case % 2 == 1);
+        let stage = TestBed::new(4, trunk, case % 2 == 1);
         let mut host = || (dice.next_u32() % 12) as u8 + 1;
         let pairs: Vec<(u8, u8)> = (0..3 + case % 12).map(|_| (host(), host())).collect();
         let flows = pairs.iter().filter(|(from, to)| from != to).map(|(from, to)| stage.flow(*from, *to));
         let flows: Vec<Flow> = flows.collect();
         let verdict = judged(&stage, flows.clone(), true);
         let hot = |port| verdict.hot_spots.iter().any(|spot| spot.adapter == port);
-        for held in &verdict.held_up {
+        for held in &verdict.congested_adapters {
             let own = flows.iter().filter(|flow| flow.from == held.at.port);
             let to_hot: Vec<_> = own.map(|flow| flow.to).filter(|to| hot(*to)).collect();
             let (kind, right) = match held.role {
-                Role::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => {
+                CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => {
                     (0, to_hot.contains(&hot_spot))
                 }
-                Role::Contributor(Evidence::NowhereElse { .. }) => (1, !to_hot.is_empty()),
-                Role::Victim { .. } => (2, to_hot.is_empty()),
+                CongestionRole::Contributor(Evidence::NowhereElse { .. }) => (1, !to_hot.is_empty()),
+                CongestionRole::Victim { .. } => (2, to_hot.is_empty()),
                 _ => (3, true),
             };
             of_kind[kind] += 1;

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 const PROMPT: &[u8] = b"OpenSM $ ";
 /// OpenSM stands still until this question is answered: no sweep, no trap.
-const TAKEN: &[u8] = b"(y/n)? ";
-const CONNECT: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_secs(10);
+const TAKEN_PROMPT: &[u8] = b"(y/n)? ";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest answer in bytes; `dump_conf` has about 20,000.
-const MOST: usize = 4 << 20;
+const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
-pub enum ConsoleError {
+pub enum OpensmConsoleError {
     #[error("nothing answers there: {0}")]
     Unreachable(std::io::Error),
     #[error("somebody else has it open, and it bears one client")]
@@ -24,32 +24,33 @@ pub enum ConsoleError {
 
 /// A session with the console. Dropping it sends `quit`.
 #[derive(Debug)]
-pub struct Console {
+pub struct OpensmConsole {
     stream: TcpStream,
     patience: Duration,
 }
 
-impl Console {
-    pub fn open(at: SocketAddr) -> Result<Self, ConsoleError> {
-        Self::open_within(at, PATIENCE)
+impl OpensmConsole {
+    pub fn open(at: SocketAddr) -> Result<Self, OpensmConsoleError> {
+        Self::open_within(at, ANSWER_TIMEOUT)
     }
 
-    fn open_within(at: SocketAddr, patience: Duration) -> Result<Self, ConsoleError> {
-        let stream = TcpStream::connect_timeout(&at, CONNECT).map_err(ConsoleError::Unreachable)?;
-        stream.set_write_timeout(Some(patience)).map_err(ConsoleError::Unreachable)?;
+    fn open_within(at: SocketAddr, patience: Duration) -> Result<Self, OpensmConsoleError> {
+        let stream =
+            TcpStream::connect_timeout(&at, CONNECT_TIMEOUT).map_err(OpensmConsoleError::Unreachable)?;
+        stream.set_write_timeout(Some(patience)).map_err(OpensmConsoleError::Unreachable)?;
         let mut console = Self { stream, patience };
-        console.answer()?;
+        console.read_answer()?;
         Ok(console)
     }
 
     /// Sends a command and returns the answer.
-    pub fn ask(&mut self, command: &str) -> Result<String, ConsoleError> {
-        self.stream.write_all(format!("{command}\n").as_bytes()).map_err(ConsoleError::Unreachable)?;
-        self.answer()
+    pub fn send_command(&mut self, command: &str) -> Result<String, OpensmConsoleError> {
+        self.stream.write_all(format!("{command}\n").as_bytes()).map_err(OpensmConsoleError::Unreachable)?;
+        self.read_answer()
     }
 
     /// Reads up to the next prompt.
-    fn answer(&mut self) -> Result<String, ConsoleError> {
+    fn read_answer(&mut self) -> Result<String, OpensmConsoleError> {
         let begun = Instant::now();
         let mut said = Vec::new();
         let mut piece = [0; 4096];
@@ -57,29 +58,29 @@ impl Console {
             if said.ends_with(PROMPT) {
                 return Ok(String::from_utf8_lossy(&said).into_owned());
             }
-            if said.ends_with(TAKEN) {
-                self.stream.write_all(b"n\n").map_err(ConsoleError::Unreachable)?;
-                return Err(ConsoleError::Taken);
+            if said.ends_with(TAKEN_PROMPT) {
+                self.stream.write_all(b"n\n").map_err(OpensmConsoleError::Unreachable)?;
+                return Err(OpensmConsoleError::Taken);
             }
             let left = self.patience.saturating_sub(begun.elapsed());
-            if left.is_zero() || said.len() > MOST {
-                return Err(ConsoleError::Other);
+            if left.is_zero() || said.len() > MAX_ANSWER_BYTES {
+                return Err(OpensmConsoleError::Other);
             }
-            self.stream.set_read_timeout(Some(left)).map_err(ConsoleError::Unreachable)?;
+            self.stream.set_read_timeout(Some(left)).map_err(OpensmConsoleError::Unreachable)?;
             match self.stream.read(&mut piece) {
-                Ok(0) => return Err(ConsoleError::Unreachable(ErrorKind::UnexpectedEof.into())),
+                Ok(0) => return Err(OpensmConsoleError::Unreachable(ErrorKind::UnexpectedEof.into())),
                 Ok(count) => said.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    return Err(ConsoleError::Other);
+                    return Err(OpensmConsoleError::Other);
                 }
-                Err(error) => return Err(ConsoleError::Unreachable(error)),
+                Err(error) => return Err(OpensmConsoleError::Unreachable(error)),
             }
         }
     }
 }
 
-impl Drop for Console {
+impl Drop for OpensmConsole {
     /// Waits until OpenSM has closed the session; before that, the next session would be a second one.
     fn drop(&mut self) {
         if self.stream.write_all(b"quit\n").is_err() {
@@ -87,8 +88,8 @@ impl Drop for Console {
         }
         let begun = Instant::now();
         let mut rest = [0; 4096];
-        while begun.elapsed() < CONNECT {
-            let patient = self.stream.set_read_timeout(Some(CONNECT));
+        while begun.elapsed() < CONNECT_TIMEOUT {
+            let patient = self.stream.set_read_timeout(Some(CONNECT_TIMEOUT));
             if patient.is_err() || !matches!(self.stream.read(&mut rest), Ok(1..)) {
                 return;
             }
@@ -103,7 +104,7 @@ mod tests {
     use std::thread;
 
     /// A console that sends these words, and returns what it received.
-    fn played(words: &'static [&'static str]) -> (SocketAddr, thread::JoinHandle<String>) {
+    fn scripted_console(words: &'static [&'static str]) -> (SocketAddr, thread::JoinHandle<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
         let thread = thread::spawn(move || {
@@ -122,27 +123,27 @@ mod tests {
 
     #[test]
     fn a_session_asks_and_quits() {
-        let (at, heard) = played(&["OpenSM $ ", "   SM State : Master\nOpenSM $ "]);
-        let mut console = Console::open(at).unwrap();
-        assert!(console.ask("status").unwrap().contains("Master"));
+        let (at, heard) = scripted_console(&["OpenSM $ ", "   SM State : Master\nOpenSM $ "]);
+        let mut console = OpensmConsole::open(at).unwrap();
+        assert!(console.send_command("status").unwrap().contains("Master"));
         drop(console);
         assert_eq!(heard.join().unwrap(), "status\nquit\n");
     }
 
     #[test]
-    fn a_session_of_somebody_else_is_left_to_him() {
+    fn a_session_of_another_client_is_left_alone() {
         let (at, heard) =
-            played(&["OpenSM Console connection already in use\n   kill other session (y/n)? "]);
-        assert!(matches!(Console::open(at), Err(ConsoleError::Taken)));
+            scripted_console(&["OpenSM Console connection already in use\n   kill other session (y/n)? "]);
+        assert!(matches!(OpensmConsole::open(at), Err(OpensmConsoleError::Taken)));
         assert!(heard.join().unwrap().starts_with("n\n"));
     }
 
     #[test]
-    fn what_is_no_console_is_told() {
-        let (at, _) = played(&["220 mail\n"]);
+    fn other_services_are_reported() {
+        let (at, _) = scripted_console(&["220 mail\n"]);
         let short = Duration::from_millis(200);
-        assert!(matches!(Console::open_within(at, short), Err(ConsoleError::Other)));
+        assert!(matches!(OpensmConsole::open_within(at, short), Err(OpensmConsoleError::Other)));
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert!(matches!(Console::open(gone), Err(ConsoleError::Unreachable(_))));
+        assert!(matches!(OpensmConsole::open(gone), Err(OpensmConsoleError::Unreachable(_))));
     }
 }

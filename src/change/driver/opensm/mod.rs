@@ -3,16 +3,16 @@
 
 mod conf;
 mod console;
-mod files;
-mod judge;
-mod lines;
-mod made;
+mod file_swap;
+mod judgement;
+mod lane_options;
+mod opensm_driver;
+mod plan_files;
 mod process;
-mod reach;
 mod refusal;
-mod road;
+mod site;
 mod status;
 
-pub use reach::OpensmSite;
-pub use refusal::Refusal;
-pub use road::{Checked, Opensm};
+pub use opensm_driver::{OpensmCheck, OpensmDriver};
+pub use refusal::OpensmRefusal;
+pub use site::OpensmSite;

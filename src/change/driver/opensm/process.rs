@@ -9,7 +9,7 @@ use fabdeck_files::open_regular;
 /// The name that the kernel shows for OpenSM's process.
 const NAME: &str = "opensm";
 /// Longest pid file in bytes.
-const PID_FILE_MOST: u64 = 64;
+const MAX_PID_FILE_BYTES: u64 = 64;
 
 /// A process with the name opensm.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ impl ManagerProcess {
 
     /// Checks a PID that the operator named. The process may belong to another user. SIGHUP ends most other programs,
     /// so the name must match.
-    pub fn named(proc: &Path, pid: u32) -> Result<u32, String> {
+    pub fn find_named(proc: &Path, pid: u32) -> Result<u32, String> {
         match Self::read(proc, pid) {
             Some(process) if process.zombie => Err(format!("process {pid} is dead (a zombie)")),
             Some(_) => Ok(pid),
@@ -52,14 +52,14 @@ impl ManagerProcess {
     }
 
     /// The only live process of this user and this PID namespace. Any user can start a program of that name.
-    pub fn only(proc: &Path) -> Result<u32, String> {
+    pub fn find_only(proc: &Path) -> Result<u32, String> {
         let own = rustix::process::geteuid().as_raw();
         let entries = fs::read_dir(proc).into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let (mut right, mut others) = (Vec::new(), Vec::new());
         for pid in pids {
             let Some(process) = Self::read(proc, pid) else { continue };
-            match process.why_not(own) {
+            match process.objection(own) {
                 None => right.push(pid),
                 Some(why) => others.push((pid, why)),
             }
@@ -74,7 +74,7 @@ impl ManagerProcess {
         }
     }
 
-    fn why_not(&self, own: u32) -> Option<String> {
+    fn objection(&self, own: u32) -> Option<String> {
         match self {
             Self { zombie: true, .. } => Some("a zombie".to_owned()),
             Self { contained: true, .. } => Some("in another pid namespace".to_owned()),
@@ -88,7 +88,7 @@ impl ManagerProcess {
 pub fn read_pid_file(file: &Path) -> Result<u32, String> {
     let mut text = String::new();
     let read = open_regular(file, OpenOptions::new().read(true))
-        .and_then(|open| open.take(PID_FILE_MOST).read_to_string(&mut text));
+        .and_then(|open| open.take(MAX_PID_FILE_BYTES).read_to_string(&mut text));
     read.map_err(|error| format!("{}: {error}", file.display()))?;
     text.trim().parse().map_err(|_| format!("{} does not hold the number of a process", file.display()))
 }
@@ -112,17 +112,17 @@ mod tests {
         list(proc, 6, "opensm", "S (sleeping)", own + 1, "6");
         list(proc, 7, "opensm", "S (sleeping)", own, "7\t1");
         list(proc, 8, "osmtest", "S (sleeping)", own, "8");
-        let why = ManagerProcess::only(proc).unwrap_err();
+        let why = ManagerProcess::find_only(proc).unwrap_err();
         let named = format!("5 is a zombie; 6 is of user {}; 7 is in another pid namespace", own + 1);
         assert!(why.contains(&named) && !why.contains('8'), "{why}");
         list(proc, 9, "opensm", "S (sleeping)", own, "9");
-        assert_eq!(ManagerProcess::only(proc), Ok(9));
+        assert_eq!(ManagerProcess::find_only(proc), Ok(9));
         list(proc, 10, "opensm", "R (running)", own, "10");
-        assert!(ManagerProcess::only(proc).unwrap_err().contains("[9, 10]"));
+        assert!(ManagerProcess::find_only(proc).unwrap_err().contains("[9, 10]"));
         // A process that the operator named may be another user's, but not a dead one.
-        assert_eq!(ManagerProcess::named(proc, 6), Ok(6));
-        assert!(ManagerProcess::named(proc, 5).unwrap_err().contains("zombie"));
-        assert!(ManagerProcess::named(proc, 8).unwrap_err().contains("not called opensm"));
+        assert_eq!(ManagerProcess::find_named(proc, 6), Ok(6));
+        assert!(ManagerProcess::find_named(proc, 5).unwrap_err().contains("zombie"));
+        assert!(ManagerProcess::find_named(proc, 8).unwrap_err().contains("not called opensm"));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::console::ConsoleError;
-use fabdeck_mad::access::{Slot, SourceError};
+use super::console::OpensmConsoleError;
+use fabdeck_mad::access::{DeviceAttribute, SourceError};
 
 /// One reason, with what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum OpensmRefusal {
     #[error(
         "FD-5670: {file} cannot be read, so how OpenSM is set up is not known: {error}; name its configuration, or its \
          console ('opensm -c FILE' writes one that it would start with)"
@@ -37,7 +37,7 @@ pub enum Refusal {
     #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]
     Incomplete(String),
     #[error("FD-5678: {slot} is more than this road carries, which is tables and service levels")]
-    OtherPart { slot: Slot },
+    OtherPart { slot: DeviceAttribute },
     #[error(
         "FD-5690: SL2VL and arbitration are OpenSM's own, by class of port, and this road writes neither: {lines}"
     )]
@@ -65,7 +65,7 @@ pub enum Refusal {
     #[error("FD-5682: OpenSM cannot be told the lanes of this plan: {0}")]
     Lanes(String),
     #[error("FD-5683: the console at {at}: {error}; {hint}")]
-    Console { at: std::net::SocketAddr, error: ConsoleError, hint: &'static str },
+    Console { at: std::net::SocketAddr, error: OpensmConsoleError, hint: &'static str },
     #[error(
         "FD-5684: the file of tables does not read back as the plan has them: {0}; an entry of a LID above the highest of the \
          subnet cannot be given to OpenSM"
@@ -79,7 +79,7 @@ pub enum Refusal {
 
 /// Why a change failed after it had begun.
 #[derive(Debug, thiserror::Error)]
-pub enum Failed {
+pub enum OpensmError {
     #[error("FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}")]
     Waited { seconds: u64, what: String, said: String },
     #[error(
@@ -89,7 +89,7 @@ pub enum Failed {
     #[error(
         "FD-5688: OpenSM could not be told that the files are there: {0}; it reads them at its next heavy sweep"
     )]
-    NotTold(String),
+    NotNotified(String),
     #[error("FD-5689: OpenSM has set more than the plan says: {what}")]
     Elsewhere { what: String },
 }

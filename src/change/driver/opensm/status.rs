@@ -2,7 +2,7 @@
 
 /// The lines of `status` that fabdeck uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Status {
+pub struct OpensmStatus {
     /// `OpenSM 3.3.23`.
     pub version: String,
     pub state: String,
@@ -16,7 +16,7 @@ pub struct Status {
     pub others: Vec<String>,
 }
 
-impl Status {
+impl OpensmStatus {
     pub fn read(text: &str) -> Self {
         let mut status = Self::default();
         for line in text.lines().map(str::trim) {
@@ -27,14 +27,14 @@ impl Status {
                 Some(("QP0 MADs outstanding", value)) => status.outstanding = value.parse().unwrap_or(0),
                 Some(("Subnet Init errors", value)) => status.errors = value.parse().unwrap_or(0),
                 Some(_) => {}
-                None => status.manager(line),
+                None => status.read_manager_line(line),
             }
         }
         status
     }
 
     /// Reads a line of the list of subnet managers.
-    fn manager(&mut self, line: &str) {
+    fn read_manager_line(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(guid) = words.first().and_then(|word| word.strip_prefix("0x")) else { return };
         let Ok(guid) = u64::from_str_radix(guid, 16) else { return };
@@ -72,11 +72,12 @@ mod tests {
                     QP0 MADs outstanding (on wire) : 0\n   Subnet Init errors             : 1\n   Known SMs\n   ---------\n   \
                     Port GUID       SM State    Priority\n   ---------       --------    --------\n   \
                     0x100001 Master      0        SELF\n   0x100004 Standby     3\n\nOpenSM $ ";
-        let status = Status::read(text);
+        let status = OpensmStatus::read(text);
         assert!(status.is_master() && status.is_upstream() && !status.is_done());
         assert_eq!((status.engine.as_str(), status.errors, status.own), ("minhop", 1, Some(0x10_0001)));
         assert_eq!(status.others, ["0x100004 Standby 3"]);
-        let upstream = |version: &str| Status { version: version.into(), ..Status::default() }.is_upstream();
+        let upstream =
+            |version: &str| OpensmStatus { version: version.into(), ..OpensmStatus::default() }.is_upstream();
         for other in ["OpenSM 5.17.0.MLNX20240405.0c3e7a1a", "OpenSM 3.3.19", "OpenSM 3.3.23.MLNX", ""] {
             assert!(!upstream(other), "{other}");
         }

@@ -2,34 +2,34 @@
 
 use std::time::{Duration, Instant};
 
-use crate::script::{JobSource, Machine, Outside};
-use crate::session::interactive::JobsFrom;
+use crate::script::{JobSource, LocalSystemAccess, SystemAccess};
+use crate::session::interactive::JobListSource;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::Poll;
+use fabdeck_files::jobs::SqueuePoll;
 
 /// Interval between two polls of a running `squeue`.
-const TURN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns `None` when the request was cancelled.
 pub fn list_jobs(
-    machine: &Machine,
-    from: &JobsFrom,
+    machine: &LocalSystemAccess,
+    from: &JobListSource,
     cancelled: impl Fn() -> bool,
 ) -> Option<Result<JobList, String>> {
     let squeue = match from {
-        JobsFrom::File(file) => return Some(machine.jobs(file).map_err(|error| error.to_string())),
-        JobsFrom::Slurm(squeue) => JobSource { squeue: squeue.clone(), ..JobSource::default() }.squeue(),
+        JobListSource::File(file) => return Some(machine.jobs(file).map_err(|error| error.to_string())),
+        JobListSource::Slurm(squeue) => JobSource { squeue: squeue.clone(), ..JobSource::default() }.squeue(),
     };
     let since = Instant::now();
-    let mut poll = match Poll::start(&squeue, since.elapsed()) {
+    let mut poll = match SqueuePoll::start(&squeue, since.elapsed()) {
         Ok(poll) => poll,
         Err(trouble) => return Some(Err(trouble.to_string())),
     };
     while !cancelled() {
-        if let Some(came) = poll.turn(since.elapsed()) {
+        if let Some(came) = poll.poll(since.elapsed()) {
             return Some(came.map_err(|trouble| trouble.to_string()));
         }
-        std::thread::sleep(TURN);
+        std::thread::sleep(POLL_INTERVAL);
     }
     None
 }

@@ -1,19 +1,19 @@
 //! The console as a process: its event loop, the terminal, and the worker threads.
 
-mod desk;
-mod fault;
-mod inputs;
+mod app;
+mod event_loop;
+mod fault_injection;
+mod frame_diff;
+mod input_thread;
 mod job_list;
-mod keeper;
-mod line;
-mod paint;
-mod plan_file;
-mod record;
-mod run;
+mod new_file;
+mod session_recorder;
+mod source_thread;
 mod terminal;
-mod threads;
-mod wardrobe;
+mod terminal_writer;
+mod themes;
+mod workers;
 
-pub use line::last_words;
-pub use run::run;
+pub use event_loop::run_event_loop;
 pub use terminal::restore;
+pub use terminal_writer::write_after_exit;

@@ -15,9 +15,9 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::line::{Line, farewell};
-use super::paint::{ground, paint};
-use super::threads::Word;
+use super::frame_diff::{set_background, write_changes};
+use super::terminal_writer::{TerminalWriter, write_last};
+use super::workers::WorkerMessage;
 use crate::session::interactive::Size;
 
 /// Whether a session has the terminal. A panic in any thread restores it, once.
@@ -35,20 +35,20 @@ pub fn restore() {
         let mut bytes = Vec::new();
         let queued = queue!(bytes, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
         if queued.is_ok() {
-            farewell(bytes);
+            write_last(bytes);
         }
     }
 }
 
 /// Whether this process is in the terminal's foreground group. Without job control it always is.
-pub fn in_foreground() -> bool {
+pub fn is_in_foreground() -> bool {
     let foreground = rustix::termios::tcgetpgrp(io::stdin());
     foreground.is_ok_and(|group| group == rustix::process::getpgrp()) || foreground.is_err()
 }
 
 /// The screen of a terminal and the frame on it.
-pub struct Screen {
-    line: Line,
+pub struct TerminalScreen {
+    line: TerminalWriter,
     /// Bytes that are sent before the next frame.
     pending: Vec<u8>,
     /// Whether the terminal writer still has output to write.
@@ -59,11 +59,11 @@ pub struct Screen {
     shown: Option<Buffer>,
 }
 
-impl Screen {
-    pub fn take(words: UnboundedSender<Word>) -> io::Result<Self> {
+impl TerminalScreen {
+    pub fn take(words: UnboundedSender<WorkerMessage>) -> io::Result<Self> {
         let old = |term: String| ["screen", "vt", "dumb"].iter().any(|old| term.starts_with(old));
         let mut screen = Self {
-            line: Line::open(words),
+            line: TerminalWriter::open(words),
             pending: Vec::new(),
             busy: false,
             clears_in_colour: !std::env::var("TERM").map_or(true, old),
@@ -78,7 +78,7 @@ impl Screen {
         // The program in between left modes of its own; the modes from before the session are kept for the end.
         disable_raw_mode()?;
         enable_raw_mode()?;
-        self.forget();
+        self.invalidate();
         if !TAKEN.swap(true, Ordering::SeqCst) {
             self.pending.clear();
             queue!(self.pending, EnterAlternateScreen)?;
@@ -87,7 +87,7 @@ impl Screen {
     }
 
     /// Forgets the frame on the screen, so that the next one is drawn completely.
-    pub fn forget(&mut self) {
+    pub fn invalidate(&mut self) {
         self.shown = None;
     }
 
@@ -102,7 +102,7 @@ impl Screen {
     }
 
     /// Marks the last output as written.
-    pub fn sent(&mut self) {
+    pub fn mark_ready(&mut self) {
         self.busy = false;
     }
 
@@ -116,12 +116,12 @@ impl Screen {
             if shown.is_none() {
                 if self.clears_in_colour {
                     cleared.set_style(next.area, blank);
-                    ground(&mut bytes, blank)?;
+                    set_background(&mut bytes, blank)?;
                 }
                 queue!(bytes, Clear(ClearType::All))?;
                 bytes.extend_from_slice(b"\x1b[0m");
             }
-            paint(&mut bytes, &shown.unwrap_or(cleared), &next)?;
+            write_changes(&mut bytes, &shown.unwrap_or(cleared), &next)?;
             queue!(bytes, EndSynchronizedUpdate)?;
         }
         self.shown = Some(next);
@@ -132,12 +132,12 @@ impl Screen {
         Ok(())
     }
 
-    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+    pub fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
         queue!(self.pending, CopyToClipboard::to_clipboard_from(text))
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         restore();
     }

@@ -5,32 +5,32 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::script::values::duration;
-use crate::session::interactive::{JobSettings, JobsFrom};
+use crate::script::argument_values::duration;
+use crate::session::interactive::{JobListSource, JobSettings};
 use fabdeck_fabric::{HostRule, HostRules};
 
 pub const JOBS_HINT: &str = "under [jobs] stand slurm = true, with squeue = \"PROGRAM\" where PATH has none, or file = \"LIST\"; \
                              interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
 
 /// A mistake in the table, with the rule that contains it.
-pub struct Wrong {
+pub struct JobConfigError {
     pub what: String,
     pub rule: Option<usize>,
 }
 
-impl From<String> for Wrong {
+impl From<String> for JobConfigError {
     fn from(what: String) -> Self {
         Self { what, rule: None }
     }
 }
 
-impl From<&str> for Wrong {
+impl From<&str> for JobConfigError {
     fn from(what: &str) -> Self {
         what.to_owned().into()
     }
 }
 
-pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), Wrong> {
+pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), JobConfigError> {
     let table = value.as_table().ok_or("FD-7113: 'jobs' is no table: write [jobs]")?;
     let (mut settings, mut slurm, mut squeue, mut list) = (JobSettings::default(), false, None, None);
     let mut rules = HostRules::default();
@@ -54,8 +54,8 @@ pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), Wrong> {
         }
     }
     settings.from = match (slurm, squeue, list) {
-        (true, squeue, None) => Some(JobsFrom::Slurm(squeue)),
-        (false, None, list) => list.map(JobsFrom::File),
+        (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
+        (false, None, list) => list.map(JobListSource::File),
         (true, _, Some(_)) => {
             return Err("FD-7113: [jobs] names slurm and a file: one of them knows".into());
         }
@@ -65,15 +65,15 @@ pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), Wrong> {
 }
 
 /// Reads the rules of a site, in their order.
-fn host_rules(value: &toml::Value) -> Result<HostRules, Wrong> {
+fn host_rules(value: &toml::Value) -> Result<HostRules, JobConfigError> {
     const LIST: &str = "FD-7114: [jobs] hosts: it is no list of rules";
     let rules = value.as_array().ok_or(LIST)?.iter().enumerate().map(|(at, value)| {
-        host_rule(value).map_err(|what| Wrong {
+        host_rule(value).map_err(|what| JobConfigError {
             what: format!("FD-7114: rule {} of hosts in [jobs]: {what}", at + 1),
             rule: Some(at),
         })
     });
-    rules.collect::<Result<_, Wrong>>().map(HostRules::new)
+    rules.collect::<Result<_, JobConfigError>>().map(HostRules::new)
 }
 
 fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
@@ -93,13 +93,13 @@ fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
 /// Line on which a rule begins.
 pub fn line_of_rule(text: &str, rule: usize) -> Option<usize> {
     let read = DeTable::parse(text).ok()?;
-    let jobs = held(read.get_ref(), "jobs")?.get_ref().as_table()?;
-    let hosts = held(jobs, "hosts")?;
+    let jobs = find_value(read.get_ref(), "jobs")?.get_ref().as_table()?;
+    let hosts = find_value(jobs, "hosts")?;
     let start = hosts.get_ref().as_array()?.get(rule)?.span().start;
     Some(super::line_of(text, start))
 }
 
-fn held<'t, 'd>(table: &'t DeTable<'d>, key: &str) -> Option<&'t Spanned<DeValue<'d>>> {
+fn find_value<'t, 'd>(table: &'t DeTable<'d>, key: &str) -> Option<&'t Spanned<DeValue<'d>>> {
     table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
 
@@ -110,15 +110,18 @@ mod tests {
     use fabdeck_fabric::NamedHost;
 
     #[test]
-    fn who_knows_the_jobs_is_named_once() {
+    fn only_one_source_of_jobs_is_configured() {
         let jobs = |text: &str| parse(&format!("[jobs]\n{text}\n")).map(|config| config.jobs);
         assert_eq!(jobs("").unwrap(), JobSettings::default());
         let named = |from, interval_ms| JobSettings { from: Some(from), interval_ms };
         let usual = JobSettings::default().interval_ms;
-        assert_eq!(jobs("slurm = true").unwrap(), named(JobsFrom::Slurm(None), usual));
+        assert_eq!(jobs("slurm = true").unwrap(), named(JobListSource::Slurm(None), usual));
         let own = jobs("slurm = true\nsqueue = \"/opt/squeue\"\ninterval = \"2m\"").unwrap();
-        assert_eq!(own, named(JobsFrom::Slurm(Some("/opt/squeue".into())), 120_000));
-        assert_eq!(jobs("file = \"jobs.txt\"").unwrap(), named(JobsFrom::File("jobs.txt".into()), usual));
+        assert_eq!(own, named(JobListSource::Slurm(Some("/opt/squeue".into())), 120_000));
+        assert_eq!(
+            jobs("file = \"jobs.txt\"").unwrap(),
+            named(JobListSource::File("jobs.txt".into()), usual)
+        );
         for text in [
             "slurm = true\nfile = \"a\"",
             "squeue = \"a\"",

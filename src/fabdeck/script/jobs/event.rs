@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::ENGINE;
 use crate::script::Failure;
 use crate::script::context::Context;
-use crate::session::{JobFigures, counted, time_of_day};
-use fabdeck_files::jobs::Placed;
+use crate::session::{JobFigures, count_words, time_of_day};
+use fabdeck_files::jobs::JobPlacement;
 
 /// Outcome of a list.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event {
+pub enum JobWatchEvent {
     /// The list could not be read; the last one stays valid.
     Unheard {
         why: String,
@@ -82,10 +82,10 @@ pub enum Event {
     },
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for JobWatchEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let means = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
-            now.lost_to(proposed).iter().try_for_each(|lost| write!(f, "{lost}, "))?;
+            now.lost_words(proposed).iter().try_for_each(|lost| write!(f, "{lost}, "))?;
             write!(f, "mean over jobs {:.1} to {:.1}, ", now.mean_max, proposed.mean_max)?;
             write!(f, "maximum {} to {}, ", now.max, proposed.max)?;
             write!(f, "dark fiber {:.1} to {:.1} %", now.dark_fiber, proposed.dark_fiber)
@@ -110,9 +110,11 @@ impl fmt::Display for Event {
                 let state = state.as_deref().unwrap_or("in a state that nobody can tell");
                 write!(f, "failed: change {change} is {state}: {why}")
             }
-            Self::Unchanged { multi_switch } => write!(f, "unchanged: {}", on_several(*multi_switch)),
+            Self::Unchanged { multi_switch } => {
+                write!(f, "unchanged: {}", several_switches_text(*multi_switch))
+            }
             Self::Held { multi_switch } => {
-                write!(f, "held: {}; too early for another proposal", on_several(*multi_switch))
+                write!(f, "held: {}; too early for another proposal", several_switches_text(*multi_switch))
             }
             Self::Kept { gain, now, proposed } => {
                 write!(f, "kept: new routes would gain {gain:.1} %, which is too little: ")?;
@@ -125,7 +127,7 @@ impl fmt::Display for Event {
             Self::Proposed { gain, now, proposed, writes, findings, plan } => {
                 write!(f, "proposed: routes that gain {gain:.1} %: ")?;
                 means(f, now, proposed)?;
-                write!(f, "; {}", counted(*writes, "write", "writes"))?;
+                write!(f, "; {}", count_words(*writes, "write", "writes"))?;
                 findings.iter().try_for_each(|finding| write!(f, "; finding: {finding}"))?;
                 plan.iter().try_for_each(|plan| write!(f, "; plan: {plan}"))
             }
@@ -133,64 +135,64 @@ impl fmt::Display for Event {
     }
 }
 
-fn on_several(jobs: usize) -> String {
-    counted(jobs, "job on several switches", "jobs on several switches")
+fn several_switches_text(jobs: usize) -> String {
+    count_words(jobs, "job on several switches", "jobs on several switches")
 }
 
 /// Numbers of hosts in a list that are not clearly in the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Missing {
+pub struct MissingCounts {
     not_found: usize,
     ambiguous: usize,
 }
 
-impl Missing {
-    pub fn of(placed: &Placed) -> Self {
+impl MissingCounts {
+    pub fn of(placed: &JobPlacement) -> Self {
         Self { not_found: placed.unknown.len(), ambiguous: placed.ambiguous.len() }
     }
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { not_found, ambiguous } = *self;
         if not_found > 0 {
-            write!(f, "; {} not in the fabric", counted(not_found, "host", "hosts"))?;
+            write!(f, "; {} not in the fabric", count_words(not_found, "host", "hosts"))?;
         }
         if ambiguous > 0 {
-            write!(f, "; {} there", counted(ambiguous, "host fits several", "hosts fit several"))?;
+            write!(f, "; {} there", count_words(ambiguous, "host fits several", "hosts fit several"))?;
         }
         Ok(())
     }
 }
 
 #[derive(Serialize)]
-struct Line<'e> {
+struct EventLine<'e> {
     schema: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(flatten)]
-    event: &'e Event,
+    event: &'e JobWatchEvent,
     #[serde(flatten)]
-    missing: Option<Missing>,
+    missing: Option<MissingCounts>,
 }
 
 /// Prints an event as a line at once, because the reader waits for it.
-pub fn print(context: &mut Context<'_, '_>, event: &Event) -> Result<(), Failure> {
-    print_of(context, event, None)
+pub fn print(context: &mut Context<'_, '_>, event: &JobWatchEvent) -> Result<(), Failure> {
+    print_with_missing(context, event, None)
 }
 
 /// Prints the event of a list that was compared with the fabric.
-pub fn print_of(
+pub fn print_with_missing(
     context: &mut Context<'_, '_>,
-    event: &Event,
-    missing: Option<Missing>,
+    event: &JobWatchEvent,
+    missing: Option<MissingCounts>,
 ) -> Result<(), Failure> {
     let now = Zoned::now();
     let times = !context.globals.no_times;
     let output = &mut context.output;
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = Line { schema: "fabdeck.jobs-watch/1", time, event, missing };
+        let line = EventLine { schema: "fabdeck.jobs-watch/1", time, event, missing };
         crate::script::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else {

@@ -10,27 +10,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ENGINE;
-use super::applying::{Applier, Then};
-use super::asked::{TURN, WatchArgs};
-use super::event::{Event, Missing, print_of};
-use super::lists::Lists;
-use crate::script::changing::Via;
+use super::apply::{AfterApply, JobPlanApplier};
+use super::event::{JobWatchEvent, MissingCounts, print_with_missing};
+use super::job_args::{POLL_INTERVAL, WatchArgs};
+use super::list_reader::JobListReader;
+use crate::script::changes::DriverChoice;
 use crate::script::context::Context;
-use crate::script::levels::InForce;
-use crate::script::reading::lines;
-use crate::script::route::{Routed, routed, text_of};
-use crate::script::{Exit, Failure, Stop, levels, phased, target, whatif};
-use crate::session::{Asked, Half, JobFigures, Look, job_figures, jobs_seen, note_judged_lids};
-use fabdeck_fabric::observe::Place;
+use crate::script::lanes_in_force::LanesInForce;
+use crate::script::read_statistics::lines;
+use crate::script::route::{RoutedPlan, route_plan, text_of_plan};
+use crate::script::{Exit, Failure, StopFlag, lanes_in_force, output_file, phased_routing, whatif};
+use crate::session::{
+    JobFigures, LidHalf, ProposalOptions, Snapshot, job_figures, note_judged_lids, summarize_jobs,
+};
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::{Hosts, MultiSwitch, Placed};
-use fabdeck_mad::access::Wanted;
-use fabdeck_routing::{LanesBy, Request};
+use fabdeck_files::jobs::{HostIndex, JobPlacement, MultiSwitchJobs};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::{LaneDependence, Request};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
-    let from = args.from.or(&context.config.jobs);
+    let from = args.from.or_configured(&context.config.jobs);
     from.check()?;
     context.named_source()?;
     if from.file.as_deref() == Some(Path::new("-")) {
@@ -47,14 +49,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         })?;
     }
     let stop = context.outside.stop();
-    stop.heed();
+    stop.listen();
     context.stop = Some(stop.clone());
-    let applier = Applier::new(context, &args.applying)?;
-    let mut watch = Watch {
+    let applier = JobPlanApplier::new(context, &args.applying)?;
+    let mut watch = JobWatch {
         args,
         applier,
         since: Instant::now(),
-        lists: Lists::of(&from),
+        lists: JobListReader::of(&from),
         place: from.place(),
         heard: None,
         seen: None,
@@ -63,36 +65,36 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         proposed: None,
     };
     let mut lists = 0;
-    while !stop.is_asked() {
+    while !stop.is_requested() {
         let began = watch.since.elapsed();
-        let event = watch.turn(context, &stop);
-        if stop.is_asked() {
+        let event = watch.process_next_list(context, &stop);
+        if stop.is_requested() {
             break;
         }
-        watch.tell(context, &stop, event?)?;
+        watch.report(context, &stop, event?)?;
         lists += 1;
         if args.count.is_some_and(|count| lists >= count) {
             break;
         }
         // The interval includes the time that reading a list takes.
-        while !stop.is_asked() && watch.since.elapsed() < began + args.interval {
-            std::thread::sleep(TURN.min(args.interval));
+        while !stop.is_requested() && watch.since.elapsed() < began + args.interval {
+            std::thread::sleep(POLL_INTERVAL.min(args.interval));
         }
     }
     Ok(Exit::Done)
 }
 
 /// The last snapshot of the fabric, without tables.
-struct Seen {
-    look: Look,
+struct LastSnapshot {
+    look: Snapshot,
     /// Hosts of jobs that the snapshot does not have.
     missing: BTreeSet<String>,
 }
 
-impl Seen {
+impl LastSnapshot {
     /// Keeps a snapshot; `None` if it is partial.
-    fn new(mut look: Look, placed: &Placed) -> Option<Self> {
-        if look.observation.partial() {
+    fn new(mut look: Snapshot, placed: &JobPlacement) -> Option<Self> {
+        if look.observation.is_partial() {
             return None;
         }
         look.observation.tables = Tables::default();
@@ -100,68 +102,73 @@ impl Seen {
     }
 
     /// Places the jobs of a list; `None` if the list has a host that was not searched for in this snapshot.
-    fn placed(&self, list: &JobList) -> Option<Placed> {
-        let placed = Hosts::new(self.look.fabric(), &self.look.names).place(list);
+    fn placed(&self, list: &JobList) -> Option<JobPlacement> {
+        let placed = HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list);
         missing(&placed).is_subset(&self.missing).then_some(placed)
     }
 }
 
-fn missing(placed: &Placed) -> BTreeSet<String> {
+fn missing(placed: &JobPlacement) -> BTreeSet<String> {
     placed.unknown.iter().chain(placed.ambiguous.keys()).cloned().collect()
 }
 
-struct Watch<'a> {
+struct JobWatch<'a> {
     args: &'a WatchArgs,
-    applier: Option<Applier>,
+    applier: Option<JobPlanApplier>,
     since: Instant,
-    lists: Lists,
+    lists: JobListReader,
     /// Source of the lists, for notes.
-    place: Place,
+    place: NotePlace,
     /// Time of the last list.
     heard: Option<Duration>,
-    seen: Option<Seen>,
+    seen: Option<LastSnapshot>,
     /// Hosts missing from the fabric in the last notes; `None` before the first snapshot.
     noted: Option<BTreeSet<String>>,
     /// The last judgement.
-    known: Option<Judged>,
+    known: Option<LastJudgement>,
     /// Time of the last proposal.
     proposed: Option<Duration>,
 }
 
 /// A judgement with its time and outcome.
-struct Judged {
-    several: MultiSwitch,
+struct LastJudgement {
+    several: MultiSwitchJobs,
     at: Duration,
-    outcome: Option<Outcome>,
+    outcome: Option<ProposalFigures>,
 }
 
 /// What new routes would gain. The same outcome again is no news.
 #[derive(Clone, PartialEq)]
-struct Outcome {
+struct ProposalFigures {
     now: JobFigures,
     proposed: JobFigures,
     writes: usize,
 }
 
 /// Event of a list, its missing hosts, and the plan that may be applied.
-struct Told {
-    event: Event,
-    missing: Option<Missing>,
+struct ListOutcome {
+    event: JobWatchEvent,
+    missing: Option<MissingCounts>,
     plan: Option<String>,
 }
 
-impl From<Event> for Told {
-    fn from(event: Event) -> Self {
+impl From<JobWatchEvent> for ListOutcome {
+    fn from(event: JobWatchEvent) -> Self {
         Self { event, missing: None, plan: None }
     }
 }
 
-impl Watch<'_> {
+impl JobWatch<'_> {
     /// Prints the event, and applies its plan.
-    fn tell(&mut self, context: &mut Context<'_, '_>, stop: &Stop, told: Told) -> Result<(), Failure> {
-        print_of(context, &told.event, told.missing)?;
+    fn report(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        stop: &StopFlag,
+        told: ListOutcome,
+    ) -> Result<(), Failure> {
+        print_with_missing(context, &told.event, told.missing)?;
         let (Some(applier), Some(plan)) = (&self.applier, told.plan) else { return Ok(()) };
-        if applier.apply(context, stop, plan)? == Then::Again {
+        if applier.apply(context, stop, plan)? == AfterApply::Again {
             // The same jobs may get a proposal again, once the interval between proposals is over.
             self.known = None;
         }
@@ -169,120 +176,124 @@ impl Watch<'_> {
     }
 
     /// Reads a list and returns the event that it leads to.
-    fn turn(&mut self, context: &mut Context<'_, '_>, stop: &Stop) -> Result<Told, Failure> {
+    fn process_next_list(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        stop: &StopFlag,
+    ) -> Result<ListOutcome, Failure> {
         let since = self.since;
         let list = match self.lists.next(stop, || since.elapsed()) {
             Ok(list) => list,
             Err(why) => {
                 let age = self.heard.map(|at| (self.since.elapsed() - at).as_secs());
                 let age_seconds = age.filter(|_| !context.globals.no_times);
-                return Ok(Event::Unheard { why, age_seconds }.into());
+                return Ok(JobWatchEvent::Unheard { why, age_seconds }.into());
             }
         };
         let now = self.since.elapsed();
         self.heard = Some(now);
-        if let Some(told) = self.without_a_look(context, &list, now) {
+        if let Some(told) = self.judge_without_snapshot(context, &list, now) {
             return Ok(told);
         }
-        let (look, in_force) = match looked(context) {
+        let (look, in_force) = match read_snapshot(context) {
             // A fabric that answered before is expected to answer again.
             Err(failure) if failure.exit != Exit::Bug && self.noted.is_some() => {
-                return Ok(Event::Unseen { why: failure.message.unwrap_or_default() }.into());
+                return Ok(JobWatchEvent::Unseen { why: failure.message.unwrap_or_default() }.into());
             }
             looked => looked?,
         };
-        let placed = Hosts::new(look.fabric(), &look.names).place(&list);
+        let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(&list);
         if context.globals.verbose {
-            lines(&look).iter().for_each(|line| context.output.say(line));
+            lines(&look).iter().for_each(|line| context.output.print_message(line));
         }
         if self.noted.is_none() {
-            context.output.say_notes(&look.observation.notes);
+            context.output.print_notes(&look.observation.notes);
         }
-        self.note(context, &placed);
+        self.report_missing(context, &placed);
         self.judge(context, (look, &in_force), &placed, now)
     }
 
     /// Prints notes about missing hosts, if they differ from those of the list before.
-    fn note(&mut self, context: &mut Context<'_, '_>, placed: &Placed) {
+    fn report_missing(&mut self, context: &mut Context<'_, '_>, placed: &JobPlacement) {
         let missing = missing(placed);
         if self.noted.as_ref() != Some(&missing) {
-            context.output.say_notes(&placed.notes(&self.place));
+            context.output.print_notes(&placed.notes(&self.place));
             self.noted = Some(missing);
         }
     }
 
     /// Judges a list by the last snapshot, if that suffices.
-    fn without_a_look(
+    fn judge_without_snapshot(
         &mut self,
         context: &mut Context<'_, '_>,
         list: &JobList,
         now: Duration,
-    ) -> Option<Told> {
+    ) -> Option<ListOutcome> {
         let seen = self.seen.as_ref()?;
         let placed = seen.placed(list)?;
-        let event = self.stays(&MultiSwitch::of(seen.look.fabric(), &placed.jobs), now)?;
-        self.note(context, &placed);
-        Some(Told { missing: Some(Missing::of(&placed)), ..event.into() })
+        let event = self.unchanged_event(&MultiSwitchJobs::of(seen.look.fabric(), &placed.jobs), now)?;
+        self.report_missing(context, &placed);
+        Some(ListOutcome { missing: Some(MissingCounts::of(&placed)), ..event.into() })
     }
 
     /// Event for jobs that need no judgement. The fabric can change over time, so the same jobs are judged again
     /// after a while.
-    fn stays(&self, several: &MultiSwitch, now: Duration) -> Option<Event> {
+    fn unchanged_event(&self, several: &MultiSwitchJobs, now: Duration) -> Option<JobWatchEvent> {
         let (multi_switch, every) = (several.len(), self.args.at_most_every);
         match &self.known {
             Some(known) if known.several == *several => {
-                return (now < known.at + every).then_some(Event::Unchanged { multi_switch });
+                return (now < known.at + every).then_some(JobWatchEvent::Unchanged { multi_switch });
             }
             _ => {}
         }
         let early = self.proposed.is_some_and(|at| now < at + every);
-        early.then_some(Event::Held { multi_switch })
+        early.then_some(JobWatchEvent::Held { multi_switch })
     }
 
     /// Judges a list with a new snapshot of the fabric.
     fn judge(
         &mut self,
         context: &mut Context<'_, '_>,
-        (mut look, in_force): (Look, &InForce),
-        placed: &Placed,
+        (mut look, in_force): (Snapshot, &LanesInForce),
+        placed: &JobPlacement,
         now: Duration,
-    ) -> Result<Told, Failure> {
-        let several = MultiSwitch::of(look.fabric(), &placed.jobs);
-        let mut told = match self.stays(&several, now) {
+    ) -> Result<ListOutcome, Failure> {
+        let several = MultiSwitchJobs::of(look.fabric(), &placed.jobs);
+        let mut told = match self.unchanged_event(&several, now) {
             Some(event) => event.into(),
             None => {
                 let before = self.known.take().filter(|known| known.several == several);
                 let before = before.and_then(|known| known.outcome);
                 let (told, outcome) = match several.is_empty() {
-                    true => (idle(&look, placed), None),
-                    false => self.judged(context, &mut look, (placed, in_force), before.as_ref())?,
+                    true => (idle_outcome(&look, placed), None),
+                    false => self.judge_routes(context, &mut look, (placed, in_force), before.as_ref())?,
                 };
                 // A list whose routes failed, or whose plan could not be written, is judged again next time.
-                if !matches!(told.event, Event::Refused { .. } | Event::Unwritten { .. }) {
-                    self.known = Some(Judged { several, at: now, outcome });
+                if !matches!(told.event, JobWatchEvent::Refused { .. } | JobWatchEvent::Unwritten { .. }) {
+                    self.known = Some(LastJudgement { several, at: now, outcome });
                 }
                 told
             }
         };
-        if matches!(told.event, Event::Proposed { .. }) {
+        if matches!(told.event, JobWatchEvent::Proposed { .. }) {
             self.proposed = Some(now);
         }
-        told.missing = Some(Missing::of(placed));
-        self.seen = Seen::new(look, placed);
+        told.missing = Some(MissingCounts::of(placed));
+        self.seen = LastSnapshot::new(look, placed);
         Ok(told)
     }
 
     /// Computes routes for the jobs, and compares them with the tables in force and with the previous outcome.
-    fn judged(
+    fn judge_routes(
         &self,
         context: &mut Context<'_, '_>,
-        look: &mut Look,
-        (placed, in_force): (&Placed, &InForce),
-        before: Option<&Outcome>,
-    ) -> Result<(Told, Option<Outcome>), Failure> {
+        look: &mut Snapshot,
+        (placed, in_force): (&JobPlacement, &LanesInForce),
+        before: Option<&ProposalFigures>,
+    ) -> Result<(ListOutcome, Option<ProposalFigures>), Failure> {
         let lanes_by = match self.args.applying.via {
-            Via::Direct => LanesBy::Pair,
-            Via::Opensm => LanesBy::Destination,
+            DriverChoice::Direct => LaneDependence::Pair,
+            DriverChoice::Opensm => LaneDependence::Destination,
         };
         let (jobs, manager) = (Arc::new(placed.jobs.clone()), look.manager());
         let mut request = Request { jobs, manager, lanes_by, ..Request::default() }
@@ -291,66 +302,77 @@ impl Watch<'_> {
             // Hosts learn a single service level for base LIDs.
             request.lanes = 1;
         }
-        let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
+        let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
         let (engine, none) = (whatif::engine_named(ENGINE)?, Faults::new());
         let routed = match self.args.applying.phases {
-            false => routed(context, look, &none, engine, asked),
-            true => phased::agents(context, look, &none).and_then(|agents| {
-                phased::routed(context, (look, &none), engine, (Half::Base, &agents), (asked, in_force))
+            false => route_plan(context, look, &none, engine, asked),
+            true => phased_routing::read_agents(context, look, &none).and_then(|agents| {
+                phased_routing::route_in_phases(
+                    context,
+                    (look, &none),
+                    engine,
+                    (LidHalf::Base, &agents),
+                    (asked, in_force),
+                )
             }),
         };
         match routed {
-            Err(failure) => Ok((Event::Refused { why: failure.message.unwrap_or_default() }.into(), None)),
-            Ok(routed) => self.weigh(look, placed, routed, before),
+            Err(failure) => {
+                Ok((JobWatchEvent::Refused { why: failure.message.unwrap_or_default() }.into(), None))
+            }
+            Ok(routed) => self.compare_routes(look, placed, routed, before),
         }
     }
 
     /// Decides whether the routes are worth it, and writes the plan if so.
-    fn weigh(
+    fn compare_routes(
         &self,
-        look: &Look,
-        placed: &Placed,
-        routed: Routed,
-        before: Option<&Outcome>,
-    ) -> Result<(Told, Option<Outcome>), Failure> {
-        let now = figures(look, placed);
+        look: &Snapshot,
+        placed: &JobPlacement,
+        routed: RoutedPlan,
+        before: Option<&ProposalFigures>,
+    ) -> Result<(ListOutcome, Option<ProposalFigures>), Failure> {
+        let now = figures_in_force(look, placed);
         let proposed = job_figures(look, &routed.proposal.routes, &placed.jobs);
         let writes = routed.plan.writes.len();
-        let outcome = Outcome { now: now.clone(), proposed: proposed.clone(), writes };
+        let outcome = ProposalFigures { now: now.clone(), proposed: proposed.clone(), writes };
         let gain = now.gain(&proposed);
         if before == Some(&outcome) {
-            let event = Event::Unchanged { multi_switch: now.multi_switch };
+            let event = JobWatchEvent::Unchanged { multi_switch: now.multi_switch };
             return Ok((event.into(), Some(outcome)));
         }
         // Even with a required gain of 0, routes that gain nothing over the last proposal are not proposed.
         let again = before.is_some() && gain <= 0.0 && proposed.lost >= now.lost;
         if again || !now.is_worth(&proposed, gain, self.args.gain) {
-            return Ok((Event::Kept { gain, now, proposed }.into(), Some(outcome)));
+            return Ok((JobWatchEvent::Kept { gain, now, proposed }.into(), Some(outcome)));
         }
         let wanted = self.args.output.is_some() || self.applier.is_some();
-        let text = wanted.then(|| text_of(&routed.plan)).transpose()?;
+        let text = wanted.then(|| text_of_plan(&routed.plan)).transpose()?;
         let file = match (&self.args.output, &text) {
-            (Some(folder), Some(text)) => written(folder, text).map(Some),
+            (Some(folder), Some(text)) => write_plan(folder, text).map(Some),
             _ => Ok(None),
         };
         let plan = match file {
             Ok(file) => file.map(|file| file.display().to_string()),
             Err(failure) => {
-                return Ok((Event::Unwritten { why: failure.message.unwrap_or_default() }.into(), None));
+                return Ok((
+                    JobWatchEvent::Unwritten { why: failure.message.unwrap_or_default() }.into(),
+                    None,
+                ));
             }
         };
         let mut findings = routed.plan.findings;
         let transition = &routed.plan.transition;
-        findings.extend(transition.safe.is_none().then(|| transition.word()));
-        let event = Event::Proposed { gain, now, proposed, writes, findings, plan };
-        Ok((Told { event, missing: None, plan: text }, Some(outcome)))
+        findings.extend(transition.safe.is_none().then(|| transition.short_verdict()));
+        let event = JobWatchEvent::Proposed { gain, now, proposed, writes, findings, plan };
+        Ok((ListOutcome { event, missing: None, plan: text }, Some(outcome)))
     }
 }
 
 /// Reads the fabric with its tables.
-fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
-    let wanted = Wanted { tables: true, ..Wanted::default() };
-    let (mut look, in_force) = levels::look(context, wanted, (None, false))?;
+fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Snapshot, LanesInForce), Failure> {
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let (mut look, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
@@ -362,21 +384,21 @@ fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
 }
 
 /// Outcome if no job spans several switches: there is nothing to gain.
-fn idle(look: &Look, placed: &Placed) -> Told {
-    let now = figures(look, placed);
-    Event::Kept { gain: 0.0, proposed: now.clone(), now }.into()
+fn idle_outcome(look: &Snapshot, placed: &JobPlacement) -> ListOutcome {
+    let now = figures_in_force(look, placed);
+    JobWatchEvent::Kept { gain: 0.0, proposed: now.clone(), now }.into()
 }
 
 /// Writes a plan under the first free name.
-fn written(folder: &Path, text: &str) -> Result<PathBuf, Failure> {
-    let file = free(folder)?;
-    target::write_new(&file, text.as_bytes())?;
+fn write_plan(folder: &Path, text: &str) -> Result<PathBuf, Failure> {
+    let file = free_path(folder)?;
+    output_file::write_new(&file, text.as_bytes())?;
     Ok(file)
 }
 
 /// Figures of the jobs under the tables in force.
-fn figures(look: &Look, placed: &Placed) -> JobFigures {
-    let (_, totals) = jobs_seen(look, placed);
+fn figures_in_force(look: &Snapshot, placed: &JobPlacement) -> JobFigures {
+    let (_, totals) = summarize_jobs(look, placed);
     JobFigures {
         multi_switch: totals.multi_switch,
         max: totals.max.unwrap_or_default(),
@@ -388,7 +410,7 @@ fn figures(look: &Look, placed: &Placed) -> JobFigures {
 }
 
 /// The first free name.
-fn free(folder: &Path) -> Result<PathBuf, Failure> {
+fn free_path(folder: &Path) -> Result<PathBuf, Failure> {
     let names = (1..=99_999).map(|number| folder.join(format!("{ENGINE}-{number:05}.plan")));
     let mut names = names.filter(|file| !file.exists());
     names.next().ok_or_else(|| {

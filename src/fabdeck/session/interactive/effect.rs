@@ -4,43 +4,43 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::changing::{Acceptance, Attestations, Changes, Offer, Planned};
-use super::known::Ranks;
-use super::messages::Message;
-use super::running_jobs::{JobsAsked, JobsFrom};
+use super::changes::{Acceptance, Attestations, ChangeOffer, ChangeOverview, PlanSource};
+use super::messages::LogMessage;
+use super::model::Ranks;
+use super::ranks::ranks;
+use super::running_jobs::{JobComparisonRequest, JobListSource};
 use super::screens::ScreenId;
-use super::slow_lanes::LanesAsked;
-use super::tasks::{Needs, TaskId};
-use super::tiers::ranks;
-use super::timeline::{Part, Scan, Scene, Seek, Unrolled};
-use super::watch::{Judging, Reading, Swept};
+use super::slow_lanes::LaneRequest;
+use super::tasks::{TaskDependency, TaskId};
+use super::timeline::{DerivedPart, OpenedRecording, RecordingScan, ReplayFrame, SeekRequest};
+use super::watch::{SweepResult, VerdictRequest, WatchVerdict};
 use crate::session::{
-    Asked, Cost, LaneState, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent,
-    WeighedJobs, plan_of,
+    Cost, JobComparison, LaneState, LevelsInForce, PlanOrigin, Preview, Proposal, ProposalOptions, Proposals,
+    Query, Rowset, Selection, Snapshot, make_plan,
 };
-use fabdeck_change::{Ask, Plan, Staged, Status};
+use fabdeck_change::{ChangeStatus, GuardRequest, Plan, StagedTransition};
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::observe::Sweep;
-use fabdeck_files::capture::Entry;
+use fabdeck_files::capture::OperatorEntry;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_routing::analysis::{GroupsCut, groups_cut};
-use fabdeck_routing::{Engine, Pulse, Refusal, Request};
+use fabdeck_routing::analysis::{GroupDamage, group_damage};
+use fabdeck_routing::{Engine, EngineRefusal, Request, RouteProgress};
 
 /// A request to the process that runs the session.
 #[derive(Clone, Debug)]
 pub enum Effect {
     Begin {
         task: TaskId,
-        job: Job,
+        job: TaskRequest,
     },
     Cancel(TaskId),
     /// Copies a text to the clipboard of the terminal.
     Copy(String),
     /// Adds an entry to the recording of the watch.
-    Enter(Entry),
+    Enter(OperatorEntry),
     /// Writes messages to the log file; a session stores only the latest ones.
-    Log(Vec<Message>),
+    Log(Vec<LogMessage>),
     /// Draws the whole screen again from a cleared one.
     Redraw,
     Suspend,
@@ -51,60 +51,60 @@ pub enum Effect {
 
 /// A task that may take long.
 #[derive(Clone, Debug)]
-pub enum Job {
+pub enum TaskRequest {
     /// Reads the source; only the process can do this.
     Look,
     /// Sorts the switches by rank, and the hosts by rack.
-    Arrange { look: Arc<Look> },
+    Arrange { look: Arc<Snapshot> },
     /// Indexes the paths in force.
-    Index { look: Arc<Look> },
+    Index { look: Arc<Snapshot> },
     /// Computes the cost of marks.
-    Cost { look: Arc<Look>, preview: Arc<Mutex<Preview>>, marks: Faults },
+    Cost { look: Arc<Snapshot>, preview: Arc<Mutex<Preview>>, marks: Faults },
     /// Computes an engine's routes for the marks.
     Propose {
-        look: Arc<Look>,
+        look: Arc<Snapshot>,
         proposals: Arc<Mutex<Proposals>>,
         marks: Faults,
         engine: &'static Engine,
         request: Request,
     },
     /// Filters and sorts the rows of a long list.
-    Select { look: Arc<Look>, selecting: Selecting },
+    Select { look: Arc<Snapshot>, selecting: SelectRequest },
     /// Reads all counters again, not before this time of the source's clock; only the process can do this.
     Sweep { not_before: Duration },
     /// Judges two sweeps.
-    Judge(Box<Judging>),
+    Judge(Box<VerdictRequest>),
     /// Opens the recording, where there is one; only the process has it.
     Unroll,
     /// Reads a moment of the recording; only the process has it.
-    Seek(Seek),
+    Seek(SeekRequest),
     /// Derives events from the counters in the next part of the recording.
-    Derive { scan: Scan, thresholds: Thresholds },
+    Derive { scan: RecordingScan, thresholds: Thresholds },
     /// Writes the recording so far to a new file; only the process can do this.
     Save { to: PathBuf },
     /// Writes a plan to a new file. `text` makes its content; only the process can write it.
-    Write { plan: Box<PlanFor>, to: PathBuf },
+    Write { plan: Box<PlanRequest>, to: PathBuf },
     /// Compares a plan with the current fabric; only the process can do this.
-    Offer(Box<Planned>),
+    Offer(Box<PlanSource>),
     /// Computes the state of dFtree's lanes; on a live fabric only the process can do this.
-    Lanes(Box<LanesAsked>),
+    Lanes(Box<LaneRequest>),
     /// Reads the list of running jobs; only the process can do this.
-    ListJobs(JobsFrom),
+    ListJobs(JobListSource),
     /// Computes the channel loads of jobs.
-    WeighJobs(Box<JobsAsked>),
+    WeighJobs(Box<JobComparisonRequest>),
     /// Begins the offered change; only the process can do this.
-    Apply { offer: Box<Offer>, acceptance: Acceptance },
+    Apply { offer: Box<ChangeOffer>, acceptance: Acceptance },
     /// Reads the states of changes; only the process can do this.
     Changes,
     /// Compares what confirmed changes wrote with the fabric; only the process can do this.
     Compare,
     /// Confirms, extends or rolls back a change; only the process can do this.
-    Ask { id: String, ask: Ask },
+    Ask { id: String, ask: GuardRequest },
 }
 
 /// The list and query of a selection, and whether the cursor then moves to the first row.
 #[derive(Clone, Debug)]
-pub struct Selecting {
+pub struct SelectRequest {
     pub screen: ScreenId,
     pub rows: Arc<Rowset>,
     pub query: Query,
@@ -113,8 +113,8 @@ pub struct Selecting {
 
 /// The input of a plan.
 #[derive(Clone, Debug)]
-pub struct PlanFor {
-    pub look: Arc<Look>,
+pub struct PlanRequest {
+    pub look: Arc<Snapshot>,
     pub marks: Faults,
     pub engine: &'static str,
     pub proposal: Arc<Proposal>,
@@ -132,7 +132,7 @@ pub struct StagedCommands {
 
 impl StagedCommands {
     /// The commands with the intermediate routes of an engine; empty where none were given.
-    fn through(&self, engine: &str) -> Vec<String> {
+    fn commands_through(&self, engine: &str) -> Vec<String> {
         let [before, behind] = &self.first;
         let first = (!self.others.is_empty()).then(|| format!("{before}{engine}{behind}"));
         first.into_iter().chain(self.others.iter().cloned()).collect()
@@ -141,25 +141,25 @@ impl StagedCommands {
 
 /// The result of a task.
 #[derive(Clone, Debug)]
-pub enum Outcome {
-    Looked(Result<Arc<Look>, String>),
+pub enum TaskOutcome {
+    Looked(Result<Arc<Snapshot>, String>),
     Arranged(Box<Ranks>),
-    Indexed(Result<Arc<Mutex<Preview>>, Refusal>),
-    Counted(Box<Cost>, Option<GroupsCut>),
+    Indexed(Result<Arc<Mutex<Preview>>, EngineRefusal>),
+    Counted(Box<Cost>, Option<GroupDamage>),
     Proposed {
         engine: &'static str,
-        outcome: Result<Arc<Proposal>, Refusal>,
+        outcome: Result<Arc<Proposal>, EngineRefusal>,
         took_ms: u64,
     },
     Selected {
-        selecting: Selecting,
+        selecting: SelectRequest,
         selection: Selection,
     },
-    Swept(Result<Swept, String>),
-    Judged(Arc<Reading>),
-    Unrolled(Result<Option<Unrolled>, String>),
-    Sought(Result<Box<Scene>, String>),
-    Derived(Result<Part, String>),
+    Swept(Result<SweepResult, String>),
+    Judged(Arc<WatchVerdict>),
+    Unrolled(Result<Option<OpenedRecording>, String>),
+    Sought(Result<Box<ReplayFrame>, String>),
+    Derived(Result<DerivedPart, String>),
     Written {
         to: PathBuf,
         result: Result<(), String>,
@@ -168,78 +168,86 @@ pub enum Outcome {
         to: PathBuf,
         result: Result<(), String>,
     },
-    Offered(Result<Box<Offer>, String>),
+    Offered(Result<Box<ChangeOffer>, String>),
     /// The id of the change.
     Begun(Result<String, String>),
-    Changes(Result<Changes, String>),
+    Changes(Result<ChangeOverview, String>),
     Compared(Result<Attestations, String>),
     Lanes(Result<Box<LaneState>, String>),
     Listed(Result<Box<JobList>, String>),
-    Weighed(Box<WeighedJobs>),
+    Weighed(Box<JobComparison>),
     Asked {
         id: String,
-        result: Result<Status, String>,
+        result: Result<ChangeStatus, String>,
     },
 }
 
-impl Job {
-    pub fn needs(&self) -> Needs {
+impl TaskRequest {
+    pub fn dependency(&self) -> TaskDependency {
         match self {
-            Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
-            Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => Needs::Nothing,
-            Self::ListJobs(_) | Self::Compare => Needs::Nothing,
-            Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
-            Self::Lanes(_) | Self::WeighJobs(_) => Needs::Look,
-            Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
-            Self::Derive { .. } => Needs::Look,
-            Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
+            Self::Look | Self::Write { .. } | Self::Save { .. } => TaskDependency::Nothing,
+            Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => TaskDependency::Nothing,
+            Self::ListJobs(_) | Self::Compare => TaskDependency::Nothing,
+            Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => TaskDependency::Snapshot,
+            Self::Lanes(_) | Self::WeighJobs(_) => TaskDependency::Snapshot,
+            Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => TaskDependency::Snapshot,
+            Self::Derive { .. } => TaskDependency::Snapshot,
+            Self::Cost { .. } | Self::Propose { .. } => TaskDependency::Marks,
         }
     }
 
     /// Runs the task, unless it needs the process: reading, sweeps, recordings and files yield `None`.
-    pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
+    pub fn run(&self, pulse: &dyn RouteProgress) -> Option<TaskOutcome> {
         match self {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Write { .. } | Self::Save { .. } => None,
             Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => None,
             Self::ListJobs(_) | Self::Compare => None,
-            Self::WeighJobs(asked) => Some(Outcome::Weighed(Box::new(asked.run()))),
+            Self::WeighJobs(asked) => Some(TaskOutcome::Weighed(Box::new(asked.run()))),
             Self::Lanes(asked) if asked.live => None,
-            Self::Lanes(asked) => Some(Outcome::Lanes(Ok(Box::new(asked.run())))),
-            Self::Derive { scan, thresholds } => Some(Outcome::Derived(scan.derive(thresholds, pulse))),
-            Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
-            Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
+            Self::Lanes(asked) => Some(TaskOutcome::Lanes(Ok(Box::new(asked.run())))),
+            Self::Derive { scan, thresholds } => {
+                Some(TaskOutcome::Derived(scan.derive_part(thresholds, pulse)))
+            }
+            Self::Judge(judging) => Some(TaskOutcome::Judged(Arc::new(judging.run()))),
+            Self::Arrange { look } => Some(TaskOutcome::Arranged(Box::new(ranks(look)))),
             Self::Select { look, selecting } => {
                 let selection = selecting.run(look);
-                Some(Outcome::Selected { selecting: selecting.clone(), selection })
+                Some(TaskOutcome::Selected { selecting: selecting.clone(), selection })
             }
             Self::Index { look } => {
                 let preview = Preview::new(look, &look.observation.tables, pulse);
-                Some(Outcome::Indexed(preview.map(|preview| Arc::new(Mutex::new(preview)))))
+                Some(TaskOutcome::Indexed(preview.map(|preview| Arc::new(Mutex::new(preview)))))
             }
             Self::Cost { look, preview, marks } => {
                 let mut preview = preview.lock().unwrap_or_else(PoisonError::into_inner);
-                preview.become_marked(look, marks);
-                let groups = groups_cut(look.fabric(), &look.observation.tables, marks);
-                Some(Outcome::Counted(Box::new(preview.cost(None)), groups))
+                preview.set_marks(look, marks);
+                let groups = group_damage(look.fabric(), &look.observation.tables, marks);
+                Some(TaskOutcome::Counted(Box::new(preview.cost(None)), groups))
             }
             Self::Propose { look, proposals, marks, engine, request } => {
                 let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);
                 let tables = &look.observation.tables;
-                let asked = Asked { sent: Sent::Unsaid, ..Asked::of(request) };
+                let asked = ProposalOptions {
+                    sent: LevelsInForce::Unsaid,
+                    ..ProposalOptions::for_terminals(request)
+                };
                 let outcome = proposals.propose((look, tables), marks, engine, asked, pulse);
-                Some(Outcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
+                Some(TaskOutcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
             }
         }
     }
 }
 
-impl PlanFor {
-    pub fn text(&self, made: Made) -> Result<String, String> {
-        let plan = plan_of(&self.look, &self.marks, self.engine, &self.proposal, Sent::Unsaid, made);
+impl PlanRequest {
+    pub fn make_text(&self, made: PlanOrigin) -> Result<String, String> {
+        let plan =
+            make_plan(&self.look, &self.marks, self.engine, &self.proposal, LevelsInForce::Unsaid, made);
         let staged = |mut plan: Plan| {
-            if let Some(Staged { through: Some(through), commands, .. }) = &mut plan.transition.staged {
-                *commands = self.staged.through(through);
+            if let Some(StagedTransition { through: Some(through), commands, .. }) =
+                &mut plan.transition.staged
+            {
+                *commands = self.staged.commands_through(through);
             }
             plan
         };
@@ -247,7 +255,7 @@ impl PlanFor {
     }
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// A digest of the result, the same for the same work; times are not included.
     pub fn digest(&self) -> String {
         let said = match self {
@@ -262,16 +270,16 @@ impl Outcome {
             }
             Self::Proposed { engine, outcome: Err(refusal), .. } => format!("proposed {engine} {refusal}"),
             Self::Selected { selecting, selection } => {
-                let Selecting { screen, query, .. } = selecting;
+                let SelectRequest { screen, query, .. } = selecting;
                 format!("selected {screen:?} {query:?} {selection:?}")
             }
-            Self::Swept(Ok(swept)) => return swept_digest(&swept.sweep),
+            Self::Swept(Ok(swept)) => return sweep_digest(&swept.sweep),
             Self::Swept(Err(error)) => format!("swept {error}"),
             Self::Judged(reading) => format!("judged {:?} {:?}", reading.watched, reading.levels),
             Self::Unrolled(Ok(Some(unrolled))) => format!("unrolled {:?}", unrolled.timeline),
             Self::Unrolled(none) => format!("unrolled {:?}", none.as_ref().err()),
             Self::Sought(Ok(scene)) => {
-                format!("sought {} {} {:?}", scene.place, swept_digest(&scene.after), scene.look.fabric())
+                format!("sought {} {} {:?}", scene.place, sweep_digest(&scene.after), scene.look.fabric())
             }
             Self::Sought(Err(error)) => format!("sought {error}"),
             Self::Derived(part) => format!("derived {part:?}"),
@@ -286,16 +294,16 @@ impl Outcome {
             Self::Weighed(weighed) => format!("weighed {weighed:?}"),
             Self::Asked { id, result } => format!("asked {id} {result:?}"),
         };
-        short(blake3::hash(said.as_bytes()))
+        short_hash(blake3::hash(said.as_bytes()))
     }
 }
 
-fn short(hash: blake3::Hash) -> String {
+fn short_hash(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
 /// A digest of all counters and of the fabric events of a sweep; its time is not included.
-fn swept_digest(sweep: &Sweep) -> String {
+fn sweep_digest(sweep: &Sweep) -> String {
     let mut hasher = blake3::Hasher::new();
     for sample in &sweep.samples {
         hasher.update(
@@ -303,5 +311,5 @@ fn swept_digest(sweep: &Sweep) -> String {
         );
     }
     hasher.update(format!("{:?}", sweep.news).as_bytes());
-    short(hasher.finalize())
+    short_hash(hasher.finalize())
 }

@@ -7,27 +7,27 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::changing::{Attestations, Changes, Offer, Writing};
-use super::effect::Outcome;
-use super::frame::Size;
+use super::changes::{Attestations, ChangeOffer, ChangeOverview, WriteAccess};
+use super::effect::TaskOutcome;
 use super::key::Key;
+use super::layout::Size;
 use super::running_jobs::JobSettings;
-use super::state::State;
+use super::state::SessionState;
 use super::tasks::TaskId;
 use super::watch::WatchSettings;
-use crate::session::{LaneState, Look};
-use fabdeck_change::Status;
+use crate::session::{LaneState, Snapshot};
+use fabdeck_change::ChangeStatus;
 use fabdeck_files::job_lists::JobList;
 
 /// An input, and its time in milliseconds since the session began.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct SessionEvent {
     pub at_ms: u64,
-    pub what: Happening,
+    pub what: SessionInput,
 }
 
 #[derive(Clone, Debug)]
-pub enum Happening {
+pub enum SessionInput {
     Key(Key),
     Paste(String),
     Resized(Size),
@@ -41,14 +41,14 @@ pub enum Happening {
     /// The fabric is known, while tables and counters are still being read.
     Sighted {
         task: TaskId,
-        look: Arc<Look>,
+        look: Arc<Snapshot>,
     },
     Finished {
         task: TaskId,
-        outcome: Outcome,
+        outcome: TaskOutcome,
     },
     /// A message for the operator from outside the session.
-    Told(String),
+    Message(String),
     /// The terminal is back after another program used it.
     Resumed,
 }
@@ -56,7 +56,7 @@ pub enum Happening {
 /// The first line of a recorded session: its settings at the start.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beginning {
+pub struct SessionHeader {
     pub format: u32,
     /// The source as the operator wrote it.
     pub source: String,
@@ -74,24 +74,24 @@ pub struct Beginning {
     pub jobs: Option<JobSettings>,
     /// Whether the session could write to the fabric.
     #[serde(default, skip_serializing_if = "is_usual")]
-    pub writing: Writing,
+    pub writing: WriteAccess,
 }
 
-fn is_usual(writing: &Writing) -> bool {
-    *writing == Writing::default()
+fn is_usual(writing: &WriteAccess) -> bool {
+    *writing == WriteAccess::default()
 }
 
-impl Beginning {
-    pub const FORMAT: u32 = 1;
+impl SessionHeader {
+    pub const SESSION_FORMAT: u32 = 1;
 
     /// The header of a session that has just been opened.
-    pub fn of(state: &State) -> Self {
+    pub fn from_state(state: &SessionState) -> Self {
         Self {
-            format: Self::FORMAT,
+            format: Self::SESSION_FORMAT,
             source: state.source.clone(),
             size: state.size,
             options: state.options.clone(),
-            keys: state.keymap.own().clone(),
+            keys: state.keymap.overrides().clone(),
             writing: state.writing.clone(),
             jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),
             watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),
@@ -101,57 +101,57 @@ impl Beginning {
 
 /// An event in its recorded form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Written {
+pub struct RecordedEvent {
     pub at_ms: u64,
     #[serde(flatten)]
-    pub what: WrittenHappening,
+    pub what: RecordedInput,
 }
 
 /// Results of changes, lanes and job lists, which a replay cannot compute again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WrittenOutcome {
-    Offered(Result<Box<Offer>, String>),
+pub enum RecordedOutcome {
+    Offered(Result<Box<ChangeOffer>, String>),
     Begun(Result<String, String>),
-    Changes(Result<Changes, String>),
+    Changes(Result<ChangeOverview, String>),
     Compared(Result<Attestations, String>),
     Lanes(Result<Box<LaneState>, String>),
     Listed(Result<Box<JobList>, String>),
-    Asked { id: String, result: Result<Status, String> },
+    Asked { id: String, result: Result<ChangeStatus, String> },
 }
 
-impl WrittenOutcome {
-    fn of(outcome: &Outcome) -> Option<Self> {
+impl RecordedOutcome {
+    fn from_outcome(outcome: &TaskOutcome) -> Option<Self> {
         Some(match outcome {
-            Outcome::Offered(result) => Self::Offered(result.clone()),
-            Outcome::Begun(result) => Self::Begun(result.clone()),
-            Outcome::Changes(result) => Self::Changes(result.clone()),
-            Outcome::Compared(result) => Self::Compared(result.clone()),
-            Outcome::Lanes(result) => Self::Lanes(result.clone()),
-            Outcome::Listed(result) => Self::Listed(result.clone()),
-            Outcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
+            TaskOutcome::Offered(result) => Self::Offered(result.clone()),
+            TaskOutcome::Begun(result) => Self::Begun(result.clone()),
+            TaskOutcome::Changes(result) => Self::Changes(result.clone()),
+            TaskOutcome::Compared(result) => Self::Compared(result.clone()),
+            TaskOutcome::Lanes(result) => Self::Lanes(result.clone()),
+            TaskOutcome::Listed(result) => Self::Listed(result.clone()),
+            TaskOutcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
             _ => return None,
         })
     }
 }
 
-impl From<WrittenOutcome> for Outcome {
-    fn from(written: WrittenOutcome) -> Self {
+impl From<RecordedOutcome> for TaskOutcome {
+    fn from(written: RecordedOutcome) -> Self {
         match written {
-            WrittenOutcome::Offered(result) => Self::Offered(result),
-            WrittenOutcome::Begun(result) => Self::Begun(result),
-            WrittenOutcome::Changes(result) => Self::Changes(result),
-            WrittenOutcome::Compared(result) => Self::Compared(result),
-            WrittenOutcome::Lanes(result) => Self::Lanes(result),
-            WrittenOutcome::Listed(result) => Self::Listed(result),
-            WrittenOutcome::Asked { id, result } => Self::Asked { id, result },
+            RecordedOutcome::Offered(result) => Self::Offered(result),
+            RecordedOutcome::Begun(result) => Self::Begun(result),
+            RecordedOutcome::Changes(result) => Self::Changes(result),
+            RecordedOutcome::Compared(result) => Self::Compared(result),
+            RecordedOutcome::Lanes(result) => Self::Lanes(result),
+            RecordedOutcome::Listed(result) => Self::Listed(result),
+            RecordedOutcome::Asked { id, result } => Self::Asked { id, result },
         }
     }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WrittenHappening {
+pub enum RecordedInput {
     Key(Key),
     Paste(String),
     Resized(Size),
@@ -173,37 +173,37 @@ pub enum WrittenHappening {
         took_ms: Option<u64>,
         /// For changes, lanes and job lists: the whole result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        whole: Option<Box<WrittenOutcome>>,
+        whole: Option<Box<RecordedOutcome>>,
     },
     Told(String),
     Resumed,
 }
 
-impl Event {
-    pub fn written(&self) -> Written {
+impl SessionEvent {
+    pub fn to_recorded(&self) -> RecordedEvent {
         let what = match &self.what {
-            Happening::Key(key) => WrittenHappening::Key(*key),
-            Happening::Paste(text) => WrittenHappening::Paste(text.clone()),
-            Happening::Resized(size) => WrittenHappening::Resized(*size),
-            Happening::Tick => WrittenHappening::Tick,
-            Happening::Progress { task, done, of } => {
-                WrittenHappening::Progress { task: *task, done: *done, of: *of }
+            SessionInput::Key(key) => RecordedInput::Key(*key),
+            SessionInput::Paste(text) => RecordedInput::Paste(text.clone()),
+            SessionInput::Resized(size) => RecordedInput::Resized(*size),
+            SessionInput::Tick => RecordedInput::Tick,
+            SessionInput::Progress { task, done, of } => {
+                RecordedInput::Progress { task: *task, done: *done, of: *of }
             }
-            Happening::Sighted { task, look } => {
-                let digest = Outcome::Looked(Ok(look.clone())).digest();
-                WrittenHappening::Sighted { task: *task, digest }
+            SessionInput::Sighted { task, look } => {
+                let digest = TaskOutcome::Looked(Ok(look.clone())).digest();
+                RecordedInput::Sighted { task: *task, digest }
             }
-            Happening::Finished { task, outcome } => {
+            SessionInput::Finished { task, outcome } => {
                 let took_ms = match outcome {
-                    Outcome::Proposed { took_ms, .. } => Some(*took_ms),
+                    TaskOutcome::Proposed { took_ms, .. } => Some(*took_ms),
                     _ => None,
                 };
-                let whole = WrittenOutcome::of(outcome).map(Box::new);
-                WrittenHappening::Finished { task: *task, digest: outcome.digest(), took_ms, whole }
+                let whole = RecordedOutcome::from_outcome(outcome).map(Box::new);
+                RecordedInput::Finished { task: *task, digest: outcome.digest(), took_ms, whole }
             }
-            Happening::Told(text) => WrittenHappening::Told(text.clone()),
-            Happening::Resumed => WrittenHappening::Resumed,
+            SessionInput::Message(text) => RecordedInput::Told(text.clone()),
+            SessionInput::Resumed => RecordedInput::Resumed,
         };
-        Written { at_ms: self.at_ms, what }
+        RecordedEvent { at_ms: self.at_ms, what }
     }
 }

@@ -1,10 +1,10 @@
 //! The content of the help: keys of this screen and of every screen, filtered by a search, and the meaning of
 //! columns. All of it comes from the tables of actions and fields.
 
-use super::actions::{ACTIONS, Action, Place};
+use super::actions::{ACTIONS, Action, KeyScope};
 use super::screens::SCREENS;
-use super::state::State;
-use crate::session::wrap;
+use super::state::SessionState;
+use crate::session::wrap_text;
 
 /// A line of help.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,17 +15,17 @@ pub enum HelpLine {
 }
 
 /// The column at which the descriptions begin.
-pub fn help_column(state: &State) -> u16 {
+pub fn help_column(state: &SessionState) -> u16 {
     if state.size.width < 60 { 14 } else { 18 }
 }
 
 /// The lines of help as rows of the screen, with long lines wrapped.
-pub fn help_rows(state: &State, search: &str) -> Vec<HelpLine> {
+pub fn help_rows(state: &SessionState, search: &str) -> Vec<HelpLine> {
     let room = state.size.width.saturating_sub(help_column(state) + 1);
     let rows = |line: HelpLine| match line {
         HelpLine::Heading(_) => vec![line],
         HelpLine::Entry(keys, words) => {
-            let rows = wrap(&words, room.into()).into_iter().enumerate();
+            let rows = wrap_text(&words, room.into()).into_iter().enumerate();
             let first = |at: usize| if at == 0 { keys.clone() } else { String::new() };
             rows.map(|(at, row)| HelpLine::Entry(first(at), row)).collect()
         }
@@ -33,7 +33,7 @@ pub fn help_rows(state: &State, search: &str) -> Vec<HelpLine> {
     help_lines(state, search).into_iter().flat_map(rows).collect()
 }
 
-fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
+fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
     let search = search.to_lowercase();
     let fits = |action: &&Action| {
         search.is_empty() || format!("{} {}", action.id, action.title).to_lowercase().contains(&search)
@@ -45,10 +45,12 @@ fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
         HelpLine::Entry(keys, format!("{}{why}", action.title))
     };
     let mut lines = Vec::new();
-    let places = std::iter::once(Place::On(state.screen)).chain([Place::Everywhere]);
-    let others =
-        SCREENS.iter().map(|screen| Place::On(screen.id)).filter(|place| *place != Place::On(state.screen));
-    let here = Place::On(state.screen);
+    let places = std::iter::once(KeyScope::On(state.screen)).chain([KeyScope::Everywhere]);
+    let others = SCREENS
+        .iter()
+        .map(|screen| KeyScope::On(screen.id))
+        .filter(|place| *place != KeyScope::On(state.screen));
+    let here = KeyScope::On(state.screen);
     let stands = |action: &Action| if action.belongs.contains(&state.screen) { here } else { action.place };
     for place in places.chain(others) {
         let of_place = ACTIONS.iter().filter(|action| stands(action) == place).filter(fits);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A key without its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Press {
+pub enum KeyName {
     Char(char),
     Enter,
     Esc,
@@ -26,29 +26,29 @@ pub enum Press {
     Function(u8),
 }
 
-const NAMED: &[(&str, Press)] = &[
-    ("enter", Press::Enter),
-    ("esc", Press::Esc),
-    ("tab", Press::Tab),
-    ("shift-tab", Press::BackTab),
-    ("backspace", Press::Backspace),
-    ("delete", Press::Delete),
-    ("up", Press::Up),
-    ("down", Press::Down),
-    ("left", Press::Left),
-    ("right", Press::Right),
-    ("home", Press::Home),
-    ("end", Press::End),
-    ("pgup", Press::PageUp),
-    ("pgdn", Press::PageDown),
-    ("space", Press::Char(' ')),
+const NAMED_KEYS: &[(&str, KeyName)] = &[
+    ("enter", KeyName::Enter),
+    ("esc", KeyName::Esc),
+    ("tab", KeyName::Tab),
+    ("shift-tab", KeyName::BackTab),
+    ("backspace", KeyName::Backspace),
+    ("delete", KeyName::Delete),
+    ("up", KeyName::Up),
+    ("down", KeyName::Down),
+    ("left", KeyName::Left),
+    ("right", KeyName::Right),
+    ("home", KeyName::Home),
+    ("end", KeyName::End),
+    ("pgup", KeyName::PageUp),
+    ("pgdn", KeyName::PageDown),
+    ("space", KeyName::Char(' ')),
 ];
 
 /// A key with its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Key {
-    pub press: Press,
+    pub press: KeyName,
     pub ctrl: bool,
     pub alt: bool,
 }
@@ -61,28 +61,28 @@ pub struct Key {
 pub struct KeyError(pub String);
 
 impl Key {
-    pub const fn plain(press: Press) -> Self {
+    pub const fn plain(press: KeyName) -> Self {
         Self { press, ctrl: false, alt: false }
     }
 
     pub const fn ctrl(sign: char) -> Self {
-        Self { press: Press::Char(sign), ctrl: true, alt: false }
+        Self { press: KeyName::Char(sign), ctrl: true, alt: false }
     }
 
     /// The character that the key types into a line, if any.
-    pub fn typed(self) -> Option<char> {
+    pub fn typed_char(self) -> Option<char> {
         match self.press {
-            Press::Char(sign) if !self.ctrl && !self.alt => Some(sign),
+            KeyName::Char(sign) if !self.ctrl && !self.alt => Some(sign),
             _ => None,
         }
     }
 
     /// Parses keys that are separated by spaces: `/ l e a f enter`. A word that is no key stands for its
     /// letters.
-    pub fn sequence(text: &str) -> Vec<Self> {
+    pub fn parse_sequence(text: &str) -> Vec<Self> {
         let keys = |word: &str| match word.parse::<Self>() {
             Ok(key) => vec![key],
-            Err(_) => word.chars().map(|sign| Self::plain(Press::Char(sign))).collect(),
+            Err(_) => word.chars().map(|sign| Self::plain(KeyName::Char(sign))).collect(),
         };
         text.split(' ').filter(|word| !word.is_empty()).flat_map(keys).collect()
     }
@@ -103,12 +103,12 @@ impl FromStr for Key {
                 break;
             }
         }
-        let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, press)| *press);
+        let named = NAMED_KEYS.iter().find(|(name, _)| *name == rest).map(|(_, press)| *press);
         let function =
             || rest.strip_prefix('f').and_then(|n| n.parse().ok()).filter(|n| (1..=12).contains(n));
         let mut signs = rest.chars();
         let single = signs.next().filter(|sign| signs.next().is_none() && !sign.is_control());
-        let press = named.or_else(|| single.map(Press::Char)).or_else(|| function().map(Press::Function));
+        let press = named.or_else(|| single.map(KeyName::Char)).or_else(|| function().map(KeyName::Function));
         press.map(|press| Self { press, ctrl, alt }).ok_or_else(|| KeyError(text.to_owned()))
     }
 }
@@ -121,12 +121,12 @@ impl fmt::Display for Key {
         if self.alt {
             f.write_str("alt-")?;
         }
-        if let Some((name, _)) = NAMED.iter().find(|(_, press)| *press == self.press) {
+        if let Some((name, _)) = NAMED_KEYS.iter().find(|(_, press)| *press == self.press) {
             return f.write_str(name);
         }
         match self.press {
-            Press::Char(sign) => write!(f, "{sign}"),
-            Press::Function(number) => write!(f, "f{number}"),
+            KeyName::Char(sign) => write!(f, "{sign}"),
+            KeyName::Function(number) => write!(f, "f{number}"),
             _ => Ok(()),
         }
     }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn words_that_are_no_keys_are_typed() {
-        let keys: Vec<String> = Key::sequence("/ leaf enter").iter().map(Key::to_string).collect();
+        let keys: Vec<String> = Key::parse_sequence("/ leaf enter").iter().map(Key::to_string).collect();
         assert_eq!(keys, ["/", "l", "e", "a", "f", "enter"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::actions::{ACTIONS, Action, Over, Place, action};
+use super::actions::{ACTIONS, Action, KeyScope, OverlayScope, action};
 use super::key::{Key, KeyError};
 use super::screens::ScreenId;
 
@@ -40,7 +40,7 @@ impl Default for Keymap {
 impl Keymap {
     /// The default keys, except for actions that the configuration binds. An action without a key still has
     /// its palette word.
-    pub fn with(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+    pub fn with_overrides(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut map = Self { own: own.clone(), ..Self::default() };
         for (id, keys) in own {
             let action = action(id).ok_or_else(|| KeymapError::UnknownAction(id.clone()))?;
@@ -52,7 +52,7 @@ impl Keymap {
                 }
             }
         }
-        map.refuse_doubles()?;
+        map.check_duplicates()?;
         // `quit` needs a key: its palette word needs the key of the palette, which may be unbound too.
         if map.bound.iter().any(|(action, keys)| action.id == "quit" && keys.is_empty()) {
             return Err(KeymapError::NoWayOut);
@@ -60,7 +60,7 @@ impl Keymap {
         Ok(map)
     }
 
-    fn refuse_doubles(&self) -> Result<(), KeymapError> {
+    fn check_duplicates(&self) -> Result<(), KeymapError> {
         for (at, (one, keys)) in self.bound.iter().enumerate() {
             for (other, others) in &self.bound[at + 1..] {
                 let both = keys.iter().find(|key| others.contains(key));
@@ -74,25 +74,25 @@ impl Keymap {
 
     /// The action of a key on a screen; an action of the screen takes precedence over one of every screen.
     pub fn action(&self, key: Key, screen: ScreenId) -> Option<&'static Action> {
-        let of = |place: Place| {
+        let of = |place: KeyScope| {
             let mut bound = self.bound.iter().filter(|(action, _)| action.place == place);
             bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
         };
-        of(Place::On(screen)).or_else(|| of(Place::Everywhere))
+        of(KeyScope::On(screen)).or_else(|| of(KeyScope::Everywhere))
     }
 
     /// The action of a key in an overlay, or in the input line.
-    pub fn over(&self, key: Key, over: Over) -> Option<&'static Action> {
+    pub fn overlay_action(&self, key: Key, over: OverlayScope) -> Option<&'static Action> {
         let mut bound = self.bound.iter().filter(|(action, _)| action.over >= over);
         bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
     }
 
     /// The scope in which a key works elsewhere.
-    pub fn elsewhere(&self, key: Key) -> Option<Place> {
+    pub fn other_scope(&self, key: Key) -> Option<KeyScope> {
         self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
     }
 
-    pub fn own(&self) -> &BTreeMap<String, Vec<String>> {
+    pub fn overrides(&self) -> &BTreeMap<String, Vec<String>> {
         &self.own
     }
 
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_usual_keys_are_sound() {
-        let map = Keymap::with(&BTreeMap::new()).unwrap();
+        let map = Keymap::with_overrides(&BTreeMap::new()).unwrap();
         for action in ACTIONS {
             assert_eq!(map.keys(action).len(), action.keys.len(), "{}: a key that cannot be read", action.id);
         }
@@ -117,13 +117,13 @@ mod tests {
     #[test]
     fn keys_can_be_bound_anew_and_mistakes_are_named() {
         let own = |id: &str, key: &str| BTreeMap::from([(id.to_owned(), vec![key.to_owned()])]);
-        let map = Keymap::with(&own("quit", "f10")).unwrap();
+        let map = Keymap::with_overrides(&own("quit", "f10")).unwrap();
         let pressed = |key: &str| map.action(key.parse().unwrap(), ScreenId::Fabric).map(|action| action.id);
         assert_eq!(pressed("f10"), Some("quit"));
-        assert!(matches!(Keymap::with(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
-        assert!(matches!(Keymap::with(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
-        assert!(matches!(Keymap::with(&own("help", ":")), Err(KeymapError::Twice { .. })));
-        let nothing = |id: &str| Keymap::with(&BTreeMap::from([(id.to_owned(), Vec::new())]));
+        assert!(matches!(Keymap::with_overrides(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
+        assert!(matches!(Keymap::with_overrides(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
+        assert!(matches!(Keymap::with_overrides(&own("help", ":")), Err(KeymapError::Twice { .. })));
+        let nothing = |id: &str| Keymap::with_overrides(&BTreeMap::from([(id.to_owned(), Vec::new())]));
         assert!(matches!(nothing("quit"), Err(KeymapError::NoWayOut)));
         assert!(nothing("copy-last").is_ok(), "other actions keep their words");
     }

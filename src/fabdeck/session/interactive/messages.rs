@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// The severity of a message. Each has a word, because no state is shown by colour alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    Said,
+    Info,
     Warning,
     Error,
 }
@@ -13,7 +13,7 @@ pub enum Severity {
 impl Severity {
     pub fn word(self) -> &'static str {
         match self {
-            Self::Said => "",
+            Self::Info => "",
             Self::Warning => "warning",
             Self::Error => "error",
         }
@@ -21,13 +21,13 @@ impl Severity {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Message {
+pub struct LogMessage {
     pub at_ms: u64,
     pub severity: Severity,
     pub text: String,
 }
 
-impl Message {
+impl LogMessage {
     /// The line for the message, which begins with the word of its severity.
     pub fn line(&self) -> String {
         match self.severity.word() {
@@ -38,22 +38,22 @@ impl Message {
 }
 
 /// Maximum number of messages that are stored; the log file has all of them.
-const KEPT: usize = 500;
+const MAX_MESSAGES: usize = 500;
 
 /// The latest messages.
 #[derive(Clone, Debug, Default)]
-pub struct Messages {
-    kept: VecDeque<Message>,
+pub struct MessageLog {
+    kept: VecDeque<LogMessage>,
     said: u64,
     /// Number of messages that never appeared in the status line, since the log was last opened.
     unread: usize,
     /// Messages that were not yet taken for the log file.
-    unlogged: Vec<Message>,
+    unlogged: Vec<LogMessage>,
 }
 
-impl Messages {
-    pub fn push(&mut self, message: Message) {
-        if self.kept.len() >= KEPT {
+impl MessageLog {
+    pub fn push(&mut self, message: LogMessage) {
+        if self.kept.len() >= MAX_MESSAGES {
             self.kept.pop_front();
         }
         self.unlogged.push(message.clone());
@@ -63,7 +63,7 @@ impl Messages {
 
     /// Stores a message for the log only. It counts as unread if its text is new, because each reading
     /// repeats the same notes.
-    pub fn put_by(&mut self, message: Message) {
+    pub fn push_unread(&mut self, message: LogMessage) {
         self.unread += usize::from(self.kept.iter().all(|said| said.text != message.text));
         self.push(message);
     }
@@ -74,32 +74,32 @@ impl Messages {
     }
 
     /// Resets the number of unread messages, when the log is open.
-    pub(super) fn read(&mut self) {
+    pub(super) fn mark_read(&mut self) {
         self.unread = 0;
     }
 
     /// Number of all messages, including those that are no longer stored.
-    pub fn said(&self) -> u64 {
+    pub fn total_count(&self) -> u64 {
         self.said
     }
 
     /// Number of messages that are no longer stored.
-    pub fn older(&self) -> u64 {
+    pub fn dropped_count(&self) -> u64 {
         self.said - self.kept.len() as u64
     }
 
     /// The stored messages, the oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Message> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogMessage> {
         self.kept.iter()
     }
 
-    pub fn last(&self) -> Option<&Message> {
+    pub fn last(&self) -> Option<&LogMessage> {
         self.kept.back()
     }
 
     /// The most severe message after the first `said`, the latest of equal ones. Routine messages do not hide
     /// severe ones.
-    pub fn gravest_after(&self, said: u64) -> Option<&Message> {
+    pub fn most_severe_after(&self, said: u64) -> Option<&LogMessage> {
         let new = usize::try_from(self.said.saturating_sub(said)).unwrap_or(usize::MAX);
         let skipped = self.kept.len().saturating_sub(new);
         self.kept.iter().skip(skipped).max_by_key(|message| message.severity)
@@ -109,7 +109,7 @@ impl Messages {
         self.kept.is_empty()
     }
 
-    pub(super) fn take_unlogged(&mut self) -> Vec<Message> {
+    pub(super) fn take_unlogged(&mut self) -> Vec<LogMessage> {
         std::mem::take(&mut self.unlogged)
     }
 }
@@ -120,40 +120,41 @@ mod tests {
 
     #[test]
     fn the_latest_are_kept_and_all_are_logged() {
-        let mut messages = Messages::default();
-        let message = |at_ms| Message { at_ms, severity: Severity::Said, text: String::new() };
-        (0..KEPT as u64 + 3).for_each(|at| messages.push(message(at)));
-        assert_eq!((messages.said(), messages.older()), (KEPT as u64 + 3, 3));
+        let mut messages = MessageLog::default();
+        let message = |at_ms| LogMessage { at_ms, severity: Severity::Info, text: String::new() };
+        (0..MAX_MESSAGES as u64 + 3).for_each(|at| messages.push(message(at)));
+        assert_eq!((messages.total_count(), messages.dropped_count()), (MAX_MESSAGES as u64 + 3, 3));
         assert_eq!(messages.iter().next(), Some(&message(3)));
-        assert_eq!(messages.last(), Some(&message(KEPT as u64 + 2)));
-        assert_eq!(messages.take_unlogged().len(), KEPT + 3);
+        assert_eq!(messages.last(), Some(&message(MAX_MESSAGES as u64 + 2)));
+        assert_eq!(messages.take_unlogged().len(), MAX_MESSAGES + 3);
         assert!(messages.take_unlogged().is_empty());
     }
 
     #[test]
     fn routine_does_not_hide_what_is_worse() {
-        let mut messages = Messages::default();
+        let mut messages = MessageLog::default();
         let mut say = |severity, text: &str| {
-            messages.push(Message { at_ms: 0, severity, text: text.to_owned() });
+            messages.push(LogMessage { at_ms: 0, severity, text: text.to_owned() });
         };
         say(Severity::Error, "seen");
         say(Severity::Warning, "first");
         say(Severity::Warning, "second");
-        say(Severity::Said, "routine");
-        let gravest = |said| messages.gravest_after(said).map(|message| message.text.as_str());
+        say(Severity::Info, "routine");
+        let gravest = |said| messages.most_severe_after(said).map(|message| message.text.as_str());
         assert_eq!([0, 1, 3, 4].map(gravest), [Some("seen"), Some("second"), Some("routine"), None]);
     }
 
     #[test]
     fn what_was_put_by_waits_until_it_is_read() {
-        let mut messages = Messages::default();
-        let message = |text: &str| Message { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
+        let mut messages = MessageLog::default();
+        let message =
+            |text: &str| LogMessage { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
         messages.push(message("seen"));
         assert_eq!(messages.unread(), 0);
-        ["one", "two", "one"].into_iter().for_each(|text| messages.put_by(message(text)));
-        assert_eq!((messages.unread(), messages.said()), (2, 4));
-        messages.read();
-        messages.put_by(message("one"));
+        ["one", "two", "one"].into_iter().for_each(|text| messages.push_unread(message(text)));
+        assert_eq!((messages.unread(), messages.total_count()), (2, 4));
+        messages.mark_read();
+        messages.push_unread(message("one"));
         assert_eq!(messages.unread(), 0);
     }
 }

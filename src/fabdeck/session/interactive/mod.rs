@@ -2,80 +2,85 @@
 //! tests drive it with the same keys as an operator.
 
 mod actions;
-mod ailing;
-mod changing;
-mod copying;
-mod driver;
+mod changes;
+mod command_lines;
+mod current_job_source;
+mod cursor;
 mod effect;
-mod entering;
 mod event;
-mod following;
-mod forward;
-mod frame;
+mod health;
 mod help;
 mod key;
 mod keymap;
-mod known;
-mod layer;
-mod layered;
+mod layout;
+mod line_input;
+mod line_words;
 mod messages;
-mod names;
+mod model;
+mod name_completion;
+mod operator_log;
+mod overlay;
+mod overlays;
 mod palette;
+mod path_navigation;
+mod preconditions;
 mod prompt;
-mod ready;
+mod ranks;
 mod replay;
+mod results;
+mod row_selection;
 mod running_jobs;
-mod saving;
+mod save_actions;
 mod screens;
-mod selecting;
 mod slow_lanes;
 mod state;
 mod table;
 mod tasks;
-mod tiers;
+mod test_session;
 mod timeline;
-mod typing;
 mod update;
-mod walking;
 mod watch;
-mod whose_jobs;
-mod words;
 
-pub use actions::{ACTIONS, Act, Action, Over, Place, action};
-pub use changing::{
-    Acceptance, Attestations, BOX, Changer, Changes, ChangesSeen, Dialogue, DialogueRow,
-    Offer as ChangeOffer, Planned, Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
+pub use actions::{ACTIONS, Action, ActionFn, KeyScope, OverlayScope, action};
+pub use changes::{
+    Acceptance, Attestations, CHECKBOX_WIDTH, ChangeOffer, ChangeOverview, Changer, ChangesModel, Dialogue,
+    DialogueFocus, DialogueQuestion, DialogueRow, NoChanger, PlanSource, WriteAccess, can_apply, can_write,
+    is_key_active,
 };
-pub use driver::{Changing, Driver, Lister, Recording, Sweeper};
-pub use effect::{Effect, Job, Outcome, PlanFor, Selecting, StagedCommands};
-pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
-pub use frame::{Areas, DETAILS_FROM, Rect, Size};
+pub use effect::{Effect, PlanRequest, SelectRequest, StagedCommands, TaskOutcome, TaskRequest};
+pub use event::{RecordedEvent, RecordedInput, SessionEvent, SessionHeader, SessionInput};
 pub use help::{HelpLine, help_column, help_rows};
-pub use key::{Key, KeyError, Press};
+pub use key::{Key, KeyError, KeyName};
 pub use keymap::{Keymap, KeymapError};
-pub use known::{BEING_READ, Known, Proposed, Rack, Ranks, Tier, Unread};
-pub use layer::{Help, Layer, Scroll, TOUR};
-pub use layered::{LOG_MARGIN, dialogue_height, dialogue_room, tour_rows};
-pub use messages::{Message, Messages, Severity};
-pub use prompt::{Offer, Prompt, Purpose};
+pub use layout::{Areas, DETAILS_MIN_SCREEN, Rect, Size};
+pub use messages::{LogMessage, MessageLog, Severity};
+pub use model::{MissingTables, Model, ProposalState, Rack, Ranks, SwitchRank, TABLES_BEING_READ};
+pub use overlay::{Help, Overlay, Scroll, TOUR};
+pub use overlays::{LOG_MARGIN, dialogue_height, dialogue_width, tour_rows};
+pub use prompt::{Completion, Prompt, Purpose};
 pub use replay::{ReplayError, replay, replay_watched};
-pub use running_jobs::{Heard, JobSettings, JobsAsked, JobsFrom, JobsSeen, USUAL_MS, jobs_head};
+pub use running_jobs::{
+    DEFAULT_INTERVAL_MS, JobComparisonRequest, JobInput, JobListSource, JobSettings, JobsModel, jobs_head,
+};
 pub use screens::{
-    ChangesScreen, Detail, FabricScreen, FabricView, HotView, HotspotsScreen, JobView, JobsScreen, LaneView,
-    LanesScreen, LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId, ScreenTitle, TimelineScreen,
-    TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, change_detail, channel_steps, engine_lines,
-    event_detail, hot_lines, job_detail, lane_detail, loss_lines, per_line,
+    ChangesScreen, DetailPage, ElementDetail, FabricScreen, FabricView, HotspotsScreen, HotspotsView,
+    JobView, JobsScreen, LaneView, LanesScreen, LinksScreen, PathsScreen, PortDetail, SCREENS, Screen,
+    ScreenId, ScreenTitle, TimelineScreen, TreeItem, TreeRow, WhatifPane, WhatifScreen, change_detail,
+    channel_steps, engine_lines, event_detail, hot_lines, job_detail, lane_detail, loss_lines,
+    switches_per_line,
 };
-pub use slow_lanes::{LanesAsked, LanesSeen, lanes_head};
-pub use state::{Loading, State, quoted};
+pub use slow_lanes::{LaneRequest, LanesModel, lanes_head};
+pub use state::{LoadState, SessionState, quote_for_shell};
 pub use table::Table;
-pub use tasks::{Needs, Task, TaskId, Tasks};
+pub use tasks::{Task, TaskDependency, TaskId, Tasks};
+pub use test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, TestSession};
 pub use timeline::{
-    Alone, CANCELLED, EventKind, Looking, Part, Past, Playback, Recorded, Scene, Scenes, Seek, Speed,
-    Standing, TimeMark, Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word,
-    standing_words,
+    CANCELLED, DerivedPart, EventKind, FrameSource, NoBaseline, NoRecording, OpenedRecording, Playback,
+    PlaybackPosition, ReplayFrame, ReplayFrames, SeekRequest, SnapshotMaker, Speed, TimeMark, WatchRecording,
+    clock_words, moment_words, position_words, recording_words, replay_word, time_bar,
 };
-pub use update::{update, wakes_ms};
+pub use update::{next_wake_ms, update};
 pub use watch::{
-    History, Judging, Listed, Reading, Swept, Watch, WatchSettings, head_words, header_word, sweep_again,
+    ListUpdate, PortHistory, SweepResult, VerdictRequest, WatchSettings, WatchState, WatchVerdict,
+    head_words, header_word, read_sweep,
 };

@@ -35,7 +35,7 @@ impl Purpose {
 
 /// A completion of the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Offer {
+pub struct Completion {
     /// The whole line after completion.
     pub text: String,
     /// The argument that may follow.
@@ -46,18 +46,18 @@ pub struct Offer {
     pub blocked: bool,
 }
 
-impl Offer {
+impl Completion {
     pub fn new(text: String, about: impl Into<String>) -> Self {
         Self { text, argument: "", about: about.into(), blocked: false }
     }
 
     /// Whether the completion needs more text; an argument in brackets is optional.
-    pub fn goes_on(&self) -> bool {
+    pub fn needs_argument(&self) -> bool {
         self.text.ends_with('[') || !(self.argument.is_empty() || self.argument.starts_with('['))
     }
 
     /// The line after completion, with a space where an argument may follow.
-    pub fn begun(&self) -> String {
+    pub fn line_start(&self) -> String {
         let room = if self.argument.is_empty() { "" } else { " " };
         format!("{}{room}", self.text)
     }
@@ -74,13 +74,13 @@ pub struct Prompt {
     /// Whether the text is a suggestion, which the first typed character replaces.
     pub suggested: bool,
     /// The completions, the best first.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<Completion>,
     /// The index of the selected completion.
     pub picked: Option<usize>,
 }
 
 /// Maximum length of a line, in bytes.
-const LONGEST: usize = 1000;
+const MAX_LENGTH: usize = 1000;
 
 impl Prompt {
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
@@ -91,7 +91,7 @@ impl Prompt {
     }
 
     /// An empty line for a value that exists; the value stays until something is typed.
-    pub fn again(purpose: Purpose, before: impl Into<String>) -> Self {
+    pub fn with_suggestion(purpose: Purpose, before: impl Into<String>) -> Self {
         Self { before: before.into(), ..Self::new(purpose, "") }
     }
 
@@ -102,7 +102,7 @@ impl Prompt {
             && !self.before.is_empty()
     }
 
-    fn byte(&self, place: usize) -> usize {
+    fn byte_index(&self, place: usize) -> usize {
         self.text.char_indices().nth(place).map_or(self.text.len(), |(at, _)| at)
     }
 
@@ -110,8 +110,8 @@ impl Prompt {
         if std::mem::take(&mut self.suggested) {
             self.clear();
         }
-        if !sign.is_control() && self.text.len() < LONGEST {
-            self.text.insert(self.byte(self.cursor), sign);
+        if !sign.is_control() && self.text.len() < MAX_LENGTH {
+            self.text.insert(self.byte_index(self.cursor), sign);
             self.cursor += 1;
             self.picked = None;
         }
@@ -123,22 +123,22 @@ impl Prompt {
             return !self.text.is_empty();
         }
         self.cursor -= 1;
-        self.text.remove(self.byte(self.cursor));
+        self.text.remove(self.byte_index(self.cursor));
         self.picked = None;
         true
     }
 
     pub fn delete(&mut self) {
         if self.cursor < self.text.chars().count() {
-            self.text.remove(self.byte(self.cursor));
+            self.text.remove(self.byte_index(self.cursor));
         }
     }
 
-    pub fn step(&mut self, by: isize) {
+    pub fn move_cursor(&mut self, by: isize) {
         self.cursor = self.cursor.saturating_add_signed(by).min(self.text.chars().count());
     }
 
-    pub fn to_end(&mut self) {
+    pub fn move_to_end(&mut self) {
         self.cursor = self.text.chars().count();
     }
 
@@ -149,13 +149,13 @@ impl Prompt {
 
     /// The line after completion as far as all completions agree; `None` when that adds nothing. Completions
     /// that begin with the line take precedence over others.
-    pub fn common(&self) -> Option<String> {
-        let going_on: Vec<&Offer> =
+    pub fn common_completion(&self) -> Option<String> {
+        let going_on: Vec<&Completion> =
             self.offers.iter().filter(|offer| offer.text.starts_with(self.text.as_str())).collect();
         let offers = if going_on.is_empty() { self.offers.iter().collect() } else { going_on };
         let (first, others) = offers.split_first()?;
         let text = match others {
-            [] => first.begun(),
+            [] => first.line_start(),
             others => others.iter().fold(first.text.clone(), |shared, offer| {
                 let same = shared.chars().zip(offer.text.chars()).take_while(|(a, b)| a == b);
                 same.map(|(sign, _)| sign).collect()
@@ -168,7 +168,7 @@ impl Prompt {
     pub fn replace(&mut self, text: impl Into<String>) {
         self.text = text.into();
         self.picked = None;
-        self.to_end();
+        self.move_to_end();
     }
 }
 
@@ -178,29 +178,29 @@ mod tests {
 
     #[test]
     fn a_line_is_completed_as_far_as_offers_agree() {
-        let offer = |text: &str| Offer::new(text.to_owned(), "");
+        let offer = |text: &str| Completion::new(text.to_owned(), "");
         let mut line = Prompt::new(Purpose::Command, "s");
         line.offers = ["screen-1", "screen-2", "users"].map(offer).to_vec();
-        assert_eq!(line.common().as_deref(), Some("screen-"));
+        assert_eq!(line.common_completion().as_deref(), Some("screen-"));
         line.replace("screen-");
-        assert_eq!(line.common(), None, "the next is picked");
-        line.offers = vec![Offer { argument: "COUNT", ..offer("random") }];
-        assert!(line.offers[0].goes_on());
+        assert_eq!(line.common_completion(), None, "the next is picked");
+        line.offers = vec![Completion { argument: "COUNT", ..offer("random") }];
+        assert!(line.offers[0].needs_argument());
         line.replace("ra");
-        assert_eq!(line.common().as_deref(), Some("random "));
+        assert_eq!(line.common_completion().as_deref(), Some("random "));
     }
 
     #[test]
     fn a_line_is_edited_by_signs_not_bytes() {
         let mut line = Prompt::new(Purpose::Filter, "aü");
         line.insert('ß');
-        line.step(-2);
+        line.move_cursor(-2);
         line.delete();
         assert_eq!((line.text.as_str(), line.cursor), ("aß", 1));
         assert!(line.backspace() && !line.text.is_empty());
         line.insert('\n');
         assert_eq!(line.text, "ß");
-        line.to_end();
+        line.move_to_end();
         assert!(line.backspace());
         assert!(!line.backspace());
     }

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::driver::{Changing, Lister, Recording, Sweeper, worked};
-use super::effect::{Effect, Job, Outcome};
-use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
+use super::effect::{Effect, TaskOutcome, TaskRequest};
+use super::event::{RecordedEvent, RecordedInput, SessionEvent, SessionHeader, SessionInput};
 use super::keymap::{Keymap, KeymapError};
-use super::running_jobs::JobsSeen;
-use super::state::State;
+use super::running_jobs::JobsModel;
+use super::state::SessionState;
 use super::tasks::TaskId;
+use super::test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, run_task};
 use super::update::update;
-use crate::session::Look;
+use crate::session::Snapshot;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
@@ -31,56 +31,59 @@ pub enum ReplayError {
 }
 
 /// Replays the lines of a recorded session and returns the final state. `look` is the snapshot of the source.
-pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) -> Result<State, ReplayError> {
-    replay_watched(look, (Sweeper::default(), Recording::default()), lines)
+pub fn replay<'l>(
+    look: &Arc<Snapshot>,
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Result<SessionState, ReplayError> {
+    replay_watched(look, (Sweeper::default(), ReplayBox::default()), lines)
 }
 
 /// Replays a session with a watch or a recording, which provide the same sweeps and moments again.
 pub fn replay_watched<'l>(
-    look: &Arc<Look>,
-    (sweeper, recorded): (Sweeper, Recording),
+    look: &Arc<Snapshot>,
+    (sweeper, recorded): (Sweeper, ReplayBox),
     lines: impl IntoIterator<Item = &'l str>,
-) -> Result<State, ReplayError> {
+) -> Result<SessionState, ReplayError> {
     let mut lines = lines.into_iter();
-    let beginning = begun(lines.next().unwrap_or_default())?;
-    let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
-    let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
+    let beginning = parse_header(lines.next().unwrap_or_default())?;
+    let keymap = Keymap::with_overrides(&beginning.keys).map_err(ReplayError::Keys)?;
+    let (mut state, effects) = SessionState::open(beginning.source, keymap, beginning.size);
     state.options = beginning.options;
     state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
-    state.known.jobs = JobsSeen::begun(beginning.jobs.unwrap_or_default());
-    let mut again = Again { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
+    state.known.jobs = JobsModel::with_settings(beginning.jobs.unwrap_or_default());
+    let mut again = SessionReplay { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {
         let number = at + 1;
-        let written: Written = serde_json::from_str(line)
+        let written: RecordedEvent = serde_json::from_str(line)
             .map_err(|error| ReplayError::Unreadable { number, what: error.to_string() })?;
-        let what = again.happening(number, written.what)?;
-        let effects = update(&mut again.state, Event { at_ms: written.at_ms, what });
+        let what = again.restore_input(number, written.what)?;
+        let effects = update(&mut again.state, SessionEvent { at_ms: written.at_ms, what });
         again.begin(effects);
     }
     Ok(again.state)
 }
 
-fn begun(line: &str) -> Result<Beginning, ReplayError> {
-    let beginning: Beginning =
+fn parse_header(line: &str) -> Result<SessionHeader, ReplayError> {
+    let beginning: SessionHeader =
         serde_json::from_str(line).map_err(|error| ReplayError::Beginning(error.to_string()))?;
     match beginning.format {
-        Beginning::FORMAT => Ok(beginning),
+        SessionHeader::SESSION_FORMAT => Ok(beginning),
         other => Err(ReplayError::Beginning(format!("this program knows no format {other}"))),
     }
 }
 
-struct Again {
-    look: Arc<Look>,
+struct SessionReplay {
+    look: Arc<Snapshot>,
     sweeper: Sweeper,
-    recorded: Recording,
-    state: State,
+    recorded: ReplayBox,
+    state: SessionState,
     /// Tasks that were begun and have not ended.
-    jobs: BTreeMap<TaskId, Job>,
+    jobs: BTreeMap<TaskId, TaskRequest>,
 }
 
-impl Again {
+impl SessionReplay {
     fn begin(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             if let Effect::Begin { task, job } = effect {
@@ -89,47 +92,52 @@ impl Again {
         }
     }
 
-    fn happening(&mut self, number: usize, what: WrittenHappening) -> Result<Happening, ReplayError> {
+    fn restore_input(&mut self, number: usize, what: RecordedInput) -> Result<SessionInput, ReplayError> {
         Ok(match what {
-            WrittenHappening::Key(key) => Happening::Key(key),
-            WrittenHappening::Paste(text) => Happening::Paste(text),
-            WrittenHappening::Resized(size) => Happening::Resized(size),
-            WrittenHappening::Tick => Happening::Tick,
-            WrittenHappening::Progress { task, done, of } => Happening::Progress { task, done, of },
-            WrittenHappening::Told(text) => Happening::Told(text),
-            WrittenHappening::Resumed => Happening::Resumed,
-            WrittenHappening::Sighted { task, digest } => {
+            RecordedInput::Key(key) => SessionInput::Key(key),
+            RecordedInput::Paste(text) => SessionInput::Paste(text),
+            RecordedInput::Resized(size) => SessionInput::Resized(size),
+            RecordedInput::Tick => SessionInput::Tick,
+            RecordedInput::Progress { task, done, of } => SessionInput::Progress { task, done, of },
+            RecordedInput::Told(text) => SessionInput::Message(text),
+            RecordedInput::Resumed => SessionInput::Resumed,
+            RecordedInput::Sighted { task, digest } => {
                 let fabric = self.look.fabric().clone();
                 let observation = fabdeck_fabric::observe::Observation { fabric, ..Default::default() };
                 let own = self.look.observation.names.clone();
-                let look = Arc::new(Look::new(&self.look.source, observation, &own));
-                same(number, "the fabric", &Outcome::Looked(Ok(look.clone())), &digest)?;
-                Happening::Sighted { task, look }
+                let look = Arc::new(Snapshot::new(&self.look.source, observation, &own));
+                check_digest(number, "the fabric", &TaskOutcome::Looked(Ok(look.clone())), &digest)?;
+                SessionInput::Sighted { task, look }
             }
-            WrittenHappening::Finished { task, digest, took_ms, whole } => {
+            RecordedInput::Finished { task, digest, took_ms, whole } => {
                 let job = self.jobs.remove(&task).ok_or(ReplayError::Unknown { number, task: task.0 })?;
                 if self.state.tasks.get(task).is_none() {
                     // A cancelled task has no effect, so its result need not be computed.
-                    return Ok(Happening::Tick);
+                    return Ok(SessionInput::Tick);
                 }
                 if let Some(whole) = whole {
-                    return Ok(Happening::Finished { task, outcome: (*whole).into() });
+                    return Ok(SessionInput::Finished { task, outcome: (*whole).into() });
                 }
                 let mut outcome = {
-                    let (mut changing, mut lister) = (Changing::default(), Lister::default());
+                    let (mut changing, mut lister) = (ChangerBox::default(), JobLister::default());
                     let outside = (&mut self.sweeper, &mut self.recorded, &mut changing, &mut lister);
-                    worked(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
+                    run_task(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
                 };
-                same(number, "what work brought", &outcome, &digest)?;
-                if let (Outcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
+                check_digest(number, "what work brought", &outcome, &digest)?;
+                if let (TaskOutcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
                     *took = ms;
                 }
-                Happening::Finished { task, outcome }
+                SessionInput::Finished { task, outcome }
             }
         })
     }
 }
 
-fn same(number: usize, what: &'static str, outcome: &Outcome, digest: &str) -> Result<(), ReplayError> {
+fn check_digest(
+    number: usize,
+    what: &'static str,
+    outcome: &TaskOutcome,
+    digest: &str,
+) -> Result<(), ReplayError> {
     (outcome.digest() == digest).then_some(()).ok_or(ReplayError::Differs { number, what })
 }

@@ -6,41 +6,45 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::effect::{Effect, Job};
-use super::forward;
-use super::known::{Known, Proposed};
+use super::current_job_source::{
+    CurrentJobSource, current_job_source, current_jobs, load_recorded, recorded_words, trouble_words,
+};
+use super::cursor::open_screen;
+use super::effect::{Effect, TaskRequest};
 use super::messages::Severity;
+use super::model::{Model, ProposalState};
 use super::prompt::Purpose;
+use super::results;
 use super::screens::ScreenId;
-use super::state::{State, quoted};
+use super::state::{SessionState, quote_for_shell};
 use super::tasks::TaskId;
 use super::timeline::replay_word;
-use super::walking::lead_to;
-use super::whose_jobs::{Knower, heard, knower, recorded_words, take_recorded, trouble};
-use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, digits_in_groups, made_jobs};
-use fabdeck_fabric::observe::JobsHeard;
+use crate::session::{
+    JobComparison, Proposal, SIMULATED_JOBS_SEED, Snapshot, count_words, digits_in_groups, simulated_jobs,
+};
+use fabdeck_fabric::observe::JobSnapshot;
 use fabdeck_fabric::{Faults, JobMap};
 use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::Hosts;
-use fabdeck_routing::{Engine, engine};
+use fabdeck_files::jobs::HostIndex;
+use fabdeck_routing::{Engine, find_engine};
 
 /// Default interval between two job lists.
-pub const USUAL_MS: u64 = 30_000;
+pub const DEFAULT_INTERVAL_MS: u64 = 30_000;
 /// Minimum number of columns for the path of a list.
-const LEAST_PATH: usize = 8;
+const MIN_PATH_WIDTH: usize = 8;
 /// The age of a list is shown in steps of this size.
-const AGE_MS: u64 = 10_000;
+const AGE_STEP_MS: u64 = 10_000;
 
 /// The source of job lists.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum JobsFrom {
+pub enum JobListSource {
     /// The squeue program, where it is not the one in PATH.
     Slurm(Option<PathBuf>),
     File(PathBuf),
 }
 
-impl JobsFrom {
+impl JobListSource {
     fn words(&self) -> String {
         self.words_in(usize::MAX)
     }
@@ -52,7 +56,7 @@ impl JobsFrom {
             Self::File(file) => file.display().to_string(),
         };
         let words = format!("jobs of {whole}");
-        if words.chars().count() <= room { words } else { path_end(&whole, room.max(LEAST_PATH)) }
+        if words.chars().count() <= room { words } else { path_end(&whole, room.max(MIN_PATH_WIDTH)) }
     }
 
     /// The source as arguments of `jobs`.
@@ -60,73 +64,72 @@ impl JobsFrom {
         match self {
             Self::Slurm(None) => " --slurm".to_owned(),
             Self::Slurm(Some(squeue)) => {
-                format!(" --slurm --squeue {}", quoted(&squeue.display().to_string()))
+                format!(" --slurm --squeue {}", quote_for_shell(&squeue.display().to_string()))
             }
-            Self::File(file) => format!(" --file {}", quoted(&file.display().to_string())),
+            Self::File(file) => format!(" --file {}", quote_for_shell(&file.display().to_string())),
         }
     }
 }
 
 /// A path, or as much of its end as fits, because the end distinguishes lists.
 fn path_end(whole: &str, room: usize) -> String {
-    const LEFT_OUT: &str = "...";
+    const ELLIPSIS: &str = "...";
     let signs = whole.chars().count();
     if signs <= room {
         return whole.to_owned();
     }
-    let end: String = whole.chars().skip(signs + LEFT_OUT.len() - room).collect();
+    let end: String = whole.chars().skip(signs + ELLIPSIS.len() - room).collect();
     // Whole names are shown rather than part of one.
     let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
-    format!("{LEFT_OUT}{}", names.unwrap_or(&end))
+    format!("{ELLIPSIS}{}", names.unwrap_or(&end))
 }
 
 /// The source of job lists, and the interval.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobSettings {
-    pub from: Option<JobsFrom>,
+    pub from: Option<JobListSource>,
     pub interval_ms: u64,
 }
 
 impl Default for JobSettings {
     fn default() -> Self {
-        Self { from: None, interval_ms: USUAL_MS }
+        Self { from: None, interval_ms: DEFAULT_INTERVAL_MS }
     }
 }
 
 /// The input of jobs, before their hosts are matched with the fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Heard {
+pub enum JobInput {
     List(JobList),
     /// The list of a recording, at the moment that is shown.
-    Recorded(Arc<JobsHeard>),
+    Recorded(Arc<JobSnapshot>),
     /// Simulated jobs, for a simulated fabric.
-    Made,
+    Simulated,
 }
 
 /// The input for the channel loads of jobs.
 #[derive(Clone, Debug)]
-pub struct JobsAsked {
-    pub look: Arc<Look>,
-    pub heard: Arc<Heard>,
+pub struct JobComparisonRequest {
+    pub look: Arc<Snapshot>,
+    pub heard: Arc<JobInput>,
     pub marks: Faults,
     /// The proposal of sar for these marks.
     pub proposal: Option<Arc<Proposal>>,
 }
 
-impl JobsAsked {
-    pub fn run(&self) -> WeighedJobs {
+impl JobComparisonRequest {
+    pub fn run(&self) -> JobComparison {
         let placed = match self.heard.as_ref() {
-            Heard::List(list) => Hosts::new(self.look.fabric(), &self.look.names).place(list),
-            Heard::Recorded(said) => {
-                Hosts::new(self.look.fabric(), &self.look.names).place(&JobList::recorded(&said.jobs))
-            }
-            Heard::Made => made_jobs(self.look.fabric()),
+            JobInput::List(list) => HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list),
+            JobInput::Recorded(said) => HostIndex::new(self.look.fabric(), &self.look.names)
+                .place_jobs(&JobList::from_recording(&said.jobs)),
+            JobInput::Simulated => simulated_jobs(self.look.fabric()),
         };
         let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
-        WeighedJobs::new(&self.look, placed, &self.marks, proposed)
+        JobComparison::new(&self.look, placed, &self.marks, proposed)
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         let proposal = match (&self.proposal, &other.proposal) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
@@ -138,26 +141,26 @@ impl JobsAsked {
 
 /// The model of jobs in a session.
 #[derive(Clone, Debug, Default)]
-pub struct JobsSeen {
+pub struct JobsModel {
     pub settings: JobSettings,
     /// The source at the start of the session.
-    pub usual: Option<JobsFrom>,
+    pub usual: Option<JobListSource>,
     /// Whether the operator named a source in this session.
     pub named: bool,
     /// The source that replaces the current one once it has answered.
-    naming: Option<JobsFrom>,
+    naming: Option<JobListSource>,
     /// The list of a recording at the moment that is shown, with its form as input.
-    pub recorded: Option<(Arc<JobsHeard>, Arc<Heard>)>,
+    pub recorded: Option<(Arc<JobSnapshot>, Arc<JobInput>)>,
     /// The last input, and the time at which it was received.
-    pub heard: Option<(Arc<Heard>, u64)>,
+    pub heard: Option<(Arc<JobInput>, u64)>,
     /// Reason why there is no newer list.
     pub trouble: Option<String>,
     asking: Option<TaskId>,
     due_ms: u64,
-    pub weighed: Option<Arc<WeighedJobs>>,
+    pub weighed: Option<Arc<JobComparison>>,
     /// The input of `weighed`; the next field is the task in progress with its input.
-    of: Option<JobsAsked>,
-    under: Option<(TaskId, JobsAsked)>,
+    of: Option<JobComparisonRequest>,
+    pending: Option<(TaskId, JobComparisonRequest)>,
     /// The change that invalidated the answer of sar.
     gone: Option<&'static str>,
     /// The jobs in the request to engines.
@@ -166,107 +169,115 @@ pub struct JobsSeen {
     pub asked_words: String,
 }
 
-impl JobsSeen {
+impl JobsModel {
     /// The model at the start of a session with these settings.
-    pub fn begun(settings: JobSettings) -> Self {
+    pub fn with_settings(settings: JobSettings) -> Self {
         Self { usual: settings.from.clone(), settings, ..Self::default() }
     }
 
     /// The snapshot of the loads, which defines their port ids.
-    pub fn look(&self) -> Option<&Arc<Look>> {
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
         self.of.as_ref().map(|of| &of.look)
     }
 
     /// Whether the figures of sar are for other jobs than the current ones.
     pub fn is_outdated(&self) -> bool {
-        self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some()) && self.others_run()
+        self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some())
+            && self.engines_have_other_jobs()
     }
 
     /// Whether the engines' request has other jobs than the current ones.
-    pub fn others_run(&self) -> bool {
+    pub fn engines_have_other_jobs(&self) -> bool {
         self.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *self.asked_with)
     }
 
     /// The engine that routes for jobs.
-    fn sar() -> Option<&'static Engine> {
-        engine("sar")
+    fn sar_engine() -> Option<&'static Engine> {
+        find_engine("sar")
     }
 }
 
 /// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
-fn makes_up(state: &State) -> bool {
-    matches!(knower(&state.known), Knower::Nobody) && state.source.split(':').next() == Some("sim")
+fn uses_simulated_jobs(state: &SessionState) -> bool {
+    matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
+        && state.source.split(':').next() == Some("sim")
 }
 
 /// The input for the loads, as of now.
-fn asked(state: &State) -> Option<JobsAsked> {
+fn current_request(state: &SessionState) -> Option<JobComparisonRequest> {
     let known = &state.known;
-    let (look, heard) = (known.look.clone()?, heard(known)?.clone());
+    let (look, heard) = (known.look.clone()?, current_jobs(known)?.clone());
     // Routes that were computed without jobs are no proposal for them.
-    let sar = JobsSeen::sar().filter(|_| !known.jobs.asked_with.is_empty());
+    let sar = JobsModel::sar_engine().filter(|_| !known.jobs.asked_with.is_empty());
     let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
-    Some(JobsAsked { look, heard, marks: known.marks.clone(), proposal })
+    Some(JobComparisonRequest { look, heard, marks: known.marks.clone(), proposal })
 }
 
-fn is_old(state: &State) -> Option<JobsAsked> {
+fn outdated_request(state: &SessionState) -> Option<JobComparisonRequest> {
     let jobs = &state.known.jobs;
-    let under = jobs.under.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
+    let under = jobs.pending.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
     let here = is_wanted(state) && !under;
-    asked(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is(asked)))
+    current_request(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is_same(asked)))
 }
 
 /// Whether a visible screen uses the jobs: Jobs shows them, and What-if adds them to the request of engines.
-fn is_wanted(state: &State) -> bool {
+fn is_wanted(state: &SessionState) -> bool {
     matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
 }
 
 /// Whether a list may be requested now.
-fn is_due(state: &State) -> bool {
+fn is_due(state: &SessionState) -> bool {
     let jobs = &state.known.jobs;
-    let named = matches!(knower(&state.known), Knower::Named(_)) && jobs.asking.is_none();
+    let named =
+        matches!(current_job_source(&state.known), CurrentJobSource::Named(_)) && jobs.asking.is_none();
     named && is_wanted(state) && state.known.look.is_some()
 }
 
 /// Time at which the jobs need a tick, even without any other event.
-pub fn wakes_ms(state: &State) -> Option<u64> {
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
     let jobs = &state.known.jobs;
-    let named = matches!(knower(&state.known), Knower::Named(_));
+    let named = matches!(current_job_source(&state.known), CurrentJobSource::Named(_));
     let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
-    let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_MS + 1) * AGE_MS);
+    let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_STEP_MS + 1) * AGE_STEP_MS);
     let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
     [older, due].into_iter().flatten().min()
 }
 
 /// Handles the passing of time or a change of the screen: requests lists, and starts tasks.
-pub fn tick(state: &mut State) -> Vec<Effect> {
+pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let mut effects = Vec::new();
     let jobs = &state.known.jobs;
     let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
     let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
     if let Some(from) = named.or_else(due) {
-        let (task, effect) = state.begin_quiet("asking which jobs run", Job::ListJobs(from));
+        let (task, effect) = state.begin_quiet("asking which jobs run", TaskRequest::ListJobs(from));
         state.known.jobs.asking = Some(task);
         effects.push(effect);
     }
-    take_recorded(&mut state.known);
-    if state.screen == ScreenId::Jobs && makes_up(state) && state.known.jobs.heard.is_none() {
-        state.known.jobs.heard = Some((Arc::new(Heard::Made), state.now_ms));
+    load_recorded(&mut state.known);
+    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.heard.is_none() {
+        state.known.jobs.heard = Some((Arc::new(JobInput::Simulated), state.now_ms));
     }
     // At a moment of a recording without a list, jobs are unknown.
-    if state.known.jobs.weighed.is_some() && heard(&state.known).is_none() {
+    if state.known.jobs.weighed.is_some() && current_jobs(&state.known).is_none() {
         (state.known.jobs.of, state.known.jobs.weighed) = (None, None);
         state.screens.refresh(&state.known);
     }
-    if let Some(asked) = is_old(state) {
-        let (task, effect) = state.begin_quiet("weighing jobs", Job::WeighJobs(Box::new(asked.clone())));
-        state.known.jobs.under = Some((task, asked));
+    if let Some(asked) = outdated_request(state) {
+        let (task, effect) =
+            state.begin_quiet("weighing jobs", TaskRequest::WeighJobs(Box::new(asked.clone())));
+        state.known.jobs.pending = Some((task, asked));
         effects.push(effect);
     }
     effects
 }
 
 /// Receives a list, or the reason why there is none; the earlier list then stays.
-pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, String>) -> Vec<Effect> {
+pub fn receive_list(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<Box<JobList>, String>,
+) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let jobs = &mut state.known.jobs;
     if jobs.asking.take_if(|asking| *asking == task).is_none() {
@@ -275,19 +286,22 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
     if let Some(from) = jobs.naming.take() {
         if let Err(error) = result {
             let words = format!("jobs: {error}; the list that was there stays");
-            state.say(Severity::Warning, words);
+            state.log_message(Severity::Warning, words);
             return Vec::new();
         }
-        state.say(Severity::Said, format!("jobs: {} from here on", from.words()));
-        take(state, Some(from));
+        state.log_message(Severity::Info, format!("jobs: {} from here on", from.words()));
+        set_source(state, Some(from));
     }
     let jobs = &mut state.known.jobs;
     jobs.due_ms = now_ms + jobs.settings.interval_ms;
     match result {
         Ok(list) => {
-            let same = |heard: &Arc<Heard>| matches!(heard.as_ref(), Heard::List(held) if *held == *list);
+            let same = |heard: &Arc<JobInput>| {
+                matches!(heard.as_ref(),
+            JobInput::List(held) if *held == *list)
+            };
             let held = jobs.heard.take().map(|(heard, _)| heard).filter(same);
-            jobs.heard = Some((held.unwrap_or_else(|| Arc::new(Heard::List(*list))), now_ms));
+            jobs.heard = Some((held.unwrap_or_else(|| Arc::new(JobInput::List(*list))), now_ms));
             jobs.trouble = None;
         }
         Err(error) => jobs.trouble = Some(error),
@@ -296,9 +310,9 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
 }
 
 /// Receives the channel loads of jobs.
-pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Effect> {
+pub fn receive_comparison(state: &mut SessionState, task: TaskId, weighed: JobComparison) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
-    let Some((_, of)) = jobs.under.take_if(|(under, _)| *under == task) else { return Vec::new() };
+    let Some((_, of)) = jobs.pending.take_if(|(under, _)| *under == task) else { return Vec::new() };
     jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());
     (jobs.of, jobs.weighed) = (Some(of), Some(Arc::new(weighed)));
     state.screens.refresh(&state.known);
@@ -306,7 +320,7 @@ pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Eff
 }
 
 /// Drops jobs and loads, because port ids have changed. Jobs are matched again before engines use them.
-pub fn forget_ports(state: &mut State) {
+pub fn forget_ports(state: &mut SessionState) {
     state.request.jobs = Arc::default();
     let jobs = &mut state.known.jobs;
     (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
@@ -314,30 +328,30 @@ pub fn forget_ports(state: &mut State) {
 }
 
 /// Records that the answer of sar is about to be dropped, and why.
-pub fn let_go(known: &mut Known, changed: &'static str) {
-    let answered = JobsSeen::sar().is_some_and(|sar| known.proposal(sar).is_some());
+pub fn drop_sar_answer(known: &mut Model, changed: &'static str) {
+    let answered = JobsModel::sar_engine().is_some_and(|sar| known.proposal(sar).is_some());
     if answered && !known.jobs.asked_with.is_empty() {
         known.jobs.gone = Some(changed);
     }
 }
 
 /// The line that says why sar's answer was dropped, until sar runs again.
-pub fn gone_line(known: &Known) -> Option<String> {
-    let asked = JobsSeen::sar().is_some_and(|sar| known.proposed.contains_key(sar.id));
+pub fn dropped_answer_line(known: &Model) -> Option<String> {
+    let asked = JobsModel::sar_engine().is_some_and(|sar| known.proposed.contains_key(sar.id));
     let changed = known.jobs.gone.filter(|_| !asked)?;
     Some(format!("{changed} since sar answered, so its figures went: p asks again"))
 }
 
 /// Adds the current jobs to the request of engines, and drops answers for other jobs.
-pub fn ask_with(state: &mut State) {
+pub fn use_known_jobs(state: &mut SessionState) {
     let jobs = &state.known.jobs;
     // Port ids of another fabric differ.
     let here = jobs
-        .look()
-        .zip(state.look())
+        .snapshot()
+        .zip(state.snapshot())
         .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
     let Some(weighed) = jobs.weighed.clone().filter(|_| here) else { return };
-    if *jobs.asked_with == *weighed.jobs || forward::engines_at_work(state) {
+    if *jobs.asked_with == *weighed.jobs || results::has_running_engine(state) {
         return;
     }
     state.request.jobs = weighed.jobs.clone();
@@ -347,79 +361,80 @@ pub fn ask_with(state: &mut State) {
 }
 
 /// Runs sar for the jobs.
-pub fn ask_sar(state: &mut State) -> Vec<Effect> {
+pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
     let some = state.known.jobs.weighed.as_ref().is_some_and(|weighed| !weighed.jobs.is_empty());
-    let Some(sar) = JobsSeen::sar().filter(|_| some) else {
-        state.say(
+    let Some(sar) = JobsModel::sar_engine().filter(|_| some) else {
+        state.log_message(
             Severity::Warning,
             "preview: no job is known that sar could route for; :jobs FILE names some",
         );
         return Vec::new();
     };
-    let effects = forward::preview(state, &[sar]);
+    let effects = results::preview_engines(state, &[sar]);
     if effects.is_empty() && state.known.proposal(sar).is_some() {
-        state.say(Severity::Said, "sar has answered for these jobs; w on What-if (3) writes its plan");
+        state
+            .log_message(Severity::Info, "sar has answered for these jobs; w on What-if (3) writes its plan");
     }
     effects
 }
 
 /// Names the source of job lists: a file, or Slurm.
-pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
-    lead_to(state, ScreenId::Jobs);
+pub fn name_source(state: &mut SessionState, argument: &str) -> Vec<Effect> {
+    open_screen(state, ScreenId::Jobs);
     if argument.is_empty() {
-        super::typing::ask(state, Purpose::Command, "jobs ");
+        super::line_input::open_prompt(state, Purpose::Command, "jobs ");
         return Vec::new();
     }
     let usual = state.known.jobs.usual.clone();
     let from = match (argument, &usual) {
         ("usual", _) => {
-            take(state, usual);
+            set_source(state, usual);
             state.known.jobs.named = false;
             return Vec::new();
         }
-        ("slurm", Some(JobsFrom::Slurm(squeue))) => JobsFrom::Slurm(squeue.clone()),
-        ("slurm", _) => JobsFrom::Slurm(None),
-        (file, _) => JobsFrom::File(file.into()),
+        ("slurm", Some(JobListSource::Slurm(squeue))) => JobListSource::Slurm(squeue.clone()),
+        ("slurm", _) => JobListSource::Slurm(None),
+        (file, _) => JobListSource::File(file.into()),
     };
-    if heard(&state.known).is_none() {
-        take(state, Some(from));
+    if current_jobs(&state.known).is_none() {
+        set_source(state, Some(from));
     } else {
         let words = format!("jobs: {} are asked for; until then the list that was there stays", from.words());
-        state.say(Severity::Said, words);
+        state.log_message(Severity::Info, words);
         (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
     }
     Vec::new()
 }
 
 /// Cancels the request for a list that would replace the current one.
-pub fn give_up(state: &mut State) -> Option<Effect> {
+pub fn cancel_list(state: &mut SessionState) -> Option<Effect> {
     state.known.jobs.naming.take()?;
     let task = state.known.jobs.asking.take()?;
-    state.say(Severity::Said, "jobs: no longer asked for; the list that was there stays");
+    state.log_message(Severity::Info, "jobs: no longer asked for; the list that was there stays");
     state.tasks.end(task).map(|_| Effect::Cancel(task))
 }
 
 /// The argument of `jobs` that stands for the current source.
-pub fn in_force(state: &State) -> String {
-    match knower(&state.known) {
-        Knower::Named(JobsFrom::Slurm(_)) => "slurm".to_owned(),
-        Knower::Named(JobsFrom::File(file)) => file.display().to_string(),
-        Knower::Recorded(_) | Knower::Nobody => "usual".to_owned(),
+pub fn source_argument(state: &SessionState) -> String {
+    match current_job_source(&state.known) {
+        CurrentJobSource::Named(JobListSource::Slurm(_)) => "slurm".to_owned(),
+        CurrentJobSource::Named(JobListSource::File(file)) => file.display().to_string(),
+        CurrentJobSource::Recorded(_) | CurrentJobSource::Unknown => "usual".to_owned(),
     }
 }
 
 /// Changes the source of job lists; lists of the old source are dropped.
-fn take(state: &mut State, from: Option<JobsFrom>) {
+fn set_source(state: &mut SessionState, from: Option<JobListSource>) {
     let jobs = &mut state.known.jobs;
     let settings = JobSettings { from, ..jobs.settings.clone() };
     let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
     let usual = jobs.usual.clone();
-    *jobs = JobsSeen { settings, usual, named: true, asked_with, asked_words, ..JobsSeen::default() };
+    *jobs = JobsModel { settings, usual, named: true, asked_with, asked_words, ..JobsModel::default() };
     state.screens.refresh(&state.known);
 }
 
 /// Text about the source at the start of the session.
-pub fn usual_words(state: &State) -> String {
+pub fn default_source_words(state: &SessionState) -> String {
     match &state.known.jobs.usual {
         Some(from) => format!("as at the beginning: {}", from.words()),
         None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
@@ -429,17 +444,17 @@ pub fn usual_words(state: &State) -> String {
 
 /// Whether a live source is paused; a command would then show the present instead of the moment on the
 /// screens.
-fn pauses(known: &Known) -> bool {
+fn is_paused(known: &Model) -> bool {
     known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
 }
 
 /// The command that lists the same jobs.
-pub fn command(known: &Known) -> Option<String> {
-    let arguments = match (knower(known), &known.jobs.settings.from) {
+pub fn jobs_command(known: &Model) -> Option<String> {
+    let arguments = match (current_job_source(known), &known.jobs.settings.from) {
         // The command reads the jobs of a capture by itself.
-        (Knower::Recorded(_), _) if !pauses(known) => String::new(),
+        (CurrentJobSource::Recorded(_), _) if !is_paused(known) => String::new(),
         (_, Some(from)) => from.arguments(),
-        (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == Heard::Made) => {
+        (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == JobInput::Simulated) => {
             String::new()
         }
         _ => return None,
@@ -448,50 +463,50 @@ pub fn command(known: &Known) -> Option<String> {
 }
 
 /// The jobs as an argument of other commands.
-pub fn argument(state: &State) -> String {
+pub fn jobs_argument(state: &SessionState) -> String {
     match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
-        Some(file) => format!(" --jobs {}", quoted(&file.display().to_string())),
+        Some(file) => format!(" --jobs {}", quote_for_shell(&file.display().to_string())),
         None => String::new(),
     }
 }
 
 /// The file with the jobs in the request of engines; `None` if the source has changed since.
-fn asked_file(state: &State) -> Option<&Path> {
+fn asked_file(state: &SessionState) -> Option<&Path> {
     let jobs = &state.known.jobs;
     let same = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs == *jobs.asked_with);
-    match knower(&state.known) {
-        Knower::Named(JobsFrom::File(file)) if same => Some(file),
+    match current_job_source(&state.known) {
+        CurrentJobSource::Named(JobListSource::File(file)) if same => Some(file),
         _ => None,
     }
 }
 
 /// Whether the request of engines has jobs that no command line can name.
-pub fn unnamed(state: &State) -> bool {
+pub fn has_unnamed_jobs(state: &SessionState) -> bool {
     let named = asked_file(state).is_some();
     !state.request.jobs.is_empty() && !named && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
 }
 
 /// The lines above the list, with their severity: the source of the jobs, and their figures.
-pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
+pub fn jobs_head(state: &SessionState) -> Vec<(Severity, String)> {
     let jobs = &state.known.jobs;
     let mut lines = Vec::new();
-    lines.extend(trouble(&state.known).map(|trouble| (Severity::Warning, trouble)));
+    lines.extend(trouble_words(&state.known).map(|trouble| (Severity::Warning, trouble)));
     let Some(weighed) = &jobs.weighed else { return lines };
     if jobs.is_outdated() {
         let words = "sar was asked with other jobs than those that run now: p asks again";
         lines.push((Severity::Warning, words.to_owned()));
     }
     let room = usize::from(state.areas().body.width).saturating_sub(1);
-    lines.push((Severity::Said, list_words(state, weighed, room)));
-    lines.push((Severity::Said, figures_words(state, weighed)));
-    lines.extend(lids_line(weighed).map(|words| (Severity::Said, words)));
+    lines.push((Severity::Info, list_words(state, weighed, room)));
+    lines.push((Severity::Info, figures_words(state, weighed)));
+    lines.extend(lids_line(weighed).map(|words| (Severity::Info, words)));
     lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
-    lines.extend(gone_line(&state.known).map(|words| (Severity::Warning, words)));
+    lines.extend(dropped_answer_line(&state.known).map(|words| (Severity::Warning, words)));
     lines
 }
 
 /// The line about the LID that figures use, where ports have several (FN-708 of the commands).
-fn lids_line(weighed: &WeighedJobs) -> Option<String> {
+fn lids_line(weighed: &JobComparison) -> Option<String> {
     let lids = weighed.lids_per_port;
     (lids > 1)
         .then(|| format!("a path leads to one of up to {lids} LIDs of a port, by the place of the sender"))
@@ -499,43 +514,43 @@ fn lids_line(weighed: &WeighedJobs) -> Option<String> {
 
 /// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
 /// shortened first.
-fn list_words(state: &State, weighed: &WeighedJobs, room: usize) -> String {
+fn list_words(state: &SessionState, weighed: &JobComparison, room: usize) -> String {
     let placed = &weighed.placed;
     let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
-    let mut figures = format!(": {} on {}", placed.listed, counted(placed.on, "host", "hosts"));
+    let mut figures = format!(": {} on {}", placed.listed, count_words(placed.on, "host", "hosts"));
     figures.extend(several.map(|several| format!(", {several} on several switches")));
     if !placed.unknown.is_empty() {
-        figures.push_str(&format!("; {} unknown", counted(placed.unknown.len(), "host", "hosts")));
+        figures.push_str(&format!("; {} unknown", count_words(placed.unknown.len(), "host", "hosts")));
     }
     if !placed.ambiguous.is_empty() {
-        figures.push_str(&format!("; {} ambiguous", counted(placed.ambiguous.len(), "host", "hosts")));
+        figures.push_str(&format!("; {} ambiguous", count_words(placed.ambiguous.len(), "host", "hosts")));
     }
-    let who = match knower(&state.known) {
-        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED})"),
-        Knower::Recorded(said) => recorded_words(&state.known, said),
-        Knower::Named(from) => {
-            let age = age(state);
+    let who = match current_job_source(&state.known) {
+        CurrentJobSource::Unknown => format!("SIMULATED jobs (seed {SIMULATED_JOBS_SEED})"),
+        CurrentJobSource::Recorded(said) => recorded_words(&state.known, said),
+        CurrentJobSource::Named(from) => {
+            let age = age_words(state);
             from.words_in(room.saturating_sub(age.len() + figures.len())) + &age
         }
     };
     who + &figures
 }
 
-fn age(state: &State) -> String {
+fn age_words(state: &SessionState) -> String {
     let Some((_, at)) = &state.known.jobs.heard else { return String::new() };
     // A source of job lists knows only the present.
     if replay_word(&state.known).is_some() {
         return ", of now".to_owned();
     }
-    match state.now_ms.saturating_sub(*at) / AGE_MS * (AGE_MS / 1000) {
+    match state.now_ms.saturating_sub(*at) / AGE_STEP_MS * (AGE_STEP_MS / 1000) {
         0 => ", just now".to_owned(),
         seconds => format!(", {seconds} s ago"),
     }
 }
 
 /// The figures, each as `name: in force -> sar`.
-fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
-    let figures = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics);
+fn figures_words(state: &SessionState, weighed: &JobComparison) -> String {
+    let figures = |over: &Option<crate::session::JobsUnderRoutes>| over.as_ref().map(|over| over.metrics);
     let (now, then) = (figures(&weighed.in_force), figures(&weighed.proposed));
     let told = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
         let now = now.map_or_else(|| "?".to_owned(), of);
@@ -552,8 +567,8 @@ fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
 }
 
 /// The line about pairs within jobs without a path, where there are any; no load figure shows them.
-pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
-    let lost = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics.lost);
+pub fn lost_line(weighed: &JobComparison) -> Option<String> {
+    let lost = |over: &Option<crate::session::JobsUnderRoutes>| over.as_ref().map(|over| over.metrics.lost);
     let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
     let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
     let now = now.map_or_else(|| "?".to_owned(), digits_in_groups);
@@ -562,13 +577,13 @@ pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
 }
 
 /// The status of sar, where its figures are not shown.
-fn sar_words(state: &State, weighed: &WeighedJobs) -> Option<String> {
-    let (jobs, sar) = (&state.known.jobs, JobsSeen::sar()?);
+fn sar_words(state: &SessionState, weighed: &JobComparison) -> Option<String> {
+    let (jobs, sar) = (&state.known.jobs, JobsModel::sar_engine()?);
     let same = *jobs.asked_with == *weighed.jobs;
     let words = match state.known.proposed.get(sar.id) {
-        Some(Proposed::Waiting | Proposed::Under(_)) => "sar routes",
-        Some(Proposed::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
-        Some(Proposed::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
+        Some(ProposalState::Waiting | ProposalState::Under(_)) => "sar routes",
+        Some(ProposalState::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
+        Some(ProposalState::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
         _ => "p asks sar",
     };
     Some(words.to_owned())

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::changing::Writing;
-use super::effect::{Effect, Job};
-use super::frame::{Areas, Size};
+use super::changes::WriteAccess;
+use super::effect::{Effect, TaskRequest};
 use super::keymap::Keymap;
-use super::known::{Known, Unread};
-use super::layer::Layer;
-use super::messages::{Message, Messages, Severity};
+use super::layout::{Areas, Size};
+use super::messages::{LogMessage, MessageLog, Severity};
+use super::model::{MissingTables, Model};
+use super::overlay::Overlay;
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
-use super::tasks::{Needs, TaskId, Tasks};
+use super::tasks::{TaskDependency, TaskId, Tasks};
 use super::timeline;
-use fabdeck_fabric::{Faults, Resolved};
+use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::{Engine, Request};
 
 /// The status of reading the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Loading {
+pub enum LoadState {
     Under(TaskId),
     Done,
     Failed(String),
@@ -28,7 +28,7 @@ pub enum Loading {
 
 /// Notes that no file contains yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Unsaved {
+pub struct UnsavedNotes {
     pub notes: usize,
     /// Number of these notes that a task is writing.
     pub on_their_way: usize,
@@ -37,20 +37,20 @@ pub struct Unsaved {
 }
 
 #[derive(Debug)]
-pub struct State {
+pub struct SessionState {
     pub size: Size,
     pub now_ms: u64,
     /// The source as the operator wrote it.
     pub source: String,
     /// The options of the session that command lines repeat, with their values.
     pub options: Vec<(String, String)>,
-    pub loading: Loading,
-    pub known: Known,
+    pub loading: LoadState,
+    pub known: Model,
     pub screen: ScreenId,
     pub screens: Screens,
-    pub layer: Option<Layer>,
+    pub layer: Option<Overlay>,
     pub prompt: Option<Prompt>,
-    pub messages: Messages,
+    pub messages: MessageLog,
     /// Number of messages that were seen. The status line shows the most severe later one until a key is
     /// pressed.
     pub seen: u64,
@@ -73,33 +73,33 @@ pub struct State {
     pub leaving: bool,
     /// Time of the last Ctrl-C.
     pub interrupted_ms: Option<u64>,
-    pub unsaved: Unsaved,
+    pub unsaved: UnsavedNotes,
     /// Whether the session may write to the fabric.
-    pub writing: Writing,
+    pub writing: WriteAccess,
     /// Effects in addition to those that an action returns.
     pub wanted: Vec<Effect>,
     /// Lists with at least this number of rows are filtered and sorted by a background task.
     pub many: usize,
 }
 
-impl State {
+impl SessionState {
     /// Opens a session on a source; returns its state and its first effects.
     pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
         let source = source.into();
         let mut tasks = Tasks::default();
-        let task = tasks.begin(format!("looking at {source}"), Needs::Nothing, 0);
+        let task = tasks.begin(format!("looking at {source}"), TaskDependency::Nothing, 0);
         let state = Self {
             size,
             now_ms: 0,
             source,
             options: Vec::new(),
-            loading: Loading::Under(task),
-            known: Known { unread: Some(Unread::BeingRead), ..Known::default() },
+            loading: LoadState::Under(task),
+            known: Model { unread: Some(MissingTables::BeingRead), ..Model::default() },
             screen: ScreenId::Fabric,
             screens: Screens::default(),
             layer: None,
             prompt: None,
-            messages: Messages::default(),
+            messages: MessageLog::default(),
             seen: 0,
             tasks,
             keymap,
@@ -112,43 +112,43 @@ impl State {
             came_from: None,
             leaving: false,
             interrupted_ms: None,
-            unsaved: Unsaved::default(),
-            writing: Writing::default(),
+            unsaved: UnsavedNotes::default(),
+            writing: WriteAccess::default(),
             wanted: Vec::new(),
-            many: super::selecting::MANY,
+            many: super::row_selection::BACKGROUND_ROWS,
         };
-        (state, vec![Effect::Begin { task, job: Job::Look }])
+        (state, vec![Effect::Begin { task, job: TaskRequest::Look }])
     }
 
     /// Sets the status of reading the source, and with it the reason for missing tables.
-    pub fn go_on(&mut self, loading: Loading) {
+    pub fn set_loading(&mut self, loading: LoadState) {
         self.known.unread = match &loading {
-            Loading::Under(_) => Some(Unread::BeingRead),
-            Loading::Failed(_) => Some(Unread::BrokenOff),
-            Loading::Done => None,
+            LoadState::Under(_) => Some(MissingTables::BeingRead),
+            LoadState::Failed(_) => Some(MissingTables::BrokenOff),
+            LoadState::Done => None,
         };
         self.loading = loading;
     }
 
     pub fn areas(&self) -> Areas {
-        Areas::of(self.size)
+        Areas::new(self.size)
     }
 
     pub fn current(&self) -> &dyn Screen {
         self.screens.get(self.screen)
     }
 
-    pub fn current_mut(&mut self) -> (&mut dyn Screen, &Known) {
+    pub fn current_mut(&mut self) -> (&mut dyn Screen, &Model) {
         (self.screens.get_mut(self.screen), &self.known)
     }
 
     /// The selected rows of the visible list.
-    pub fn selected(&self) -> &BTreeSet<Resolved> {
+    pub fn selected(&self) -> &BTreeSet<ElementId> {
         &self.current().table().selected
     }
 
     /// The elements that an action applies to: the selected rows, or else the row at the cursor.
-    pub fn meant(&self) -> Vec<Resolved> {
+    pub fn target_elements(&self) -> Vec<ElementId> {
         match self.selected().is_empty() {
             true => self.current().current(&self.known).into_iter().collect(),
             false => self.selected().iter().copied().collect(),
@@ -156,52 +156,54 @@ impl State {
     }
 
     /// On the page of an engine: its last visible row, and its number of rows.
-    pub fn page_in_sight(&self) -> Option<(usize, usize)> {
+    pub fn visible_page(&self) -> Option<(usize, usize)> {
         self.screens.whatif.page.filter(|_| self.screen == ScreenId::Whatif)?;
         let rows = super::screens::rows_of_page(self);
         let height = usize::from(self.areas().body.height.saturating_sub(1));
         Some(((self.screens.whatif.top + height).min(rows), rows))
     }
 
-    pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
-        self.messages.push(Message { at_ms: self.now_ms, severity, text: text.into() });
+    pub fn log_message(&mut self, severity: Severity, text: impl Into<String>) {
+        self.messages.push(LogMessage { at_ms: self.now_ms, severity, text: text.into() });
     }
 
     /// The message in the status line.
-    pub fn news(&self) -> Option<&Message> {
-        self.messages.gravest_after(self.seen)
+    pub fn status_message(&self) -> Option<&LogMessage> {
+        self.messages.most_severe_after(self.seen)
     }
 
     /// Begins a background task.
-    pub fn begin(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
-        let task = self.tasks.begin(title, job.needs(), self.now_ms);
+    pub fn begin(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+        let task = self.tasks.begin(title, job.dependency(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 
     /// Begins a background task that the status line does not show.
-    pub fn begin_quiet(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
-        let task = self.tasks.begin_quiet(title, job.needs(), self.now_ms);
+    pub fn begin_quiet(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+        let task = self.tasks.begin_quiet(title, job.dependency(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 
     /// The command line with source and options, followed by `rest`.
-    pub fn line(&self, rest: &str) -> String {
+    pub fn command_line(&self, rest: &str) -> String {
         // For a recording, the command line has the moment on the screens instead of the one that it was
         // opened at.
-        let stamp = timeline::shown_stamp(self).map(|stamp| ("--at".to_owned(), stamp));
+        let stamp = timeline::frame_time(self).map(|stamp| ("--at".to_owned(), stamp));
         let opened = self.options.iter().filter(|(option, _)| stamp.is_none() || option != "--at").cloned();
         let options = opened.chain(stamp.clone());
-        let options = options.map(|(option, value)| format!("{option} {} ", quoted(&value)));
-        let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
+        let options = options.map(|(option, value)| format!("{option} {} ", quote_for_shell(&value)));
+        let assumed =
+            self.snapshot().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
         let options: String = options.chain(assumed).collect();
-        format!("fabdeck --source {} {options}{rest}", quoted(&self.source))
+        format!("fabdeck --source {} {options}{rest}", quote_for_shell(&self.source))
     }
 
     /// The command line of a command that needs no source, because it finds changes by their ids.
-    pub fn line_anywhere(&self, rest: &str) -> String {
+    pub fn command_line_without_source(&self, rest: &str) -> String {
         let kept =
             self.options.iter().filter(|(option, _)| ["--state-dir", "--config"].contains(&option.as_str()));
-        let options: String = kept.map(|(option, value)| format!("{option} {} ", quoted(value))).collect();
+        let options: String =
+            kept.map(|(option, value)| format!("{option} {} ", quote_for_shell(value))).collect();
         format!("fabdeck {options}{rest}")
     }
 
@@ -213,7 +215,7 @@ impl State {
     }
 
     /// The file of this engine's plan for the current marks.
-    pub fn plan_written(&self, engine: &Engine) -> Option<&PathBuf> {
+    pub fn plan_file(&self, engine: &Engine) -> Option<&PathBuf> {
         let same = |(to, (id, marks)): &(&PathBuf, &(&str, Faults))| {
             self.plans.contains(*to) && *id == engine.id && *marks == self.known.marks
         };
@@ -224,26 +226,29 @@ impl State {
     pub fn marks_as_arguments(&self) -> String {
         let Some(look) = &self.known.look else { return String::new() };
         let marks = self.known.marks.elements(look.fabric(), &look.names);
-        marks.iter().map(|mark| format!(" --fail {}", quoted(&mark.to_string()))).collect()
+        marks.iter().map(|mark| format!(" --fail {}", quote_for_shell(&mark.to_string()))).collect()
     }
 
     /// The engines that were requested, by id.
-    pub fn engines(&self) -> &BTreeMap<&'static str, super::known::Proposed> {
+    pub fn engines(&self) -> &BTreeMap<&'static str, super::model::ProposalState> {
         &self.known.proposed
     }
 
     /// Whether an engine is still working for the current marks.
-    pub fn engines_under_way(&self) -> bool {
-        self.known.proposed.values().any(|proposed| !matches!(proposed, super::known::Proposed::Done { .. }))
+    pub fn has_engine_under_way(&self) -> bool {
+        self.known
+            .proposed
+            .values()
+            .any(|proposed| !matches!(proposed, super::model::ProposalState::Done { .. }))
     }
 
-    pub fn look(&self) -> Option<&Arc<crate::session::Look>> {
+    pub fn snapshot(&self) -> Option<&Arc<crate::session::Snapshot>> {
         self.known.look.as_ref()
     }
 }
 
 /// The text as one word of a shell command.
-pub fn quoted(text: &str) -> String {
+pub fn quote_for_shell(text: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.,:/=@%+".contains(sign);
     match !text.is_empty() && text.chars().all(plain) {
         true => text.to_owned(),
@@ -253,13 +258,13 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote_for_shell;
 
     #[test]
     fn a_shell_reads_what_was_meant() {
-        assert_eq!(quoted("sim:kary,k=4,n=2"), "sim:kary,k=4,n=2");
-        assert_eq!(quoted("link:leaf1[3]"), "'link:leaf1[3]'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(quote_for_shell("sim:kary,k=4,n=2"), "sim:kary,k=4,n=2");
+        assert_eq!(quote_for_shell("link:leaf1[3]"), "'link:leaf1[3]'");
+        assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
+        assert_eq!(quote_for_shell(""), "''");
     }
 }

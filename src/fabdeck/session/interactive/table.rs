@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::session::{Columns, Listing, Query, Selection};
-use fabdeck_fabric::Resolved;
+use fabdeck_fabric::ElementId;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
@@ -18,7 +18,7 @@ pub struct Table {
     /// The row of the cursor, while a filter leaves no row.
     pub place: Option<usize>,
     /// The elements of selected rows, to which actions apply; a filter may hide them.
-    pub selected: BTreeSet<Resolved>,
+    pub selected: BTreeSet<ElementId>,
     /// The first visible row.
     pub top: usize,
     /// The first visible column after the fixed ones.
@@ -34,8 +34,8 @@ impl Table {
         // Row indexes of an older listing would be wrong.
         let all = || Query::default().select(listing, Columns::Shown).unwrap_or_default();
         match chosen {
-            Ok(selection) => self.show_rows(selection, None),
-            Err(error) => self.show_rows(all(), Some(error.to_string())),
+            Ok(selection) => self.set_selection(selection, None),
+            Err(error) => self.set_selection(all(), Some(error.to_string())),
         }
     }
 
@@ -51,7 +51,7 @@ impl Table {
     }
 
     /// Sets the visible rows, and the error if they are not the requested ones.
-    pub fn show_rows(&mut self, selection: Selection, problem: Option<String>) {
+    pub fn set_selection(&mut self, selection: Selection, problem: Option<String>) {
         let here = self.row().or(self.place);
         (self.selection, self.problem) = (selection, problem);
         let again = here.and_then(|row| self.selection.rows.iter().position(|other| *other == row));
@@ -70,24 +70,24 @@ impl Table {
         self.selection.rows.get(self.cursor).copied()
     }
 
-    pub fn step(&mut self, by: isize) {
+    pub fn move_by(&mut self, by: isize) {
         self.cursor = self.cursor.saturating_add_signed(by);
         self.clamp();
     }
 
-    pub fn to(&mut self, at: usize) {
+    pub fn move_to(&mut self, at: usize) {
         self.cursor = at;
         self.clamp();
     }
 
-    pub fn put_on(&mut self, row: usize) {
+    pub fn move_to_row(&mut self, row: usize) {
         if let Some(at) = self.selection.rows.iter().position(|other| *other == row) {
             self.cursor = at;
         }
     }
 
     /// Scrolls until the cursor is within a window of `height` rows.
-    pub fn show(&mut self, height: usize) {
+    pub fn scroll_to_cursor(&mut self, height: usize) {
         let height = height.max(1);
         if self.cursor < self.top {
             self.top = self.cursor;
@@ -141,20 +141,20 @@ mod tests {
     #[test]
     fn the_window_follows_the_cursor_and_shows_no_gap() {
         let mut table = of(10);
-        table.to(7);
-        table.show(4);
+        table.move_to(7);
+        table.scroll_to_cursor(4);
         assert_eq!((table.cursor, table.top), (7, 4));
-        table.step(-5);
-        table.show(4);
+        table.move_by(-5);
+        table.scroll_to_cursor(4);
         assert_eq!((table.cursor, table.top), (2, 2));
-        table.step(100);
-        table.show(4);
+        table.move_by(100);
+        table.scroll_to_cursor(4);
         assert_eq!((table.cursor, table.top), (9, 6));
-        table.show(20);
+        table.scroll_to_cursor(20);
         assert_eq!(table.top, 0);
         let mut none = of(0);
-        none.step(1);
-        none.show(0);
+        none.move_by(1);
+        none.scroll_to_cursor(0);
         assert_eq!((none.cursor, none.top, none.row()), (0, 0, None));
     }
 }

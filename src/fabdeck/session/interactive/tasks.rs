@@ -6,20 +6,20 @@ pub struct TaskId(pub u64);
 
 /// What the result of a task depends on. When that changes, the result is useless.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Needs {
+pub enum TaskDependency {
     Nothing,
     /// The current snapshot.
-    Look,
+    Snapshot,
     /// The current marks, and the current snapshot.
     Marks,
 }
 
 /// An estimate needs this time, and this percentage of the steps.
-const STEADY_MS: u64 = 2000;
-const STEADY: u64 = 5;
+const STEADY_AFTER_MS: u64 = 2000;
+const STEADY_PERCENT: u64 = 5;
 /// A task that has done this percentage of its steps and reports nothing for this time does work that it does
 /// not count.
-const NEARLY: u64 = 90;
+const NEARLY_DONE_PERCENT: u64 = 90;
 const SILENT_MS: u64 = 1000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub struct Task {
     /// The description of the task, for the line of progress.
     pub title: String,
     pub begun_ms: u64,
-    pub needs: Needs,
+    pub needs: TaskDependency,
     /// The number of the current part. Each part counts its steps from 0: routes, their certificate, the
     /// difference.
     pub part: u64,
@@ -43,22 +43,22 @@ pub struct Task {
 
 impl Task {
     /// Whether the task has parts. Engines route, certify and compare.
-    pub fn in_parts(&self) -> bool {
-        self.part > 1 || self.needs == Needs::Marks
+    pub fn has_parts(&self) -> bool {
+        self.part > 1 || self.needs == TaskDependency::Marks
     }
 
     /// Whether the counted steps are done, or nearly done without a recent report. The task then does work
     /// that it does not count.
-    pub fn uncounted(&self, now_ms: u64) -> bool {
+    pub fn is_uncounted(&self, now_ms: u64) -> bool {
         let silent = now_ms.saturating_sub(self.told_ms) >= SILENT_MS;
-        self.of > 0 && (self.done >= self.of || (silent && self.done * 100 >= self.of * NEARLY))
+        self.of > 0 && (self.done >= self.of || (silent && self.done * 100 >= self.of * NEARLY_DONE_PERCENT))
     }
 
     /// Remaining time of this part at its pace so far. `None` until the pace is steady, because the first
     /// steps are slower or faster than the others.
-    pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
+    pub fn time_left_ms(&self, now_ms: u64) -> Option<u64> {
         let took = now_ms.saturating_sub(self.part_begun_ms);
-        let steady = took >= STEADY_MS && self.done * 100 >= self.of * STEADY;
+        let steady = took >= STEADY_AFTER_MS && self.done * 100 >= self.of * STEADY_PERCENT;
         let worth_saying = self.done > 0 && self.of > self.done && steady;
         worth_saying
             .then(|| (u128::from(took) * u128::from(self.of - self.done) / u128::from(self.done)) as u64)
@@ -74,28 +74,28 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    pub fn begin(&mut self, title: impl Into<String>, needs: Needs, now_ms: u64) -> TaskId {
-        let task = self.next(title.into(), needs, now_ms);
+    pub fn begin(&mut self, title: impl Into<String>, needs: TaskDependency, now_ms: u64) -> TaskId {
+        let task = self.new_task(title.into(), needs, now_ms);
         let id = task.id;
         self.running.push(task);
         id
     }
 
-    pub fn begin_quiet(&mut self, title: impl Into<String>, needs: Needs, now_ms: u64) -> TaskId {
-        let task = self.next(title.into(), needs, now_ms);
+    pub fn begin_quiet(&mut self, title: impl Into<String>, needs: TaskDependency, now_ms: u64) -> TaskId {
+        let task = self.new_task(title.into(), needs, now_ms);
         let id = task.id;
         self.quiet.push(task);
         id
     }
 
-    fn next(&mut self, title: String, needs: Needs, now_ms: u64) -> Task {
+    fn new_task(&mut self, title: String, needs: TaskDependency, now_ms: u64) -> Task {
         let id = TaskId(self.next);
         self.next += 1;
         let (part, part_begun_ms, told_ms) = (1, now_ms, now_ms);
         Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, told_ms, done: 0, of: 0 }
     }
 
-    pub fn progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
+    pub fn update_progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
         if let Some(task) = self.running.iter_mut().find(|task| task.id == id) {
             // Reports of several threads arrive in any order, so a small step back is no new part.
             if done.saturating_mul(2) < task.done {
@@ -122,7 +122,7 @@ impl Tasks {
     }
 
     /// The tasks that the operator waits for.
-    pub fn running(&self) -> &[Task] {
+    pub fn running_tasks(&self) -> &[Task] {
         &self.running
     }
 }
@@ -134,35 +134,35 @@ mod tests {
     #[test]
     fn a_task_tells_how_long_it_takes_once_it_can() {
         let mut tasks = Tasks::default();
-        let id = tasks.begin("nue", Needs::Marks, 1000);
-        assert_eq!(tasks.get(id).unwrap().left_ms(9000), None);
-        tasks.progress(id, 3, 12, 2000);
-        assert_eq!(tasks.get(id).unwrap().left_ms(2000), None, "a second says nothing");
-        tasks.progress(id, 3, 12, 3000);
-        assert_eq!(tasks.get(id).unwrap().left_ms(3000), Some(6000));
-        tasks.progress(id, 4, 100, 3000);
-        assert_eq!(tasks.get(id).unwrap().left_ms(9000), None, "nor do a few steps of many");
-        tasks.progress(id, 3, 12, 3000);
+        let id = tasks.begin("nue", TaskDependency::Marks, 1000);
+        assert_eq!(tasks.get(id).unwrap().time_left_ms(9000), None);
+        tasks.update_progress(id, 3, 12, 2000);
+        assert_eq!(tasks.get(id).unwrap().time_left_ms(2000), None, "a second says nothing");
+        tasks.update_progress(id, 3, 12, 3000);
+        assert_eq!(tasks.get(id).unwrap().time_left_ms(3000), Some(6000));
+        tasks.update_progress(id, 4, 100, 3000);
+        assert_eq!(tasks.get(id).unwrap().time_left_ms(9000), None, "nor do a few steps of many");
+        tasks.update_progress(id, 3, 12, 3000);
         // A report that was overtaken changes nothing; counting from 0 again begins another part.
-        tasks.progress(id, 2, 12, 2000);
+        tasks.update_progress(id, 2, 12, 2000);
         assert_eq!((tasks.get(id).unwrap().done, tasks.get(id).unwrap().part), (3, 1));
-        tasks.progress(id, 1, 5, 3000);
-        assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().left_ms(5000)), (2, Some(8000)));
+        tasks.update_progress(id, 1, 5, 3000);
+        assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().time_left_ms(5000)), (2, Some(8000)));
         assert!(tasks.end(id).is_some() && tasks.end(id).is_none());
-        assert_ne!(tasks.begin("next", Needs::Nothing, 0), id);
+        assert_ne!(tasks.begin("next", TaskDependency::Nothing, 0), id);
     }
 
     #[test]
     fn who_counted_nearly_all_and_is_silent_is_at_something_else() {
         let mut tasks = Tasks::default();
-        let id = tasks.begin("nue", Needs::Marks, 0);
-        let uncounted = |tasks: &Tasks, now_ms| tasks.get(id).unwrap().uncounted(now_ms);
+        let id = tasks.begin("nue", TaskDependency::Marks, 0);
+        let uncounted = |tasks: &Tasks, now_ms| tasks.get(id).unwrap().is_uncounted(now_ms);
         assert!(!uncounted(&tasks, 9000), "nothing was counted");
-        tasks.progress(id, 97, 100, 9000);
+        tasks.update_progress(id, 97, 100, 9000);
         assert_eq!([9500, 10_000].map(|now_ms| uncounted(&tasks, now_ms)), [false, true]);
-        tasks.progress(id, 40, 100, 11_000);
+        tasks.update_progress(id, 40, 100, 11_000);
         assert!(!uncounted(&tasks, 99_000), "less than half of it takes long");
-        tasks.progress(id, 100, 100, 99_000);
+        tasks.update_progress(id, 100, 100, 99_000);
         assert!(uncounted(&tasks, 99_000));
     }
 }

@@ -1,56 +1,56 @@
 //! Updates the state, one event at a time.
 
-use super::actions::{Action, Over, Place};
+use super::actions::{Action, KeyScope, OverlayScope};
 use super::effect::Effect;
-use super::event::{Event, Happening};
+use super::event::{SessionEvent, SessionInput};
 use super::key::Key;
-use super::layer::Layer;
 use super::messages::Severity;
+use super::overlay::Overlay;
 use super::screens::ScreenId;
-use super::state::State;
-use super::{entering, forward, layered, typing};
+use super::state::SessionState;
+use super::{line_input, operator_log, overlays, results};
 
 /// A second Ctrl-C within this time ends the session in any case.
-const TWICE_MS: u64 = 1000;
+const DOUBLE_PRESS_MS: u64 = 1000;
 
 /// Applies an event to the state, and returns the effects.
-pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
+pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
     state.known.changes.now_ms = state.now_ms;
     let mut effects = match event.what {
-        Happening::Key(key) => pressed(state, key),
-        Happening::Paste(text) => typing::pasted(state, &text),
-        Happening::Resized(size) => {
+        SessionInput::Key(key) => handle_key(state, key),
+        SessionInput::Paste(text) => line_input::insert_paste(state, &text),
+        SessionInput::Resized(size) => {
             state.size = size;
             Vec::new()
         }
-        Happening::Tick => {
+        SessionInput::Tick => {
             let mut effects = super::watch::tick(state);
             effects.extend(super::timeline::tick(state));
-            effects.extend(super::changing::tick(state));
+            effects.extend(super::changes::tick(state));
             effects
         }
-        Happening::Progress { task, done, of } => {
-            state.tasks.progress(task, done, of, state.now_ms);
+        SessionInput::Progress { task, done, of } => {
+            state.tasks.update_progress(task, done, of, state.now_ms);
             Vec::new()
         }
-        Happening::Sighted { task, look } => forward::sighted(state, task, look),
-        Happening::Finished { task, outcome } => forward::finished(state, task, outcome),
-        Happening::Told(text) => {
-            state.say(Severity::Said, text);
+        SessionInput::Sighted { task, look } => results::receive_fabric(state, task, look),
+        SessionInput::Finished { task, outcome } => results::receive_outcome(state, task, outcome),
+        SessionInput::Message(text) => {
+            state.log_message(Severity::Info, text);
             Vec::new()
         }
-        Happening::Resumed => vec![Effect::Redraw],
+        SessionInput::Resumed => vec![Effect::Redraw],
     };
-    effects.extend(super::timeline::derive_on(state));
+    effects.extend(super::timeline::derive_next_part(state));
     effects.extend(super::slow_lanes::tick(state));
     effects.extend(super::running_jobs::tick(state));
-    follow_cursor(state);
+    scroll_to_cursor(state);
     if state.screen == ScreenId::Changes && state.layer.is_none() {
-        state.known.changes.saw();
+        state.known.changes.mark_seen();
     }
-    if matches!(state.layer, Some(Layer::Log(_))) {
-        state.messages.read();
+    if matches!(state.layer, Some(Overlay::Log(_))) {
+        state.messages.mark_read();
     }
     effects.append(&mut state.wanted);
     let said = state.messages.take_unlogged();
@@ -61,43 +61,43 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 }
 
 /// Time at which the session needs a tick, even without any other event.
-pub fn wakes_ms(state: &State) -> Option<u64> {
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
     let parts = [
-        super::watch::wakes_ms,
-        super::timeline::wakes_ms,
-        super::changing::wakes_ms,
-        super::slow_lanes::wakes_ms,
-        super::running_jobs::wakes_ms,
+        super::watch::next_wake_ms,
+        super::timeline::next_wake_ms,
+        super::changes::next_wake_ms,
+        super::slow_lanes::next_wake_ms,
+        super::running_jobs::next_wake_ms,
     ];
     parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
 }
 
 /// Number of rows that a screen, or the overlay on it, shows at once.
-pub fn page(state: &State) -> usize {
+pub fn page_rows(state: &SessionState) -> usize {
     if state.layer.is_some() {
-        return layered::height(state);
+        return overlays::overlay_height(state);
     }
     rows_in_sight(state)
 }
 
-fn rows_in_sight(state: &State) -> usize {
+fn rows_in_sight(state: &SessionState) -> usize {
     let screen = state.current();
     let other = screen.rows_above(&state.known) + screen.rows_below(&state.known, state.size) + 1;
     usize::from(state.areas().body.height.saturating_sub(other)).max(1)
 }
 
-fn follow_cursor(state: &mut State) {
+fn scroll_to_cursor(state: &mut SessionState) {
     let page = rows_in_sight(state);
     let (screen, _) = state.current_mut();
-    screen.table_mut().show(page);
+    screen.table_mut().scroll_to_cursor(page);
 }
 
 /// Handles Ctrl-C, which ends the session in any state. Where that would end a change, the first Ctrl-C asks
-/// as `q` does, and only a second one within [`TWICE_MS`] ends it.
-fn interrupted(state: &mut State) -> Vec<Effect> {
+/// as `q` does, and only a second one within [`DOUBLE_PRESS_MS`] ends it.
+fn handle_interrupt(state: &mut SessionState) -> Vec<Effect> {
     let before = state.interrupted_ms.replace(state.now_ms);
-    let again = before.is_some_and(|before| state.now_ms - before <= TWICE_MS);
-    if !again && super::changing::ends_with_session(state) {
+    let again = before.is_some_and(|before| state.now_ms - before <= DOUBLE_PRESS_MS);
+    if !again && super::changes::ask_if_change_ends(state) {
         state.prompt = None;
         return Vec::new();
     }
@@ -105,29 +105,29 @@ fn interrupted(state: &mut State) -> Vec<Effect> {
     vec![Effect::Interrupt]
 }
 
-fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
-    state.seen = state.messages.said();
+fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
+    state.seen = state.messages.total_count();
     if key == Key::ctrl('c') {
-        return interrupted(state);
+        return handle_interrupt(state);
     }
     if state.prompt.is_some() {
-        return typing::in_prompt(state, key);
+        return line_input::handle_prompt_key(state, key);
     }
     if state.layer.is_some() {
-        return over_layer(state, key);
+        return handle_overlay_key(state, key);
     }
     match state.keymap.action(key, state.screen) {
-        Some(action) => carry_out(state, action, ""),
-        None => match state.keymap.elsewhere(key) {
+        Some(action) => run_action(state, action, ""),
+        None => match state.keymap.other_scope(key) {
             Some(place) => {
-                state.say(
-                    Severity::Said,
+                state.log_message(
+                    Severity::Info,
                     format!("{key} works on {place} only; ? lists the keys of this screen"),
                 );
                 Vec::new()
             }
             None => {
-                state.say(Severity::Said, format!("{key} does nothing here; ? lists the keys"));
+                state.log_message(Severity::Info, format!("{key} does nothing here; ? lists the keys"));
                 Vec::new()
             }
         },
@@ -136,37 +136,37 @@ fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
 
 /// Handles a key while an overlay is open: the overlay takes its own keys and refuses those of the screen
 /// below.
-fn over_layer(state: &mut State, key: Key) -> Vec<Effect> {
-    if matches!(state.layer, Some(Layer::Dialogue(_))) {
-        return super::changing::pressed(state, key);
+fn handle_overlay_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
+    if matches!(state.layer, Some(Overlay::Dialogue(_))) {
+        return super::changes::handle_key(state, key);
     }
-    match state.keymap.over(key, Over::Layers) {
-        Some(action) => carry_out(state, action, ""),
+    match state.keymap.overlay_action(key, OverlayScope::Layers) {
+        Some(action) => run_action(state, action, ""),
         None => {
             let below = state.keymap.action(key, state.screen);
-            layered::refuse(state, key, below);
+            overlays::refuse_key(state, key, below);
             Vec::new()
         }
     }
 }
 
 /// Runs an action, or reports why it cannot run now.
-pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> Vec<Effect> {
+pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &str) -> Vec<Effect> {
     // A palette command for the screen below closes the overlay.
-    if action.over == Over::Nothing {
+    if action.over == OverlayScope::Nothing {
         state.layer = None;
     }
-    if let Place::On(screen) = action.place {
+    if let KeyScope::On(screen) = action.place {
         state.screen = screen;
     }
     if let Err(why) = (action.ready)(state) {
-        state.say(Severity::Warning, format!("{}: {why}", action.id));
+        state.log_message(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
     state.unsaved.told &= action.id == "quit";
     let before = action.line.map(|_| state.known.marks.clone());
     let mut effects = (action.act)(state, argument);
-    effects.extend(before.into_iter().flat_map(|before| entering::marked(state, &before)));
+    effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));
     if let Some(line) = action.line.and_then(|line| line(state)) {
         state.last_line = Some(line);
     }

@@ -5,46 +5,47 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use crate::session::{ChangeRow, Column, Kind, Listing, Value, countdown, digits_in_groups, seconds_left};
-use fabdeck_change::Phase;
+use crate::session::{
+    ChangeRow, Column, FieldKind, Listing, Value, countdown, digits_in_groups, seconds_left,
+};
+use fabdeck_change::ChangePhase;
 
 /// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
 macro_rules! columns {
     ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
         static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| vec![$(
-            placed(Column::new($id.into(), $title.into(), Kind::$kind, $about.into()))
-        ),+]);
+            place_column(Column::new($id.into(), $title.into(), FieldKind::$kind, $about.into()))),+]);
 
         const VALUES: &[fn(&ChangeRow, Option<Timestamp>) -> Value<'_>] = &[$($value),+];
     };
-}
+    }
 
 columns! {
-    "number" "NO" Number "the number of the change" |row, _| Value::Number(row.number);
-    "state" "STATE" Text "how far it is" |row, _| Value::text(row.state_title());
-    "left" "LEFT" Text "how long it still waits to be confirmed, or how much of it is written" progress;
-    "what" "WHAT" Text "the engine that proposed it, or what becomes of a link" |row, _| Value::text(&row.engine);
-    "why" "BECAUSE" Text "why it is or was rolled back, or refused" |row, _| text(row.why.as_deref());
-    "writes" "WRITES" Number "parts of switches that it writes" |row, _| Value::Number(row.writes);
-    "user" "USER" Text "who began it" |row, _| Value::text(&row.user);
-    "time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short(&row.time)));
-    "via" "VIA" Text "the road that it takes to the fabric" |row, _| Value::text(&row.via);
-    "drift" "DRIFT" Text "what somebody else wrote over since it was applied" |row, _| text(row.drift.as_deref());
-    "stands" "STANDS" Text "whether what it wrote stands in the fabric, as of the last comparison" stands;
-    "trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());
-    "source" "SOURCE" Text "the source that it writes to" |row, _| Value::text(&row.source);
-    "id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);
+"number" "NO" Number "the number of the change" |row, _| Value::Number(row.number);
+"state" "STATE" Text "how far it is" |row, _| Value::text(row.state_title());
+"left" "LEFT" Text "how long it still waits to be confirmed, or how much of it is written" progress;
+"what" "WHAT" Text "the engine that proposed it, or what becomes of a link" |row, _| Value::text(&row.engine);
+"why" "BECAUSE" Text "why it is or was rolled back, or refused" |row, _| text(row.why.as_deref());
+"writes" "WRITES" Number "parts of switches that it writes" |row, _| Value::Number(row.writes);
+"user" "USER" Text "who began it" |row, _| Value::text(&row.user);
+"time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short_time(&row.time)));
+"via" "VIA" Text "the road that it takes to the fabric" |row, _| Value::text(&row.via);
+"drift" "DRIFT" Text "what somebody else wrote over since it was applied" |row, _| text(row.drift.as_deref());
+"stands" "STANDS" Text "whether what it wrote stands in the fabric, as of the last comparison" comparison_value;
+"trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());
+"source" "SOURCE" Text "the source that it writes to" |row, _| Value::text(&row.source);
+"id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);
 }
 
 /// Sets where a column appears: some only where a row has a value, others only on the page of a change.
-fn placed(column: Column) -> Column {
+fn place_column(column: Column) -> Column {
     let when_known = matches!(column.id.as_ref(), "left" | "why" | "drift" | "stands" | "trouble");
     let shown = !when_known && !matches!(column.id.as_ref(), "source" | "id");
     Column { when_known, shown, largest_first: column.id == "number", ..column }
 }
 
-fn stands(row: &ChangeRow, _: Option<Timestamp>) -> Value<'_> {
-    text(row.comparison.as_ref().map(|found| found.verdict.cell()))
+fn comparison_value(row: &ChangeRow, _: Option<Timestamp>) -> Value<'_> {
+    text(row.comparison.as_ref().map(|found| found.verdict.column_text()))
 }
 
 fn text(text: Option<&str>) -> Value<'_> {
@@ -52,14 +53,14 @@ fn text(text: Option<&str>) -> Value<'_> {
 }
 
 /// A time to the minute: `2026-11-22 02:03`.
-fn short(time: &str) -> String {
+fn short_time(time: &str) -> String {
     time.get(..16).map_or_else(|| time.to_owned(), |time| time.replace('T', " "))
 }
 
 fn progress(row: &ChangeRow, now: Option<Timestamp>) -> Value<'_> {
     let left = match (row.state, &row.deadline, now) {
-        (Phase::Applied, Some(deadline), Some(now)) => seconds_left(deadline, now).map(countdown),
-        (Phase::Applying | Phase::RollingBack, ..) => {
+        (ChangePhase::Applied, Some(deadline), Some(now)) => seconds_left(deadline, now).map(countdown),
+        (ChangePhase::Applying | ChangePhase::RollingBack, ..) => {
             Some(format!("{} of {}", digits_in_groups(row.done), digits_in_groups(row.writes)))
         }
         _ => None,
@@ -93,7 +94,7 @@ impl Listing for ChangeRows<'_> {
         VALUES[column](&self.rows[row], self.now)
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         self.empty
     }
 }

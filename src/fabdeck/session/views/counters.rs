@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::session::{Column, Field, Kind, Listing, Look, Value};
-use fabdeck_fabric::counters::{node_of, port_of, tick_of};
-use fabdeck_fabric::observe::{Counter, CounterSample, Figure, Notes, Place};
+use crate::session::{Column, Field, FieldKind, Listing, Snapshot, Value};
+use fabdeck_fabric::counters::{port_tick_seconds, sample_node, sample_port};
+use fabdeck_fabric::observe::{Counter, CounterFigure, CounterSample, NotePlace, Notes};
 use fabdeck_fabric::{Fabric, NodeId, PortId};
 
-type Get = Field<usize>;
+type RowField = Field<usize>;
 
 /// The fields that every sample has. The counters follow, with the names that tools print.
-pub static COUNTER_FIELDS: &[Get] = &[
-    Get::new("node", "NODE", Kind::Text, "name of the node", |l, at| {
+pub static COUNTER_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, at| {
         node(l, at).map(|node| l.name(node)).into()
     }),
-    Get::new(
+    RowField::new(
         "guid",
         "GUID",
-        Kind::Guid,
+        FieldKind::Guid,
         "GUID of the node, as the sample gives it or as the fabric knows it",
         |l, at| {
             let known = || node(l, at).map(|node| l.fabric().node(node).guid());
@@ -27,44 +27,44 @@ pub static COUNTER_FIELDS: &[Get] = &[
         },
     )
     .when_alike(),
-    Get::new("lid", "LID", Kind::Number, "LID, where the sample is named by LID", |l, at| {
+    RowField::new("lid", "LID", FieldKind::Number, "LID, where the sample is named by LID", |l, at| {
         sample(l, at).lid.into()
     })
     .on_request(),
-    Get::new(
+    RowField::new(
         "port",
         "PORT",
-        Kind::Number,
+        FieldKind::Number,
         "port number; none for all ports of an adapter together",
         |l, at| sample(l, at).port.into(),
     ),
-    Get::new(
+    RowField::new(
         "tick_ps",
         "TICK",
-        Kind::Number,
+        FieldKind::Number,
         "length of a tick of PortXmitWait, where the device tells it",
         |l, at| {
-            let port = port_of(l.fabric(), sample(l, at));
-            let tick = port.and_then(|port| tick_of(l.fabric(), &l.observation.ticks, port));
+            let port = sample_port(l.fabric(), sample(l, at));
+            let tick = port.and_then(|port| port_tick_seconds(l.fabric(), &l.observation.ticks, port));
             tick.map(|seconds| (seconds * 1e12).round() as u64).into()
         },
     )
     .unit("ps")
     .on_request(),
-    Get::new(
+    RowField::new(
         "saturated",
         "SATURATED",
-        Kind::Text,
+        FieldKind::Text,
         "counters that are at their maximum: they may have counted more",
-        |l, at| saturated(sample(l, at)).into(),
+        |l, at| saturated_counters(sample(l, at)).into(),
     )
     .on_request(),
 ];
 
 /// The names of the counters whose best value is at its maximum.
-fn saturated(sample: &CounterSample) -> Option<String> {
+fn saturated_counters(sample: &CounterSample) -> Option<String> {
     let stuck = |(counter, value): (Counter, Option<u64>)| {
-        value.filter(|value| counter.saturated(*value))?;
+        value.filter(|value| counter.is_saturated(*value))?;
         let figure = sample.values.figure(&counter, &counter.clone().extended())?;
         figure.saturated.then(|| counter.name().to_owned())
     };
@@ -83,12 +83,12 @@ struct CounterColumn {
 /// Counter samples, with a column for each counter that some sample has.
 #[derive(Debug)]
 pub struct CounterRows<'l> {
-    look: &'l Look,
+    look: &'l Snapshot,
     counters: Vec<CounterColumn>,
 }
 
 impl<'l> CounterRows<'l> {
-    pub fn new(look: &'l Look) -> Self {
+    pub fn new(look: &'l Snapshot) -> Self {
         let samples = &look.observation.counters;
         let union: BTreeSet<Counter> =
             samples.iter().flat_map(|sample| sample.values.iter().map(|(counter, _)| counter)).collect();
@@ -121,23 +121,23 @@ impl Listing for CounterRows<'_> {
     }
 
     /// Tools print a counter and its 64-bit form under one name, so each name finds whichever the source has.
-    fn known_as(&self, name: &str) -> Option<usize> {
+    fn find_alias(&self, name: &str) -> Option<usize> {
         let wanted = Counter::from_name(name);
         let wide = wanted.clone().extended();
         let same = |known: &CounterColumn| known.counter == wanted || known.wide == wide;
         self.counters.iter().position(same).map(|at| at + COUNTER_FIELDS.len())
     }
 
-    fn tells_apart(&self, column: usize) -> bool {
+    fn is_distinguishing(&self, column: usize) -> bool {
         let field = COUNTER_FIELDS.get(column);
-        field.is_some_and(|field| field.column.tells_apart) && self.look.names.has_alike_switches()
+        field.is_some_and(|field| field.column.tells_apart) && self.look.names.has_duplicate_switches()
     }
 
-    fn dull_when_zero(&self, column: usize) -> bool {
+    fn is_hidden_when_zero(&self, column: usize) -> bool {
         column >= COUNTER_FIELDS.len()
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "the source has no counters"
     }
 }
@@ -153,7 +153,7 @@ impl CounterColumn {
             false => format!("counter {}, raw", counter.name()),
         };
         let is_form = union.iter().any(|narrow| narrow != counter && narrow.clone().extended() == *counter);
-        let column = Column::new(name(), name(), Kind::Number, about.into());
+        let column = Column::new(name(), name(), FieldKind::Number, about.into());
         let column = Column { largest_first: true, shown: !is_form, ..column };
         Self { counter: counter.clone(), wide, column }
     }
@@ -161,36 +161,36 @@ impl CounterColumn {
     /// The best value in a sample; values that are no counts are returned unchanged.
     fn value(&self, sample: &CounterSample) -> Value<'static> {
         match sample.values.figure(&self.counter, &self.wide) {
-            Some(Figure { value, saturated: true }) => Value::AtLeast(value),
-            Some(Figure { value, .. }) => Value::Number(value),
+            Some(CounterFigure { value, saturated: true }) => Value::AtLeast(value),
+            Some(CounterFigure { value, .. }) => Value::Number(value),
             None => sample.values.get(&self.counter).into(),
         }
     }
 }
 
-fn sample(look: &Look, at: usize) -> &CounterSample {
+fn sample(look: &Snapshot, at: usize) -> &CounterSample {
     &look.observation.counters[at]
 }
 
 /// Number of link errors, by the port that counted them.
 pub fn errors_by_port(fabric: &Fabric, samples: &[CounterSample]) -> FxHashMap<PortId, u64> {
-    let counted = |sample| Some((port_of(fabric, sample)?, sample.values.link_errors()?));
+    let counted = |sample| Some((sample_port(fabric, sample)?, sample.values.link_errors()?));
     samples.iter().filter_map(counted).collect()
 }
 
-fn node(look: &Look, at: usize) -> Option<NodeId> {
-    node_of(look.fabric(), sample(look, at))
+fn node(look: &Snapshot, at: usize) -> Option<NodeId> {
+    sample_node(look.fabric(), sample(look, at))
 }
 
 /// The note for a simulator that began with this command, whose counters are all 0.
-pub fn fresh_counters(look: &Look) -> Notes {
+pub fn fresh_counters(look: &Snapshot) -> Notes {
     let mut notes = Notes::new();
     let counters = &look.observation.counters;
     let simulated = look.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
     let quiet =
         |sample: &CounterSample| sample.values.iter().all(|(_, value)| value.is_none_or(|value| value == 0));
     if simulated && !counters.is_empty() && counters.iter().all(quiet) {
-        notes.add("FN-602", Place::file(look.source.clone()), || {
+        notes.add("FN-602", NotePlace::file(look.source.clone()), || {
             "all counters are 0, for those of this simulator begin with the command; its time passes with --interval \
              (hotspots, show counters --format prometheus) and with 'record', which --at then looks into"
                 .to_owned()
@@ -200,7 +200,7 @@ pub fn fresh_counters(look: &Look) -> Notes {
 }
 
 /// The notes about samples with a LID that no port owns. Counters without a fabric are no mistake.
-pub fn unplaced_counters(look: &Look) -> Notes {
+pub fn unplaced_counters(look: &Snapshot) -> Notes {
     let mut notes = Notes::new();
     let fabric = look.fabric();
     if fabric.is_empty() {
@@ -208,7 +208,7 @@ pub fn unplaced_counters(look: &Look) -> Notes {
     }
     for (at, sample) in look.observation.counters.iter().enumerate() {
         let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
-        notes.add("FN-601", Place::file(look.source.clone()), || {
+        notes.add("FN-601", NotePlace::file(look.source.clone()), || {
             format!("LID {lid} belongs to no port of this fabric")
         });
     }

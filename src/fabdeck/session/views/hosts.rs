@@ -1,7 +1,7 @@
 //! Hosts: a row for each cabled port of a channel adapter, and a row for an adapter without a cable.
 
-use crate::session::{Field, Kind, Look, Rows};
-use fabdeck_fabric::{Element, NodeId, NodeKind, Port, PortId, Resolved};
+use crate::session::{Field, FieldKind, Rows, Snapshot};
+use fabdeck_fabric::{Element, ElementId, NodeId, NodeKind, Port, PortId};
 
 use super::switches::hexadecimal;
 
@@ -12,88 +12,102 @@ pub struct HostPort {
     pub port: Option<PortId>,
 }
 
-type Get = Field<HostPort>;
+type RowField = Field<HostPort>;
 
-pub static HOST_FIELDS: &[Get] = &[
-    Get::new("name", "NAME", Kind::Text, "its name: node-name-map, then description, then GUID", |l, r| {
-        l.name(r.node).into()
-    }),
-    Get::new("guid", "GUID", Kind::Guid, "node GUID", |l, r| l.fabric().node(r.node).guid().into()),
-    Get::new("port", "PORT", Kind::Number, "port number on the adapter", |l, r| {
+pub static HOST_FIELDS: &[RowField] = &[
+    RowField::new(
+        "name",
+        "NAME",
+        FieldKind::Text,
+        "its name: node-name-map, then description, then GUID",
+        |l, r| l.name(r.node).into(),
+    ),
+    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, r| l.fabric().node(r.node).guid().into()),
+    RowField::new("port", "PORT", FieldKind::Number, "port number on the adapter", |l, r| {
         port(l, r).map(|port| port.number).into()
     }),
-    Get::new("port_guid", "PORT GUID", Kind::Guid, "port GUID", |l, r| {
+    RowField::new("port_guid", "PORT GUID", FieldKind::Guid, "port GUID", |l, r| {
         port(l, r).and_then(|p| p.facts.guid).into()
     })
     .on_request(),
-    Get::new("lid", "LID", Kind::Number, "base LID of the port", |l, r| {
+    RowField::new("lid", "LID", FieldKind::Number, "base LID of the port", |l, r| {
         port(l, r).and_then(|p| p.facts.lid).into()
     }),
-    Get::new("lmc", "LMC", Kind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, r| {
+    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, r| {
         port(l, r).map(|port| port.facts.lmc.value()).into()
     })
     .on_request(),
-    Get::new("switch", "SWITCH", Kind::Text, "the node at the other end of the cable", |l, r| {
+    RowField::new("switch", "SWITCH", FieldKind::Text, "the node at the other end of the cable", |l, r| {
         peer(l, r).map(|peer| l.name(peer.node)).into()
     }),
-    Get::new("switch_port", "SWITCH PORT", Kind::Number, "the port at the other end of the cable", |l, r| {
-        peer(l, r).map(|peer| peer.number).into()
-    }),
-    Get::new("width", "WIDTH", Kind::Width, "width in use", |l, r| {
+    RowField::new(
+        "switch_port",
+        "SWITCH PORT",
+        FieldKind::Number,
+        "the port at the other end of the cable",
+        |l, r| peer(l, r).map(|peer| peer.number).into(),
+    ),
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, r| {
         port(l, r).and_then(|p| p.facts.width).or_else(|| peer(l, r).and_then(|p| p.facts.width)).into()
     }),
-    Get::new("speed", "SPEED", Kind::Speed, "speed in use", |l, r| {
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, r| {
         port(l, r).and_then(|p| p.facts.speed).or_else(|| peer(l, r).and_then(|p| p.facts.speed)).into()
     }),
-    Get::new("state", "STATE", Kind::State, "logical state of the port", |l, r| {
+    RowField::new("state", "STATE", FieldKind::State, "logical state of the port", |l, r| {
         port(l, r).and_then(|p| p.facts.state).into()
     }),
-    Get::new("physical", "PHYSICAL", Kind::PhysicalState, "physical state of the port", |l, r| {
+    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state of the port", |l, r| {
         port(l, r).and_then(|p| p.facts.physical_state).into()
     })
     .on_request(),
-    Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, r| {
-        port(l, r).and_then(|p| p.link).and_then(|link| l.degraded(link)).into()
-    })
+    RowField::new(
+        "degraded",
+        "DEGRADED",
+        FieldKind::Flag,
+        "its cable is below what both ends can do",
+        |l, r| port(l, r).and_then(|p| p.link).and_then(|link| l.is_degraded(link)).into(),
+    )
     .largest_first()
     .on_request(),
-    Get::new(
+    RowField::new(
         "answered",
         "ANSWERED",
-        Kind::Flag,
+        FieldKind::Flag,
         "no: it fell silent, or is known by its peer only",
         |l, r| l.fabric().node(r.node).facts.answered.into(),
     ),
-    Get::new("ports", "PORTS", Kind::Number, "ports the adapter has", |l, r| l.port_count(r.node).into())
-        .on_request(),
-    Get::new("vendor", "VENDOR", Kind::Text, "vendor id", |l, r| {
+    RowField::new("ports", "PORTS", FieldKind::Number, "ports the adapter has", |l, r| {
+        l.port_count(r.node).into()
+    })
+    .on_request(),
+    RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, r| {
         l.fabric().node(r.node).facts.vendor_id.map(hexadecimal).into()
     })
     .on_request(),
-    Get::new("device", "DEVICE", Kind::Text, "device id", |l, r| {
+    RowField::new("device", "DEVICE", FieldKind::Text, "device id", |l, r| {
         l.fabric().node(r.node).facts.device_id.map(hexadecimal).into()
     })
     .on_request(),
-    Get::new(
+    RowField::new(
         "system_image",
         "SYSTEM IMAGE",
-        Kind::Guid,
+        FieldKind::Guid,
         "GUID that all parts of one system share",
         |l, r| l.fabric().node(r.node).facts.system_image_guid.into(),
     )
     .on_request(),
-    Get::new("description", "DESCRIPTION", Kind::Text, "what the node calls itself", |l, r| {
+    RowField::new("description", "DESCRIPTION", FieldKind::Text, "what the node calls itself", |l, r| {
         l.fabric().node(r.node).facts.description.as_str().into()
     })
     .on_request(),
-    Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, r| {
-        Element::of(l.fabric(), &l.names, Resolved::Node(r.node)).to_string().into()
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, r| {
+        Element::from_id(l.fabric(), &l.names, ElementId::Node(r.node)).to_string().into()
     })
     .on_request(),
 ];
 
 /// A row for each cabled port of an adapter, and for an adapter without a cable.
-pub fn host_rows(look: &Look) -> Vec<HostPort> {
+pub fn host_rows(look: &Snapshot) -> Vec<HostPort> {
     let fabric = look.fabric();
     let mut rows = Vec::new();
     for (node, about) in fabric.nodes() {
@@ -110,14 +124,14 @@ pub fn host_rows(look: &Look) -> Vec<HostPort> {
     rows
 }
 
-pub fn hosts(look: &Look) -> Rows<'_, HostPort> {
+pub fn hosts(look: &Snapshot) -> Rows<'_, HostPort> {
     Rows { look, fields: HOST_FIELDS, rows: host_rows(look).into(), when_empty: "the fabric has no host" }
 }
 
-fn port(look: &Look, row: HostPort) -> Option<&Port> {
+fn port(look: &Snapshot, row: HostPort) -> Option<&Port> {
     row.port.map(|port| look.fabric().port(port))
 }
 
-fn peer(look: &Look, row: HostPort) -> Option<&Port> {
+fn peer(look: &Snapshot, row: HostPort) -> Option<&Port> {
     port(look, row)?.peer.map(|peer| look.fabric().port(peer))
 }

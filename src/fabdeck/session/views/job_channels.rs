@@ -2,22 +2,27 @@
 
 use std::sync::LazyLock;
 
-use crate::session::{Column, Kind, Listing, Look, Value, WeighedJobs};
+use crate::session::{Column, FieldKind, JobComparison, Listing, Snapshot, Value};
 use fabdeck_fabric::ChannelId;
 
 /// The columns of channels with job paths.
 pub static JOB_CHANNEL_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |id: &'static str, title: &'static str, kind, about: &'static str| Column {
-        largest_first: kind == Kind::Number,
+        largest_first: kind == FieldKind::Number,
         ..Column::new(id.into(), title.into(), kind, about.into())
     };
     vec![
-        column("from", "FROM", Kind::Text, "the port that the channel leaves"),
-        column("to", "TO", Kind::Text, "the port that it comes to"),
-        column("paths", "EFI", Kind::Number, "effective edge forwarding index: paths within jobs over it"),
-        column("jobs", "JOBS", Kind::Number, "jobs that these paths are of"),
-        column("most", "MOST", Kind::Number, "of one job, that with the most"),
-        column("job", "JOB", Kind::Text, "that job; of equals the first by name"),
+        column("from", "FROM", FieldKind::Text, "the port that the channel leaves"),
+        column("to", "TO", FieldKind::Text, "the port that it comes to"),
+        column(
+            "paths",
+            "EFI",
+            FieldKind::Number,
+            "effective edge forwarding index: paths within jobs over it",
+        ),
+        column("jobs", "JOBS", FieldKind::Number, "jobs that these paths are of"),
+        column("most", "MOST", FieldKind::Number, "of one job, that with the most"),
+        column("job", "JOB", FieldKind::Text, "that job; of equals the first by name"),
     ]
 });
 
@@ -33,12 +38,12 @@ pub struct JobChannel {
 }
 
 /// The channels under the tables in force, those with the most paths first; `None` without tables.
-pub fn job_channels(look: &Look, weighed: &WeighedJobs) -> Option<Vec<JobChannel>> {
+pub fn job_channels(look: &Snapshot, weighed: &JobComparison) -> Option<Vec<JobChannel>> {
     let loads = &weighed.in_force.as_ref()?.loads;
     let ends = |channel: &ChannelId| {
         let from = *weighed.channels.get(channel.index())?;
         let to = look.fabric().port(from).peer?;
-        Some((look.port_told_apart(from), look.port_told_apart(to)))
+        Some((look.unique_port_name(from), look.unique_port_name(to)))
     };
     let mut own = vec![(0, 0, 0); weighed.channels.len()];
     for (job, load) in loads.jobs.iter().enumerate() {
@@ -95,7 +100,7 @@ impl Listing for JobChannelRows<'_> {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "no path within a job crosses a channel between switches"
     }
 }

@@ -2,17 +2,17 @@
 
 use std::sync::LazyLock;
 
-use crate::session::{Column, JobSeen, Kind, Listing, Value};
+use crate::session::{Column, FieldKind, JobSummary, Listing, Value};
 
 /// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
 macro_rules! columns {
     ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
         /// The columns of jobs.
         pub static JOB_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| vec![$(
-            placed(Column::new($id.into(), $title.into(), Kind::$kind, $about.into()))
+            place_column(Column::new($id.into(), $title.into(), FieldKind::$kind, $about.into()))
         ),+]);
 
-        const VALUES: &[fn(&JobSeen) -> Value<'_>] = &[$($value),+];
+        const VALUES: &[fn(&JobSummary) -> Value<'_>] = &[$($value),+];
     };
 }
 
@@ -28,18 +28,18 @@ columns! {
     "lost" "LOST" Number "ordered pairs of ports of different hosts of it that have no path: no other figure tells of them" |job| job.lost.map(Value::Number).into();
 }
 
-fn placed(column: Column) -> Column {
+fn place_column(column: Column) -> Column {
     // The column appears only where some job has pairs without a path.
     let when_yes = column.id == "lost";
     let shown = !when_yes && !["missing", "ports"].contains(&&*column.id);
-    let largest_first = column.kind.right_aligned();
+    let largest_first = column.kind.is_right_aligned();
     let unit = if column.id == "dark_fiber" { "%" } else { "" };
     Column { shown, when_yes, largest_first, unit, ..column }
 }
 
 /// Jobs as a listing.
 #[derive(Clone, Copy, Debug)]
-pub struct JobRows<'j>(pub &'j [JobSeen]);
+pub struct JobRows<'j>(pub &'j [JobSummary]);
 
 impl Listing for JobRows<'_> {
     fn column_count(&self) -> usize {
@@ -58,7 +58,7 @@ impl Listing for JobRows<'_> {
         VALUES[column](&self.0[row])
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "no job of the list has a host in the fabric"
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::{Field, Kind, Look, Rows};
-use fabdeck_fabric::{Arbitration, Element, NodeId, PortNum, Resolved, ServiceLevel, Sl2Vl, VlWeight};
+use crate::session::{Field, FieldKind, Rows, Snapshot};
+use fabdeck_fabric::{Arbitration, Element, ElementId, NodeId, PortNum, ServiceLevel, Sl2Vl, VlWeight};
 
 /// A packet on virtual lane 15, the management lane, is dropped, so it is no data lane.
-const DROPPED: u8 = 15;
+const DROP_LANE: u8 = 15;
 
 /// An egress port of a node, and the common content of the SL2VL tables of all ingress ports towards it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,66 +21,85 @@ pub struct Egress {
     pub used: u16,
 }
 
-type Get = Field<Egress>;
+type RowField = Field<Egress>;
 
-pub static LANE_FIELDS: &[Get] = &[
-    Get::new("node", "NODE", Kind::Text, "name of the node", |l, r| l.name(r.node).into()),
-    Get::new("port", "PORT", Kind::Number, "egress port", |_, r| r.port.into()),
-    Get::new("guid", "GUID", Kind::Guid, "GUID of the node", |l, r| l.fabric().node(r.node).guid().into())
-        .on_request(),
-    Get::new("operational", "OPERATIONAL", Kind::Number, "virtual lanes in use for data", |l, r| {
-        let port = l.fabric().port_of(r.node, r.port);
-        port.and_then(|port| l.fabric().port(port).facts.operational_lanes).into()
-    }),
-    Get::new(
+pub static LANE_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, r| l.name(r.node).into()),
+    RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, r| r.port.into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node", |l, r| {
+        l.fabric().node(r.node).guid().into()
+    })
+    .on_request(),
+    RowField::new(
+        "operational",
+        "OPERATIONAL",
+        FieldKind::Number,
+        "virtual lanes in use for data",
+        |l, r| {
+            let port = l.fabric().port_of(r.node, r.port);
+            port.and_then(|port| l.fabric().port(port).facts.operational_lanes).into()
+        },
+    ),
+    RowField::new(
         "inputs",
         "INPUTS",
-        Kind::Number,
+        FieldKind::Number,
         "ingress ports with an SL2VL table towards this port",
         |_, r| r.inputs.into(),
     )
     .spare(),
-    Get::new("lanes", "LANES", Kind::Number, "different lanes for data that these tables use", |_, r| {
-        (r.inputs > 0).then(|| (r.used & !(1 << DROPPED)).count_ones()).into()
-    })
+    RowField::new(
+        "lanes",
+        "LANES",
+        FieldKind::Number,
+        "different lanes for data that these tables use",
+        |_, r| (r.inputs > 0).then(|| (r.used & !(1 << DROP_LANE)).count_ones()).into(),
+    )
     .spare(),
-    Get::new("uniform", "UNIFORM", Kind::Flag, "all ingress ports have the same table", |_, r| {
+    RowField::new("uniform", "UNIFORM", FieldKind::Flag, "all ingress ports have the same table", |_, r| {
         (r.inputs > 0).then_some(r.agreed.is_some()).into()
     }),
-    Get::new("sl2vl", "SL2VL", Kind::Text, "lane of SL 0 to 15, where all ingress ports agree", |_, r| {
-        let words = |map| levels().map(|level| lane(map, level).to_string()).collect::<Vec<_>>().join(" ");
-        r.agreed.map(words).into()
-    }),
-    Get::new(
+    RowField::new(
+        "sl2vl",
+        "SL2VL",
+        FieldKind::Text,
+        "lane of SL 0 to 15, where all ingress ports agree",
+        |_, r| {
+            let words =
+                |map| levels().map(|level| lane(map, level).to_string()).collect::<Vec<_>>().join(" ");
+            r.agreed.map(words).into()
+        },
+    ),
+    RowField::new(
         "high_limit",
         "HIGH LIMIT",
-        Kind::Number,
+        FieldKind::Number,
         "limit of high priority in the arbitration table",
         |l, r| arbitration(l, r).map(|table| table.high_limit).into(),
     )
     .on_request(),
-    Get::new("high", "HIGH", Kind::Text, "arbitration of high priority as lane:weight", |l, r| {
+    RowField::new("high", "HIGH", FieldKind::Text, "arbitration of high priority as lane:weight", |l, r| {
         arbitration(l, r).map(|table| weights(&table.high)).into()
     })
     .on_request(),
-    Get::new("low", "LOW", Kind::Text, "arbitration of low priority as lane:weight", |l, r| {
+    RowField::new("low", "LOW", FieldKind::Text, "arbitration of low priority as lane:weight", |l, r| {
         arbitration(l, r).map(|table| weights(&table.low)).into()
     })
     .on_request(),
-    Get::new("element", "ELEMENT", Kind::Text, "how commands name the port", |l, r| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name the port", |l, r| {
         let port = l.fabric().port_of(r.node, r.port);
-        port.map(|port| Element::of(l.fabric(), &l.names, Resolved::Port(port)).to_string()).into()
+        port.map(|port| Element::from_id(l.fabric(), &l.names, ElementId::Port(port)).to_string()).into()
     })
     .on_request(),
 ];
 
-pub fn lanes(look: &Look) -> Rows<'_, Egress> {
+pub fn lanes(look: &Snapshot) -> Rows<'_, Egress> {
     let mut rows = Vec::new();
     for (node, tables) in &look.observation.tables.nodes {
         let mut by_port: BTreeMap<PortNum, Egress> = BTreeMap::new();
         let blank = |port| Egress { node: *node, port, inputs: 0, agreed: None, used: 0 };
         for ((_, out), map) in &tables.sl2vl {
-            by_port.entry(*out).or_insert_with(|| blank(*out)).take_in(*map);
+            by_port.entry(*out).or_insert_with(|| blank(*out)).merge(*map);
         }
         for port in tables.arbitration.keys() {
             by_port.entry(*port).or_insert_with(|| blank(*port));
@@ -96,7 +115,7 @@ pub fn lanes(look: &Look) -> Rows<'_, Egress> {
 }
 
 impl Egress {
-    fn take_in(&mut self, map: Sl2Vl) {
+    fn merge(&mut self, map: Sl2Vl) {
         let first = self.inputs == 0;
         self.inputs += 1;
         self.agreed = if first { Some(map) } else { self.agreed.filter(|agreed| *agreed == map) };
@@ -114,7 +133,7 @@ fn lane(map: Sl2Vl, level: ServiceLevel) -> u8 {
     map.lane(level).value()
 }
 
-fn arbitration(look: &Look, row: Egress) -> Option<&Arbitration> {
+fn arbitration(look: &Snapshot, row: Egress) -> Option<&Arbitration> {
     look.observation.tables.nodes.get(&row.node)?.arbitration.get(&row.port)
 }
 

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::counters::errors_by_port;
-use crate::session::{Field, Kind, Look, Rows};
-use fabdeck_fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
-use fabdeck_routing::analysis::Paths;
+use crate::session::{Field, FieldKind, Rows, Snapshot};
+use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState};
+use fabdeck_routing::analysis::PathIndex;
 
 /// A cable, with the values that need more than its two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,73 +24,73 @@ pub struct Cable {
     pub errors_per_hour: Option<u64>,
 }
 
-type Get = Field<Cable>;
+type RowField = Field<Cable>;
 
-pub static LINK_FIELDS: &[Get] = &[
-    Get::new("a", "A", Kind::Text, "node at the first end", |l, r| l.name(ends(l, r)[0].node).into()),
-    Get::new("a_port", "PORT", Kind::Number, "port at the first end", |l, r| ends(l, r)[0].number.into()),
-    Get::new("b", "B", Kind::Text, "node at the other end", |l, r| l.name(ends(l, r)[1].node).into()),
-    Get::new("b_port", "PORT", Kind::Number, "port at the other end", |l, r| ends(l, r)[1].number.into()),
-    Get::new("a_guid", "A GUID", Kind::Guid, "node GUID at the first end", |l, r| {
+pub static LINK_FIELDS: &[RowField] = &[
+    RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, r| l.name(ends(l, r)[0].node).into()),
+    RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, r| ends(l, r)[0].number.into()),
+    RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, r| l.name(ends(l, r)[1].node).into()),
+    RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, r| ends(l, r)[1].number.into()),
+    RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
     })
     .when_alike(),
-    Get::new("b_guid", "B GUID", Kind::Guid, "node GUID at the other end", |l, r| {
+    RowField::new("b_guid", "B GUID", FieldKind::Guid, "node GUID at the other end", |l, r| {
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
     .when_alike(),
-    Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
-    Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
+    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use, of the lesser end", |l, r| {
         l.width_in_use(r.link).into()
     }),
-    Get::new("speed", "SPEED", Kind::Speed, "speed in use, of the lesser end", |l, r| {
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, of the lesser end", |l, r| {
         l.speed_in_use(r.link).into()
     }),
-    Get::new("rate_mbps", "RATE", Kind::Number, "signalling rate of all physical lanes together", |l, r| {
+    RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
         rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
     })
     .unit("Mbit/s")
     .on_request(),
-    Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
-        l.degraded(r.link).into()
+    RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, r| {
+        l.is_degraded(r.link).into()
     })
     .largest_first(),
-    Get::new("mismatch", "MISMATCH", Kind::Flag, "the ends say different widths or speeds", |l, r| {
+    RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends say different widths or speeds", |l, r| {
         mismatch(l, r).into()
     })
     .largest_first()
     .when_yes(),
-    Get::new("efi", "EFI", Kind::Number, "paths over it under the tables in force, the busier way", |_, r| {
+    RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, the busier way", |_, r| {
         r.efi.into()
     })
     .largest_first()
     .when_known(),
-    Get::new(
+    RowField::new(
         "errors",
         "ERRORS",
-        Kind::Number,
+        FieldKind::Number,
         "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
         |_, r| r.errors.into(),
     )
     .largest_first()
     .when_known(),
-    Get::new("load", "LOAD", Kind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
+    RowField::new("load", "LOAD", FieldKind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
         r.load.into()
     })
     .largest_first()
     .unit("%")
     .when_known(),
-    Get::new(
+    RowField::new(
         "errors_per_hour",
         "ERR/H",
-        Kind::Number,
+        FieldKind::Number,
         "errors that both ends counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first()
     .when_known(),
-    Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
+    RowField::new("kind", "KIND", FieldKind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
         kind(l, r).into()
     })
     .words(&[
@@ -102,39 +102,39 @@ pub static LINK_FIELDS: &[Get] = &[
         "router-router",
     ])
     .spare(),
-    Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
+    RowField::new("width_possible", "CAN WIDTH", FieldKind::Width, "widest that both ends can do", |l, r| {
         let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
     })
     .on_request(),
-    Get::new("speed_possible", "CAN SPEED", Kind::Speed, "fastest that both ends can do", |l, r| {
+    RowField::new("speed_possible", "CAN SPEED", FieldKind::Speed, "fastest that both ends can do", |l, r| {
         let [a, b] = ends(l, r).map(|port| port.facts.speed_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
     })
     .on_request(),
-    Get::new(
+    RowField::new(
         "parallel",
         "PARALLEL",
-        Kind::Number,
+        FieldKind::Number,
         "cables between the same two nodes, this one included",
         |_, r| r.parallel.into(),
     )
     .largest_first()
     .spare(),
-    Get::new("self_loop", "SELF LOOP", Kind::Flag, "both ends are on one node", |l, r| {
+    RowField::new("self_loop", "SELF LOOP", FieldKind::Flag, "both ends are on one node", |l, r| {
         let [a, b] = ends(l, r);
         (a.node == b.node).into()
     })
     .largest_first()
     .on_request(),
-    Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, r| {
-        Element::of(l.fabric(), &l.names, Resolved::Link(r.link)).to_string().into()
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, r| {
+        Element::from_id(l.fabric(), &l.names, ElementId::Link(r.link)).to_string().into()
     })
     .on_request(),
 ];
 
 /// A row for each cable, with its number of paths where the tables are indexed.
-pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
+pub fn link_rows(look: &Snapshot, paths: Option<&PathIndex>) -> Vec<Cable> {
     let fabric = look.fabric();
     let pair = |link: LinkId| -> (NodeId, NodeId) {
         let [(a, _), (b, _)] = fabric.ends(link);
@@ -159,18 +159,18 @@ pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
     fabric.links().map(|(link, _)| cable(link)).collect()
 }
 
-pub fn links<'l>(look: &'l Look, paths: Option<&Paths>) -> Rows<'l, Cable> {
+pub fn links<'l>(look: &'l Snapshot, paths: Option<&PathIndex>) -> Rows<'l, Cable> {
     let rows = link_rows(look, paths).into();
     Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
 }
 
-fn ends(look: &Look, row: Cable) -> [&Port; 2] {
+fn ends(look: &Snapshot, row: Cable) -> [&Port; 2] {
     let fabric = look.fabric();
     let link = fabric.link(row.link);
     [fabric.port(link.a), fabric.port(link.b)]
 }
 
-fn kind(look: &Look, row: Cable) -> &'static str {
+fn kind(look: &Snapshot, row: Cable) -> &'static str {
     let [a, b] = ends(look, row).map(|port| look.fabric().node(port.node).facts.kind);
     use NodeKind::{ChannelAdapter, Router, Switch};
     match (a.min(b), a.max(b)) {
@@ -193,12 +193,12 @@ fn lane_kbps(speed: LinkSpeed) -> u64 {
     }
 }
 
-fn state(look: &Look, row: Cable) -> Option<PortState> {
+fn state(look: &Snapshot, row: Cable) -> Option<PortState> {
     ends(look, row).iter().filter_map(|port| port.facts.state).min()
 }
 
 /// Whether the ends report different widths or speeds; `None` where at most one end reports them.
-fn mismatch(look: &Look, row: Cable) -> Option<bool> {
+fn mismatch(look: &Snapshot, row: Cable) -> Option<bool> {
     let [a, b] = ends(look, row).map(|port| &port.facts);
     let widths = a.width.zip(b.width).map(|(a, b)| a != b);
     let speeds = a.speed.zip(b.speed).map(|(a, b)| a != b);

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::session::{
-    Column, Kind, LaneFlow, LaneSpot, LaneState, LaneTable, Listing, Look, TableStanding, Value,
+    Column, FieldKind, LaneFlow, LaneSpot, LaneState, LaneTable, Listing, Snapshot, TableStatus, Value,
 };
-use fabdeck_change::Follows;
+use fabdeck_change::FollowMode;
 
 const fn column(id: &'static str, title: &'static str, about: &'static str) -> Column {
-    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), Kind::Text, Cow::Borrowed(about))
+    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), FieldKind::Text, Cow::Borrowed(about))
 }
 
 /// Shows a column only where some row has a value for it.
@@ -45,11 +45,11 @@ static TABLE_COLUMNS: &[Column] = &[
 ];
 
 /// How the flows of a host follow a move, in a few words.
-pub fn follows_word(follows: Follows) -> &'static str {
+pub fn follows_word(follows: FollowMode) -> &'static str {
     match follows {
-        Follows::Agent => "its agent",
-        Follows::Queries => "no agent",
-        Follows::Unknown => "not known",
+        FollowMode::Agent => "its agent",
+        FollowMode::Queries => "no agent",
+        FollowMode::Unknown => "not known",
     }
 }
 
@@ -68,7 +68,7 @@ pub struct FlowRows<'s> {
 
 impl<'s> FlowRows<'s> {
     /// The rows of a state, as indexes of a hot-spot and its flow.
-    pub fn rows(state: &LaneState) -> Vec<(usize, Option<usize>)> {
+    pub fn row_places(state: &LaneState) -> Vec<(usize, Option<usize>)> {
         let of = |(at, spot): (usize, &LaneSpot)| match spot.flows.len() {
             0 => vec![(at, None)],
             flows => (0..flows).map(|flow| (at, Some(flow))).collect(),
@@ -77,7 +77,7 @@ impl<'s> FlowRows<'s> {
     }
 
     /// The hot-spot of a row, and its flow if it has any.
-    pub fn of(&self, row: usize) -> Option<(&'s LaneSpot, Option<&'s LaneFlow>)> {
+    pub fn flow_at(&self, row: usize) -> Option<(&'s LaneSpot, Option<&'s LaneFlow>)> {
         let (spot, flow) = *self.rows.get(row)?;
         let spot = self.state.spots.get(spot)?;
         Some((spot, flow.and_then(|flow| spot.flows.get(flow))))
@@ -98,7 +98,7 @@ impl Listing for FlowRows<'_> {
     }
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let Some((spot, flow)) = self.of(row) else { return Value::Missing };
+        let Some((spot, flow)) = self.flow_at(row) else { return Value::Missing };
         match FLOW_COLUMNS[column].id.as_ref() {
             "host" => flow.map(|flow| flow.flow.host.name.as_str()).into(),
             "hot_spot" => spot.port.name.as_str().into(),
@@ -108,7 +108,7 @@ impl Listing for FlowRows<'_> {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "no flow is on a slow lane, and none would go there"
     }
 }
@@ -116,20 +116,20 @@ impl Listing for FlowRows<'_> {
 /// Tables on the paths to hot-spots.
 #[derive(Clone, Debug)]
 pub struct TableRows<'s> {
-    pub look: &'s Look,
+    pub look: &'s Snapshot,
     pub state: &'s LaneState,
     pub rows: &'s [usize],
 }
 
 impl<'s> TableRows<'s> {
     /// The rows of a state as table indexes; tables that need attention come first.
-    pub fn rows(state: &LaneState) -> Vec<usize> {
+    pub fn row_places(state: &LaneState) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..state.tables.len()).collect();
-        rows.sort_by_key(|row| state.tables[*row].standing == TableStanding::AsShould);
+        rows.sort_by_key(|row| state.tables[*row].standing == TableStatus::AsShould);
         rows
     }
 
-    pub fn of(&self, row: usize) -> Option<&'s LaneTable> {
+    pub fn table_at(&self, row: usize) -> Option<&'s LaneTable> {
         self.state.tables.get(*self.rows.get(row)?)
     }
 }
@@ -153,32 +153,32 @@ impl Listing for TableRows<'_> {
     }
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let Some(table) = self.of(row) else { return Value::Missing };
+        let Some(table) = self.table_at(row) else { return Value::Missing };
         let (held, wanted, why) = match &table.standing {
-            TableStanding::AsShould => (None, None, None),
-            TableStanding::Differs { held, wanted } => (Some(held.as_str()), Some(wanted.as_str()), None),
-            TableStanding::Cannot(why) => (None, None, Some(why.as_str())),
+            TableStatus::AsShould => (None, None, None),
+            TableStatus::Differs { held, wanted } => (Some(held.as_str()), Some(wanted.as_str()), None),
+            TableStatus::Cannot(why) => (None, None, Some(why.as_str())),
         };
         match TABLE_COLUMNS[column].id.as_ref() {
-            "port" => Value::Text(self.look.port_told_apart(table.port).into()),
+            "port" => Value::Text(self.look.unique_port_name(table.port).into()),
             "table" => Value::Text(brief(&table.table).into()),
-            "state" => standing_word(&table.standing).into(),
+            "state" => table_status_word(&table.standing).into(),
             "held" => held.map(brief).into(),
             "wanted" => wanted.map(brief).into(),
             _ => why.into(),
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "nothing is on a slow lane or would go there, so no table has to hold anything for one"
     }
 }
 
 /// The status of a table, in a word.
-pub fn standing_word(standing: &TableStanding) -> &'static str {
+pub fn table_status_word(standing: &TableStatus) -> &'static str {
     match standing {
-        TableStanding::AsShould => "as should",
-        TableStanding::Differs { .. } => "differs",
-        TableStanding::Cannot(_) => "cannot",
+        TableStatus::AsShould => "as should",
+        TableStatus::Differs { .. } => "differs",
+        TableStatus::Cannot(_) => "cannot",
     }
 }

@@ -3,9 +3,9 @@
 //! Ranges are drawn per tree, per pod or per switch. Level 0 is the bottom; roots have the highest level.
 
 use super::Family;
-use super::site::Site;
+use super::tree_draft::TreeDraft;
 
-pub(super) fn build(site: &mut Site, family: Family) {
+pub(super) fn build(site: &mut TreeDraft, family: Family) {
     match family {
         Family::Pods => pods(site),
         Family::Half => half(site),
@@ -20,129 +20,141 @@ pub(super) fn build(site: &mut Site, family: Family) {
 }
 
 /// Pods of several sizes below cores: some without spines of their own, some on half of the cores.
-fn pods(site: &mut Site) {
-    let pods = site.sized((3, 5), (9, 12));
-    let cores = site.sized((2, 5), (8, 16));
-    let cores = site.row("core", cores, 2);
+fn pods(site: &mut TreeDraft) {
+    let pods = site.draw_scaled((3, 5), (9, 12));
+    let cores = site.draw_scaled((2, 5), (8, 16));
+    let cores = site.add_row("core", cores, 2);
     for pod in 0..pods {
-        let count = site.sized((2, 7), (14, 20));
-        let leaves = site.row(&format!("pod{pod}-leaf"), count, 0);
-        site.populate(&leaves, (2, 12));
-        let half = site.chance(40) && cores.len() > 1;
+        let count = site.draw_scaled((2, 7), (14, 20));
+        let leaves = site.add_row(&format!("pod{pod}-leaf"), count, 0);
+        site.add_hosts(&leaves, (2, 12));
+        let half = site.draw_chance(40) && cores.len() > 1;
         let above = if half { &cores[..cores.len() / 2] } else { &cores[..] };
-        let links = site.between((1, 2));
-        if site.chance(20) {
-            site.join_all(&leaves, above, links);
+        let links = site.draw_between((1, 2));
+        if site.draw_chance(20) {
+            site.link_all(&leaves, above, links);
             continue;
         }
-        let count = site.sized((1, 4), (7, 10));
-        let spines = site.row(&format!("pod{pod}-spine"), count, 1);
-        site.join_all(&spines, above, links);
-        let links = site.between((1, 3));
-        site.join_all(&leaves, &spines, links);
+        let count = site.draw_scaled((1, 4), (7, 10));
+        let spines = site.add_row(&format!("pod{pod}-spine"), count, 1);
+        site.link_all(&spines, above, links);
+        let links = site.draw_between((1, 3));
+        site.link_all(&leaves, &spines, links);
     }
 }
 
 /// A level that only half of the leaves use: the others are cabled to the roots.
-fn half(site: &mut Site) {
-    let (leaves, mids, roots) =
-        (site.sized((6, 30), (130, 220)), site.sized((4, 12), (50, 80)), site.sized((2, 8), (20, 40)));
-    let leaves = site.row("leaf", leaves, 0);
-    let mids = site.row("mid", mids, 1);
-    let roots = site.row("root", roots, 2);
-    site.populate(&leaves, (3, 14));
-    let below = leaves.len() * site.between((35, 75)) as usize / 100;
-    site.deal(&leaves[..below], &mids, (2, 6));
-    site.deal(&leaves[below..], &roots, (2, 6));
-    site.deal(&mids, &roots, (3, 7));
+fn half(site: &mut TreeDraft) {
+    let (leaves, mids, roots) = (
+        site.draw_scaled((6, 30), (130, 220)),
+        site.draw_scaled((4, 12), (50, 80)),
+        site.draw_scaled((2, 8), (20, 40)),
+    );
+    let leaves = site.add_row("leaf", leaves, 0);
+    let mids = site.add_row("mid", mids, 1);
+    let roots = site.add_row("root", roots, 2);
+    site.add_hosts(&leaves, (3, 14));
+    let below = leaves.len() * site.draw_between((35, 75)) as usize / 100;
+    site.deal_uplinks(&leaves[..below], &mids, (2, 6));
+    site.deal_uplinks(&leaves[below..], &roots, (2, 6));
+    site.deal_uplinks(&mids, &roots, (3, 7));
 }
 
 /// Directors made of chips, with rack switches on their line chips, and hosts there as well.
-fn director(site: &mut Site) {
-    let boxes = site.sized((1, 2), (3, 4));
-    let (lines, spines) = (site.sized((6, 12), (24, 36)), site.sized((3, 6), (12, 18)));
-    let within = site.between((1, 2));
-    let racks = site.sized((4, 16), (92, 160));
-    let racks = site.row("rack", racks, 0);
-    site.populate(&racks, (4, 12));
+fn director(site: &mut TreeDraft) {
+    let boxes = site.draw_scaled((1, 2), (3, 4));
+    let (lines, spines) = (site.draw_scaled((6, 12), (24, 36)), site.draw_scaled((3, 6), (12, 18)));
+    let within = site.draw_between((1, 2));
+    let racks = site.draw_scaled((4, 16), (92, 160));
+    let racks = site.add_row("rack", racks, 0);
+    site.add_hosts(&racks, (4, 12));
     let (mut all_lines, mut before) = (Vec::new(), Vec::new());
-    let shared = site.chance(60);
+    let shared = site.draw_chance(60);
     for number in 0..boxes {
-        let lines = site.row(&format!("d{number}-line"), lines, 1);
-        let spines = site.row(&format!("d{number}-spine"), spines, 2);
-        site.join_all(&lines, &spines, within);
-        let direct = lines.len() * site.between((0, 60)) as usize / 100;
-        site.populate(&lines[..direct], (1, 8));
-        if !before.is_empty() && (!shared || site.chance(40)) {
+        let lines = site.add_row(&format!("d{number}-line"), lines, 1);
+        let spines = site.add_row(&format!("d{number}-spine"), spines, 2);
+        site.link_all(&lines, &spines, within);
+        let direct = lines.len() * site.draw_between((0, 60)) as usize / 100;
+        site.add_hosts(&lines[..direct], (1, 8));
+        if !before.is_empty() && (!shared || site.draw_chance(40)) {
             // Directors bought one after the other are joined by cables between their line or spine chips.
-            let (ours, theirs) = if site.chance(50) { (&lines, &all_lines) } else { (&spines, &before) };
-            for _ in 0..site.between((1, 4)) {
-                let (a, b, links) = (site.one_of(ours), site.one_of(theirs), site.between((1, 4)));
-                site.trunk(a, b, links);
+            let (ours, theirs) = if site.draw_chance(50) { (&lines, &all_lines) } else { (&spines, &before) };
+            for _ in 0..site.draw_between((1, 4)) {
+                let (a, b, links) =
+                    (site.draw_one_of(ours), site.draw_one_of(theirs), site.draw_between((1, 4)));
+                site.add_trunk(a, b, links);
             }
         }
         if !shared {
             let (share, at) = (racks.len() / boxes as usize, number as usize);
             let end = if number + 1 == boxes { racks.len() } else { (at + 1) * share };
-            site.deal(&racks[at * share..end], &lines, (2, 8));
+            site.deal_uplinks(&racks[at * share..end], &lines, (2, 8));
         }
         before = spines;
         all_lines.extend(lines);
     }
     if shared {
-        site.deal(&racks, &all_lines, (2, 8));
+        site.deal_uplinks(&racks, &all_lines, (2, 8));
     }
 }
 
 /// Rack switches two by two, joined by horizontal links, below one level or two.
-fn racks(site: &mut Site) {
-    let pairs = site.sized((3, 14), (70, 120));
-    let racks = site.row("rack", 2 * pairs, 0);
-    site.populate(&racks, (4, 12));
-    let count = site.sized((4, 12), (40, 60));
-    let lines = site.row("line", count, 1);
-    site.deal(&racks, &lines, (2, 6));
+fn racks(site: &mut TreeDraft) {
+    let pairs = site.draw_scaled((3, 14), (70, 120));
+    let racks = site.add_row("rack", 2 * pairs, 0);
+    site.add_hosts(&racks, (4, 12));
+    let count = site.draw_scaled((4, 12), (40, 60));
+    let lines = site.add_row("line", count, 1);
+    site.deal_uplinks(&racks, &lines, (2, 6));
     for pair in racks.chunks_exact(2) {
-        if site.chance(85) {
-            let links = site.between((1, 9));
-            site.trunk(pair[0], pair[1], links);
+        if site.draw_chance(85) {
+            let links = site.draw_between((1, 9));
+            site.add_trunk(pair[0], pair[1], links);
         }
     }
-    let count = site.sized((2, 6), (20, 30));
-    let roots = site.row("root", count, 2);
-    match site.chance(60) {
-        true => site.join_all(&lines, &roots, 1),
-        false => site.deal(&lines, &roots, (2, 6)),
+    let count = site.draw_scaled((2, 6), (20, 30));
+    let roots = site.add_row("root", count, 2);
+    match site.draw_chance(60) {
+        true => site.link_all(&lines, &roots, 1),
+        false => site.deal_uplinks(&lines, &roots, (2, 6)),
     }
 }
 
 /// Fabrics that grew up apart and were joined: at their roots, above them, below them, or by a few leaves.
-fn merged(site: &mut Site) {
-    let trees = site.sized((2, 3), (2, 3)).max(2);
-    let how = site.between((0, 3));
+fn merged(site: &mut TreeDraft) {
+    let trees = site.draw_scaled((2, 3), (2, 3)).max(2);
+    let how = site.draw_between((0, 3));
     let mut before: Option<(Vec<u32>, Vec<u32>)> = None;
-    let above = if how == 1 { site.sized((2, 4), (6, 12)) } else { 0 };
-    let above = site.row("top", above, 2);
+    let above = if how == 1 { site.draw_scaled((2, 4), (6, 12)) } else { 0 };
+    let above = site.add_row("top", above, 2);
     for tree in 0..trees {
-        let (leaves, spines) = (site.sized((4, 12), (80, 100)), site.sized((2, 5), (22, 30)));
-        let leaves = site.row(&format!("t{tree}-leaf"), leaves, 0);
-        let spines = site.row(&format!("t{tree}-spine"), spines, 1);
-        site.populate(&leaves, (3, 14));
-        let links = site.between((1, 3));
+        let (leaves, spines) = (site.draw_scaled((4, 12), (80, 100)), site.draw_scaled((2, 5), (22, 30)));
+        let leaves = site.add_row(&format!("t{tree}-leaf"), leaves, 0);
+        let spines = site.add_row(&format!("t{tree}-spine"), spines, 1);
+        site.add_hosts(&leaves, (3, 14));
+        let links = site.draw_between((1, 3));
         match spines.len() > 12 {
-            true => site.deal(&leaves, &spines, (6, 16)),
-            false => site.join_all(&leaves, &spines, links),
+            true => site.deal_uplinks(&leaves, &spines, (6, 16)),
+            false => site.link_all(&leaves, &spines, links),
         }
-        let links = site.between((1, 2));
-        site.join_all(&spines, &above, links);
+        let links = site.draw_between((1, 2));
+        site.link_all(&spines, &above, links);
         if let Some((their_leaves, their_spines)) = &before {
-            for _ in 0..site.sized((2, 4), (8, 16)) {
+            for _ in 0..site.draw_scaled((2, 4), (8, 16)) {
                 let (a, b, links) = match how {
-                    0 => (site.one_of(&spines), site.one_of(their_spines), site.between((2, 14))),
-                    2 => (site.one_of(&leaves), site.one_of(their_spines), site.between((1, 4))),
-                    _ => (site.one_of(&leaves), site.one_of(their_leaves), site.between((2, 8))),
+                    0 => (
+                        site.draw_one_of(&spines),
+                        site.draw_one_of(their_spines),
+                        site.draw_between((2, 14)),
+                    ),
+                    2 => {
+                        (site.draw_one_of(&leaves), site.draw_one_of(their_spines), site.draw_between((1, 4)))
+                    }
+                    _ => {
+                        (site.draw_one_of(&leaves), site.draw_one_of(their_leaves), site.draw_between((2, 8)))
+                    }
                 };
-                site.trunk(a, b, if how == 1 { 0 } else { links });
+                site.add_trunk(a, b, if how == 1 { 0 } else { links });
             }
         }
         before = Some((leaves, spines));
@@ -150,89 +162,92 @@ fn merged(site: &mut Site) {
 }
 
 /// Two levels with hosts on the spines (storage, managers, aggregation nodes) and trunks of 1 to 14 links.
-fn spines(site: &mut Site) {
-    let (leaves, spines) = (site.sized((8, 30), (170, 300)), site.sized((3, 12), (40, 60)));
-    let leaves = site.row("leaf", leaves, 0);
-    let spines = site.row("spine", spines, 1);
-    site.populate(&leaves, (2, 14));
-    let with_hosts = spines.len() * site.between((20, 100)) as usize / 100;
-    site.populate(&spines[..with_hosts], (1, 3));
+fn spines(site: &mut TreeDraft) {
+    let (leaves, spines) = (site.draw_scaled((8, 30), (170, 300)), site.draw_scaled((3, 12), (40, 60)));
+    let leaves = site.add_row("leaf", leaves, 0);
+    let spines = site.add_row("spine", spines, 1);
+    site.add_hosts(&leaves, (2, 14));
+    let with_hosts = spines.len() * site.draw_between((20, 100)) as usize / 100;
+    site.add_hosts(&spines[..with_hosts], (1, 3));
     if spines.len() > 12 {
-        return site.deal(&leaves, &spines, (4, 16));
+        return site.deal_uplinks(&leaves, &spines, (4, 16));
     }
     for leaf in leaves {
-        let links = if site.chance(10) { site.between((6, 14)) } else { site.between((1, 4)) };
-        site.join_all(&[leaf], &spines, links);
+        let links = if site.draw_chance(10) { site.draw_between((6, 14)) } else { site.draw_between((1, 4)) };
+        site.link_all(&[leaf], &spines, links);
     }
 }
 
 /// One tier more at one end: a group behind switches above the spines, edge switches below some leaves, and two small
 /// management switches at the top.
-fn tier(site: &mut Site) {
-    let (leaves, spines) = (site.sized((6, 14), (110, 150)), site.sized((3, 6), (20, 30)));
-    let leaves = site.row("leaf", leaves, 1);
-    let spines = site.row("spine", spines, 2);
-    site.populate(&leaves, (3, 12));
+fn tier(site: &mut TreeDraft) {
+    let (leaves, spines) = (site.draw_scaled((6, 14), (110, 150)), site.draw_scaled((3, 6), (20, 30)));
+    let leaves = site.add_row("leaf", leaves, 1);
+    let spines = site.add_row("spine", spines, 2);
+    site.add_hosts(&leaves, (3, 12));
     match spines.len() > 12 {
-        true => site.deal(&leaves, &spines, (6, 16)),
+        true => site.deal_uplinks(&leaves, &spines, (6, 16)),
         false => {
-            let links = site.between((1, 4));
-            site.join_all(&leaves, &spines, links);
+            let links = site.draw_between((1, 4));
+            site.link_all(&leaves, &spines, links);
         }
     }
-    let end = site.between((0, 2));
+    let end = site.draw_between((0, 2));
     if end != 0 {
-        let (tops, mids, far) =
-            (site.sized((1, 2), (6, 10)), site.sized((1, 3), (10, 20)), site.sized((2, 8), (40, 60)));
-        let tops = site.row("top", tops, 3);
-        let mids = site.row("far-spine", mids, 2);
-        let far = site.row("far-leaf", far, 1);
-        site.populate(&far, (3, 12));
-        site.join_all(&spines[..spines.len().div_ceil(2)], &tops, 2);
-        site.join_all(&mids, &tops, 2);
-        site.deal(&far, &mids, (2, 6));
+        let (tops, mids, far) = (
+            site.draw_scaled((1, 2), (6, 10)),
+            site.draw_scaled((1, 3), (10, 20)),
+            site.draw_scaled((2, 8), (40, 60)),
+        );
+        let tops = site.add_row("top", tops, 3);
+        let mids = site.add_row("far-spine", mids, 2);
+        let far = site.add_row("far-leaf", far, 1);
+        site.add_hosts(&far, (3, 12));
+        site.link_all(&spines[..spines.len().div_ceil(2)], &tops, 2);
+        site.link_all(&mids, &tops, 2);
+        site.deal_uplinks(&far, &mids, (2, 6));
     }
     if end != 1 {
-        let count = site.sized((2, 5), (40, 60));
-        let edges = site.row("edge", count, 0);
-        site.populate(&edges, (3, 12));
+        let count = site.draw_scaled((2, 5), (40, 60));
+        let edges = site.add_row("edge", count, 0);
+        site.add_hosts(&edges, (3, 12));
         let below = leaves.len().div_ceil(3);
-        site.deal(&edges, &leaves[..below], (2, 4));
+        site.deal_uplinks(&edges, &leaves[..below], (2, 4));
     }
-    if site.chance(40) {
-        let managers = site.row("mgmt", 2, 3);
-        site.populate(&managers, (1, 3));
+    if site.draw_chance(40) {
+        let managers = site.add_row("mgmt", 2, 3);
+        site.add_hosts(&managers, (1, 3));
         for manager in managers {
-            leaves.iter().step_by(3).for_each(|leaf| site.trunk(*leaf, manager, 1));
+            leaves.iter().step_by(3).for_each(|leaf| site.add_trunk(*leaf, manager, 1));
         }
     }
 }
 
 /// Rails: the ports of a host end on two leaves, leaves have few uplinks, and two small switches mix the rails.
-fn rails(site: &mut Site) {
-    let rails = if site.chance(50) { 4 } else { 8 };
-    let groups = site.sized((1, 3), (21, 30)) * 8 / rails;
-    let spines = site.sized((2, 6), (34, 50));
-    let spines = site.row("spine", spines, 1);
+fn rails(site: &mut TreeDraft) {
+    let rails = if site.draw_chance(50) { 4 } else { 8 };
+    let groups = site.draw_scaled((1, 3), (21, 30)) * 8 / rails;
+    let spines = site.draw_scaled((2, 6), (34, 50));
+    let spines = site.add_row("spine", spines, 1);
     for group in 0..groups {
-        let leaves = site.row(&format!("g{group}-rail"), rails, 0);
+        let leaves = site.add_row(&format!("g{group}-rail"), rails, 0);
         for pair in leaves.chunks_exact(2) {
-            for _ in 0..site.between((3, 10)) {
-                site.host_on_both(pair[0], pair[1]);
+            for _ in 0..site.draw_between((3, 10)) {
+                site.add_dual_host(pair[0], pair[1]);
             }
         }
-        let most = site.between((1, 5));
-        site.deal(&leaves, &spines, (most.min(2), most));
+        let most = site.draw_between((1, 5));
+        site.deal_uplinks(&leaves, &spines, (most.min(2), most));
     }
-    let managers = site.row("mgmt", 2, 1);
-    site.populate(&managers, (1, 2));
+    let managers = site.add_row("mgmt", 2, 1);
+    site.add_hosts(&managers, (1, 2));
     for manager in managers {
-        spines.iter().for_each(|spine| site.trunk(*spine, manager, 1));
+        spines.iter().for_each(|spine| site.add_trunk(*spine, manager, 1));
     }
 }
 
 /// Two trees of other families, each half as large, joined by trunks between their roots or their leaves.
-fn mixed(site: &mut Site) {
+fn mixed(site: &mut TreeDraft) {
     const PARTS: [Family; 7] = [
         Family::Pods,
         Family::Half,
@@ -243,21 +258,21 @@ fn mixed(site: &mut Site) {
         Family::Tier,
     ];
     site.halved = true;
-    let first = site.between((0, 6)) as usize;
-    let second = (first + site.between((1, 6)) as usize) % PARTS.len();
+    let first = site.draw_between((0, 6)) as usize;
+    let second = (first + site.draw_between((1, 6)) as usize) % PARTS.len();
     build(site, PARTS[first]);
-    let joint = site.switches();
+    let joint = site.switch_count();
     site.prefix = "b-";
     build(site, PARTS[second]);
-    let at_roots = site.chance(70);
-    let ends = |site: &Site, first: usize| if at_roots { site.tops(first) } else { site.bottom(first) };
+    let at_roots = site.draw_chance(70);
+    let ends = |site: &TreeDraft, first: usize| if at_roots { site.tops(first) } else { site.bottom(first) };
     let theirs: Vec<u32> = ends(site, 0).into_iter().filter(|switch| (*switch as usize) < joint).collect();
     let ours = ends(site, joint);
     if theirs.is_empty() || ours.is_empty() {
         return;
     }
-    for _ in 0..site.between((2, 5)) {
-        let (a, b, links) = (site.one_of(&theirs), site.one_of(&ours), site.between((2, 14)));
-        site.trunk(a, b, links);
+    for _ in 0..site.draw_between((2, 5)) {
+        let (a, b, links) = (site.draw_one_of(&theirs), site.draw_one_of(&ours), site.draw_between((2, 14)));
+        site.add_trunk(a, b, links);
     }
 }

@@ -3,8 +3,8 @@
 //! A family says how the tree came to be; what happens to any fabric in operation comes on top (`Site::accidents`):
 //! missing cables, links within a level, leaves without hosts, hosts on spines, numbers in no order.
 
-mod drawn;
 mod families;
-mod site;
+mod parameters;
+mod tree_draft;
 
-pub(super) use self::drawn::{ANY, Family, Scale, has_aggregation, irregular};
+pub(super) use self::parameters::{ANY, Family, Scale, draw_aggregation, irregular};

@@ -2,20 +2,20 @@
 
 use super::*;
 use fabdeck_fabric::PortNum;
-use fabdeck_mad::access::{Address, Clock, LocalPort, Parcel};
+use fabdeck_mad::access::{AddressedMad, Clock, LocalPort, MadAddress};
 use fabdeck_mad::{Class, Method, attribute};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// The arrivals that a try causes, each after a number of milliseconds.
-type Script = Box<dyn FnMut(usize, &Parcel) -> Vec<(u64, Arrival)>>;
+type Script = Box<dyn FnMut(usize, &AddressedMad) -> Vec<(u64, PortEvent)>>;
 
 struct Scripted {
     now: Duration,
     local: LocalPort,
     /// The time and the MAD of each send.
-    sent: Vec<(Duration, Parcel)>,
-    coming: BTreeMap<(Duration, usize), Arrival>,
+    sent: Vec<(Duration, AddressedMad)>,
+    coming: BTreeMap<(Duration, usize), PortEvent>,
     planned: usize,
     script: Script,
     /// How long the first receive sleeps without a result.
@@ -23,7 +23,7 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn new(script: impl FnMut(usize, &Parcel) -> Vec<(u64, Arrival)> + 'static) -> Self {
+    fn new(script: impl FnMut(usize, &AddressedMad) -> Vec<(u64, PortEvent)> + 'static) -> Self {
         let (name, number) = ("scripted".to_owned(), PortNum(1));
         let local = LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true };
         let (sent, coming) = (Vec::new(), BTreeMap::new());
@@ -43,11 +43,11 @@ impl Clock for Scripted {
 }
 
 impl MadPort for Scripted {
-    fn local(&self) -> &LocalPort {
+    fn local_port(&self) -> &LocalPort {
         &self.local
     }
 
-    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+    fn send(&mut self, parcel: &AddressedMad, _: Duration) -> Result<(), PortError> {
         for (later, arrival) in (self.script)(self.sent.len(), parcel) {
             self.coming.insert((self.now + Duration::from_millis(later), self.planned), arrival);
             self.planned += 1;
@@ -56,7 +56,7 @@ impl MadPort for Scripted {
         Ok(())
     }
 
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
         if !self.sleeps.is_zero() {
             self.now += std::mem::take(&mut self.sleeps);
             return Ok(None);
@@ -67,27 +67,27 @@ impl MadPort for Scripted {
     }
 }
 
-fn answer(parcel: &Parcel) -> Arrival {
+fn answer(parcel: &AddressedMad) -> PortEvent {
     let mut parcel = parcel.clone();
     parcel.mad.header_mut().method = Method::GET_RESPONSE.0;
-    Arrival::Mad(parcel)
+    PortEvent::Mad(parcel)
 }
 
-fn unanswered(parcel: &Parcel) -> Arrival {
-    Arrival::Unanswered(parcel.mad.header().transaction.get() as u32)
+fn unanswered(parcel: &AddressedMad) -> PortEvent {
+    PortEvent::Unanswered(parcel.mad.header().transaction.get() as u32)
 }
 
-fn policy() -> Policy {
-    Policy { timeout: Duration::from_millis(800), ..Policy::default() }
+fn policy() -> ExchangePolicy {
+    ExchangePolicy { timeout: Duration::from_millis(800), ..ExchangePolicy::default() }
 }
 
 fn question(target: u32, tag: usize) -> Question<usize> {
     let mad = Mad::new(Class::SUBNET_DIRECTED, Method::GET, attribute::NODE_INFO, tag as u32);
-    Question { parcel: Parcel { mad, address: Address::directed() }, target, retries: 2, tag }
+    Question { parcel: AddressedMad { mad, address: MadAddress::directed() }, target, retries: 2, tag }
 }
 
 /// Sends queries and waits for all replies. Returns how each query ended, and the phase.
-fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, bool)>, Phase) {
+fn run(port: &mut Scripted, policy: ExchangePolicy, targets: &[u32]) -> (Vec<(usize, bool)>, ReadingPhase) {
     let mut exchange = Exchange::new(port, policy, "test", 1);
     for (tag, target) in targets.iter().enumerate() {
         exchange.ask(question(*target, tag));
@@ -110,7 +110,7 @@ fn run(port: &mut Scripted, policy: Policy, targets: &[u32]) -> (Vec<(usize, boo
 #[test]
 fn no_more_is_on_its_way_than_the_windows_have_room_for() {
     let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
-    let policy = Policy { in_flight: 6, per_node: 2, ..policy() };
+    let policy = ExchangePolicy { in_flight: 6, per_node: 2, ..policy() };
     // Forty queries to each of five nodes.
     let targets: Vec<u32> = (0..200).map(|at| at % 5).collect();
     let (replies, phase) = run(&mut port, policy, &targets);
@@ -125,7 +125,7 @@ fn no_more_is_on_its_way_than_the_windows_have_room_for() {
 }
 
 #[test]
-fn silence_is_met_with_repetition_and_then_told() {
+fn silence_is_retried_and_then_reported() {
     let mut port = Scripted::new(|_, _| Vec::new());
     let (replies, phase) = run(&mut port, policy(), &[1]);
     assert_eq!(replies, [(0, false)]);
@@ -140,13 +140,13 @@ fn silence_is_met_with_repetition_and_then_told() {
 /// A busy device gets as many tries as a silent one; the last busy answer is the reply.
 #[test]
 fn a_busy_answer_takes_one_of_the_tries() {
-    let busy = |parcel: &Parcel| {
-        let Arrival::Mad(mut busy) = answer(parcel) else { unreachable!() };
+    let busy = |parcel: &AddressedMad| {
+        let PortEvent::Mad(mut busy) = answer(parcel) else { unreachable!() };
         busy.mad.header_mut().status = 1.into();
-        Arrival::Mad(busy)
+        PortEvent::Mad(busy)
     };
     for (busy_tries, is_answered, refused) in [(1, true, 0), (2, true, 0), (3, false, 1)] {
-        let reply = move |try_: usize, parcel: &Parcel| match try_ < busy_tries {
+        let reply = move |try_: usize, parcel: &AddressedMad| match try_ < busy_tries {
             true => vec![(10, busy(parcel))],
             false => vec![(10, answer(parcel))],
         };
@@ -158,7 +158,7 @@ fn a_busy_answer_takes_one_of_the_tries() {
 }
 
 #[test]
-fn what_came_while_nobody_looked_is_read_before_it_is_given_up() {
+fn arrivals_during_a_pause_are_read_before_a_question_is_given_up() {
     let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
     port.sleeps = Duration::from_secs(60);
     let (replies, phase) = run(&mut port, policy(), &[1, 2, 3]);
@@ -174,20 +174,20 @@ fn a_late_answer_to_the_first_try_is_an_answer() {
 }
 
 #[test]
-fn what_answers_no_question_is_a_stranger() {
+fn unmatched_answers_count_as_strangers() {
     let mut port = Scripted::new(|_, parcel| {
-        let Arrival::Mad(good) = answer(parcel) else { unreachable!() };
+        let PortEvent::Mad(good) = answer(parcel) else { unreachable!() };
         let mut others = vec![good.clone(); 5];
         others[0].mad.header_mut().attribute = attribute::PORT_INFO.into();
         others[1].mad.header_mut().class = Class::SUBNET_LID.0;
         others[2].mad.header_mut().method = Method::GET.0;
         others[3].mad.header_mut().transaction = 99.into();
         others[4].mad.header_mut().modifier = 77.into();
-        let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
-        early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
+        let early = others.into_iter().map(|parcel| (1, PortEvent::Mad(parcel)));
+        early.chain([(5, PortEvent::Mad(good.clone())), (6, PortEvent::Mad(good))]).collect()
     });
     // The answers of the second node come together with the duplicate for the first one.
-    let policy = Policy { in_flight: 1, ..policy() };
+    let policy = ExchangePolicy { in_flight: 1, ..policy() };
     let (replies, phase) = run(&mut port, policy, &[1, 2]);
     assert_eq!(replies, [(0, true), (1, true)]);
     assert_eq!((phase.answered, phase.strangers), (2, 11));
@@ -215,7 +215,7 @@ fn a_question_that_waits_to_be_repeated_waits_once() {
         1 => vec![(2000, answer(parcel))],
         _ => vec![(1, answer(parcel))],
     });
-    let policy = Policy { in_flight: 1, timeout: Duration::from_secs(60), ..policy() };
+    let policy = ExchangePolicy { in_flight: 1, timeout: Duration::from_secs(60), ..policy() };
     let (mut replies, phase) = run(&mut port, policy, &[1, 2]);
     replies.sort_unstable();
     assert_eq!((replies, phase.sent), (vec![(0, true), (1, true)], 3));
@@ -224,7 +224,7 @@ fn a_question_that_waits_to_be_repeated_waits_once() {
 #[test]
 fn old_questions_leave_the_window_and_not_the_wire() {
     let mut port = Scripted::new(|_, _| Vec::new());
-    let policy = Policy { in_flight: 2, outstanding: 7, ..policy() };
+    let policy = ExchangePolicy { in_flight: 2, outstanding: 7, ..policy() };
     let targets: Vec<u32> = (0..20).collect();
     let (replies, phase) = run(&mut port, policy, &targets);
     assert_eq!((replies.len(), phase.in_flight), (20, 2));
@@ -239,7 +239,7 @@ fn old_questions_leave_the_window_and_not_the_wire() {
 
 /// A thousand queries to a dead node cost as little as a few. A node that answers sometimes gets all of them.
 #[test]
-fn who_lets_everything_pass_is_not_asked_without_end() {
+fn a_silent_node_is_not_asked_forever() {
     let mut port = Scripted::new(|_, _| Vec::new());
     let (replies, phase) = run(&mut port, policy(), &[7; 1000]);
     assert!(replies.len() == 1000 && replies.iter().all(|(_, answered)| !answered));
@@ -250,7 +250,7 @@ fn who_lets_everything_pass_is_not_asked_without_end() {
     let (_, phase) = run(&mut port, policy(), &[7; 300]);
     assert!(phase.sent > 800, "{phase:?}");
     let mut port = Scripted::new(|_, _| Vec::new());
-    let (_, phase) = run(&mut port, Policy { retries: 100, ..policy() }, &[7]);
+    let (_, phase) = run(&mut port, ExchangePolicy { retries: 100, ..policy() }, &[7]);
     assert_eq!((phase.sent, phase.unanswered), (3, 1), "a question has the tries of its own");
 }
 
@@ -259,7 +259,7 @@ fn who_lets_everything_pass_is_not_asked_without_end() {
 #[test]
 fn an_answer_to_a_question_that_waits_wakes_the_next_one() {
     let mut port = Scripted::new(|_, parcel| vec![(1000, answer(parcel))]);
-    let policy = Policy { per_node: 1, in_flight: 4, ..policy() };
+    let policy = ExchangePolicy { per_node: 1, in_flight: 4, ..policy() };
     let (replies, _) = run(&mut port, policy, &[7; 30]);
     assert!(replies.len() == 30 && replies.iter().all(|(_, answered)| *answered));
 }
@@ -278,11 +278,11 @@ proptest! {
             let fate = fates[try_ % fates.len()].iter();
             fate.map(|(what, later)| (*later, match what {
                 0 => unanswered(parcel),
-                1 => Arrival::Unanswered(*later as u32 % 50),
+                1 => PortEvent::Unanswered(*later as u32 % 50),
                 _ => answer(parcel),
             })).collect()
         });
-        let policy = Policy { in_flight, per_node, outstanding, ..policy() };
+        let policy = ExchangePolicy { in_flight, per_node, outstanding, ..policy() };
         let (replies, phase) = run(&mut port, policy, &targets);
         let mut tags: Vec<usize> = replies.iter().map(|(tag, _)| *tag).collect();
         tags.sort_unstable();

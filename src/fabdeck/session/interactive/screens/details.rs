@@ -3,22 +3,22 @@
 use super::link_errors::error_lines;
 use super::screen::ScreenId;
 use super::whatif::{WhatifPane, engine_lines, loss_lines};
-use crate::session::interactive::State;
-use crate::session::interactive::ailing::NOT_ANSWERING;
-use crate::session::interactive::known::{BEING_READ, Known};
-use crate::session::{Look, Summary, counted, digits_in_groups};
-use fabdeck_fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
+use crate::session::interactive::SessionState;
+use crate::session::interactive::health::NOT_ANSWERING;
+use crate::session::interactive::model::{Model, TABLES_BEING_READ};
+use crate::session::{FabricSummary, Snapshot, count_words, digits_in_groups};
+use fabdeck_fabric::{ElementId, LinkId, NodeId, Port, PortId, PortNum};
 
 /// An element whose details are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Detail(pub Resolved);
+pub struct ElementDetail(pub ElementId);
 
 /// A label and a text.
-pub type Line = (&'static str, String);
+pub type DetailLine = (&'static str, String);
 
 /// A port of a node, and the peer of the port.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PortLine {
+pub struct PortDetail {
     pub number: String,
     /// The problem of the port, or else its state.
     pub state: &'static str,
@@ -30,39 +30,39 @@ pub struct PortLine {
 
 /// The details of one element, for a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Whole {
+pub struct DetailPage {
     pub title: String,
-    pub pairs: Vec<Line>,
-    pub ports: Vec<PortLine>,
+    pub pairs: Vec<DetailLine>,
+    pub ports: Vec<PortDetail>,
 }
 
-impl Detail {
-    pub fn title(self, look: &Look) -> String {
+impl ElementDetail {
+    pub fn title(self, look: &Snapshot) -> String {
         match self.0 {
-            Resolved::Node(id) => look.name(id).to_owned(),
-            Resolved::Port(id) => look.port_name(id),
-            Resolved::Link(id) => {
+            ElementId::Node(id) => look.name(id).to_owned(),
+            ElementId::Port(id) => look.port_name(id),
+            ElementId::Link(id) => {
                 let link = look.fabric().link(id);
                 format!("{} - {}", look.port_name(link.a), look.port_name(link.b))
             }
         }
     }
 
-    pub fn lines(self, known: &Known) -> Vec<Line> {
+    pub fn lines(self, known: &Model) -> Vec<DetailLine> {
         let Some(look) = &known.look else { return Vec::new() };
         let mut lines = match self.0 {
-            Resolved::Node(id) => node(look, known, id),
-            Resolved::Port(id) => port(look, id),
-            Resolved::Link(id) => link(look, known, id),
+            ElementId::Node(id) => node_lines(look, known, id),
+            ElementId::Port(id) => port_lines(look, id),
+            ElementId::Link(id) => link_lines(look, known, id),
         };
-        if known.failed(self.0) {
+        if known.is_failed(self.0) {
             lines.insert(0, ("marked", "failed".to_owned()));
         }
         lines
     }
 
     /// The details of the element at the cursor, or else of the fabric.
-    pub fn whole(state: &State) -> Option<Whole> {
+    pub fn detail_page(state: &SessionState) -> Option<DetailPage> {
         if let Some(hot) = super::hotspots::hot_detail(state) {
             return Some(hot);
         }
@@ -78,18 +78,18 @@ impl Detail {
         if let Some(job) = super::jobs::job_detail(state) {
             return Some(job);
         }
-        let look = state.look()?;
+        let look = state.snapshot()?;
         let Some(what) = state.current().current(&state.known) else {
             let title = "The fabric".to_owned();
-            return Some(Whole { title, pairs: Self::of_fabric(look), ports: Vec::new() });
+            return Some(DetailPage { title, pairs: Self::fabric_lines(look), ports: Vec::new() });
         };
         let detail = Self(what);
         let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
-        Some(Whole { title: detail.title(look), pairs, ports })
+        Some(DetailPage { title: detail.title(look), pairs, ports })
     }
 
     /// The details of the engine at the cursor of What-if: its title, the lost pairs, and its proposal.
-    pub fn of_engine(state: &State) -> Option<(String, Vec<Line>)> {
+    pub fn engine_detail(state: &SessionState) -> Option<(String, Vec<DetailLine>)> {
         let whatif = &state.screens.whatif;
         let here = state.screen == ScreenId::Whatif && whatif.pane == WhatifPane::Engines;
         let engine = whatif.engine().filter(|_| here)?;
@@ -101,20 +101,20 @@ impl Detail {
     }
 
     /// The summary of the fabric, for a pane without a selected element.
-    pub fn of_fabric(look: &Look) -> Vec<Line> {
-        let numbers = Summary::of(look).numbers();
-        numbers.into_iter().map(|(key, value)| (label(key), said(value))).collect()
+    pub fn fabric_lines(look: &Snapshot) -> Vec<DetailLine> {
+        let numbers = FabricSummary::from_snapshot(look).numbers();
+        numbers.into_iter().map(|(key, value)| (number_label(key), value_text(value))).collect()
     }
 
     /// The ports of a node that have a peer or trouble; those in trouble come first.
-    pub fn ports(self, known: &Known) -> Vec<PortLine> {
-        let (Resolved::Node(id), Some(look)) = (self.0, &known.look) else { return Vec::new() };
+    pub fn ports(self, known: &Model) -> Vec<PortDetail> {
+        let (ElementId::Node(id), Some(look)) = (self.0, &known.look) else { return Vec::new() };
         let line = |(id, port): (PortId, &Port)| {
             let trouble = known.port_trouble(id);
             let facts = &port.facts;
             let state = facts.state.map_or("", |state| state.word());
             let rate = [facts.width.map(|width| width.word()), facts.speed.map(|speed| speed.word())];
-            let line = PortLine {
+            let line = PortDetail {
                 number: port.number.to_string(),
                 state: if trouble.is_empty() { state } else { trouble },
                 trouble: !trouble.is_empty(),
@@ -123,14 +123,14 @@ impl Detail {
             };
             (port.peer.is_some() || line.trouble).then_some(line)
         };
-        let mut ports: Vec<PortLine> = look.fabric().ports_of(id).filter_map(line).collect();
+        let mut ports: Vec<PortDetail> = look.fabric().ports_of(id).filter_map(line).collect();
         ports.sort_by_key(|port| !port.trouble);
         ports
     }
 }
 
 /// The label of a number of the fabric.
-fn label(key: &'static str) -> &'static str {
+fn number_label(key: &'static str) -> &'static str {
     match key {
         "switch_links" => "between switches",
         "degraded_links" => "degraded",
@@ -141,11 +141,11 @@ fn label(key: &'static str) -> &'static str {
     }
 }
 
-fn said(value: Option<impl ToString>) -> String {
+fn value_text(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "not told".to_owned(), |value| value.to_string())
 }
 
-fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
+fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
     let fabric = look.fabric();
     let about = fabric.node(id);
     let port0 = fabric.port_of(id, PortNum::MANAGEMENT);
@@ -157,33 +157,33 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
     let mut lines = vec![
         ("kind", about.facts.kind.word().to_owned()),
         ("GUID", about.guid().to_string()),
-        ("LID", said(lid.map(|lid| lid.value()))),
-        ("ports", format!("{} of {} with a peer", linked, said(look.port_count(id)))),
+        ("LID", value_text(lid.map(|lid| lid.value()))),
+        ("ports", format!("{} of {} with a peer", linked, value_text(look.port_count(id)))),
     ];
     let degraded = fabric
         .ports_of(id)
-        .filter(|(_, port)| port.link.is_some_and(|link| look.degraded(link) == Some(true)))
+        .filter(|(_, port)| port.link.is_some_and(|link| look.is_degraded(link) == Some(true)))
         .map(|(_, port)| port.number.to_string());
     let degraded: Vec<String> = degraded.collect();
     if !degraded.is_empty() {
-        const NAMED: usize = 4;
-        let more = degraded.len().saturating_sub(NAMED);
+        const MAX_NAMED: usize = 4;
+        let more = degraded.len().saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let named = degraded[..degraded.len().min(NAMED)].join(", ");
+        let named = degraded[..degraded.len().min(MAX_NAMED)].join(", ");
         let ports = if degraded.len() == 1 { "port" } else { "ports" };
         lines.push((
             "degraded",
-            format!("{}: {ports} {named}{more}", counted(degraded.len(), "link", "links")),
+            format!("{}: {ports} {named}{more}", count_words(degraded.len(), "link", "links")),
         ));
     }
     if about.is_switch() {
         let table = match look.observation.tables.lft(id) {
-            Some(lft) => counted(
+            Some(lft) => count_words(
                 lft.bytes().iter().filter(|port| **port != fabdeck_fabric::NO_PATH).count(),
                 "LID",
                 "LIDs",
             ),
-            None if known.no_tables() == Some(BEING_READ) => "being read".to_owned(),
+            None if known.no_tables_reason() == Some(TABLES_BEING_READ) => "being read".to_owned(),
             None => "not read".to_owned(),
         };
         lines.push(("table", table));
@@ -194,27 +194,27 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
     lines
 }
 
-fn port(look: &Look, id: PortId) -> Vec<Line> {
+fn port_lines(look: &Snapshot, id: PortId) -> Vec<DetailLine> {
     let port = look.fabric().port(id);
     let facts = &port.facts;
     let peer = port.peer.map(|peer| look.port_name(peer));
     let mut lines = vec![
         ("peer", peer.unwrap_or_else(|| "none".to_owned())),
-        ("state", said(facts.state.map(|state| state.word()))),
-        ("width", said(facts.width.map(|width| width.word()))),
-        ("speed", said(facts.speed.map(|speed| speed.word()))),
+        ("state", value_text(facts.state.map(|state| state.word()))),
+        ("width", value_text(facts.width.map(|width| width.word()))),
+        ("speed", value_text(facts.speed.map(|speed| speed.word()))),
     ];
     if let Some(lid) = facts.lid {
         lines.push(("LID", lid.value().to_string()));
     }
-    if let Some(true) = port.link.and_then(|link| look.degraded(link)) {
-        lines.push(("degraded", possible(look, id)));
+    if let Some(true) = port.link.and_then(|link| look.is_degraded(link)) {
+        lines.push(("degraded", possible_rate(look, id)));
     }
     lines
 }
 
 /// The width and speed that both ends support.
-fn possible(look: &Look, id: PortId) -> String {
+fn possible_rate(look: &Snapshot, id: PortId) -> String {
     let port = look.fabric().port(id);
     let peer = port.peer.map(|peer| &look.fabric().port(peer).facts);
     let width =
@@ -223,15 +223,17 @@ fn possible(look: &Look, id: PortId) -> String {
         port.facts.speed_supported.zip(peer.and_then(|peer| peer.speed_supported)).map(|(a, b)| a.min(b));
     format!(
         "both ends could do {} {}",
-        said(width.map(|width| width.word())),
-        said(speed.map(|speed| speed.word()))
+        value_text(width.map(|width| width.word())),
+        value_text(speed.map(|speed| speed.word()))
     )
 }
 
-fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
+fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     let link = look.fabric().link(id);
     let mut lines = vec![("from", look.port_name(link.a)), ("to", look.port_name(link.b))];
-    lines.extend(port(look, link.a).into_iter().filter(|(label, _)| *label != "peer" && *label != "LID"));
+    lines.extend(
+        port_lines(look, link.a).into_iter().filter(|(label, _)| *label != "peer" && *label != "LID"),
+    );
     if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
         lines.push((
             "paths",
@@ -243,8 +245,8 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
 }
 
 /// Number of rows of the open engine page.
-pub fn rows_of_page(state: &State) -> usize {
+pub fn rows_of_page(state: &SessionState) -> usize {
     let Some(engine) = state.screens.whatif.page else { return 0 };
     let lines = engine_lines(&state.known, engine);
-    crate::session::paired(&lines, state.areas().body.width.into()).1.len()
+    crate::session::wrap_pairs(&lines, state.areas().body.width.into()).1.len()
 }

@@ -3,23 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::details::{Line, Whole};
-use super::screen::{Entered, Screen, ScreenId};
-use crate::session::interactive::known::Known;
-use crate::session::interactive::running_jobs::{command, gone_line, lost_line};
-use crate::session::interactive::state::State;
-use crate::session::interactive::table::Table;
-use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
-use crate::session::{
-    JobGains, JobRows, JobSeen, JobThen, Listing, Look, WeighedJobs, change_in_hundred, digits_in_groups,
-    printed_of_jobs,
+use super::details::{DetailLine, DetailPage};
+use super::screen::{EnterResult, Screen, ScreenId};
+use crate::session::interactive::current_job_source::{
+    CurrentJobSource, current_job_source, current_jobs, trouble_words,
 };
-use fabdeck_fabric::{ChannelId, NodeId, PortId, Resolved};
+use crate::session::interactive::model::Model;
+use crate::session::interactive::running_jobs::{dropped_answer_line, jobs_command, lost_line};
+use crate::session::interactive::state::SessionState;
+use crate::session::interactive::table::Table;
+use crate::session::{
+    JobComparison, JobGainRows, JobRows, JobSummary, Listing, ProposedJob, Snapshot, digits_in_groups,
+    is_printed_by_jobs, percent_change,
+};
+use fabdeck_fabric::{ChannelId, ElementId, NodeId, PortId};
 use fabdeck_files::slurm::{compress, host_name};
-use fabdeck_routing::analysis::Effective;
+use fabdeck_routing::analysis::EffectiveIndex;
 
 /// Maximum number of channels of a job that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_CHANNELS: usize = 10;
 
 /// Number of channels by the number of paths on them, where that is known.
 type Histogram = Option<BTreeMap<u64, usize>>;
@@ -37,16 +39,16 @@ pub enum JobView {
 pub struct JobsScreen {
     pub view: JobView,
     table: Table,
-    weighed: Option<(Arc<WeighedJobs>, Arc<Look>)>,
+    weighed: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
-    seen: Vec<JobSeen>,
-    then: Vec<Option<JobThen>>,
+    seen: Vec<JobSummary>,
+    then: Vec<Option<ProposedJob>>,
 }
 
 impl JobsScreen {
-    fn gains(&self) -> JobGains<'_> {
-        JobGains { now: JobRows(&self.seen), then: &self.then }
+    fn gains(&self) -> JobGainRows<'_> {
+        JobGainRows { now: JobRows(&self.seen), then: &self.then }
     }
 
     /// The job at the cursor, as an index in the map.
@@ -58,33 +60,36 @@ impl JobsScreen {
     pub fn histograms(&self) -> Option<(&str, [Histogram; 2])> {
         let (weighed, _) = self.weighed.as_ref()?;
         let job = self.job()?;
-        let histogram = |of: Option<&Effective>| of.map(Effective::histogram);
-        Some((weighed.name(job)?, [histogram(weighed.now(job)), histogram(weighed.then(job))]))
+        let histogram = |of: Option<&EffectiveIndex>| of.map(EffectiveIndex::histogram);
+        Some((
+            weighed.name(job)?,
+            [histogram(weighed.effective_in_force(job)), histogram(weighed.effective_proposed(job))],
+        ))
     }
 
-    fn rows(&mut self, weighed: &WeighedJobs) {
-        let size = |job: usize| weighed.now(job).or(weighed.then(job));
-        let several = |job: &usize| size(*job).is_some_and(Effective::is_multi_switch);
+    fn rows(&mut self, weighed: &JobComparison) {
+        let size = |job: usize| weighed.effective_in_force(job).or(weighed.effective_proposed(job));
+        let several = |job: &usize| size(*job).is_some_and(EffectiveIndex::is_multi_switch);
         let mut jobs: Vec<usize> = (0..weighed.jobs.iter().len()).filter(several).collect();
         // The sort is stable, so equal jobs stay ordered by name.
         jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
         let names: Vec<&String> = weighed.jobs.iter().map(|(name, _)| name).collect();
-        self.seen = jobs.iter().map(|job| seen(weighed, *job, names[*job])).collect();
-        self.then = jobs.iter().map(|job| weighed.then(*job).map(JobThen::from)).collect();
+        self.seen = jobs.iter().map(|job| job_summary(weighed, *job, names[*job])).collect();
+        self.then = jobs.iter().map(|job| weighed.effective_proposed(*job).map(ProposedJob::from)).collect();
         self.jobs = jobs;
     }
 }
 
-fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
-    let now = weighed.now(job);
-    let size = now.or(weighed.then(job));
-    JobSeen {
+fn job_summary(weighed: &JobComparison, job: usize, name: &str) -> JobSummary {
+    let now = weighed.effective_in_force(job);
+    let size = now.or(weighed.effective_proposed(job));
+    JobSummary {
         job: name.to_owned(),
         hosts: size.map_or(0, |size| size.hosts),
         ports: size.map_or(0, |size| size.ports),
         missing: weighed.placed.missing.get(name).copied().unwrap_or(0),
         switches: size.map_or(0, |size| size.switches),
-        links: now.map(Effective::links),
+        links: now.map(EffectiveIndex::used_channels),
         max: now.map(|now| now.max),
         dark_fiber: now.map(|now| now.dark_fiber),
         lost: now.map(|now| now.lost),
@@ -93,7 +98,7 @@ fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
 
 /// Groups all channels between switches into cells; each has the level of its busiest channel. Level 0 has no
 /// job path, and level 7 is the maximum of both sets of routes.
-pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2] {
+pub fn channel_steps(weighed: &JobComparison, cells: usize) -> [Option<Vec<u8>>; 2] {
     let over = [&weighed.in_force, &weighed.proposed];
     let top = over.into_iter().flatten().map(|over| over.metrics.max).max().unwrap_or(0).max(1);
     let channels = weighed.channels.len();
@@ -111,12 +116,12 @@ pub fn channel_steps(weighed: &WeighedJobs, cells: usize) -> [Option<Vec<u8>>; 2
 }
 
 /// The details of the job at the cursor.
-pub fn job_detail(state: &State) -> Option<Whole> {
+pub fn job_detail(state: &SessionState) -> Option<DetailPage> {
     let screen = &state.screens.jobs;
     let (weighed, look) = screen.weighed.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
     let job = screen.job()?;
     let (name, ports) = weighed.jobs.iter().nth(job)?;
-    let (now, then) = (weighed.now(job), weighed.then(job));
+    let (now, then) = (weighed.effective_in_force(job), weighed.effective_proposed(job));
     let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];
     let missing = weighed.placed.missing.get(name);
     pairs.extend(
@@ -124,14 +129,14 @@ pub fn job_detail(state: &State) -> Option<Whole> {
             .map(|missing| ("missing", format!("{missing} of its hosts are not in the fabric for certain"))),
     );
     pairs.push(("switches", switches(look, ports.iter().copied())));
-    pairs.extend(figures(now, then));
-    pairs.extend(busiest("busiest", weighed, look, now));
-    pairs.extend(busiest("with sar", weighed, look, then));
-    Some(Whole { title: format!("Job {name}"), pairs, ports: Vec::new() })
+    pairs.extend(figure_lines(now, then));
+    pairs.extend(busiest_lines("busiest", weighed, look, now));
+    pairs.extend(busiest_lines("with sar", weighed, look, then));
+    Some(DetailPage { title: format!("Job {name}"), pairs, ports: Vec::new() })
 }
 
 /// The hosts in Slurm's notation.
-fn hosts(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
+fn hosts(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
     let name = |port: PortId| {
         let name = look.name(look.fabric().port(port).node);
         host_name(name).unwrap_or_else(|| name.to_owned())
@@ -142,44 +147,49 @@ fn hosts(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
     format!("{}: {}", names.len(), compress(&names))
 }
 
-fn switches(look: &Look, ports: impl Iterator<Item = PortId>) -> String {
+fn switches(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
     let fabric = look.fabric();
     let nodes = ports.filter_map(|port| Some(fabric.port(fabric.port(port).peer?).node));
     let nodes: std::collections::BTreeSet<NodeId> = nodes.collect();
-    let names: Vec<String> = nodes.iter().map(|node| look.told_apart(*node).into_owned()).collect();
+    let names: Vec<String> = nodes.iter().map(|node| look.unique_name(*node).into_owned()).collect();
     format!("{}: {}", names.len(), names.join(", "))
 }
 
-fn figures(now: Option<&Effective>, then: Option<&Effective>) -> Vec<Line> {
-    let told = |of: &dyn Fn(&Effective) -> String| {
+fn figure_lines(now: Option<&EffectiveIndex>, then: Option<&EffectiveIndex>) -> Vec<DetailLine> {
+    let told = |of: &dyn Fn(&EffectiveIndex) -> String| {
         let now = now.map_or_else(|| "not known without forwarding tables".to_owned(), of);
         then.map_or(now.clone(), |then| format!("{now} -> {}", of(then)))
     };
-    let change = now.zip(then).and_then(|(now, then)| change_in_hundred(now.max as f64, then.max as f64));
+    let change = now.zip(then).and_then(|(now, then)| percent_change(now.max as f64, then.max as f64));
     let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
     vec![
         ("max EFI", told(&|job| job.max.to_string()) + &change),
-        ("links", told(&|job| job.links().to_string())),
+        ("links", told(&|job| job.used_channels().to_string())),
         ("dark fiber", told(&|job| format!("{:.1} %", job.dark_fiber))),
     ]
 }
 
 /// The channels with the most paths of the job; the first line has the label.
-fn busiest(label: &'static str, weighed: &WeighedJobs, look: &Look, job: Option<&Effective>) -> Vec<Line> {
+fn busiest_lines(
+    label: &'static str,
+    weighed: &JobComparison,
+    look: &Snapshot,
+    job: Option<&EffectiveIndex>,
+) -> Vec<DetailLine> {
     let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
     loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
     let words = |(channel, paths): &(ChannelId, u64)| {
         let port = *weighed.channels.get(channel.index())?;
         let peer = look.fabric().port(port).peer?;
         let paths = digits_in_groups(paths);
-        Some(format!("{paths} paths {} to {}", look.port_told_apart(port), look.port_told_apart(peer)))
+        Some(format!("{paths} paths {} to {}", look.unique_port_name(port), look.unique_port_name(peer)))
     };
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    labels.zip(loads.iter().take(NAMED).filter_map(words)).collect()
+    labels.zip(loads.iter().take(MAX_NAMED_CHANNELS).filter_map(words)).collect()
 }
 
 impl Screen for JobsScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         vec![if self.view == JobView::Jobs { "jobs" } else { "histogram" }.to_owned()]
     }
 
@@ -191,17 +201,17 @@ impl Screen for JobsScreen {
         &mut self.table
     }
 
-    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
         self.weighed.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
     }
 
     /// Rows for trouble, the source of the jobs, the figures, and a strip of channels for each set of routes.
-    fn rows_above(&self, known: &Known) -> u16 {
-        let trouble = u16::from(trouble(known).is_some());
+    fn rows_above(&self, known: &Model) -> u16 {
+        let trouble = u16::from(trouble_words(known).is_some());
         let Some(weighed) = &known.jobs.weighed else { return trouble };
         let outdated = u16::from(known.jobs.is_outdated());
         let lost = u16::from(lost_line(weighed).is_some());
-        let gone = u16::from(gone_line(known).is_some());
+        let gone = u16::from(dropped_answer_line(known).is_some());
         trouble
             + outdated
             + 2
@@ -211,34 +221,34 @@ impl Screen for JobsScreen {
             + u16::from(weighed.proposed.is_some())
     }
 
-    fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
+    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
         None
     }
 
-    fn enter(&mut self, _: &Known) -> Entered {
+    fn enter(&mut self, _: &Model) -> EnterResult {
         match self.job() {
-            Some(_) => Entered::Show,
-            None => Entered::Nothing("no job on several switches is known; :jobs FILE names some"),
+            Some(_) => EnterResult::Show,
+            None => EnterResult::Nothing("no job on several switches is known; :jobs FILE names some"),
         }
     }
 
-    fn can_enter(&self, _: &Known) -> bool {
+    fn can_enter(&self, _: &Model) -> bool {
         self.job().is_some()
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         std::mem::take(&mut self.view) != JobView::Jobs
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.view = if self.view == JobView::Jobs { JobView::Histogram } else { JobView::Jobs };
         Ok(())
     }
 
-    fn refresh(&mut self, known: &Known) {
-        let now = known.jobs.weighed.clone().zip(known.jobs.look().cloned());
+    fn refresh(&mut self, known: &Model) {
+        let now = known.jobs.weighed.clone().zip(known.jobs.snapshot().cloned());
         let same =
-            |(held, _): &(Arc<WeighedJobs>, _), (now, _): &(Arc<WeighedJobs>, _)| Arc::ptr_eq(held, now);
+            |(held, _): &(Arc<JobComparison>, _), (now, _): &(Arc<JobComparison>, _)| Arc::ptr_eq(held, now);
         let unchanged = match (&self.weighed, &now) {
             (Some(held), Some(now)) => same(held, now),
             (held, now) => held.is_none() && now.is_none(),
@@ -255,40 +265,45 @@ impl Screen for JobsScreen {
         let mut table = std::mem::take(&mut self.table);
         table.refresh(&self.gains());
         if let Some(row) = self.seen.iter().position(|seen| Some(&seen.job) == here.as_ref()) {
-            table.put_on(row);
+            table.move_to_row(row);
         }
         self.table = table;
     }
 
-    fn command(&self, known: &Known) -> Option<String> {
-        command(known)
+    fn command(&self, known: &Model) -> Option<String> {
+        jobs_command(known)
     }
 
-    fn why_no_command(&self) -> &'static str {
+    fn no_command_reason(&self) -> &'static str {
         ": nobody was named who knows the jobs (:jobs FILE)"
     }
 
     fn is_printed(&self) -> bool {
         let sort = self.table.sort.as_ref().map_or("", |(column, _)| column);
-        printed_of_jobs(sort) && printed_of_jobs(&self.table.filter)
+        is_printed_by_jobs(sort) && is_printed_by_jobs(&self.table.filter)
     }
 
-    fn when_empty(&self, known: &Known) -> String {
+    fn empty_text(&self, known: &Model) -> String {
         let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
-        match (knower(known), heard(known), trouble(known)) {
-            (Knower::Named(_), None, Some(_)) => "no list of jobs came yet; it is asked for again",
-            (_, Some(_), _) => "what the jobs make of channels is being counted",
-            (Knower::Named(_), None, None) => "whoever knows the jobs is being asked",
-            (Knower::Recorded(_), None, _) => "nobody had said by then which jobs ran; a later moment may know more",
-            (Knower::Nobody, None, _) if recorded => {
+        match (current_job_source(known), current_jobs(known), trouble_words(known)) {
+            (CurrentJobSource::Named(_),
+            None, Some(_)) => "no list of jobs came yet; it is asked for again",
+        (_, Some(_), _) => "what the jobs make of channels is being counted",
+        (CurrentJobSource::Named(_),
+            None,
+            None) => "whoever knows the jobs is being asked",
+        (CurrentJobSource::Recorded(_),
+            None, _) => "nobody had said by then which jobs ran; a later moment may know more",
+        (CurrentJobSource::Unknown,
+            None, _) if recorded => {
                 "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or nothing was heard by \
                  then. :jobs FILE reads a list (a host and its job on each line, or what squeue prints)."
             }
-            (Knower::Nobody, None, _) => {
+            (CurrentJobSource::Unknown,
+            None, _) => {
                 "Nobody was named who knows which jobs run. :jobs FILE reads a list (a host and its job on each line, or what \
                  squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration does so for good."
             }
-        }
-        .to_owned()
+    }.to_owned()
     }
 }

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::details::Whole;
-use super::screen::{Entered, Screen, ScreenId};
-use crate::session::interactive::known::Known;
+use super::details::DetailPage;
+use super::screen::{EnterResult, Screen, ScreenId};
+use crate::session::interactive::model::Model;
 use crate::session::interactive::slow_lanes::lanes_head;
-use crate::session::interactive::state::State;
+use crate::session::interactive::state::SessionState;
 use crate::session::interactive::table::Table;
 use crate::session::{
-    FlowRows, LaneStanding, LaneState, Listing, Look, TableRows, TableStanding, levels_word,
-    rate_in_millions, standing_word,
+    FlowRows, LaneState, LaneStatus, Listing, Snapshot, TableRows, TableStatus, levels_word,
+    rate_in_millions, table_status_word,
 };
-use fabdeck_change::Follows;
-use fabdeck_fabric::{Lid, PortId, Resolved};
+use fabdeck_change::FollowMode;
+use fabdeck_fabric::{ElementId, Lid, PortId};
 
 /// The list that is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct LanesScreen {
     flows: Table,
     tables: Table,
     /// The state of lanes, and the snapshot that defines its port ids.
-    state: Option<(Arc<LaneState>, Arc<Look>)>,
+    state: Option<(Arc<LaneState>, Arc<Snapshot>)>,
     rows: Vec<(usize, Option<usize>)>,
     table_rows: Vec<usize>,
 }
@@ -46,15 +46,15 @@ impl LanesScreen {
     }
 
     /// The port of the flow's host, or else of the hot-spot.
-    fn port_of_flow(&self, row: usize, look: &Look) -> Option<PortId> {
-        let (spot, flow) = self.flow_rows()?.of(row)?;
+    fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
+        let (spot, flow) = self.flow_rows()?.flow_at(row)?;
         let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
         flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
     }
 }
 
 /// The details of the flow or table at the cursor.
-pub fn lane_detail(state: &State) -> Option<Whole> {
+pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
     let screen = &state.screens.lanes;
     let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
     match screen.view {
@@ -63,11 +63,11 @@ pub fn lane_detail(state: &State) -> Option<Whole> {
     }
 }
 
-fn flow_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
-    let (spot, flow) = screen.flow_rows()?.of(row)?;
+fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+    let (spot, flow) = screen.flow_rows()?.flow_at(row)?;
     let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
     let standing = flow.map_or(spot.standing, |flow| flow.standing);
-    pairs.push(("state", standing_words(standing).to_owned()));
+    pairs.push(("state", status_words(standing).to_owned()));
     pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
     pairs.extend(
         spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
@@ -80,53 +80,49 @@ fn flow_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
         Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
         None => format!("To {}", spot.port.name),
     };
-    Some(Whole { title, pairs, ports: Vec::new() })
+    Some(DetailPage { title, pairs, ports: Vec::new() })
 }
 
-fn standing_words(standing: LaneStanding) -> &'static str {
+fn status_words(standing: LaneStatus) -> &'static str {
     match standing {
-        LaneStanding::Proposed => "would go to the slow lane; a holds that against the fabric and asks",
-        LaneStanding::InForce => "on the slow lane",
-        LaneStanding::Cooling => {
-            "on the slow lane, and its hot-spot is none any more: it would come back (a)"
-        }
-        LaneStanding::Partly => "some of its flows are on the slow lane, others would go there (a)",
-        LaneStanding::Untold => {
-            "on the slow lane; whether its hot-spot is still one is not known, so it stays"
-        }
+        LaneStatus::Proposed => "would go to the slow lane; a holds that against the fabric and asks",
+        LaneStatus::InForce => "on the slow lane",
+        LaneStatus::Cooling => "on the slow lane, and its hot-spot is none any more: it would come back (a)",
+        LaneStatus::Partly => "some of its flows are on the slow lane, others would go there (a)",
+        LaneStatus::Untold => "on the slow lane; whether its hot-spot is still one is not known, so it stays",
     }
 }
 
-fn follows_words(follows: Follows) -> &'static str {
+fn follows_words(follows: FollowMode) -> &'static str {
     match follows {
-        Follows::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
-        Follows::Queries => {
+        FollowMode::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
+        FollowMode::Queries => {
             "it has no agent: open connections stay as they are, and new ones get the other level only where OpenSM's \
              policy says so (apply --via opensm)"
         }
-        Follows::Unknown => {
+        FollowMode::Unknown => {
             "whether it has an agent could not be asked: open connections may stay as they are"
         }
     }
 }
 
-fn table_detail(screen: &LanesScreen, row: usize) -> Option<Whole> {
+fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
     let tables = screen.tables()?;
-    let (table, look) = (tables.of(row)?, tables.look);
+    let (table, look) = (tables.table_at(row)?, tables.look);
     let mut pairs =
-        vec![("table", table.table.clone()), ("state", standing_word(&table.standing).to_owned())];
+        vec![("table", table.table.clone()), ("state", table_status_word(&table.standing).to_owned())];
     match &table.standing {
-        TableStanding::AsShould => {}
-        TableStanding::Differs { held, wanted } => {
+        TableStatus::AsShould => {}
+        TableStatus::Differs { held, wanted } => {
             pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
         }
-        TableStanding::Cannot(why) => pairs.push(("because", why.clone())),
+        TableStatus::Cannot(why) => pairs.push(("because", why.clone())),
     }
-    Some(Whole { title: look.port_told_apart(table.port), pairs, ports: Vec::new() })
+    Some(DetailPage { title: look.unique_port_name(table.port), pairs, ports: Vec::new() })
 }
 
 impl Screen for LanesScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         vec![if self.view == LaneView::Flows { "flows" } else { "tables" }.to_owned()]
     }
 
@@ -138,7 +134,7 @@ impl Screen for LanesScreen {
         if self.view == LaneView::Flows { &mut self.flows } else { &mut self.tables }
     }
 
-    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
         // For an empty list, the screen has a more specific text.
         match self.view {
             LaneView::Flows if self.rows.is_empty() => None,
@@ -148,50 +144,50 @@ impl Screen for LanesScreen {
         }
     }
 
-    fn rows_above(&self, known: &Known) -> u16 {
+    fn rows_above(&self, known: &Model) -> u16 {
         lanes_head(known).len() as u16
     }
 
-    fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
         let (_, look) = self.state.as_ref()?;
         let port = match self.view {
             LaneView::Flows => self.port_of_flow(row, look)?,
-            LaneView::Tables => self.tables()?.of(row)?.port,
+            LaneView::Tables => self.tables()?.table_at(row)?.port,
         };
-        Resolved::Port(port).in_another(look.fabric(), known.look.as_ref()?.fabric())
+        ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
     }
 
-    fn enter(&mut self, _: &Known) -> Entered {
+    fn enter(&mut self, _: &Model) -> EnterResult {
         match self.table().row() {
-            Some(_) => Entered::Show,
-            None => Entered::Nothing("nothing is on a slow lane or would go there"),
+            Some(_) => EnterResult::Show,
+            None => EnterResult::Nothing("nothing is on a slow lane or would go there"),
         }
     }
 
-    fn can_enter(&self, _: &Known) -> bool {
+    fn can_enter(&self, _: &Model) -> bool {
         self.table().row().is_some()
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         false
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.view = if self.view == LaneView::Flows { LaneView::Tables } else { LaneView::Flows };
         Ok(())
     }
 
-    fn refresh(&mut self, known: &Known) {
+    fn refresh(&mut self, known: &Model) {
         let lanes = &known.lanes;
-        self.state = lanes.state.clone().zip(lanes.look().cloned()).or(self.state.take());
+        self.state = lanes.state.clone().zip(lanes.snapshot().cloned()).or(self.state.take());
         let Some((state, look)) = self.state.clone() else { return };
-        self.rows = FlowRows::rows(&state);
+        self.rows = FlowRows::row_places(&state);
         self.flows.refresh(&FlowRows { state: &state, rows: &self.rows });
-        self.table_rows = TableRows::rows(&state);
+        self.table_rows = TableRows::row_places(&state);
         self.tables.refresh(&TableRows { look: &look, state: &state, rows: &self.table_rows });
     }
 
-    fn command(&self, known: &Known) -> Option<String> {
+    fn command(&self, known: &Model) -> Option<String> {
         Some(match known.watch.reading {
             Some(_) => "lanes propose".to_owned(),
             None => "lanes".to_owned(),
@@ -202,20 +198,18 @@ impl Screen for LanesScreen {
         false
     }
 
-    fn when_empty(&self, known: &Known) -> String {
+    fn empty_text(&self, known: &Model) -> String {
         let lanes = &known.lanes;
         match (&lanes.trouble, known.tables, self.state.is_some(), self.view) {
-            (Some(_), ..) => "how lanes stand could not be read; it is tried again",
-            (None, false, ..) => "without forwarding tables nobody knows which ways flows take",
-            (None, true, false, _) => "the tables of lanes are being read",
-            (None, true, true, LaneView::Tables) => {
+            (Some(_), ..) => "how lanes stand could not be read; it is tried again", (None, false, ..) => "without forwarding tables nobody knows which ways flows take", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
+        LaneView::Tables) => {
                 "no flow is on a slow lane or would go there, so no table has to hold anything for one"
             }
-            (None, true, true, LaneView::Flows) => {
+            (None, true, true,
+        LaneView::Flows) => {
                 "an adapter that takes in slower than packets come holds up flows that do not go there: as soon as one does \
                  (Hot-spots, 5, shows it), the flows to it stand here, to be moved to a lane of their own"
             }
-        }
-        .to_owned()
+}.to_owned()
     }
 }

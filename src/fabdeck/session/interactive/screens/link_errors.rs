@@ -8,15 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use super::details::Line;
-use crate::session::interactive::known::Known;
-use crate::session::{Look, digits_in_groups, span_words};
-use fabdeck_fabric::counters::{Growth, growth_between, port_of};
+use super::details::DetailLine;
+use crate::session::interactive::model::Model;
+use crate::session::{Snapshot, digits_in_groups, span_words};
+use fabdeck_fabric::counters::{Growth, growth_between, sample_port};
 use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep};
 use fabdeck_fabric::{LinkId, PortId};
 
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
-type Forms = (Counter, Counter);
+type CounterForms = (Counter, Counter);
 
 /// The counters of a port now, and at the baseline of their growth.
 struct PortCounts<'s> {
@@ -25,13 +25,15 @@ struct PortCounts<'s> {
 }
 
 /// The error counters of both ends of a link; empty where no counters were read.
-pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
+pub fn error_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     let link = look.fabric().link(id);
     let (first, after) = (known.watch.first.as_deref(), known.watch.weighed.as_ref());
     let after = after.map(|weighed| weighed.after.as_ref());
     let ends = [link.a, link.b].map(|port| PortCounts {
-        now: after.and_then(|sweep| of_sweep(look, sweep, port)).or_else(|| of_look(look, port)),
-        before: first.and_then(|sweep| of_sweep(look, sweep, port)),
+        now: after
+            .and_then(|sweep| values_in_sweep(look, sweep, port))
+            .or_else(|| values_in_snapshot(look, port)),
+        before: first.and_then(|sweep| values_in_sweep(look, sweep, port)),
     });
     let mut forms = error_counters(ends.iter().filter_map(|end| end.now));
     if forms.is_empty() {
@@ -47,7 +49,7 @@ pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     let span = span.filter(|span| *span > 0);
     let growth = span.map_or_else(String::new, |span| format!("; growth in {}", span_words(span as i64)));
     let header = ("errors", format!("{names}{growth}"));
-    let line = |(narrow, wide): &Forms| {
+    let line = |(narrow, wide): &CounterForms| {
         let cells = ends.each_ref().map(|end| cell(end, (narrow, wide), span.is_some()));
         let name = narrow.name();
         // Tools print both forms with the same name.
@@ -71,7 +73,7 @@ fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth:
 }
 
 /// The error counters that some sample has, by the narrow form where there is one.
-fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<Forms> {
+fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<CounterForms> {
     let mut forms: BTreeMap<Counter, Counter> = BTreeMap::new();
     let counters = samples.flat_map(|values| values.iter().map(|(counter, _)| counter));
     for counter in counters.filter(|counter| counter.kind() == Some(CounterKind::Error)) {
@@ -81,26 +83,30 @@ fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<F
             *narrow = counter;
         }
     }
-    let mut forms: Vec<Forms> = forms.into_iter().map(|(wide, narrow)| (narrow, wide)).collect();
+    let mut forms: Vec<CounterForms> = forms.into_iter().map(|(wide, narrow)| (narrow, wide)).collect();
     forms.sort();
     forms
 }
 
-fn of_sweep<'s>(look: &Look, sweep: &'s Sweep, port: PortId) -> Option<&'s CounterValues> {
-    of_samples(look, &sweep.samples, port)
+fn values_in_sweep<'s>(look: &Snapshot, sweep: &'s Sweep, port: PortId) -> Option<&'s CounterValues> {
+    values_in_samples(look, &sweep.samples, port)
 }
 
-fn of_look(look: &Look, port: PortId) -> Option<&CounterValues> {
-    of_samples(look, &look.observation.counters, port)
+fn values_in_snapshot(look: &Snapshot, port: PortId) -> Option<&CounterValues> {
+    values_in_samples(look, &look.observation.counters, port)
 }
 
-fn of_samples<'s>(look: &Look, samples: &'s [CounterSample], port: PortId) -> Option<&'s CounterValues> {
+fn values_in_samples<'s>(
+    look: &Snapshot,
+    samples: &'s [CounterSample],
+    port: PortId,
+) -> Option<&'s CounterValues> {
     let held = look.fabric().port(port);
     let node = look.fabric().node(held.node).guid();
     // Most samples are ruled out by their own port and GUID, without a search in the fabric.
     let may_be = |sample: &&CounterSample| {
         sample.port == Some(held.number) && sample.node.is_none_or(|guid| guid == node)
     };
-    let found = samples.iter().filter(may_be).find(|sample| port_of(look.fabric(), sample) == Some(port));
+    let found = samples.iter().filter(may_be).find(|sample| sample_port(look.fabric(), sample) == Some(port));
     found.map(|sample| &sample.values)
 }

@@ -1,39 +1,39 @@
 //! The screen Links: every cable, with the ports at its ends.
 
-use super::screen::{Entered, Screen};
-use super::table_of::TableOf;
-use crate::session::interactive::known::Known;
+use super::row_table::RowTable;
+use super::screen::{EnterResult, Screen};
+use crate::session::interactive::model::Model;
 use crate::session::interactive::table::Table;
-use crate::session::interactive::watch::Reading;
+use crate::session::interactive::watch::WatchVerdict;
 use crate::session::{Listing, Rowset};
-use fabdeck_fabric::Resolved;
+use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
-    list: TableOf,
+    list: RowTable,
     /// The snapshot and the path index of the rows; with others, the rows are made again.
     of: Option<(usize, Option<usize>)>,
 }
 
 impl LinksScreen {
     /// Takes over the loads of a sweep, unless the rows have changed since.
-    pub fn weighed(&mut self, reading: &Reading, known: &Known) {
+    pub fn set_loads(&mut self, reading: &WatchVerdict, known: &Model) {
         if std::sync::Arc::ptr_eq(&self.list.rows, &reading.links_before) {
-            self.list.take(&reading.links, known);
+            self.list.set_update(&reading.links, known);
         }
     }
 }
 
 impl LinksScreen {
     /// Makes the rows again, without the loads of a sweep.
-    pub fn begin_anew(&mut self, known: &Known) {
+    pub fn reset(&mut self, known: &Model) {
         self.of = None;
         self.refresh(known);
     }
 }
 
 impl Screen for LinksScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         Vec::new()
     }
 
@@ -45,44 +45,44 @@ impl Screen for LinksScreen {
         &mut self.list.table
     }
 
-    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         Some(self.list.rows.listing(known.look.as_deref()?))
     }
 
-    fn kept_rows(&self) -> Option<&std::sync::Arc<Rowset>> {
+    fn stored_rows(&self) -> Option<&std::sync::Arc<Rowset>> {
         Some(&self.list.rows)
     }
 
     /// The columns for both ends and their ports stay visible.
-    fn held_columns(&self) -> usize {
+    fn fixed_columns(&self) -> usize {
         4
     }
 
-    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
-        self.list.rows.what(row)
+    fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
+        self.list.rows.element(row)
     }
 
-    fn enter(&mut self, _: &Known) -> Entered {
-        Entered::Nothing("a link has nothing inside; f marks it as failed")
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        EnterResult::Nothing("a link has nothing inside; f marks it as failed")
     }
 
-    fn can_enter(&self, _: &Known) -> bool {
+    fn can_enter(&self, _: &Model) -> bool {
         false
     }
 
-    fn has_views(&self, _: &Known) -> bool {
+    fn has_views(&self, _: &Model) -> bool {
         false
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         false
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         Err("links are shown in one way only")
     }
 
-    fn refresh(&mut self, known: &Known) {
+    fn refresh(&mut self, known: &Model) {
         let Some(look) = &known.look else { return };
         let of = (
             std::sync::Arc::as_ptr(look) as usize,
@@ -90,16 +90,16 @@ impl Screen for LinksScreen {
         );
         // Marks change no row, so a walk over 100,000 links is avoided.
         if self.of != Some(of) {
-            self.list.show(Rowset::links(look, known.paths.as_deref()), known);
+            self.list.set_rows(Rowset::links(look, known.paths.as_deref()), known);
         }
         self.of = Some(of);
     }
 
-    fn command(&self, _: &Known) -> Option<String> {
+    fn command(&self, _: &Model) -> Option<String> {
         Some("show links".to_owned())
     }
 
-    fn when_empty(&self, _: &Known) -> String {
+    fn empty_text(&self, _: &Model) -> String {
         "the fabric has no cable".to_owned()
     }
 }

@@ -9,17 +9,17 @@ use super::links::LinksScreen;
 use super::paths::PathsScreen;
 use super::timeline::TimelineScreen;
 use super::whatif::WhatifScreen;
-use fabdeck_fabric::Resolved;
+use fabdeck_fabric::ElementId;
 use std::sync::Arc;
 
-use crate::session::interactive::frame::Size;
-use crate::session::interactive::known::Known;
+use crate::session::interactive::layout::Size;
+use crate::session::interactive::model::Model;
 use crate::session::interactive::table::Table;
 use crate::session::{Listing, Rowset};
 
 /// The result of Enter.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Entered {
+pub enum EnterResult {
     Done,
     /// Shows the details over the screen.
     Show,
@@ -33,7 +33,7 @@ pub enum Entered {
 
 /// The direction of an arrow key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+pub enum CursorDirection {
     Up,
     Down,
     Left,
@@ -43,86 +43,86 @@ pub enum Direction {
 /// A screen of the session. Its content besides the list follows from the state.
 pub trait Screen {
     /// The path of the current page within the screen, outermost first.
-    fn crumbs(&self, known: &Known) -> Vec<String>;
+    fn crumbs(&self, known: &Model) -> Vec<String>;
 
     fn table(&self) -> &Table;
 
     fn table_mut(&mut self) -> &mut Table;
 
     /// The content of the list; `None` while there is nothing to show.
-    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>>;
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>>;
 
     /// Number of rows of the body above the list.
-    fn rows_above(&self, _known: &Known) -> u16 {
+    fn rows_above(&self, _known: &Model) -> u16 {
         0
     }
 
     /// Number of rows of the body below the list, at this size.
-    fn rows_below(&self, _known: &Known, _size: Size) -> u16 {
+    fn rows_below(&self, _known: &Model, _size: Size) -> u16 {
         0
     }
 
     /// The cached rows of the list, if there are any; background tasks can filter them.
-    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+    fn stored_rows(&self) -> Option<&Arc<Rowset>> {
         None
     }
 
     /// Whether all rows are switches.
-    fn lists_switches(&self) -> bool {
+    fn has_only_switches(&self) -> bool {
         false
     }
 
     /// Number of leading columns that do not scroll, because they identify the row.
-    fn held_columns(&self) -> usize {
+    fn fixed_columns(&self) -> usize {
         1
     }
 
     /// The element of a row.
-    fn what(&self, row: usize, known: &Known) -> Option<Resolved>;
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId>;
 
     /// The element at the cursor.
-    fn current(&self, known: &Known) -> Option<Resolved> {
-        self.what(self.table().row()?, known)
+    fn current(&self, known: &Model) -> Option<ElementId> {
+        self.element(self.table().row()?, known)
     }
 
-    fn enter(&mut self, known: &Known) -> Entered;
+    fn enter(&mut self, known: &Model) -> EnterResult;
 
     /// Whether Enter has an effect at the cursor.
-    fn can_enter(&self, known: &Known) -> bool;
+    fn can_enter(&self, known: &Model) -> bool;
 
     /// Moves by an arrow on a map of this width; returns false where the cursor moves by rows and columns.
-    fn walk(&mut self, _known: &Known, _direction: Direction, _width: u16) -> bool {
+    fn move_by_arrow(&mut self, _known: &Model, _direction: CursorDirection, _width: u16) -> bool {
         false
     }
 
     /// Whether the screen has another view.
-    fn has_views(&self, _known: &Known) -> bool {
+    fn has_views(&self, _known: &Model) -> bool {
         true
     }
 
     /// Steps out by one level; returns false at the outermost one.
-    fn out(&mut self, known: &Known) -> bool;
+    fn step_out(&mut self, known: &Model) -> bool;
 
     /// Switches to the next or the previous view; an error where there is none.
-    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str>;
+    fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str>;
 
     /// Updates the screen after the filter of its list has changed.
-    fn filtered(&mut self, _known: &Known) {}
+    fn update_filter(&mut self, _known: &Model) {}
 
     /// Converts stored ids to those of a new snapshot.
-    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+    fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
         let selected = &mut self.table_mut().selected;
         *selected = selected.iter().filter_map(|what| again(*what)).collect();
     }
 
     /// Updates the screen after the model has changed.
-    fn refresh(&mut self, known: &Known);
+    fn refresh(&mut self, known: &Model);
 
     /// The command that shows the same, without the source; `None` where there is none.
-    fn command(&self, known: &Known) -> Option<String>;
+    fn command(&self, known: &Model) -> Option<String>;
 
     /// The text after "no command line shows this".
-    fn why_no_command(&self) -> &'static str {
+    fn no_command_reason(&self) -> &'static str {
         ""
     }
 
@@ -132,7 +132,7 @@ pub trait Screen {
     }
 
     /// The text of an empty screen.
-    fn when_empty(&self, known: &Known) -> String;
+    fn empty_text(&self, known: &Model) -> String;
 }
 
 /// The title of a screen and its purpose.
@@ -170,21 +170,21 @@ macro_rules! screens {
                 match id { $(ScreenId::$id => &mut self.$field),+ }
             }
 
-            pub fn refresh(&mut self, known: &Known) {
+            pub fn refresh(&mut self, known: &Model) {
                 $(self.$field.refresh(known);)+
             }
 
-            pub fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+            pub fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
                 $(self.$field.carry_over(again);)+
             }
 
             /// The element at the cursor of each screen.
-            pub fn places(&self, known: &Known) -> Vec<Option<Resolved>> {
+            pub fn places(&self, known: &Model) -> Vec<Option<ElementId>> {
                 vec![$(self.$field.current(known)),+]
             }
 
             /// Moves the cursor of each screen back to an element, where its list still has it.
-            pub fn put_on(&mut self, places: &[Option<Resolved>], known: &Known) {
+            pub fn put_on(&mut self, places: &[Option<ElementId>], known: &Model) {
                 let mut places = places.iter().copied();
                 $(if let Some(what) = places.next().flatten() {
                     put_on(&mut self.$field, what, known);
@@ -195,12 +195,12 @@ macro_rules! screens {
 }
 
 /// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen.
-fn put_on(screen: &mut dyn Screen, what: Resolved, known: &Known) {
+fn put_on(screen: &mut dyn Screen, what: ElementId, known: &Model) {
     let table = screen.table();
     let rows = table.selection.rows.iter().enumerate();
-    let same = rows.filter(|(_, row)| screen.what(**row, known) == Some(what)).map(|(at, _)| at);
+    let same = rows.filter(|(_, row)| screen.element(**row, known) == Some(what)).map(|(at, _)| at);
     if let Some(at) = same.min_by_key(|at| at.abs_diff(table.cursor)) {
-        screen.table_mut().to(at);
+        screen.table_mut().move_to(at);
     }
 }
 

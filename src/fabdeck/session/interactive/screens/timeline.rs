@@ -1,14 +1,14 @@
 //! The screen Timeline: the events, and the position in time.
 
-use super::details::Whole;
-use super::screen::{Entered, Screen, ScreenId};
+use super::details::DetailPage;
+use super::screen::{EnterResult, Screen, ScreenId};
 use crate::session::Listing;
-use crate::session::interactive::frame::{DETAILS_FROM, Size};
-use crate::session::interactive::known::Known;
-use crate::session::interactive::state::State;
+use crate::session::interactive::layout::{DETAILS_MIN_SCREEN, Size};
+use crate::session::interactive::model::Model;
+use crate::session::interactive::state::SessionState;
 use crate::session::interactive::table::Table;
-use crate::session::interactive::timeline::{COUNTERS, EventRow, Events, rows};
-use fabdeck_fabric::Resolved;
+use crate::session::interactive::timeline::{BY_COUNTERS, EventRow, EventRows, event_rows};
+use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]
 pub struct TimelineScreen {
@@ -29,41 +29,41 @@ impl TimelineScreen {
     }
 
     /// Moves the list with the cursor of time: to the last event up to its moment.
-    fn follow(&mut self, place: usize) {
+    fn follow_time_cursor(&mut self, place: usize) {
         if self.place.replace(place) == Some(place) {
             return;
         }
         let rows = self.table.selection.rows.iter();
         let last = rows.filter(|row| self.rows[**row].place <= place).count();
-        self.table.to(last.saturating_sub(1));
+        self.table.move_to(last.saturating_sub(1));
         self.led = self.event().cloned();
     }
 }
 
 /// Minimum height of a screen with a text below the list.
-const ROOMY: u16 = 20;
+const TEXT_MIN_HEIGHT: u16 = 20;
 
 /// The details of the event at the cursor.
-pub fn event_detail(state: &State) -> Option<Whole> {
+pub fn event_detail(state: &SessionState) -> Option<DetailPage> {
     let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
     let playback = state.known.playback.as_ref()?;
     let count = playback.timeline().times.len();
     let by = match row.by {
-        COUNTERS => "counters: derived from what is recorded, as a watch would have said it".to_owned(),
+        BY_COUNTERS => "counters: derived from what is recorded, as a watch would have said it".to_owned(),
         other => other.to_owned(),
     };
     let mut pairs = vec![
         ("what", row.text.clone()),
-        ("time", format!("{} {}", playback.timeline().date(row.at), row.time)),
+        ("time", format!("{} {}", playback.timeline().date_text(row.at), row.time)),
         ("moment", format!("{} of {count}; Enter shows it on all screens", row.place + 1)),
         ("by", by),
     ];
     pairs.extend(row.command.clone().map(|line| ("command", line)));
-    Some(Whole { title: row.label.to_owned(), pairs, ports: Vec::new() })
+    Some(DetailPage { title: row.label.to_owned(), pairs, ports: Vec::new() })
 }
 
 impl Screen for TimelineScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         Vec::new()
     }
 
@@ -75,54 +75,54 @@ impl Screen for TimelineScreen {
         &mut self.table
     }
 
-    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
-        Some(Box::new(Events(&self.rows)))
+        Some(Box::new(EventRows(&self.rows)))
     }
 
     /// Rows for the clock, signs of events, the bar, its pointer, the events at the moment, and the totals.
-    fn rows_above(&self, known: &Known) -> u16 {
+    fn rows_above(&self, known: &Model) -> u16 {
         if self.listing(known).is_some() { 6 } else { 0 }
     }
 
     /// Rows for the whole text of the event at the cursor, where there are no details beside the list.
-    fn rows_below(&self, known: &Known, size: Size) -> u16 {
+    fn rows_below(&self, known: &Model, size: Size) -> u16 {
         const TEXT: u16 = 3;
-        let room = size.width < DETAILS_FROM && size.height >= ROOMY;
+        let room = size.width < DETAILS_MIN_SCREEN && size.height >= TEXT_MIN_HEIGHT;
         if room && self.listing(known).is_some() { TEXT } else { 0 }
     }
 
-    fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
+    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
         None
     }
 
-    fn enter(&mut self, _: &Known) -> Entered {
+    fn enter(&mut self, _: &Model) -> EnterResult {
         match self.table.row().and_then(|row| self.rows.get(row)) {
-            Some(row) => Entered::ToMoment(row.place),
-            None => Entered::Nothing("there is nothing to go to"),
+            Some(row) => EnterResult::ToMoment(row.place),
+            None => EnterResult::Nothing("there is nothing to go to"),
         }
     }
 
-    fn can_enter(&self, _: &Known) -> bool {
+    fn can_enter(&self, _: &Model) -> bool {
         self.table.row().is_some()
     }
 
-    fn has_views(&self, _: &Known) -> bool {
+    fn has_views(&self, _: &Model) -> bool {
         false
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         false
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         Err("the timeline is shown in one way only")
     }
 
-    fn refresh(&mut self, known: &Known) {
+    fn refresh(&mut self, known: &Model) {
         let (Some(playback), Some(look)) = (&known.playback, &known.look) else {
             (self.rows, self.of, self.place) = (Vec::new(), None, None);
-            self.table.show_rows(Default::default(), None);
+            self.table.set_selection(Default::default(), None);
             return;
         };
         let of = (
@@ -132,24 +132,24 @@ impl Screen for TimelineScreen {
         );
         if self.of.replace(of) != Some(of) {
             let here = self.event().cloned();
-            self.rows = rows(playback, look);
-            self.table.refresh(&Events(&self.rows));
+            self.rows = event_rows(playback, look);
+            self.table.refresh(&EventRows(&self.rows));
             // A cursor that the operator moved stays on its event when rows are added; otherwise it follows
             // the cursor of time.
             let moved = here.filter(|here| self.led.as_ref() != Some(here));
             match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
-                Some(row) => self.table.put_on(row),
+                Some(row) => self.table.move_to_row(row),
                 None => self.place = None,
             }
         }
-        self.follow(playback.place());
+        self.follow_time_cursor(playback.place());
     }
 
-    fn command(&self, _: &Known) -> Option<String> {
+    fn command(&self, _: &Model) -> Option<String> {
         None
     }
 
-    fn why_no_command(&self) -> &'static str {
+    fn no_command_reason(&self) -> &'static str {
         "; 'fabdeck capture info FILE' says what a capture holds, and the other screens have lines with --at"
     }
 
@@ -157,8 +157,8 @@ impl Screen for TimelineScreen {
         false
     }
 
-    fn when_empty(&self, known: &Known) -> String {
-        match known.watch.possible() {
+    fn empty_text(&self, known: &Model) -> String {
+        match known.watch.can_watch() {
             true => "The Timeline goes back in time: it lists what happened since the watch began (news, traps, hot-spots, \
                      errors, notes, what you did), and shows all screens as they were then. This is live: Space pauses \
                      it here, and the watch goes on behind the pause; then [ and ] step, n and N go from event to event, \

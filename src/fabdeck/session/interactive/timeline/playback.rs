@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::deriving::Derivation;
-use super::live::Live;
-use super::scene::Seek;
+use super::derived_events::Derivation;
+use super::paused_watch::PausedWatch;
+use super::replay_frame::SeekRequest;
 use crate::session::interactive::tasks::TaskId;
-use fabdeck_files::capture::{Cursor, Happened, Timeline, Track};
+use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
 
 /// What the cursor points at.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum PlaybackPosition {
     Moment,
     /// The cursor is in a gap between these times; the screens show the moment before.
     Gap {
@@ -39,7 +39,7 @@ impl Speed {
     const ALL: [Self; 6] = [Self::X1, Self::X2, Self::X5, Self::X10, Self::X60, Self::Most];
 
     /// The factor of the speed; `None` for the highest speed.
-    pub fn times(self) -> Option<u64> {
+    pub fn factor(self) -> Option<u64> {
         match self {
             Self::X1 => Some(1),
             Self::X2 => Some(2),
@@ -51,7 +51,7 @@ impl Speed {
     }
 
     pub fn word(self) -> String {
-        self.times().map_or_else(|| "as fast as possible".to_owned(), |times| format!("{times}x"))
+        self.factor().map_or_else(|| "as fast as possible".to_owned(), |times| format!("{times}x"))
     }
 
     /// The next faster or slower speed; `None` at the end of the list.
@@ -63,18 +63,18 @@ impl Speed {
 
 /// A moment that is being read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Under {
+pub struct PendingSeek {
     pub task: TaskId,
-    pub seek: Seek,
+    pub seek: SeekRequest,
 }
 
 #[derive(Debug)]
 pub struct Playback {
-    pub cursor: Cursor<Track>,
-    pub standing: Standing,
+    pub cursor: Cursor<TimelineMoments>,
+    pub standing: PlaybackPosition,
     /// The moment on the screens.
     pub shown: Option<usize>,
-    pub(super) under: Option<Under>,
+    pub(super) pending: Option<PendingSeek>,
     /// The moment to read next; only the latest request is stored.
     pub(super) wanted: Option<usize>,
     /// Time of the next moment, during playback.
@@ -82,11 +82,11 @@ pub struct Playback {
     pub speed: Speed,
     pub bookmarks: BTreeSet<usize>,
     /// The paused watch.
-    pub live: Option<Box<Live>>,
+    pub live: Option<Box<PausedWatch>>,
     /// Time from the start of the session to the first moment, in milliseconds.
     pub(super) base_ms: u64,
     /// Events that are not in the recording: entries during the pause, and events derived from counters.
-    more: Vec<Happened>,
+    more: Vec<TimelineEntry>,
     /// The event scan.
     pub derivation: Option<Derivation>,
     /// Number of changes of damage, bookmarks or events, for cached lists.
@@ -95,13 +95,13 @@ pub struct Playback {
 
 impl Playback {
     pub fn new(timeline: Arc<Timeline>, place: usize) -> Self {
-        let mut cursor = Cursor::new(Track::new(timeline));
-        cursor.to_place(place);
+        let mut cursor = Cursor::new(TimelineMoments::new(timeline));
+        cursor.seek_place(place);
         Self {
             cursor,
-            standing: Standing::Moment,
+            standing: PlaybackPosition::Moment,
             shown: None,
-            under: None,
+            pending: None,
             wanted: None,
             due_ms: None,
             speed: Speed::default(),
@@ -119,22 +119,22 @@ impl Playback {
     }
 
     /// All known events.
-    pub fn happened(&self) -> impl Iterator<Item = &Happened> {
+    pub fn entries(&self) -> impl Iterator<Item = &TimelineEntry> {
         self.timeline().happened.iter().chain(&self.more)
     }
 
     /// The times of the moments with bookmarks.
-    pub(super) fn marked(&self) -> BTreeSet<i64> {
+    pub(super) fn bookmark_times(&self) -> BTreeSet<i64> {
         self.bookmarks.iter().filter_map(|place| self.timeline().times.get(*place).copied()).collect()
     }
 
     /// Sets bookmarks at the moments with these times, if they exist.
-    pub(super) fn mark(&mut self, times: &BTreeSet<i64>) {
+    pub(super) fn set_bookmarks(&mut self, times: &BTreeSet<i64>) {
         let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
         self.bookmarks = times.iter().filter_map(place).collect();
     }
 
-    pub(super) fn tell(&mut self, more: impl IntoIterator<Item = Happened>) {
+    pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {
         for happened in more {
             self.cursor.store_mut().more.insert(happened.place);
             self.more.push(happened);
@@ -150,7 +150,7 @@ impl Playback {
     pub fn step_ms(&self) -> Option<u64> {
         let (timeline, shown) = (self.timeline(), self.shown?);
         let step = timeline.times.get(shown)?.saturating_sub(*timeline.times.get(shown.checked_sub(1)?)?);
-        u64::try_from(step).ok().filter(|step| *step > 0 && timeline.follows(shown))
+        u64::try_from(step).ok().filter(|step| *step > 0 && timeline.is_comparable(shown))
     }
 
     /// Whether the session returns to live; until then, no other moment can be shown.
@@ -158,7 +158,7 @@ impl Playback {
         self.live.as_ref().is_some_and(|live| live.is_returning())
     }
 
-    pub fn plays(&self) -> bool {
+    pub fn is_playing(&self) -> bool {
         self.due_ms.is_some()
     }
 

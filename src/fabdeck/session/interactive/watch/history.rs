@@ -6,32 +6,32 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::session::UNTOLD;
+use crate::session::UNKNOWN_LEVEL;
 use fabdeck_fabric::counters::PortRates;
-use fabdeck_fabric::{Fabric, PortId, Resolved};
+use fabdeck_fabric::{ElementId, Fabric, PortId};
 
 /// Maximum number of sweeps in the history.
-pub const KEPT: usize = 120;
+pub const MAX_SWEEPS: usize = 120;
 
 /// The levels of every port; waiting is in the upper four bits of each byte.
-pub type Levels = Arc<[u8]>;
+pub type PortLevels = Arc<[u8]>;
 
 /// The latest sweeps, the oldest first.
 #[derive(Clone, Debug, Default)]
-pub struct History {
-    columns: VecDeque<(u64, Levels)>,
+pub struct PortHistory {
+    columns: VecDeque<(u64, PortLevels)>,
 }
 
-impl History {
-    pub fn push(&mut self, at_ms: u64, levels: Levels) {
-        if self.columns.len() == KEPT {
+impl PortHistory {
+    pub fn push(&mut self, at_ms: u64, levels: PortLevels) {
+        if self.columns.len() == MAX_SWEEPS {
             self.columns.pop_front();
         }
         self.columns.push_back((at_ms, levels));
     }
 
     /// Adds a gap: there were no sweeps for some time.
-    pub fn gap(&mut self, at_ms: u64) {
+    pub fn push_gap(&mut self, at_ms: u64) {
         if self.columns.back().is_some_and(|(_, levels)| !levels.is_empty()) {
             self.push(at_ms, Arc::default());
         }
@@ -42,21 +42,21 @@ impl History {
     }
 
     /// Converts the history to the port ids of another fabric. A new port has no history.
-    pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> Self {
+    pub fn carry_over(&self, from: &Fabric, to: &Fabric) -> Self {
         if from.is_numbered_like(to) {
             return self.clone();
         }
-        let earlier = |(port, _)| match Resolved::Port(port).in_another(to, from) {
-            Some(Resolved::Port(port)) => Some(port),
+        let earlier = |(port, _)| match ElementId::Port(port).translate(to, from) {
+            Some(ElementId::Port(port)) => Some(port),
             _ => None,
         };
         let earlier: Vec<Option<PortId>> = to.ports().map(earlier).collect();
-        let renumbered = |levels: &Levels| -> Levels {
+        let renumbered = |levels: &PortLevels| -> PortLevels {
             let level = |port: &Option<PortId>| port.and_then(|port| levels.get(port.index()).copied());
-            earlier.iter().map(|port| level(port).unwrap_or(NOBODY)).collect()
+            earlier.iter().map(|port| level(port).unwrap_or(UNKNOWN_LEVELS)).collect()
         };
-        let column = |(at_ms, levels): &(u64, Levels)| {
-            (*at_ms, if levels.is_empty() { Levels::default() } else { renumbered(levels) })
+        let column = |(at_ms, levels): &(u64, PortLevels)| {
+            (*at_ms, if levels.is_empty() { PortLevels::default() } else { renumbered(levels) })
         };
         Self { columns: self.columns.iter().map(column).collect() }
     }
@@ -67,28 +67,31 @@ impl History {
     }
 
     /// Levels of waiting and utilization of one port in the last sweeps, the oldest first.
-    pub fn of(&self, port: PortId, most: usize) -> impl Iterator<Item = (u8, u8)> {
+    pub fn port_levels(&self, port: PortId, most: usize) -> impl Iterator<Item = (u8, u8)> {
         let skipped = self.columns.len().saturating_sub(most);
-        let byte = move |(_, levels): &(u64, Levels)| levels.get(port.index()).copied();
-        self.columns.iter().skip(skipped).map(move |column| byte(column).map_or((UNTOLD, UNTOLD), both))
+        let byte = move |(_, levels): &(u64, PortLevels)| levels.get(port.index()).copied();
+        self.columns
+            .iter()
+            .skip(skipped)
+            .map(move |column| byte(column).map_or((UNKNOWN_LEVEL, UNKNOWN_LEVEL), unpack_levels))
     }
 }
 
 /// The levels of waiting and utilization in a byte.
-pub fn both(byte: u8) -> (u8, u8) {
+pub fn unpack_levels(byte: u8) -> (u8, u8) {
     (byte >> 4, byte & 15)
 }
 
 /// The byte for the rates of a port.
-pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
+pub fn pack_levels(rates: &PortRates, threshold: f64) -> u8 {
     let by_ticks = || rates.congestion().map(|ticks| waiting_level(ticks, threshold));
-    let waited = rates.time_waited().map(waited_level).or_else(by_ticks).unwrap_or(UNTOLD);
-    let used = rates.utilisation().map_or(UNTOLD, used_level);
+    let waited = rates.wait_share().map(waited_level).or_else(by_ticks).unwrap_or(UNKNOWN_LEVEL);
+    let used = rates.utilisation().map_or(UNKNOWN_LEVEL, used_level);
     (waited << 4) | used
 }
 
 /// The byte of a port with unknown levels.
-pub const NOBODY: u8 = (UNTOLD << 4) | UNTOLD;
+pub const UNKNOWN_LEVELS: u8 = (UNKNOWN_LEVEL << 4) | UNKNOWN_LEVEL;
 
 /// The level of a share of time in sevenths, rounded up; 0 where lists show 0 %.
 fn waited_level(part: f64) -> u8 {
@@ -139,17 +142,20 @@ mod tests {
 
     #[test]
     fn the_latest_are_kept_and_a_gap_is_one_column() {
-        let mut history = History::default();
-        history.gap(0);
+        let mut history = PortHistory::default();
+        history.push_gap(0);
         assert!(history.is_empty(), "before the first there is no gap");
-        for at in 0..KEPT as u64 + 2 {
+        for at in 0..MAX_SWEEPS as u64 + 2 {
             history.push(at, Arc::from([(at % 8) as u8]));
         }
-        assert_eq!((history.oldest_ms(KEPT), history.oldest_ms(2)), (Some(2), Some(KEPT as u64)));
-        history.gap(1000);
-        history.gap(1001);
-        let seen: Vec<(u8, u8)> = history.of(PortId(0), 2).collect();
-        assert_eq!(seen, [(0, 1), (UNTOLD, UNTOLD)]);
-        assert_eq!(history.of(PortId(7), 3).collect::<Vec<_>>(), [(UNTOLD, UNTOLD); 3]);
+        assert_eq!((history.oldest_ms(MAX_SWEEPS), history.oldest_ms(2)), (Some(2), Some(MAX_SWEEPS as u64)));
+        history.push_gap(1000);
+        history.push_gap(1001);
+        let seen: Vec<(u8, u8)> = history.port_levels(PortId(0), 2).collect();
+        assert_eq!(seen, [(0, 1), (UNKNOWN_LEVEL, UNKNOWN_LEVEL)]);
+        assert_eq!(
+            history.port_levels(PortId(7), 3).collect::<Vec<_>>(),
+            [(UNKNOWN_LEVEL, UNKNOWN_LEVEL); 3]
+        );
     }
 }

@@ -9,35 +9,35 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::interactive::known::{Known, Tier};
-use crate::session::interactive::screens::screen::Direction;
+use crate::session::interactive::model::{Model, SwitchRank};
+use crate::session::interactive::screens::screen::CursorDirection;
 use crate::session::interactive::table::Table;
 use fabdeck_fabric::NodeId;
 
 /// Number of switches in a line of a map of this width; a larger rank continues in the next line.
-pub fn per_line(width: u16) -> usize {
+pub fn switches_per_line(width: u16) -> usize {
     usize::from(width.saturating_sub(2) / 2).max(1)
 }
 
 /// The index in the list of the switch that an arrow leads to.
-pub fn neighbour(known: &Known, table: &Table, direction: Direction, width: u16) -> Option<usize> {
+pub fn neighbour(known: &Model, table: &Table, direction: CursorDirection, width: u16) -> Option<usize> {
     let (rank, at) = place(&known.tiers, table.row()?)?;
     let before: usize = known.tiers[..rank].iter().map(|tier| tier.switches.len()).sum();
     let here = known.tiers[rank].switches.len();
     let listed = |row: usize| table.selection.rows.iter().position(|other| *other == row);
     let beside = |at: usize| listed(before + at);
-    let line = per_line(width);
+    let line = switches_per_line(width);
     match direction {
-        Direction::Left => (0..at).rev().find_map(beside),
-        Direction::Right => (at + 1..here).find_map(beside),
-        Direction::Up if at >= line => beside(at - line),
-        Direction::Down if at / line < (here - 1) / line => beside((at + line).min(here - 1)),
-        Direction::Up => {
+        CursorDirection::Left => (0..at).rev().find_map(beside),
+        CursorDirection::Right => (at + 1..here).find_map(beside),
+        CursorDirection::Up if at >= line => beside(at - line),
+        CursorDirection::Down if at / line < (here - 1) / line => beside((at + line).min(here - 1)),
+        CursorDirection::Up => {
             let above = rank.checked_sub(1)?;
             let start = before - known.tiers[above].switches.len();
             listed(start + nearest(known, known.tiers[rank].switches[at], above, (at, line), direction)?)
         }
-        Direction::Down => {
+        CursorDirection::Down => {
             let start = before + here;
             listed(start + nearest(known, known.tiers[rank].switches[at], rank + 1, (at, line), direction)?)
         }
@@ -45,7 +45,7 @@ pub fn neighbour(known: &Known, table: &Table, direction: Direction, width: u16)
 }
 
 /// The rank of a row of the list, and the index within the rank.
-fn place(tiers: &[Tier], mut row: usize) -> Option<(usize, usize)> {
+fn place(tiers: &[SwitchRank], mut row: usize) -> Option<(usize, usize)> {
     for (rank, tier) in tiers.iter().enumerate() {
         if row < tier.switches.len() {
             return Some((rank, row));
@@ -57,11 +57,11 @@ fn place(tiers: &[Tier], mut row: usize) -> Option<(usize, usize)> {
 
 /// The nearest switch of a rank among those that a cable leads to, or among all where there is no cable.
 fn nearest(
-    known: &Known,
+    known: &Model,
     from: NodeId,
     rank: usize,
     (at, line): (usize, usize),
-    direction: Direction,
+    direction: CursorDirection,
 ) -> Option<usize> {
     let fabric = known.look.as_ref()?.fabric();
     let tier = known.tiers.get(rank)?;
@@ -73,7 +73,7 @@ fn nearest(
     let far = |place: &usize| {
         let (column, row) = (place % line, place / line);
         // From below, the last line of the rank is the nearest.
-        let rows = if direction == Direction::Up { usize::MAX - row } else { row };
+        let rows = if direction == CursorDirection::Up { usize::MAX - row } else { row };
         (column.abs_diff(at % line), rows, *place)
     };
     all.into_iter().min_by_key(far)

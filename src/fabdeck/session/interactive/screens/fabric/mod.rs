@@ -4,6 +4,6 @@ mod map;
 mod screen;
 mod tree;
 
-pub use map::per_line;
+pub use map::switches_per_line;
 pub use screen::{FabricScreen, FabricView};
 pub use tree::{TreeItem, TreeRow};

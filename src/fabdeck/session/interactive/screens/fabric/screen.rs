@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::map;
-use super::tree::{TreeItem, TreeListing, TreeRow, again_node, containers, rows};
-use crate::session::interactive::known::Known;
-use crate::session::interactive::screens::screen::{Direction, Entered, Screen};
-use crate::session::interactive::screens::table_of::TableOf;
+use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
+use crate::session::interactive::model::Model;
+use crate::session::interactive::screens::row_table::RowTable;
+use crate::session::interactive::screens::screen::{CursorDirection, EnterResult, Screen};
 use crate::session::interactive::table::Table;
-use crate::session::{Listing, Look, Rowset};
-use fabdeck_fabric::{NodeId, Resolved};
+use crate::session::{Listing, Rowset, Snapshot};
+use fabdeck_fabric::{ElementId, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FabricView {
@@ -35,7 +35,7 @@ impl FabricView {
 }
 
 /// Largest number of switches for which the tree is open at the start.
-const AT_ONCE: usize = 14;
+const OPEN_TREE_LIMIT: usize = 14;
 
 #[derive(Clone, Debug, Default)]
 pub struct FabricScreen {
@@ -43,19 +43,19 @@ pub struct FabricScreen {
     open: BTreeSet<TreeItem>,
     tree_rows: Vec<TreeRow>,
     tree: Table,
-    switches: TableOf,
-    hosts: TableOf,
+    switches: RowTable,
+    hosts: RowTable,
     /// The switches by rank, with the cursor of the map.
-    map: TableOf,
+    map: RowTable,
     /// The nodes that were entered, outermost first; the next field has the ports of the last one.
     inside: Vec<NodeId>,
-    ports: TableOf,
+    ports: RowTable,
     /// The snapshot and the order of ranks of the rows.
     of: Option<(usize, u64)>,
 }
 
 impl FabricScreen {
-    fn list(&self) -> Option<&TableOf> {
+    fn list(&self) -> Option<&RowTable> {
         match (self.inside.is_empty(), self.view) {
             (false, _) => Some(&self.ports),
             (_, FabricView::Tree) => None,
@@ -76,73 +76,73 @@ impl FabricScreen {
 
     /// Makes the rows of the tree. With `reveals`, the item at the cursor stays visible, even below a closed
     /// item.
-    fn make_tree(&mut self, known: &Known, reveals: bool) {
+    fn make_tree(&mut self, known: &Model, reveals: bool) {
         let Some(look) = &known.look else { return };
         let all = !self.tree.filter.is_empty();
         let place = self.tree.row().or(self.tree.place);
         let here = place.and_then(|row| self.tree_rows.get(row)).map(|row| row.item);
         let around = place.map_or_else(Vec::new, |row| containers(&self.tree_rows, row));
-        self.tree_rows = rows(known, look, &self.open, all);
+        self.tree_rows = tree_rows(known, look, &self.open, all);
         if reveals && here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
             self.open.extend(around);
-            self.tree_rows = rows(known, look, &self.open, all);
+            self.tree_rows = tree_rows(known, look, &self.open, all);
         }
         let mut tree = std::mem::take(&mut self.tree);
         tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
         self.tree = tree;
         let again = here.and_then(|item| self.tree_rows.iter().position(|row| row.item == item));
         if let Some(row) = again {
-            self.tree.put_on(row);
+            self.tree.move_to_row(row);
         }
         self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
     }
 
-    fn go_into(&mut self, node: NodeId, known: &Known) {
+    fn enter_node(&mut self, node: NodeId, known: &Model) {
         let Some(look) = &known.look else { return };
         self.inside.push(node);
-        self.ports = TableOf::default();
-        self.show_inside(look, known);
+        self.ports = RowTable::default();
+        self.show_ports(look, known);
     }
 
-    fn show_inside(&mut self, look: &Look, known: &Known) {
+    fn show_ports(&mut self, look: &Snapshot, known: &Model) {
         if let Some(node) = self.inside.last() {
-            self.ports.show(Rowset::ports_of(look, *node), known);
+            self.ports.set_rows(Rowset::ports_of(look, *node), known);
         }
     }
 
-    fn toggle(&mut self, item: TreeItem, known: &Known) -> Entered {
+    fn toggle(&mut self, item: TreeItem, known: &Model) -> EnterResult {
         if let TreeItem::InRack(node) | TreeItem::Host(node) = item {
-            self.go_into(node, known);
-            return Entered::Done;
+            self.enter_node(node, known);
+            return EnterResult::Done;
         }
         if let TreeItem::Port(port) = item {
-            let peer = known.look.as_deref().and_then(|look| peer_node(look, Resolved::Port(port)));
+            let peer = known.look.as_deref().and_then(|look| peer_node(look, ElementId::Port(port)));
             return match peer {
                 Some(node) => {
-                    self.go_into(node, known);
-                    Entered::Done
+                    self.enter_node(node, known);
+                    EnterResult::Done
                 }
-                None => Entered::Nothing("this port has no cable"),
+                None => EnterResult::Nothing("this port has no cable"),
             };
         }
         if !self.open.remove(&item) {
             self.open.insert(item);
         }
         self.make_tree(known, false);
-        Entered::Done
+        EnterResult::Done
     }
 }
 
 /// The node of the peer of a port.
-fn peer_node(look: &Look, what: Resolved) -> Option<NodeId> {
+fn peer_node(look: &Snapshot, what: ElementId) -> Option<NodeId> {
     match what {
-        Resolved::Port(id) => look.fabric().peer(id).map(|peer| look.fabric().port(peer).node),
+        ElementId::Port(id) => look.fabric().peer(id).map(|peer| look.fabric().port(peer).node),
         _ => None,
     }
 }
 
 impl Screen for FabricScreen {
-    fn crumbs(&self, known: &Known) -> Vec<String> {
+    fn crumbs(&self, known: &Model) -> Vec<String> {
         let mut crumbs = vec![self.view.title().to_owned()];
         if let Some(look) = &known.look {
             crumbs.extend(self.inside.iter().map(|node| look.name(*node).to_owned()));
@@ -165,11 +165,11 @@ impl Screen for FabricScreen {
     }
 
     /// A row for failures before the first reading, which no list shows.
-    fn rows_above(&self, known: &Known) -> u16 {
-        u16::from(self.inside.is_empty() && known.missing().is_some())
+    fn rows_above(&self, known: &Model) -> u16 {
+        u16::from(self.inside.is_empty() && known.missing_note().is_some())
     }
 
-    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         let look = known.look.as_deref()?;
         Some(match self.list() {
             Some(list) => list.rows.listing(look),
@@ -177,77 +177,77 @@ impl Screen for FabricScreen {
         })
     }
 
-    fn lists_switches(&self) -> bool {
+    fn has_only_switches(&self) -> bool {
         self.inside.is_empty() && matches!(self.view, FabricView::Switches | FabricView::Map)
     }
 
-    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+    fn stored_rows(&self) -> Option<&Arc<Rowset>> {
         self.list().map(|list| &list.rows)
     }
 
-    fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
         match self.list() {
-            Some(list) => list.rows.what(row),
-            None => self.tree_rows.get(row)?.item.what(known.look.as_deref()?),
+            Some(list) => list.rows.element(row),
+            None => self.tree_rows.get(row)?.item.element(known.look.as_deref()?),
         }
     }
 
-    fn enter(&mut self, known: &Known) -> Entered {
-        let Some(look) = known.look.clone() else { return Entered::Nothing("nothing was read yet") };
+    fn enter(&mut self, known: &Model) -> EnterResult {
+        let Some(look) = known.look.clone() else { return EnterResult::Nothing("nothing was read yet") };
         let tree = self.inside.is_empty() && self.view == FabricView::Tree;
         if let Some(item) = self.item().filter(|_| tree) {
             return self.toggle(item, known);
         }
         match self.current(known) {
-            Some(Resolved::Node(id)) => self.go_into(id, known),
+            Some(ElementId::Node(id)) => self.enter_node(id, known),
             Some(what) => match peer_node(&look, what) {
-                Some(node) => self.go_into(node, known),
-                None => return Entered::Nothing("this port has no cable"),
+                Some(node) => self.enter_node(node, known),
+                None => return EnterResult::Nothing("this port has no cable"),
             },
-            None => return Entered::Nothing("there is nothing under the cursor"),
+            None => return EnterResult::Nothing("there is nothing under the cursor"),
         }
-        Entered::Done
+        EnterResult::Done
     }
 
-    fn can_enter(&self, known: &Known) -> bool {
+    fn can_enter(&self, known: &Model) -> bool {
         let Some(look) = known.look.as_deref() else { return false };
         let tree = self.inside.is_empty() && self.view == FabricView::Tree;
         match (tree.then(|| self.item()).flatten(), self.current(known)) {
-            (Some(TreeItem::Port(port)), _) => peer_node(look, Resolved::Port(port)).is_some(),
-            (Some(_), _) | (None, Some(Resolved::Node(_))) => true,
+            (Some(TreeItem::Port(port)), _) => peer_node(look, ElementId::Port(port)).is_some(),
+            (Some(_), _) | (None, Some(ElementId::Node(_))) => true,
             (None, what) => what.is_some_and(|what| peer_node(look, what).is_some()),
         }
     }
 
-    fn walk(&mut self, known: &Known, direction: Direction, width: u16) -> bool {
+    fn move_by_arrow(&mut self, known: &Model, direction: CursorDirection, width: u16) -> bool {
         if !self.shows_map() {
             return false;
         }
         if let Some(to) = map::neighbour(known, &self.map.table, direction, width) {
-            self.map.table.to(to);
+            self.map.table.move_to(to);
         }
         true
     }
 
-    fn out(&mut self, known: &Known) -> bool {
+    fn step_out(&mut self, known: &Model) -> bool {
         if self.inside.pop().is_none() {
             return false;
         }
         if let Some(look) = known.look.clone() {
-            self.ports = TableOf::default();
-            self.show_inside(&look, known);
+            self.ports = RowTable::default();
+            self.show_ports(&look, known);
         }
         true
     }
 
     /// A filter in the tree also searches closed items.
-    fn filtered(&mut self, known: &Known) {
+    fn update_filter(&mut self, known: &Model) {
         if self.list().is_none() {
             self.make_tree(known, true);
         }
     }
 
-    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
         self.inside.clear();
         let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
         let count = FabricView::ALL.len();
@@ -256,9 +256,9 @@ impl Screen for FabricScreen {
         Ok(())
     }
 
-    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
-        self.open = self.open.iter().filter_map(|item| item.in_another(again)).collect();
-        let inside = self.inside.iter().map_while(|node| again_node(*node, again));
+    fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.open = self.open.iter().filter_map(|item| item.map_ids(again)).collect();
+        let inside = self.inside.iter().map_while(|node| map_node(*node, again));
         self.inside = inside.collect();
         let tables = [&mut self.tree, &mut self.switches.table, &mut self.hosts.table, &mut self.map.table];
         for table in tables.into_iter().chain([&mut self.ports.table]) {
@@ -266,7 +266,7 @@ impl Screen for FabricScreen {
         }
     }
 
-    fn refresh(&mut self, known: &Known) {
+    fn refresh(&mut self, known: &Model) {
         let Some(look) = known.look.clone() else { return };
         let of = (Arc::as_ptr(&look) as usize, known.arranged);
         if self.of == Some(of) {
@@ -275,28 +275,28 @@ impl Screen for FabricScreen {
         // A small tree fits on a screen, so it is open from the start.
         let first = self.of.is_none_or(|(_, arranged)| arranged == 0);
         let switches: usize = known.tiers.iter().map(|tier| tier.switches.len()).sum();
-        if first && self.open.is_empty() && switches <= AT_ONCE {
+        if first && self.open.is_empty() && switches <= OPEN_TREE_LIMIT {
             // Racks and hosts stay closed, because hosts are shown at their switches.
             self.open.extend((0..known.tiers.len()).map(TreeItem::Tier));
         }
         self.of = Some(of);
         if !self.inside.is_empty() {
-            self.show_inside(&look, known);
+            self.show_ports(&look, known);
         }
-        self.switches.show(Rowset::switches(&look), known);
-        self.hosts.show(Rowset::hosts(&look), known);
+        self.switches.set_rows(Rowset::switches(&look), known);
+        self.hosts.set_rows(Rowset::hosts(&look), known);
         let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
-        self.map.show(Rowset::Switches(by_rank), known);
+        self.map.set_rows(Rowset::Switches(by_rank), known);
         self.make_tree(known, false);
     }
 
-    fn command(&self, known: &Known) -> Option<String> {
-        let unique = |look: &Look, node: NodeId| look.names.unique(look.fabric(), node);
+    fn command(&self, known: &Model) -> Option<String> {
+        let unique = |look: &Snapshot, node: NodeId| look.names.unique_name(look.fabric(), node);
         let node = self.inside.last().and_then(|node| Some(unique(known.look.as_ref()?, *node)));
         Some(match (node, self.view) {
             (Some(name), _) => format!(
                 "show ports --filter {}",
-                crate::session::interactive::quoted(&format!("node=\"{name}\""))
+                crate::session::interactive::quote_for_shell(&format!("node=\"{name}\""))
             ),
             (None, FabricView::Hosts) => "show hosts".to_owned(),
             (None, _) => "show switches".to_owned(),
@@ -307,7 +307,7 @@ impl Screen for FabricScreen {
         self.list().is_some()
     }
 
-    fn when_empty(&self, known: &Known) -> String {
+    fn empty_text(&self, known: &Model) -> String {
         if known.tiers.is_empty() && known.look.as_ref().is_some_and(|look| look.fabric().switch_count() > 0)
         {
             return "the switches are being sorted by rank".to_owned();
@@ -317,7 +317,7 @@ impl Screen for FabricScreen {
 }
 
 impl FabricScreen {
-    fn refilter(&mut self, known: &Known) {
+    fn refilter(&mut self, known: &Model) {
         match (self.inside.is_empty(), self.view) {
             (false, _) => self.ports.refresh(known),
             (_, FabricView::Tree) => self.make_tree(known, false),

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::session::interactive::known::Known;
-use crate::session::{Column, Kind, Listing, Look, Value, counted};
-use fabdeck_fabric::{NodeId, PortId, PortNum, PortState, Resolved};
+use crate::session::interactive::model::Model;
+use crate::session::{Column, FieldKind, Listing, Snapshot, Value, count_words};
+use fabdeck_fabric::{ElementId, NodeId, PortId, PortNum, PortState};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TreeItem {
@@ -30,25 +30,25 @@ pub struct TreeRow {
 
 impl TreeItem {
     /// The element of a row. The port of a switch stands for the host at its other end, where there is one.
-    pub fn what(self, look: &Look) -> Option<Resolved> {
+    pub fn element(self, look: &Snapshot) -> Option<ElementId> {
         match self {
             Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => None,
-            Self::Node(id) | Self::InRack(id) | Self::Host(id) => Some(Resolved::Node(id)),
-            Self::Port(id) => Some(host_behind(look, id).map_or(Resolved::Port(id), Resolved::Node)),
+            Self::Node(id) | Self::InRack(id) | Self::Host(id) => Some(ElementId::Node(id)),
+            Self::Port(id) => Some(host_behind(look, id).map_or(ElementId::Port(id), ElementId::Node)),
         }
     }
 }
 
 impl TreeItem {
     /// Converts the item to another snapshot; ranks and racks are identified by their index.
-    pub fn in_another(self, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<Self> {
+    pub fn map_ids(self, again: &dyn Fn(ElementId) -> Option<ElementId>) -> Option<Self> {
         Some(match self {
             Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => self,
-            Self::Node(id) => Self::Node(again_node(id, again)?),
-            Self::InRack(id) => Self::InRack(again_node(id, again)?),
-            Self::Host(id) => Self::Host(again_node(id, again)?),
-            Self::Port(id) => match again(Resolved::Port(id))? {
-                Resolved::Port(id) => Self::Port(id),
+            Self::Node(id) => Self::Node(map_node(id, again)?),
+            Self::InRack(id) => Self::InRack(map_node(id, again)?),
+            Self::Host(id) => Self::Host(map_node(id, again)?),
+            Self::Port(id) => match again(ElementId::Port(id))? {
+                ElementId::Port(id) => Self::Port(id),
                 _ => return None,
             },
         })
@@ -56,14 +56,14 @@ impl TreeItem {
 }
 
 /// The same node in another snapshot.
-pub fn again_node(id: NodeId, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<NodeId> {
-    match again(Resolved::Node(id))? {
-        Resolved::Node(id) => Some(id),
+pub fn map_node(id: NodeId, again: &dyn Fn(ElementId) -> Option<ElementId>) -> Option<NodeId> {
+    match again(ElementId::Node(id))? {
+        ElementId::Node(id) => Some(id),
         _ => None,
     }
 }
 
-fn host_behind(look: &Look, port: PortId) -> Option<NodeId> {
+fn host_behind(look: &Snapshot, port: PortId) -> Option<NodeId> {
     let fabric = look.fabric();
     let node = fabric.port(fabric.peer(port)?).node;
     (!fabric.node(node).is_switch()).then_some(node)
@@ -81,7 +81,7 @@ pub fn containers(rows: &[TreeRow], row: usize) -> Vec<TreeItem> {
 }
 
 /// The visible rows when these items are open; with `all`, every row for a search.
-pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) -> Vec<TreeRow> {
+pub fn tree_rows(known: &Model, look: &Snapshot, open: &BTreeSet<TreeItem>, all: bool) -> Vec<TreeRow> {
     let open = |item: &TreeItem| all || open.contains(item);
     let mut rows = Vec::new();
     for (at, tier) in known.tiers.iter().enumerate() {
@@ -108,7 +108,7 @@ pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) ->
 }
 
 /// The hosts after the ranks: by rack, and all of them by name.
-fn hosts(known: &Known, open: &dyn Fn(&TreeItem) -> bool) -> Vec<TreeRow> {
+fn hosts(known: &Model, open: &dyn Fn(&TreeItem) -> bool) -> Vec<TreeRow> {
     let mut rows = Vec::new();
     if !known.racks.is_empty() {
         rows.push(TreeRow { depth: 0, item: TreeItem::Racks });
@@ -135,15 +135,16 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
         Column::new(id.into(), title.into(), kind, about.into())
     };
-    let amount = |id, title, about| Column { largest_first: true, ..column(id, title, Kind::Number, about) };
+    let amount =
+        |id, title, about| Column { largest_first: true, ..column(id, title, FieldKind::Number, about) };
     vec![
         column(
             "name",
             "NAME",
-            Kind::Text,
+            FieldKind::Text,
             "rank, switch, port with what is at its other end, rack (hosts on the same switches), or host",
         ),
-        column("lid", "LID", Kind::Number, "base LID"),
+        column("lid", "LID", FieldKind::Number, "base LID"),
         amount("hosts", "HOSTS", "hosts attached"),
         amount("links", "LINKS", "cables to other switches"),
         // The order begins with trouble, because an item without trouble has an empty text.
@@ -152,7 +153,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             ..column(
                 "state",
                 "STATE",
-                Kind::Text,
+                FieldKind::Text,
                 "marked, degraded, down, with errors beyond their threshold, or how many inside are; nothing when all is well",
             )
         },
@@ -160,8 +161,8 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
 });
 
 pub struct TreeListing<'s> {
-    pub known: &'s Known,
-    pub look: &'s Look,
+    pub known: &'s Model,
+    pub look: &'s Snapshot,
     pub rows: &'s [TreeRow],
     pub open: &'s BTreeSet<TreeItem>,
 }
@@ -177,14 +178,14 @@ impl TreeListing<'_> {
         };
         let text = match row.item {
             TreeItem::Tier(at) => self.known.tiers.get(at).map_or_else(String::new, |tier| {
-                format!("{} ({})", tier.name, counted(tier.switches.len(), "switch", "switches"))
+                format!("{} ({})", tier.name, count_words(tier.switches.len(), "switch", "switches"))
             }),
             TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => self.look.name(id).to_owned(),
             TreeItem::Racks => {
                 format!("racks ({}, by switch)", self.known.racks.len())
             }
             TreeItem::Rack(at) => self.known.racks.get(at).map_or_else(String::new, |rack| rack.name.clone()),
-            TreeItem::Hosts => format!("hosts ({})", counted(self.known.hosts.len(), "host", "hosts")),
+            TreeItem::Hosts => format!("hosts ({})", count_words(self.known.hosts.len(), "host", "hosts")),
             TreeItem::Port(id) => {
                 let port = self.look.fabric().port(id);
                 // A port that is up has a peer, even if the peer did not answer.
@@ -264,7 +265,7 @@ impl Listing for TreeListing<'_> {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "the fabric has no switch"
     }
 }

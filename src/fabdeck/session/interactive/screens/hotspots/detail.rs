@@ -1,21 +1,22 @@
 //! The details of a port during a watch, in the words of the command `hotspots`.
 
 use crate::session::hotspots::{
-    HELD, HOT, LINK, WAY, held_words, hot_words, link_words, narrow_line, per_cent, way_words,
+    HELD_LABEL, HOT_LABEL, LINK_LABEL, WAY_LABEL, held_words, hot_words, link_words, narrow_line, per_cent,
+    way_words,
 };
-use crate::session::interactive::known::Known;
-use crate::session::interactive::screens::details::{Detail, Line, Whole};
+use crate::session::interactive::model::Model;
+use crate::session::interactive::screens::details::{DetailLine, DetailPage, ElementDetail};
 use crate::session::interactive::screens::{Screen, ScreenId};
-use crate::session::interactive::state::State;
-use crate::session::{HotPort, HotRole, Look, digits_in_groups, steps};
-use fabdeck_fabric::Resolved;
-use fabdeck_fabric::counters::Trouble;
+use crate::session::interactive::state::SessionState;
+use crate::session::{HotPort, HotRole, Snapshot, digits_in_groups, level_digits};
+use fabdeck_fabric::ElementId;
+use fabdeck_fabric::counters::LinkProblem;
 
 /// The reason for the role of a port, and its rates in the last interval.
-pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
+pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
     let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
-    let Some(row) = reading.port(what) else { return Vec::new() };
-    let mut lines = why(look, row);
+    let Some(row) = reading.port_row_of(what) else { return Vec::new() };
+    let mut lines = reason_lines(look, row);
     if lines.is_empty() {
         let untold =
             "whether it waits is not known: it does not count it, is stuck at its maximum, or did not answer";
@@ -39,32 +40,32 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
     lines
 }
 
-fn why(look: &Look, row: &HotPort) -> Vec<Line> {
+fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
     let mut lines = Vec::new();
     if let (Some(at), Some(role)) = (&row.waits, row.role) {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
         lines.push(match (role, row.held) {
-            (_, Some(held)) => (HELD, held_words(look, at, held, alone, row.limit)),
+            (_, Some(held)) => (HELD_LABEL, held_words(look, at, held, alone, row.limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
-                (HOT, hot_words(look, adapter, at, row.limit))
+                (HOT_LABEL, hot_words(look, adapter, at, row.limit))
             }
-            _ => (WAY, way_words(look, at, row.limit)),
+            _ => (WAY_LABEL, way_words(look, at, row.limit)),
         });
         if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
             lines.push(narrow_line(role == HotRole::StandsStill));
         }
     }
     if let Some(link) = look.fabric().port(row.port).link {
-        let words = |(why, limit)| (LINK, link_words(look, &Trouble { link, why }, limit));
+        let words = |(why, limit)| (LINK_LABEL, link_words(look, &LinkProblem { link, why }, limit));
         lines.extend(row.troubles().map(words));
     }
     lines
 }
 
 /// The meaning of a level of waiting.
-fn scale(row: &HotPort) -> &'static str {
+fn level_scale(row: &HotPort) -> &'static str {
     match row.time_waited {
         Some(_) => "in sevenths of the time",
         None => "4 and more above the threshold",
@@ -72,23 +73,26 @@ fn scale(row: &HotPort) -> &'static str {
 }
 
 /// The details of the port at the cursor: reason, rates, history in digits, and the details of any port.
-pub fn hot_detail(state: &State) -> Option<Whole> {
+pub fn hot_detail(state: &SessionState) -> Option<DetailPage> {
     if state.screen != ScreenId::Hotspots {
         return None;
     }
-    let (known, look) = (&state.known, state.look()?);
+    let (known, look) = (&state.known, state.snapshot()?);
     let what = state.screens.hotspots.current(known)?;
     let mut lines = hot_lines(known, what);
-    if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port(what)) {
-        lines.push(("waited", format!("{} in the last sweeps, {}", steps(&row.waited_levels), scale(row))));
+    if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port_row_of(what)) {
+        lines.push((
+            "waited",
+            format!("{} in the last sweeps, {}", level_digits(&row.waited_levels), level_scale(row)),
+        ));
         lines.push((
             "load",
-            format!("{} in the last sweeps, in eighths of its link", steps(&row.used_levels)),
+            format!("{} in the last sweeps, in eighths of its link", level_digits(&row.used_levels)),
         ));
     }
-    let detail = Detail(what);
+    let detail = ElementDetail(what);
     lines.extend(detail.lines(known));
     let title = detail.title(look);
     let pairs = lines;
-    Some(Whole { title, pairs, ports: Vec::new() })
+    Some(DetailPage { title, pairs, ports: Vec::new() })
 }

@@ -4,4 +4,4 @@ mod detail;
 mod screen;
 
 pub use detail::{hot_detail, hot_lines};
-pub use screen::{HotView, HotspotsScreen};
+pub use screen::{HotspotsScreen, HotspotsView};

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::session::interactive::known::Known;
-use crate::session::interactive::screens::screen::{Entered, Screen};
-use crate::session::interactive::screens::table_of::TableOf;
+use crate::session::interactive::model::Model;
+use crate::session::interactive::screens::row_table::RowTable;
+use crate::session::interactive::screens::screen::{EnterResult, Screen};
 use crate::session::interactive::table::Table;
 use crate::session::interactive::timeline::Playback;
-use crate::session::interactive::watch::{Reading, empty_words, interval_words};
+use crate::session::interactive::watch::{WatchVerdict, empty_words, interval_words};
 use crate::session::{Listing, Rowset};
-use fabdeck_fabric::Resolved;
+use fabdeck_fabric::ElementId;
 
 /// The view: ports with a verdict, or all ports in an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum HotView {
+pub enum HotspotsView {
     #[default]
     Verdicts,
     Waiting,
@@ -21,7 +21,7 @@ pub enum HotView {
     Errors,
 }
 
-impl HotView {
+impl HotspotsView {
     pub const ALL: [Self; 4] = [Self::Verdicts, Self::Waiting, Self::Data, Self::Errors];
 
     pub fn title(self) -> &'static str {
@@ -34,12 +34,12 @@ impl HotView {
     }
 
     /// Whether the view is an order of all ports.
-    pub fn sorts(self) -> bool {
-        self.field().is_some()
+    pub fn is_order(self) -> bool {
+        self.sort_field().is_some()
     }
 
     /// The field of the order.
-    fn field(self) -> Option<&'static str> {
+    fn sort_field(self) -> Option<&'static str> {
         match self {
             Self::Verdicts => None,
             Self::Waiting => Some("waiting"),
@@ -51,15 +51,15 @@ impl HotView {
 
 #[derive(Debug, Default)]
 pub struct HotspotsScreen {
-    pub view: HotView,
-    verdicts: TableOf,
+    pub view: HotspotsView,
+    verdicts: RowTable,
     /// The rows in the order of ports, so that a row has the same port after every sweep.
-    ports: TableOf,
+    ports: RowTable,
 }
 
 impl HotspotsScreen {
-    fn list(&self) -> &TableOf {
-        if self.view == HotView::Verdicts { &self.verdicts } else { &self.ports }
+    fn list(&self) -> &RowTable {
+        if self.view == HotspotsView::Verdicts { &self.verdicts } else { &self.ports }
     }
 
     /// The list of all ports.
@@ -68,28 +68,29 @@ impl HotspotsScreen {
     }
 
     /// Takes over the rows of a sweep. The cursor stays on its port.
-    pub fn judged(&mut self, reading: &Reading, known: &Known) {
-        let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.what(row));
+    pub fn set_verdict(&mut self, reading: &WatchVerdict, known: &Model) {
+        let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.element(row));
         self.verdicts.rows = reading.verdicts.clone();
         self.verdicts.refresh(known);
         let rows = self.verdicts.table.selection.rows.iter();
-        let same = rows.enumerate().find(|(_, row)| port.is_some() && self.verdicts.rows.what(**row) == port);
+        let same =
+            rows.enumerate().find(|(_, row)| port.is_some() && self.verdicts.rows.element(**row) == port);
         if let Some(at) = same.map(|(at, _)| at) {
-            self.verdicts.table.to(at);
+            self.verdicts.table.move_to(at);
         }
-        self.ports.take(&reading.ports, known);
+        self.ports.set_update(&reading.ports, known);
     }
 
     /// Clears the rows, when their ports are no longer valid.
-    pub fn begin_anew(&mut self, known: &Known) {
+    pub fn reset(&mut self, known: &Model) {
         for list in [&mut self.verdicts, &mut self.ports] {
-            list.show(Rowset::Hot(Vec::new()), known);
+            list.set_rows(Rowset::Hot(Vec::new()), known);
         }
     }
 }
 
 impl Screen for HotspotsScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         vec![self.view.title().to_owned()]
     }
 
@@ -98,55 +99,55 @@ impl Screen for HotspotsScreen {
     }
 
     fn table_mut(&mut self) -> &mut Table {
-        if self.view == HotView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
+        if self.view == HotspotsView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
     }
 
     /// `None` for an empty list, because the screen has a more specific text for it.
-    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         let rows = &self.list().rows;
         if rows.count() == 0 { None } else { Some(rows.listing(known.look.as_deref()?)) }
     }
 
     /// A row for the summary of the verdict.
-    fn rows_above(&self, known: &Known) -> u16 {
+    fn rows_above(&self, known: &Model) -> u16 {
         u16::from(known.watch.reading.is_some())
     }
 
-    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+    fn stored_rows(&self) -> Option<&Arc<Rowset>> {
         Some(&self.list().rows)
     }
 
-    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
-        self.list().rows.what(row)
+    fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
+        self.list().rows.element(row)
     }
 
-    fn enter(&mut self, _: &Known) -> Entered {
-        Entered::Nothing("a port has nothing inside; d shows all that is known of it")
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        EnterResult::Nothing("a port has nothing inside; d shows all that is known of it")
     }
 
-    fn can_enter(&self, _: &Known) -> bool {
+    fn can_enter(&self, _: &Model) -> bool {
         false
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         false
     }
 
-    fn next_view(&mut self, _: &Known, forward: bool) -> Result<(), &'static str> {
-        let all = HotView::ALL;
+    fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
+        let all = HotspotsView::ALL;
         let at = all.iter().position(|view| *view == self.view).unwrap_or(0);
         let by = if forward { 1 } else { all.len() - 1 };
         self.view = all[(at + by) % all.len()];
-        if let Some(field) = self.view.field() {
+        if let Some(field) = self.view.sort_field() {
             self.ports.table.sort = Some((field.to_owned(), true));
         }
         Ok(())
     }
 
     /// The rows change only with a sweep.
-    fn refresh(&mut self, _: &Known) {}
+    fn refresh(&mut self, _: &Model) {}
 
-    fn command(&self, known: &Known) -> Option<String> {
+    fn command(&self, known: &Model) -> Option<String> {
         let interval = known.watch.settings.interval_ms;
         // For a recording, the interval is the time between two of its moments.
         let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
@@ -162,7 +163,7 @@ impl Screen for HotspotsScreen {
         false
     }
 
-    fn when_empty(&self, known: &Known) -> String {
+    fn empty_text(&self, known: &Model) -> String {
         empty_words(&known.watch)
     }
 }

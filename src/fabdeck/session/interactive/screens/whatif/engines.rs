@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::session::interactive::known::{Known, Proposed};
-use crate::session::{Column, Comparison, EngineRow, Kind, Listing, Value};
+use crate::session::interactive::model::{Model, ProposalState};
+use crate::session::{Column, EngineComparison, EngineRow, FieldKind, Listing, Value};
 use fabdeck_routing::{ENGINES, Engine};
 
 /// The order of columns, the most important first; a screen shows as many as fit.
-const ORDER: [&str; 16] = [
+const COLUMN_ORDER: [&str; 16] = [
     "engine",
     "state",
     "lost",
@@ -29,7 +29,7 @@ const ORDER: [&str; 16] = [
 static STATE: Column = Column::new(
     Cow::Borrowed("state"),
     Cow::Borrowed("STATE"),
-    Kind::Text,
+    FieldKind::Text,
     Cow::Borrowed(
         "not asked, waiting for another, under way, refused, clean, or with findings; (old): asked with other jobs than those of now",
     ),
@@ -38,20 +38,20 @@ static STATE: Column = Column::new(
 /// The columns for engines with jobs in their request.
 static JOBS: [Column; 2] = [
     when_known(
-        Kind::Number,
+        FieldKind::Number,
         "jobs_max",
         "JOBS EFI",
         "effective edge forwarding index: the most paths within jobs over one channel",
     ),
     when_known(
-        Kind::Decimal,
+        FieldKind::Decimal,
         "jobs_dark_fiber",
         "JOBS DARK",
         "percent of channels that no path within a job crosses",
     ),
 ];
 
-const fn when_known(kind: Kind, id: &'static str, title: &'static str, about: &'static str) -> Column {
+const fn when_known(kind: FieldKind, id: &'static str, title: &'static str, about: &'static str) -> Column {
     let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
     let mut column = Column::new(id, title, kind, about);
     (column.shown, column.when_known, column.largest_first) = (false, true, true);
@@ -69,20 +69,20 @@ enum Origin {
 
 /// All engines of the registry, whether requested or not.
 #[derive(Debug)]
-pub struct Engines {
-    comparison: Comparison,
+pub struct EngineRows {
+    comparison: EngineComparison,
     /// The columns in their order.
     columns: Vec<(Column, Origin)>,
     states: Vec<&'static str>,
 }
 
-impl Engines {
-    pub fn new(known: &Known) -> Self {
+impl EngineRows {
+    pub fn new(known: &Model) -> Self {
         let row = |engine: &&Engine| match known.proposed.get(engine.id) {
-            Some(Proposed::Done { row, .. }) => row.as_ref().clone(),
-            _ => EngineRow::unasked(engine.id),
+            Some(ProposalState::Done { row, .. }) => row.as_ref().clone(),
+            _ => EngineRow::not_requested(engine.id),
         };
-        let comparison = Comparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect());
+        let comparison = EngineComparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect());
         let of_comparison =
             |id: &str| (0..comparison.column_count()).find(|at| comparison.column(*at).id == id);
         let column = |id: &&str| match of_comparison(id) {
@@ -92,29 +92,29 @@ impl Engines {
             None => (STATE.clone(), Origin::State),
         };
         Self {
-            columns: ORDER.iter().map(column).collect(),
+            columns: COLUMN_ORDER.iter().map(column).collect(),
             comparison,
             states: ENGINES.iter().map(|engine| state(known, engine)).collect(),
         }
     }
 }
 
-impl Default for Engines {
+impl Default for EngineRows {
     fn default() -> Self {
-        Self::new(&Known::default())
+        Self::new(&Model::default())
     }
 }
 
 /// The state of an engine, in a word.
-pub fn state(known: &Known, engine: &Engine) -> &'static str {
+pub fn state(known: &Model, engine: &Engine) -> &'static str {
     match known.proposed.get(engine.id) {
         None => "-",
-        Some(Proposed::Waiting) => "waiting",
-        Some(Proposed::Under(_)) => "under way",
-        Some(Proposed::Done { outcome: Err(_), .. }) => "refused",
-        Some(Proposed::Done { outcome: Ok(proposal), row }) => {
-            let others = row.jobs.is_some() && known.jobs.others_run();
-            match (proposal.report.findings(), others) {
+        Some(ProposalState::Waiting) => "waiting",
+        Some(ProposalState::Under(_)) => "under way",
+        Some(ProposalState::Done { outcome: Err(_), .. }) => "refused",
+        Some(ProposalState::Done { outcome: Ok(proposal), row }) => {
+            let others = row.jobs.is_some() && known.jobs.engines_have_other_jobs();
+            match (proposal.report.has_findings(), others) {
                 (true, true) => "findings (old)",
                 (true, false) => "findings",
                 (false, true) => "clean (old)",
@@ -124,7 +124,7 @@ pub fn state(known: &Known, engine: &Engine) -> &'static str {
     }
 }
 
-impl Listing for Engines {
+impl Listing for EngineRows {
     fn column_count(&self) -> usize {
         self.columns.len()
     }
@@ -147,7 +147,7 @@ impl Listing for Engines {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "there is no engine"
     }
 }

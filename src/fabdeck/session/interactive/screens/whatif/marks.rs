@@ -3,38 +3,39 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::session::interactive::known::Known;
-use crate::session::{Column, Kind, Listing, Value};
-use fabdeck_fabric::Resolved;
+use crate::session::interactive::model::Model;
+use crate::session::{Column, FieldKind, Listing, Value};
+use fabdeck_fabric::ElementId;
 
 static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
         Column::new(id.into(), title.into(), kind, about.into())
     };
-    let amount = |id, title, about| Column { largest_first: true, ..column(id, title, Kind::Number, about) };
+    let amount =
+        |id, title, about| Column { largest_first: true, ..column(id, title, FieldKind::Number, about) };
     vec![
-        column("element", "MARKED AS FAILED", Kind::Text, "the element"),
+        column("element", "MARKED AS FAILED", FieldKind::Text, "the element"),
         amount("pairs", "LOST ALONE", "pairs that this mark takes by itself, until rerouted"),
     ]
 });
 
 /// The marks in the order of the fabric.
 #[derive(Clone, Debug, Default)]
-pub struct Marks {
-    pub marks: Vec<(Resolved, String, Option<u64>)>,
+pub struct MarkRows {
+    pub marks: Vec<(ElementId, String, Option<u64>)>,
 }
 
-impl Marks {
-    pub fn new(known: &Known) -> Self {
+impl MarkRows {
+    pub fn new(known: &Model) -> Self {
         let elements = known.cost.iter().flat_map(|cost| &cost.lost.elements);
-        let pairs: BTreeMap<Resolved, u64> = elements.map(|element| (element.what, element.pairs)).collect();
-        let alone = |what: Resolved| pairs.get(&what).copied();
+        let pairs: BTreeMap<ElementId, u64> = elements.map(|element| (element.what, element.pairs)).collect();
+        let alone = |what: ElementId| pairs.get(&what).copied();
         let mark = |what| (what, known.element(what).unwrap_or_default(), alone(what));
         Self { marks: known.marks.iter().map(mark).collect() }
     }
 }
 
-impl Listing for Marks {
+impl Listing for MarkRows {
     fn column_count(&self) -> usize {
         COLUMNS.len()
     }
@@ -55,7 +56,7 @@ impl Listing for Marks {
         }
     }
 
-    fn when_empty(&self) -> &str {
+    fn empty_text(&self) -> &str {
         "nothing is marked: f on any screen marks what the cursor is on"
     }
 }

@@ -1,12 +1,12 @@
 //! The screen What-if has two lists, engines and marks, and a page for one engine.
 
-use super::engines::Engines;
-use super::marks::Marks;
+use super::engines::EngineRows;
+use super::marks::MarkRows;
 use crate::session::Listing;
-use crate::session::interactive::known::{Known, Proposed};
-use crate::session::interactive::screens::screen::{Entered, Screen};
+use crate::session::interactive::model::{Model, ProposalState};
+use crate::session::interactive::screens::screen::{EnterResult, Screen};
 use crate::session::interactive::table::Table;
-use fabdeck_fabric::Resolved;
+use fabdeck_fabric::ElementId;
 use fabdeck_routing::{ENGINES, Engine};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,9 +23,9 @@ pub struct WhatifScreen {
     pub page: Option<&'static Engine>,
     /// The first visible row of the page.
     pub top: usize,
-    marks: Marks,
+    marks: MarkRows,
     marks_table: Table,
-    engines: Engines,
+    engines: EngineRows,
     engines_table: Table,
 }
 
@@ -37,7 +37,7 @@ impl WhatifScreen {
 }
 
 impl Screen for WhatifScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
         let pane = match self.pane {
             WhatifPane::Engines => "engines",
             WhatifPane::Marks => "marks",
@@ -60,53 +60,54 @@ impl Screen for WhatifScreen {
         }
     }
 
-    fn listing<'s>(&'s self, _: &'s Known) -> Option<Box<dyn Listing + 's>> {
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
         Some(match self.pane {
-            WhatifPane::Engines => Box::new(Borrowed(&self.engines)),
-            WhatifPane::Marks => Box::new(Borrowed(&self.marks)),
+            WhatifPane::Engines => Box::new(ListingRef(&self.engines)),
+            WhatifPane::Marks => Box::new(ListingRef(&self.marks)),
         })
     }
 
     /// Rows for the marks, the lost pairs, the expected loss of random links, and a blank.
-    fn rows_above(&self, _: &Known) -> u16 {
+    fn rows_above(&self, _: &Model) -> u16 {
         if self.page.is_some() { 0 } else { 5 }
     }
 
-    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+    fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
         match self.pane {
             WhatifPane::Engines => None,
             WhatifPane::Marks => self.marks.marks.get(row).map(|(what, ..)| *what),
         }
     }
 
-    fn enter(&mut self, known: &Known) -> Entered {
+    fn enter(&mut self, known: &Model) -> EnterResult {
         match self.pane {
-            WhatifPane::Marks => Entered::Nothing("f takes the mark away"),
+            WhatifPane::Marks => EnterResult::Nothing("f takes the mark away"),
             WhatifPane::Engines => {
                 let engine = self.engines_table.row().and_then(|row| ENGINES.get(row));
-                match engine
-                    .filter(|engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. })))
-                {
+                match engine.filter(|engine| {
+                    matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }))
+                }) {
                     Some(engine) => {
                         (self.page, self.top) = (Some(engine), 0);
-                        Entered::Done
+                        EnterResult::Done
                     }
-                    None => Entered::Nothing("this engine was not asked yet: p asks all of them"),
+                    None => EnterResult::Nothing("this engine was not asked yet: p asks all of them"),
                 }
             }
         }
     }
 
-    fn can_enter(&self, known: &Known) -> bool {
-        let done = |engine: &Engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }));
+    fn can_enter(&self, known: &Model) -> bool {
+        let done =
+            |engine: &Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         self.page.is_none() && self.pane == WhatifPane::Engines && self.engine().is_some_and(done)
     }
 
-    fn out(&mut self, _: &Known) -> bool {
+    fn step_out(&mut self, _: &Model) -> bool {
         self.page.take().is_some()
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.page = None;
         self.pane = match self.pane {
             WhatifPane::Engines => WhatifPane::Marks,
@@ -115,28 +116,29 @@ impl Screen for WhatifScreen {
         Ok(())
     }
 
-    fn refresh(&mut self, known: &Known) {
-        self.marks = Marks::new(known);
+    fn refresh(&mut self, known: &Model) {
+        self.marks = MarkRows::new(known);
         self.marks_table.refresh(&self.marks);
-        self.engines = Engines::new(known);
+        self.engines = EngineRows::new(known);
         self.engines_table.refresh(&self.engines);
-        let done = |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }));
+        let done =
+            |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         self.page = self.page.filter(|engine| done(engine));
     }
 
-    fn command(&self, _: &Known) -> Option<String> {
+    fn command(&self, _: &Model) -> Option<String> {
         Some("whatif".to_owned())
     }
 
-    fn when_empty(&self, _: &Known) -> String {
+    fn empty_text(&self, _: &Model) -> String {
         "nothing is marked: f on any screen marks what the cursor is on".to_owned()
     }
 }
 
 /// A reference to a listing that another struct owns.
-struct Borrowed<'s, L>(&'s L);
+struct ListingRef<'s, L>(&'s L);
 
-impl<L: Listing> Listing for Borrowed<'_, L> {
+impl<L: Listing> Listing for ListingRef<'_, L> {
     fn column_count(&self) -> usize {
         self.0.column_count()
     }
@@ -153,7 +155,7 @@ impl<L: Listing> Listing for Borrowed<'_, L> {
         self.0.cell(row, column)
     }
 
-    fn when_empty(&self) -> &str {
-        self.0.when_empty()
+    fn empty_text(&self) -> &str {
+        self.0.empty_text()
     }
 }

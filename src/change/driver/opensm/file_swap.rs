@@ -1,0 +1,289 @@
+//! Replaces files so that OpenSM never reads a partial one, and so that a later process can restore the old ones.
+//!
+//! ```text
+//! active.lft                 what OpenSM reads: a file there goes live by itself at the next trap
+//! active.lft.fabdeck-new     the new file until it is armed; OpenSM does not know that name
+//! active.lft.fabdeck-before  the old file; if there was none, the tables that were in force
+//! active.lft.fabdeck-note    the plan, and which file went where; durable before the first file is armed
+//! ```
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::RollbackRemainder;
+
+/// The files that a plan has put in place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SwapRecord {
+    /// The hash of the plan.
+    pub plan: String,
+    pub files: Vec<ReplacedFile>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReplacedFile {
+    pub file: PathBuf,
+    /// Hashes of the new file and of the old one; `None` if there was no old file.
+    pub wrote: String,
+    pub before: Option<String>,
+    /// If there was no old file: the hash of a file with the tables that were in force, which a rollback uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
+}
+
+/// A path, and the content that it is to have.
+pub type FileContent = (PathBuf, Vec<u8>);
+
+/// New files beside the active ones, copies of the old ones, and a note of both: durable, and not yet read by OpenSM.
+#[derive(Debug)]
+pub struct StagedFiles(SwapRecord);
+
+fn sibling_path(file: &Path, word: &str) -> PathBuf {
+    let mut name = file.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+    name.push(format!(".fabdeck-{word}"));
+    file.with_file_name(name)
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// The content of a file; `None` if there is no file.
+pub fn read_if_exists(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The file that a symbolic link leads to: renaming over the link itself would replace the link.
+pub fn resolve_link(file: &Path) -> PathBuf {
+    fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
+fn write_durably(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut open = File::create(file)?;
+    open.write_all(bytes)?;
+    open.sync_all()
+}
+
+/// Syncs the folder of a file, so that renames and removals in it survive a crash.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Renames over a file, and keeps that file's mode.
+fn rename_over(from: &Path, file: &Path) -> io::Result<()> {
+    if let Ok(there) = fs::metadata(file) {
+        fs::set_permissions(from, there.permissions())?;
+    }
+    fs::rename(from, file)?;
+    sync_folder(file)
+}
+
+impl StagedFiles {
+    /// Writes all files. The note lies beside the first file. If that one does not exist now, `stand_in` is stored for
+    /// a rollback.
+    pub fn prepare(plan: &str, files: &[FileContent], stand_in: Option<&[u8]>) -> io::Result<Self> {
+        let mut note = SwapRecord { plan: plan.to_owned(), files: Vec::new() };
+        for (file, bytes) in files {
+            let before = read_if_exists(file)?;
+            let stand_in = stand_in.filter(|_| before.is_none() && note.files.is_empty());
+            if let Some(back) = before.as_deref().or(stand_in) {
+                write_durably(&sibling_path(file, "before"), back)?;
+            }
+            write_durably(&sibling_path(file, "new"), bytes)?;
+            let (before, stand_in) = (before.as_deref().map(hash), stand_in.map(hash));
+            note.files.push(ReplacedFile { file: file.clone(), wrote: hash(bytes), before, stand_in });
+        }
+        let Some((first, _)) = files.first() else { return Ok(Self(note)) };
+        let (path, draft) = (sibling_path(first, "note"), sibling_path(first, "note-new"));
+        write_durably(&draft, serde_json::to_string_pretty(&note)?.as_bytes())?;
+        fs::rename(&draft, &path)?;
+        // The entries of the other files have to be durable too.
+        note.files.iter().try_for_each(|replaced| sync_folder(&replaced.file))?;
+        Ok(Self(note))
+    }
+
+    /// Puts the new files in place: from here on OpenSM may read them at any moment.
+    pub fn activate(&self) -> io::Result<()> {
+        // The first file, the tables, goes live last: its paths may need the lanes of the others.
+        self.0
+            .files
+            .iter()
+            .rev()
+            .try_for_each(|replaced| rename_over(&sibling_path(&replaced.file, "new"), &replaced.file))
+    }
+}
+
+impl SwapRecord {
+    /// The note of the change that put a file in place last.
+    pub fn read_for(first: &Path) -> io::Result<Option<Self>> {
+        let Some(bytes) = read_if_exists(&sibling_path(first, "note"))? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+    }
+
+    /// Restores the old files. A file that another writer has changed since stays as it is.
+    pub fn put_back(&self) -> Vec<RollbackRemainder> {
+        let left = |replaced: &ReplacedFile| {
+            let why = match replaced.put_back() {
+                Ok(true) => return None,
+                Ok(false) => "somebody else has written it since; it is left as it is".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            Some(RollbackRemainder { what: replaced.file.display().to_string(), why })
+        };
+        self.files.iter().filter_map(left).collect()
+    }
+
+    /// Whether a stand-in lies where there was no file before.
+    pub fn is_stand_in(&self) -> bool {
+        self.files.iter().any(ReplacedFile::is_stand_in)
+    }
+
+    /// Removes the stand-ins.
+    pub fn remove_stand_in(&self) -> io::Result<()> {
+        for replaced in self.files.iter().filter(|replaced| replaced.is_stand_in()) {
+            remove(&replaced.file)?;
+            sync_folder(&replaced.file)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the note and the copies: a rollback is no longer possible.
+    pub fn finish(&self) -> io::Result<()> {
+        for replaced in &self.files {
+            ["new", "before"].iter().try_for_each(|word| remove(&sibling_path(&replaced.file, word)))?;
+        }
+        let Some(first) = self.files.first() else { return Ok(()) };
+        remove(&sibling_path(&first.file, "note"))?;
+        sync_folder(&first.file)
+    }
+}
+
+impl ReplacedFile {
+    /// Restores the old file or its stand-in. False if another writer has changed the file.
+    fn put_back(&self) -> io::Result<bool> {
+        let held = read_if_exists(&self.file)?.as_deref().map(hash);
+        let back = self.before.as_ref().or(self.stand_in.as_ref());
+        if held == self.before || held.as_ref() == back {
+            return Ok(true);
+        }
+        if held.as_ref() != Some(&self.wrote) {
+            return Ok(false);
+        }
+        let Some(back) = back else {
+            remove(&self.file)?;
+            return sync_folder(&self.file).map(|()| true);
+        };
+        let kept = sibling_path(&self.file, "before");
+        if read_if_exists(&kept)?.as_deref().map(hash).as_ref() != Some(back) {
+            let what = format!("{} is not the file that was kept", kept.display());
+            return Err(io::Error::new(ErrorKind::InvalidData, what));
+        }
+        rename_over(&kept, &self.file).map(|()| true)
+    }
+
+    fn is_stand_in(&self) -> bool {
+        let held = || read_if_exists(&self.file).ok().flatten().as_deref().map(hash);
+        self.before.is_none() && self.stand_in.is_some() && held() == self.stand_in
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_are_armed_and_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
+        fs::write(&tables, "old").unwrap();
+        let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
+        let staged = StagedFiles::prepare("p1", &wanted, Some(b"unused")).unwrap();
+        assert_eq!(fs::read(&tables).unwrap(), b"old", "what is staged is not armed");
+        assert!(!policy.exists());
+        staged.activate().unwrap();
+        assert_eq!(
+            (fs::read(&tables).unwrap(), fs::read(&policy).unwrap()),
+            (b"new".into(), b"levels".into())
+        );
+        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
+        assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
+        assert_eq!(note.put_back(), []);
+        assert_eq!(note.put_back(), [], "what is back already stays so");
+        assert_eq!(fs::read(&tables).unwrap(), b"old");
+        note.finish().unwrap();
+        assert_eq!(names(folder.path()), ["active.lft"]);
+        assert_eq!(SwapRecord::read_for(&tables).unwrap(), None);
+    }
+
+    #[test]
+    fn files_of_other_writers_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = folder.path().join("active.lft");
+        fs::write(&tables, "old").unwrap();
+        let staged = StagedFiles::prepare("p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
+        // The file was never armed, so there is nothing to restore.
+        assert_eq!(SwapRecord::read_for(&tables).unwrap().unwrap().put_back(), []);
+        staged.activate().unwrap();
+        fs::write(&tables, "other").unwrap();
+        let left = SwapRecord::read_for(&tables).unwrap().unwrap().put_back();
+        assert!(left.len() == 1 && left[0].why.contains("somebody else"), "{left:?}");
+        assert_eq!(fs::read(&tables).unwrap(), b"other");
+        fs::write(&tables, "new").unwrap();
+        fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();
+        let left = SwapRecord::read_for(&tables).unwrap().unwrap().put_back();
+        assert!(left[0].why.contains("is not the file that was kept"), "{left:?}");
+    }
+
+    #[test]
+    fn where_there_was_no_file_another_leads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
+        let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
+        let staged = StagedFiles::prepare("p1", &wanted, Some(b"in force")).unwrap();
+        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
+        assert!(note.put_back().is_empty() && !tables.exists() && !note.is_stand_in(), "never armed");
+        staged.activate().unwrap();
+        assert_eq!(note.put_back(), []);
+        assert_eq!((fs::read(&tables).unwrap(), policy.exists()), (b"in force".into(), false));
+        // A later process continues from there.
+        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
+        assert!(note.put_back().is_empty() && note.is_stand_in());
+        note.remove_stand_in().unwrap();
+        assert!(!tables.exists() && !note.is_stand_in());
+        note.finish().unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.lft"), folder.path().join("active.lft"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(resolve_link(&link), fs::canonicalize(&file).unwrap());
+        assert_eq!(resolve_link(Path::new("/nowhere/x")), Path::new("/nowhere/x"));
+    }
+}

@@ -1,0 +1,212 @@
+//! The ways to reach OpenSM: its console, or its configuration and a signal.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::conf::OpensmConf;
+use super::console::{OpensmConsole, OpensmConsoleError};
+use super::process::{self, ManagerProcess};
+use super::refusal::{OpensmError, OpensmRefusal};
+use super::status::OpensmStatus;
+
+/// How to reach the OpenSM in charge, on this machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OpensmSite {
+    /// OpenSM's configuration, which fabdeck reads if there is no console to ask.
+    pub conf: PathBuf,
+    pub console: Option<SocketAddr>,
+    /// The process that gets SIGHUP if there is no console, or if the console is taken during a rollback. `None`: the
+    /// only process with the name opensm.
+    pub pid: Option<u32>,
+    /// The file with the PID of that process. It is read each time, so OpenSM may restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<PathBuf>,
+    /// How long the switches may take until they hold the tables of the files.
+    pub patience: Duration,
+}
+
+impl Default for OpensmSite {
+    fn default() -> Self {
+        let patience = Duration::from_secs(120);
+        Self { conf: "/etc/opensm/opensm.conf".into(), console: None, pid: None, pid_file: None, patience }
+    }
+}
+
+/// The settings and the state of OpenSM.
+#[derive(Debug)]
+pub struct OpensmReport {
+    pub config: OpensmConf,
+    /// The output of the console's `status`, if there is a console.
+    pub status: Option<OpensmStatus>,
+    /// The path of the program, if it is known.
+    pub program: Option<PathBuf>,
+}
+
+/// A request to OpenSM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpensmCommand {
+    /// Load the file, and ignore the cache.
+    Load,
+    /// Sweep. Routing engines that prefer the present entry among equally short ones keep the tables in force. After
+    /// `reroute` they compute all entries anew.
+    Sweep,
+}
+
+/// Where the kernel lists processes.
+const PROC: &str = "/proc";
+
+/// A channel to send OpenSM a request. It is opened before the files are put in place.
+#[derive(Debug)]
+pub enum ReloadSignal {
+    Console(Box<OpensmConsole>),
+    Process(u32),
+}
+
+impl OpensmSite {
+    /// Asks OpenSM for its settings and its state.
+    pub fn query(&self) -> Result<OpensmReport, OpensmRefusal> {
+        if let Some(at) = self.console {
+            let asked = || {
+                let mut console = OpensmConsole::open(at)?;
+                let status = OpensmStatus::read(&console.send_command("status")?);
+                Ok((status, OpensmConf::read(&console.send_command("dump_conf")?)))
+            };
+            let (status, config) = asked().map_err(|error| console_refusal(at, error))?;
+            return Ok(OpensmReport { config, status: Some(status), program: None });
+        }
+        let pid = self.find_process()?;
+        // The program of another user's process is not visible.
+        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
+        Ok(OpensmReport { config: self.config()?, status: None, program })
+    }
+
+    /// Reads the configuration file.
+    pub fn config(&self) -> Result<OpensmConf, OpensmRefusal> {
+        let text = fs::read_to_string(&self.conf);
+        let text = text.map_err(|error| OpensmRefusal::NoConfig { file: self.conf.clone(), error })?;
+        Ok(OpensmConf::read(&text))
+    }
+
+    /// The present output of `status`, if the console is free.
+    pub fn status(&self) -> Option<OpensmStatus> {
+        let mut console = OpensmConsole::open(self.console?).ok()?;
+        console.send_command("status").ok().map(|text| OpensmStatus::read(&text))
+    }
+
+    pub fn open_signal(&self) -> Result<ReloadSignal, OpensmRefusal> {
+        match self.console {
+            Some(at) => {
+                let console = OpensmConsole::open(at).map_err(|error| console_refusal(at, error))?;
+                Ok(ReloadSignal::Console(Box::new(console)))
+            }
+            None => self.find_process().map(ReloadSignal::Process),
+        }
+    }
+
+    /// Opens a channel for a rollback. It cannot wait until another client leaves the console, or until the operator
+    /// names the process of a restarted OpenSM.
+    pub fn open_any_signal(&self) -> Result<ReloadSignal, OpensmRefusal> {
+        let by_signal = || {
+            self.find_process().or_else(|_| Self { pid: None, pid_file: None, ..self.clone() }.find_process())
+        };
+        // The start script of OpenSM keeps its pid file up to date, so any other process is another subnet manager.
+        if self.pid_file.is_some() && self.console.is_none() {
+            return self.open_signal();
+        }
+        self.open_signal().or_else(|refusal| by_signal().map(ReloadSignal::Process).map_err(|_| refusal))
+    }
+
+    /// Names the process by its PID or by its pid file, in place of the one before.
+    pub fn name_process(&mut self, process: &str) {
+        (self.pid, self.pid_file) = match process.parse() {
+            Ok(pid) => (Some(pid), None),
+            Err(_) => (None, Some(std::path::absolute(process).unwrap_or_else(|_| process.into()))),
+        };
+    }
+
+    /// The process that was named, for the audit trail.
+    pub fn named_process(&self) -> Option<String> {
+        let by_number = self.pid.map(|pid| format!("process {pid}"));
+        self.pid_file.as_ref().map(|file| format!("the process of {}", file.display())).or(by_number)
+    }
+
+    /// Why the named process cannot be OpenSM. A pid file is not checked here: it may be written only when OpenSM
+    /// starts again.
+    pub(super) fn check_named_process(&self) -> Result<(), String> {
+        match self.pid {
+            Some(pid) => ManagerProcess::find_named(Path::new(PROC), pid).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn find_process(&self) -> Result<u32, OpensmRefusal> {
+        let named = match (&self.pid_file, self.pid) {
+            (Some(file), _) => Some(process::read_pid_file(file).map_err(OpensmRefusal::NoProcess)?),
+            (None, pid) => pid,
+        };
+        match named {
+            Some(pid) => ManagerProcess::find_named(Path::new(PROC), pid).map_err(OpensmRefusal::NoProcess),
+            None => ManagerProcess::find_only(Path::new(PROC)).map_err(OpensmRefusal::NoProcess),
+        }
+    }
+}
+
+fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
+    let hint = match error {
+        OpensmConsoleError::Taken => {
+            "ask whoever has it to 'quit', or leave it out: then OpenSM is told by SIGHUP"
+        }
+        _ => "'console loopback' and 'console_port' in OpenSM's configuration open one",
+    };
+    OpensmRefusal::Console { at, error, hint }
+}
+
+impl ReloadSignal {
+    /// Sends the request. A signal means the same for both.
+    pub fn send(self, call: OpensmCommand) -> Result<(), OpensmError> {
+        let command = match call {
+            OpensmCommand::Load => "reroute",
+            OpensmCommand::Sweep => "resweep heavy",
+        };
+        match self {
+            Self::Console(mut console) => console
+                .send_command(command)
+                .map(drop)
+                .map_err(|error| OpensmError::NotNotified(error.to_string())),
+            Self::Process(pid) => send_hangup(pid).map_err(OpensmError::NotNotified),
+        }
+    }
+}
+
+fn send_hangup(pid: u32) -> Result<(), String> {
+    let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    ManagerProcess::find_named(Path::new(PROC), pid)?;
+    let Some(process) = process else { return Err(format!("{pid} is no process")) };
+    let sent = rustix::process::kill_process(process, rustix::process::Signal::HUP);
+    sent.map_err(|error| format!("SIGHUP to process {pid}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_else_gets_the_signal() {
+        let own = std::process::id();
+        let site = OpensmSite { pid: Some(own), ..OpensmSite::default() };
+        assert!(site.open_signal().unwrap_err().to_string().contains("FD-5672"));
+        assert!(send_hangup(own).unwrap_err().contains("not called opensm"));
+        assert!(send_hangup(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_configuration_that_is_not_there_is_named() {
+        let site = OpensmSite { conf: "/nowhere/opensm.conf".into(), ..OpensmSite::default() };
+        let refused = site.config().unwrap_err().to_string();
+        assert!(refused.contains("FD-5670") && refused.contains("/nowhere/opensm.conf"), "{refused}");
+    }
+}

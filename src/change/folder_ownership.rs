@@ -1,0 +1,102 @@
+//! The ownership of a state folder. A folder takes new changes only if this process's user owns it and other users
+//! cannot write it. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
+//! the numbers of all.
+
+use std::io;
+use std::path::Path;
+
+use super::system::{FileKind, System};
+use super::user_names;
+
+/// The mode bits with which others read or write; below, write only.
+const ACCESS_BY_OTHERS: u32 = 0o077;
+const WRITE_BY_OTHERS: u32 = 0o022;
+
+/// Why a folder takes no new change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum FolderProblem {
+    /// It belongs to another user only.
+    OfAnother { owner: u32 },
+    /// Other users can write it, or own something in it.
+    Shared { owner: u32, what: String },
+}
+
+/// Creates a folder that only its owner can enter. An existing folder stays as it is.
+pub(super) fn make_private(system: &dyn System, folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        system.make_folders(parent)?;
+    }
+    match system.make_folder(folder, 0o700) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether a state folder is fit for new changes. `changes` is its subfolder with the changes.
+pub(super) fn check_fitness(
+    system: &dyn System,
+    folder: &Path,
+    changes: &Path,
+) -> io::Result<Result<(), FolderProblem>> {
+    let held = system.metadata(folder)?;
+    let owner = held.user;
+    let shared = |what: String| Ok(Err(FolderProblem::Shared { owner, what }));
+    if held.mode & WRITE_BY_OTHERS != 0 {
+        return shared(format!("its mode {:o} lets others write in it", held.mode));
+    }
+    if owner != system.user() {
+        return Ok(Err(FolderProblem::OfAnother { owner }));
+    }
+    let entries = match system.list_folder(changes) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(())),
+        entries => entries?,
+    };
+    let held = system.symlink_metadata(changes)?;
+    if held.user != owner || held.mode & WRITE_BY_OTHERS != 0 {
+        return shared(format!("others may write in {}", changes.display()));
+    }
+    for entry in entries {
+        let user = system.symlink_metadata(&entry)?.user;
+        if user != owner {
+            return shared(format!("{} is of {}", entry.display(), user_names::user_label(user)));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Whether other users can put files beside this one.
+pub(super) fn is_in_shared_folder(system: &dyn System, path: &Path) -> io::Result<bool> {
+    Ok(system.metadata(path.parent().unwrap_or(Path::new(".")))?.mode & WRITE_BY_OTHERS != 0)
+}
+
+/// Takes all rights of others from a path. Links, sockets and pipes stay as they are.
+pub(super) fn restrict(system: &dyn System, path: &Path) -> io::Result<()> {
+    let held = system.symlink_metadata(path)?;
+    if held.kind == FileKind::Other || held.mode & ACCESS_BY_OTHERS == 0 {
+        return Ok(());
+    }
+    system.set_mode(path, held.mode & 0o700)
+}
+
+impl FolderProblem {
+    /// What is wrong and what to do, for an error.
+    pub fn words(&self, folder: &Path) -> String {
+        // The commands may run in another working directory.
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let folder = folder.display();
+        match self {
+            Self::OfAnother { owner } => {
+                let owner = user_names::user_label(*owner);
+                format!(
+                    "FD-5637: {folder}: the state folder is {owner}'s, and only its owner begins changes there: \
+                     sudo -u {owner} fabdeck ...; or name a folder of your own with --state-dir"
+                )
+            }
+            Self::Shared { owner, what } => format!(
+                "FD-5638: {folder}: {what}, so that others can stop the guard of a change; the folder takes no new change. What \
+                 is pending in it can still be confirmed or rolled back. Then, as root: chown -R {owner} {folder} && chmod -R \
+                 go= {folder}"
+            ),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The guard's socket: one line of JSON each way. The kernel says which user asks; the owner's configuration says what
+//! that user may ask.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
+
+use super::access_rights::{Caller, Rights, refusal};
+use super::protocol::{
+    ChangeDescription, ChangeStatus, GuardAnswer, GuardQuery, GuardRequest, QueuedRequest, already_decided,
+};
+use super::refusal_log::RefusalLog;
+use crate::journal::BeginRecord;
+use crate::system::ListeningSocket;
+
+/// Timeout of either end for the other's line.
+const LINE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a guard that is done waits for its callers.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Number of callers that are served at once, for the owner and root, and for all others. Each has a thread.
+const MAX_CALLERS: usize = 64;
+/// Longest request in bytes.
+const MAX_REQUEST_BYTES: u64 = 64 * 1024;
+/// Longest answer in bytes: many times the switches of a large fabric.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GuardSocketError {
+    /// The request was not sent: no process took it.
+    #[error("FD-5651: the guard of the change does not answer: {0}")]
+    Silent(std::io::Error),
+    /// The request was sent, and its outcome is unknown.
+    #[error("FD-5659: the guard of the change was asked and has not answered: {0}")]
+    Unanswered(std::io::Error),
+    #[error("FD-5652: what answers for the guard is none: {0}")]
+    NoGuard(serde_json::Error),
+}
+
+/// An open socket of a guard. It ends with the process.
+#[derive(Debug)]
+pub struct GuardSocket {
+    /// Callers that were accepted and have no answer yet.
+    inside: Arc<Callers>,
+    policy: Arc<AccessPolicy>,
+}
+
+/// What callers may ask, and where refusals are logged.
+#[derive(Debug)]
+pub struct AccessPolicy {
+    pub begun: BeginRecord,
+    /// What users other than the owner and root may ask.
+    pub rights: Rights,
+    pub refusals: RefusalLog,
+    /// Whether such a user sent a request: that user cannot read in the journal how the change ended.
+    pub asked_by_others: AtomicBool,
+}
+
+impl GuardSocket {
+    /// Opens the socket and serves each caller in a thread of its own.
+    pub fn open(socket: &Path, orders: Sender<QueuedRequest>, policy: AccessPolicy) -> std::io::Result<Self> {
+        // A killed guard left the file behind; the lock shows that no other guard lives.
+        match std::fs::remove_file(socket) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(socket)?;
+        // The rights of the caller decide what it may ask, not the mode.
+        fs::set_permissions(socket, Permissions::from_mode(0o666))?;
+        let policy = Arc::new(policy);
+        let held = Arc::clone(&policy);
+        let inside = Arc::new(Callers::default());
+        let counted = Arc::clone(&inside);
+        thread::Builder::new().name("door".into()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // A caller beyond the limit finds its stream closed, and asks again.
+                let Some(slot) = CallerSlot::begin(&counted, &stream) else { continue };
+                let (orders, held) = (orders.clone(), Arc::clone(&held));
+                // If no thread can start, the caller finds its stream closed.
+                let _ = thread::Builder::new().spawn(move || {
+                    answer_caller(&stream, &orders, &held);
+                    drop(slot);
+                });
+            }
+        })?;
+        Ok(Self { inside, policy })
+    }
+
+    /// Reports the end of the change, as long as users who cannot read the journal may ask again.
+    fn report_end(&self, orders: &Receiver<QueuedRequest>, status: &ChangeStatus) {
+        const REPORTED: Duration = Duration::from_secs(2);
+        // A pending change soon has another guard, which answers.
+        if status.phase.is_pending() || !self.policy.asked_by_others.load(Ordering::SeqCst) {
+            return;
+        }
+        let since = Instant::now();
+        while let Ok(order) = orders.recv_timeout(REPORTED.saturating_sub(since.elapsed())) {
+            // The caller may have closed its end.
+            let _ = order.reply.send(match order.ask {
+                GuardRequest::Status => GuardAnswer::Status(status.clone()),
+                _ => GuardAnswer::Refused { why: already_decided(&status.id, status.phase) },
+            });
+        }
+    }
+
+    /// Waits for a limited time until every caller has its answer.
+    fn drain_callers(&self) {
+        let since = Instant::now();
+        while self.inside.count() > 0 && since.elapsed() < DRAIN_TIMEOUT {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.policy.refusals.flush();
+    }
+}
+
+impl ListeningSocket for GuardSocket {
+    fn close(&self, orders: Receiver<QueuedRequest>, status: &ChangeStatus) {
+        self.report_end(&orders, status);
+        drop(orders);
+        self.drain_callers();
+    }
+}
+
+/// Number of callers that are being served. The owner and root have places of their own, which other users cannot use
+/// up.
+#[derive(Debug, Default)]
+struct Callers {
+    own: AtomicUsize,
+    others: AtomicUsize,
+}
+
+impl Callers {
+    fn count(&self) -> usize {
+        self.own.load(Ordering::SeqCst) + self.others.load(Ordering::SeqCst)
+    }
+
+    fn slot_counter(&self, is_other: bool) -> &AtomicUsize {
+        if is_other { &self.others } else { &self.own }
+    }
+}
+
+/// One caller's place, from accepting the connection to its answer.
+struct CallerSlot {
+    inside: Arc<Callers>,
+    is_other: bool,
+}
+
+impl CallerSlot {
+    /// Takes a place; `None` if there is none.
+    fn begin(inside: &Arc<Callers>, stream: &UnixStream) -> Option<Self> {
+        let uid = sockopt::socket_peercred(stream).ok()?.uid.as_raw();
+        let is_other = uid != own_uid() && uid != 0;
+        if inside.slot_counter(is_other).load(Ordering::SeqCst) >= MAX_CALLERS {
+            return None;
+        }
+        inside.slot_counter(is_other).fetch_add(1, Ordering::SeqCst);
+        Some(Self { inside: Arc::clone(inside), is_other })
+    }
+}
+
+impl Drop for CallerSlot {
+    fn drop(&mut self) {
+        self.inside.slot_counter(self.is_other).fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl AccessPolicy {
+    /// The request in the name of its caller, or the refusal of a caller without the right.
+    pub fn authorize(
+        &self,
+        ask: GuardRequest,
+        caller: &Caller,
+        owner: u32,
+    ) -> Result<GuardRequest, Box<GuardAnswer>> {
+        if caller.uid != owner {
+            self.asked_by_others.store(true, Ordering::SeqCst);
+        }
+        if self.rights.is_allowed(&ask, caller, owner) {
+            let user = caller.signature(ask.user()).to_owned();
+            return Ok(ask.with_user(&user));
+        }
+        let why = refusal(&ask, caller);
+        self.refusals.add(&caller.name, &format!("{}: {why}", ask.command_name()));
+        Err(Box::new(GuardAnswer::Refused { why }))
+    }
+}
+
+/// Reads one request and answers it. A line that is no request gets no answer.
+fn answer_caller(stream: &UnixStream, orders: &Sender<QueuedRequest>, policy: &AccessPolicy) -> Option<()> {
+    let caller = Caller::of(stream).ok()?;
+    stream.set_read_timeout(Some(LINE_TIMEOUT)).ok()?;
+    stream.set_write_timeout(Some(LINE_TIMEOUT)).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream.take(MAX_REQUEST_BYTES)).read_line(&mut line).ok()?;
+    let question: GuardQuery = serde_json::from_str(&line).ok()?;
+    let answer = match policy.authorize(question.to_request(), &caller, own_uid()) {
+        Ok(ask) => {
+            let (reply, answered) = channel();
+            orders.send(QueuedRequest { ask, reply }).ok()?;
+            answered.recv_timeout(LINE_TIMEOUT).ok()?
+        }
+        Err(refused) => *refused,
+    };
+    let mut text = match (question, answer) {
+        (GuardQuery::Describe, GuardAnswer::Status(status)) => {
+            serde_json::to_string(&ChangeDescription::of(&policy.begun, status))
+        }
+        (_, answer) => serde_json::to_string(&answer),
+    }
+    .ok()?;
+    text.push('\n');
+    let mut stream = stream;
+    stream.write_all(text.as_bytes()).ok()
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether a process listens at a socket. A stopped or busy guard still listens.
+pub fn is_listening(socket: &Path) -> bool {
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    match connect(socket, TIMEOUT) {
+        Ok(_) => true,
+        // A guard whose queue of callers is full.
+        Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    }
+}
+
+/// Asks the guard behind a socket what its change is; an inner `Err` is the guard's refusal.
+pub fn request_description(
+    socket: &Path,
+    timeout: Duration,
+) -> Result<Result<ChangeDescription, String>, GuardSocketError> {
+    let text = exchange(socket, &GuardQuery::Describe, timeout)?;
+    if let Ok(GuardAnswer::Refused { why }) = serde_json::from_str(&text) {
+        return Ok(Err(why));
+    }
+    serde_json::from_str(&text).map(Ok).map_err(GuardSocketError::NoGuard)
+}
+
+/// Sends a request to the guard behind a socket, with the usual timeout.
+pub fn send_request(socket: &Path, ask: &GuardRequest) -> Result<GuardAnswer, GuardSocketError> {
+    send_request_within(socket, ask, LINE_TIMEOUT)
+}
+
+/// Sends a request to the guard behind a socket.
+pub fn send_request_within(
+    socket: &Path,
+    ask: &GuardRequest,
+    patience: Duration,
+) -> Result<GuardAnswer, GuardSocketError> {
+    let text = exchange(socket, &GuardQuery::Ask(ask.clone()), patience)?;
+    serde_json::from_str(&text).map_err(GuardSocketError::NoGuard)
+}
+
+/// Sends one line and reads one.
+fn exchange(socket: &Path, question: &GuardQuery, timeout: Duration) -> Result<String, GuardSocketError> {
+    // A line that is not sent completely is no request, and the guard does not act on it.
+    let asked = || {
+        let mut stream = connect(socket, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
+        let mut line = serde_json::to_string(question)?;
+        line.push('\n');
+        stream.write_all(line.as_bytes())?;
+        Ok(stream)
+    };
+    let stream = asked().map_err(GuardSocketError::Silent)?;
+    let mut text = String::new();
+    BufReader::new(stream.take(MAX_ANSWER_BYTES))
+        .read_line(&mut text)
+        .map_err(GuardSocketError::Unanswered)?;
+    if text.is_empty() {
+        return Err(GuardSocketError::Unanswered(ErrorKind::UnexpectedEof.into()));
+    }
+    Ok(text)
+}
+
+/// Connects within a timeout. Callers queue at a stopped guard, and once the queue is full `connect` itself blocks.
+fn connect(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(socket)?;
+    let caller = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_timeout(&caller, sockopt::Timeout::Send, Some(patience))?;
+    net::connect(&caller, &address)?;
+    Ok(caller.into())
+}

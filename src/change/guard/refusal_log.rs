@@ -1,0 +1,96 @@
+//! Refusals, for the audit trail. A caller without end must neither fill the disk nor block the guard. So there is at
+//! most one line a second, with the number of refusals since the last line.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::audit::AuditEntry;
+use crate::change_store::ChangeStore;
+use crate::clock::{BootTime, Clocks, SystemClocks};
+
+/// Time between two lines.
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Writes refusals to the audit trail of a state folder.
+#[derive(Debug)]
+pub struct RefusalLog {
+    trail: Option<(ChangeStore, String)>,
+    pending: Mutex<PendingRefusals>,
+}
+
+#[derive(Debug, Default)]
+struct PendingRefusals {
+    count: u64,
+    /// The last one: the user, and the request.
+    last: Option<(String, String)>,
+    written: Option<BootTime>,
+}
+
+impl RefusalLog {
+    /// Refusals of a change, for the trail of its state folder. Without a folder, only the callers get them.
+    pub fn for_trail(home: Option<&ChangeStore>, change: &str) -> Self {
+        Self { trail: home.map(|home| (home.clone(), change.to_owned())), pending: Mutex::default() }
+    }
+
+    /// Adds a refusal. Returns the line, if one is due.
+    pub fn add(&self, user: &str, detail: &str) -> Option<String> {
+        let mut pending = self.lock();
+        pending.count += 1;
+        pending.last = Some((user.to_owned(), detail.to_owned()));
+        let now = self.clock().boot_time();
+        let passed = pending.written.as_ref().and_then(|written| written.until(&now));
+        let due = passed.is_none_or(|passed| passed >= LINE_INTERVAL);
+        drop(pending);
+        if due { self.write() } else { None }
+    }
+
+    /// Writes the refusals that no line contains so far.
+    pub fn flush(&self) {
+        self.write();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PendingRefusals> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Releases the lock before it writes: a slow trail does not hold up callers that are refused meanwhile.
+    fn write(&self) -> Option<String> {
+        let now = self.clock().boot_time();
+        let mut pending = self.lock();
+        let (user, last) = pending.last.take()?;
+        let count = std::mem::take(&mut pending.count);
+        pending.written = Some(now);
+        drop(pending);
+        let detail = match count {
+            1 => last.clone(),
+            count => format!("{count} requests, the last one: {last}"),
+        };
+        // A refusal that cannot be written now is part of the next line.
+        if !self.append(&user, &detail) {
+            let mut pending = self.lock();
+            pending.count += count;
+            pending.last.get_or_insert((user, last));
+        }
+        Some(format!("refused: {detail}"))
+    }
+
+    fn clock(&self) -> &dyn Clocks {
+        match &self.trail {
+            Some((home, _)) => home.system(),
+            None => &SystemClocks,
+        }
+    }
+
+    fn append(&self, user: &str, detail: &str) -> bool {
+        let Some((home, change)) = &self.trail else { return true };
+        let entry = AuditEntry {
+            time: home.system().now().to_string(),
+            user: user.to_owned(),
+            pid: home.system().pid(),
+            what: "refused".to_owned(),
+            change: Some(change.clone()),
+            detail: detail.to_owned(),
+        };
+        home.audit_all(&[entry], Duration::ZERO).is_ok()
+    }
+}

@@ -1,0 +1,231 @@
+//! A pending change is registered with the subnet manager, so that other machines see it and write nothing beside it.
+//!
+//! The registration outlives its guard, since a change is still pending if its machine is down. The guard renews it,
+//! which a restarted subnet manager needs too. If no subnet manager stores it, the change goes on without.
+
+use std::time::Duration;
+
+use super::guard_run::GuardRun;
+use super::window::window_left;
+use crate::clock::BootTime;
+use crate::journal::{ChangePhase, JournalError, JournalRecord};
+use crate::system::{LocalSystem, System};
+use fabdeck_mad::access::{Registration, RegistrationLookup};
+
+/// How often the registration is renewed; below, how often it is retried if no subnet manager stores it.
+const RENEW_INTERVAL: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_secs(20);
+/// Smallest rest of the window for a request to the subnet manager, whose silence takes some seconds.
+const MANAGER_MARGIN: Duration = Duration::from_secs(15);
+/// How long the registration outlasts the window of a change without a guard: its machine may return and roll it back.
+const LIFETIME_MARGIN: Duration = Duration::from_secs(3600);
+
+/// What this guard has registered.
+#[derive(Debug, Default)]
+pub(super) struct RegistrationState {
+    held: Option<Registration>,
+    /// Whether the registration was removed.
+    ended: bool,
+    due: Option<BootTime>,
+    /// What is wrong with the registration.
+    pub trouble: Option<String>,
+    /// Whether a newer guard keeps the change.
+    pub superseded: bool,
+}
+
+/// Why a change may not begin beside what is registered.
+pub fn registration_conflict(found: &RegistrationLookup, id: &str) -> Option<String> {
+    match found {
+        RegistrationLookup::One(other) if other.change != id => Some(format!(
+            "FD-5643: machine {} has change {} of this fabric pending and registered with the subnet manager: confirm it or roll it \
+             back there first",
+            other.host, other.change
+        )),
+        RegistrationLookup::Several => Some(
+            "FD-5644: several machines have registered a change of this fabric with the subnet manager: try again when \
+             they are confirmed or rolled back"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+impl GuardRun<'_> {
+    /// Registers the change before the first write. Two machines that register at the same time see each other, and
+    /// neither goes on.
+    pub(super) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
+        // A simulator that ends with this process has no other machines.
+        if self.home.is_none() {
+            return Ok(None);
+        }
+        let id = self.state.begun.id.clone();
+        let found = self.driver.surveyor().read_registration();
+        match &found {
+            RegistrationLookup::One(other) if self.is_over_here(other) => {
+                // The end of that change did not reach the subnet manager.
+                let _ = self.driver.unregister(other);
+            }
+            found => {
+                if let Some(why) = registration_conflict(found, &id) {
+                    return Ok(Some(why));
+                }
+            }
+        }
+        if let RegistrationLookup::NotKept(why) = found {
+            self.note_unregistered(&why);
+            return Ok(None);
+        }
+        let window = Duration::from_secs(self.state.begun.window_s);
+        if !self.register_anew(window)? {
+            return Ok(None);
+        }
+        let found = self.driver.surveyor().read_registration();
+        let why = registration_conflict(&found, &id);
+        if why.is_some() {
+            self.unregister();
+        }
+        Ok(why)
+    }
+
+    /// Whether the registration belongs to a change of the same state folder that has ended.
+    fn is_over_here(&self, other: &Registration) -> bool {
+        let kept = self.home.and_then(|home| home.find(&other.change).ok());
+        kept.is_some_and(|kept| !kept.read.state.phase.is_pending())
+    }
+
+    /// Replaces the registration of the previous guard by one with its own epoch.
+    ///
+    /// Failures are logged only: a journal that fails must not stop a rollback.
+    pub(super) fn resume_registration(&mut self) {
+        // A rollback does not wait for a subnet manager.
+        if self.home.is_none() || window_left(&self.state, self.clock) < MANAGER_MARGIN {
+            return;
+        }
+        match self.driver.surveyor().read_registration() {
+            RegistrationLookup::NotKept(why) => self.note_unregistered(&why),
+            found => {
+                self.registering.trouble = registration_conflict(&found, &self.state.begun.id);
+                self.replace_registration(&found);
+                if let Err(error) = self.register_anew(window_left(&self.state, self.clock)) {
+                    (self.log)(&error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Removes the previous guard's registration: through another port, it would stay beside the new one.
+    fn replace_registration(&mut self, found: &RegistrationLookup) {
+        if let RegistrationLookup::One(before) = found
+            && before.change == self.state.begun.id
+        {
+            let _ = self.driver.unregister(before);
+        }
+    }
+
+    /// Writes the journal first, then registers.
+    fn register_anew(&mut self, window: Duration) -> Result<bool, JournalError> {
+        let epoch = self.state.epoch + 1;
+        let host = self.home.map(|home| home.system().host_name()).unwrap_or_default();
+        let (time, boot, user) = (self.time(), self.clock.boot_time().boot, self.user());
+        let record = JournalRecord::Registered { time, host: host.clone(), boot, epoch };
+        self.record(
+            record,
+            "registered",
+            &user,
+            &format!("for {host} with the subnet manager, number {epoch}"),
+        )?;
+        let lease = window + LIFETIME_MARGIN;
+        let change = self.state.begun.id.clone();
+        let registration = Registration { change, host, port: None, epoch, beat: 0, lease };
+        match self.driver.register(&registration) {
+            Ok(()) => {
+                self.registering.held = Some(registration);
+                self.registering.due = Some(self.clock.boot_time().plus(RENEW_INTERVAL));
+                Ok(true)
+            }
+            Err(error) => {
+                self.note_unregistered(&error.to_string());
+                Ok(false)
+            }
+        }
+    }
+
+    fn note_unregistered(&mut self, why: &str) {
+        let user = self.user();
+        self.audit("not registered", &user, &format!("other machines do not see this change: {why}"));
+        self.registering.due = Some(self.clock.boot_time().plus(RETRY_INTERVAL));
+    }
+
+    /// Renews the registration when due, and checks for a newer guard or another machine.
+    pub(super) fn renew_registration(&mut self) {
+        let now = self.clock.boot_time();
+        let is_due = self
+            .registering
+            .due
+            .as_ref()
+            .is_some_and(|due| due.until(&now).is_some_and(|late| !late.is_zero()));
+        let left = match self.state.phase {
+            ChangePhase::Applied => window_left(&self.state, self.clock),
+            _ => Duration::from_secs(self.state.begun.window_s),
+        };
+        if !is_due || left < MANAGER_MARGIN {
+            return;
+        }
+        // A failure is retried, but not at every turn.
+        self.registering.due = Some(now.plus(RETRY_INTERVAL));
+        let found = self.driver.surveyor().read_registration();
+        if let RegistrationLookup::NotKept(_) = found {
+            return;
+        }
+        self.registering.trouble = registration_conflict(&found, &self.state.begun.id);
+        let Some(held) = &mut self.registering.held else {
+            // A subnet manager that stores registrations is back. If the journal fails, the guard retries.
+            let _ = self.register_anew(left);
+            return;
+        };
+        if let RegistrationLookup::One(other) = &found
+            && other.change == held.change
+            && other.epoch > held.epoch
+        {
+            // Any machine can register anything, so the journal decides.
+            self.registering.superseded = self.journal.is_superseded();
+            self.registering.trouble =
+                Some(format!("machine {} has registered this change too, with a higher number", other.host));
+            self.registering.due = Some(now.plus(RENEW_INTERVAL));
+            return;
+        }
+        held.beat = held.beat.wrapping_add(1);
+        held.lease = left + LIFETIME_MARGIN;
+        if self.driver.register(&held.clone()).is_ok() {
+            self.registering.due = Some(now.plus(RENEW_INTERVAL));
+        }
+    }
+
+    /// Removes the registration, so that other machines can begin a change. A previous guard may have made it.
+    pub(super) fn unregister(&mut self) {
+        if self.home.is_none()
+            || self.state.epoch == 0
+            || std::mem::replace(&mut self.registering.ended, true)
+        {
+            return;
+        }
+        let user = self.user();
+        let found = self.driver.surveyor().read_registration();
+        let change = self.state.begun.id.clone();
+        let own = match found {
+            RegistrationLookup::One(found) if found.change == change => Some(found),
+            RegistrationLookup::Nothing => None,
+            _ => self.registering.held.clone(),
+        };
+        let Some(own) = own else { return };
+        match self.driver.unregister(&own) {
+            Ok(()) => self.audit("unregistered", &user, ""),
+            Err(error) => self.audit("unregistered", &user, &format!("it ends with its lease: {error}")),
+        }
+    }
+}
+
+/// The name of this machine.
+pub fn host_name() -> String {
+    LocalSystem.host_name()
+}

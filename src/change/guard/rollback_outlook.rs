@@ -1,0 +1,109 @@
+//! Compares what a rollback would lose with what the fabric loses now.
+
+use std::collections::BTreeSet;
+
+use crate::plan::Plan;
+use crate::writes::{PlanWrite, WriteStep};
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{ElementId, Fabric, Guid, PortId, PortNum, Routes, Tables};
+use fabdeck_mad::access::{AttributePart, DevicePort, NoObserver, ReadOptions, SourceError, Surveyor};
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::{Cause, NoProgress, Problem};
+
+/// The damage of some tables: pairs without a path though cables join them, and credit or forwarding loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RoutingDefects {
+    pub pairs: u64,
+    pub circles: u64,
+}
+
+/// The damage of both choices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RollbackOutlook {
+    pub staying: RoutingDefects,
+    pub back: RoutingDefects,
+}
+
+impl RollbackOutlook {
+    /// Reads the fabric, and certifies it as it is and as a rollback would leave it.
+    pub fn evaluate(
+        surveyor: &mut dyn Surveyor,
+        plan: &Plan,
+        steps: &[WriteStep],
+    ) -> Result<Self, SourceError> {
+        let look =
+            surveyor.read_fabric(ReadOptions { tables: true, ..ReadOptions::default() }, &mut NoObserver)?;
+        let (back, down) = tables_after_rollback(&look, steps);
+        let fabric = &look.fabric;
+        let staying = find_defects(fabric, &look.tables, plan);
+        Ok(Self { staying, back: find_defects_without(fabric, &back, plan, &down) })
+    }
+
+    /// Whether a rollback needs no decision: it loses no more pairs than staying, or than the fabric lost before the
+    /// change. Credit loops do not count.
+    pub fn is_rollback_no_worse(&self, lost_before: u64) -> bool {
+        self.back.pairs <= self.staying.pairs.max(lost_before)
+    }
+}
+
+/// The damage of tables over the scope of a plan.
+pub fn find_defects(fabric: &Fabric, tables: &Tables, plan: &Plan) -> RoutingDefects {
+    find_defects_without(fabric, tables, plan, &[])
+}
+
+/// The same, with more ports out of service.
+fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[PortId]) -> RoutingDefects {
+    let mut faults = plan.faults(fabric);
+    down.iter().for_each(|port| _ = faults.mark(ElementId::Port(*port)));
+    let problem = Problem::new(fabric, &faults);
+    let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    routes.lanes = plan.lanes_of(fabric, &routes);
+    let scope = RouteScope { switches: plan.scope.switches, lanes: LaneKnowledge::Known };
+    // `NoPulse` never cancels, so the computation ends.
+    let Ok(judged) = certify(&problem, &routes, &scope, &NoProgress) else {
+        return RoutingDefects::default();
+    };
+    let pairs = judged.lost.total().saturating_sub(judged.lost.by_cause(Cause::CutOff));
+    RoutingDefects { pairs, circles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
+}
+
+/// The tables after a rollback: each block with the plan's bytes gets its old bytes. Also the ports that lose their
+/// link, because the plan had enabled them.
+fn tables_after_rollback(look: &Observation, steps: &[WriteStep]) -> (Tables, Vec<PortId>) {
+    let (mut tables, mut down) = (look.tables.clone(), Vec::new());
+    for step in steps {
+        let Some(id) = step.slot.at.node(&look.fabric) else { continue };
+        if let AttributePart::Port(port) = step.slot.part
+            && step.old == [0]
+        {
+            down.extend(look.fabric.port_of(id, PortNum(port)));
+        }
+        let held = look.tables.nodes.get(&id);
+        let ours = match step.slot.part {
+            AttributePart::Block(block) => {
+                held.is_some_and(|held| step.new == PlanWrite::block_in(held, block))
+            }
+            // Other parts do not change the forwarding tables.
+            _ => false,
+        };
+        if ours {
+            PlanWrite::put_part(step.slot.part, &step.old, tables.node_mut(id));
+        }
+    }
+    (tables, down)
+}
+
+/// The ports that a plan disables or enables: no route for MADs may use them.
+pub fn switched_ports(steps: &[WriteStep]) -> BTreeSet<(Guid, u8)> {
+    let ports = steps.iter().filter_map(|step| match step.slot.part {
+        AttributePart::Port(port) => Some((step.slot.at.guid(), port)),
+        _ => None,
+    });
+    ports.collect()
+}
+
+/// The first unreachable device that the steps write to.
+pub fn first_unreached(lost: &[DevicePort], steps: &[WriteStep]) -> Option<DevicePort> {
+    let written: BTreeSet<DevicePort> = steps.iter().map(|step| step.slot.destination()).collect();
+    lost.iter().find(|at| written.contains(at)).copied()
+}

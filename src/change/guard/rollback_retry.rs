@@ -1,0 +1,173 @@
+//! The rollback over a fabric that may be unreachable: the change stays pending, and the guard retries.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::guard_run::{GuardRun, busy_text};
+use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
+use super::rollback_outlook::switched_ports;
+use crate::clock::{BootTime, Clocks, Stopwatch};
+use crate::journal::{JournalRecord, RollbackRemainder};
+use crate::writes::WriteStep;
+use fabdeck_mad::access::{DeviceId, NoObserver, ReadOptions};
+
+/// How long the rollback retries on an unreachable fabric. After that, a user has to ask for the rollback again.
+pub const UNREACHABLE_TIMEOUT: SignedDuration = SignedDuration::from_hours(1);
+/// The shortest and the longest pause between two tries; each pause is twice the one before.
+const RETRY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+
+/// The longest wait in one turn, so that the second process sees progress.
+const MAX_TURN: Duration = Duration::from_secs(5);
+
+/// Since when the fabric is unreachable. The time since boot counts, which cannot be set.
+struct Outage {
+    time: Timestamp,
+    since: BootTime,
+}
+
+impl Outage {
+    fn now(clock: &dyn Clocks) -> Self {
+        Self { time: clock.now(), since: clock.boot_time() }
+    }
+
+    fn duration(&self, clock: &dyn Clocks) -> Duration {
+        self.since.until(&clock.boot_time()).unwrap_or_default()
+    }
+}
+
+impl GuardRun<'_> {
+    /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too.
+    pub(super) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
+        let mut since = None;
+        loop {
+            self.wait_for_fabric(steps, &mut since);
+            let left = self.restore(steps);
+            if left.is_empty() || self.is_timed_out(since.as_ref()) || self.outage_reason(steps).is_none() {
+                return left;
+            }
+        }
+    }
+
+    fn is_timed_out(&self, since: Option<&Outage>) -> bool {
+        let patience = Duration::try_from(self.patience).unwrap_or_default();
+        since.is_some_and(|since| since.duration(self.clock) >= patience)
+    }
+
+    /// Waits until a switch of the fabric answers, or the patience is over. `since` is when the first try failed.
+    fn wait_for_fabric(&mut self, steps: &[WriteStep], since: &mut Option<Outage>) {
+        let (user, before) = (self.user(), self.trouble.clone());
+        let (mut pause, mut tries) = (RETRY_PAUSES[0], 0_u32);
+        while let Some(why) = self.outage_reason(steps) {
+            let begun = since.get_or_insert_with(|| Outage::now(self.clock)).time;
+            tries += 1;
+            if tries == 1 {
+                self.audit("out of reach", &user, &why);
+            }
+            if self.is_timed_out(since.as_ref()) {
+                let detail = format!("nothing was seen of the fabric since {begun}");
+                self.audit("given up", &user, &detail);
+                break;
+            }
+            let often = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
+            let away =
+                format!("FD-5658: the fabric is out of reach since {begun}, and was tried {often}: {why}");
+            self.trouble = Some(before.iter().cloned().chain([away]).collect::<Vec<_>>().join("; "));
+            self.wait_answering(pause);
+            pause = (pause * 2).min(RETRY_PAUSES[1]);
+        }
+        self.trouble = before;
+        if tries > 0 && !self.is_timed_out(since.as_ref()) {
+            self.audit("within reach again", &user, "");
+        }
+    }
+
+    /// Why no switch of the fabric answers, or why the subnet manager is not ready. `None`: the rollback can go on.
+    fn outage_reason(&mut self, steps: &[WriteStep]) -> Option<String> {
+        let look = match self.driver.surveyor().read_fabric(ReadOptions::default(), &mut NoObserver) {
+            Ok(look) => look,
+            Err(error) => return Some(error.to_string()),
+        };
+        self.driver.surveyor().avoid_ports(&switched_ports(steps));
+        let switches = &self.state.begun.switches;
+        let ours = |guid| {
+            switches.contains(&format!("{guid}"))
+                || steps.iter().any(|step| step.slot.at == DeviceId::Switch(guid))
+        };
+        let seen = look.fabric.switches().any(|(_, node)| ours(node.guid()));
+        if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
+    }
+
+    /// Answers requests for this long. A request to roll back ends the wait at once.
+    fn wait_answering(&mut self, pause: Duration) {
+        let since = Stopwatch::start(self.clock);
+        loop {
+            let left = pause.saturating_sub(since.elapsed());
+            match self.next_request(left.min(MAX_TURN)) {
+                Ok(order) => {
+                    if self.answer_while_waiting(&order) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if left <= MAX_TURN => return,
+                Err(RecvTimeoutError::Timeout) => {}
+                // All senders are closed, so no request can come; the wait goes on.
+                Err(RecvTimeoutError::Disconnected) if left.is_zero() => return,
+                Err(RecvTimeoutError::Disconnected) => self.clock.sleep(left.min(MAX_TURN)),
+            }
+        }
+    }
+
+    /// Answers a request. Whether the rollback is tried at once.
+    fn answer_while_waiting(&mut self, order: &QueuedRequest) -> bool {
+        let at_once = match &order.ask {
+            GuardRequest::Status => false,
+            GuardRequest::RollBack { user, anyway } => {
+                if *anyway && !self.state.asked {
+                    self.force_rollback(user);
+                }
+                true
+            }
+            GuardRequest::NameOpensm { user, process } => return self.name_opensm(order, user, process),
+            _ => {
+                let why = busy_text(&self.state);
+                self.refuse(order, why);
+                return false;
+            }
+        };
+        let status = ChangeStatus { trouble: self.trouble.clone(), ..ChangeStatus::of(&self.state) };
+        // The caller may have closed its end.
+        let _ = order.reply.send(GuardAnswer::Status(status));
+        at_once
+    }
+
+    /// Uses another process of OpenSM from now on, also in the guards that follow. Whether it worked.
+    pub(super) fn name_opensm(&mut self, order: &QueuedRequest, user: &str, process: &str) -> bool {
+        if let Err(why) = self.driver.name_opensm(process) {
+            self.refuse(order, why);
+            return false;
+        }
+        let (user, process) = (user.to_owned(), process.to_owned());
+        let record =
+            JournalRecord::OpensmNamed { time: self.time(), user: user.clone(), process: process.clone() };
+        if let Err(error) = self.record(record, "OpenSM's process named", &user, &process) {
+            // This guard uses the process all the same.
+            (self.log)(&error.to_string());
+        }
+        let status = ChangeStatus { trouble: self.trouble.clone(), ..ChangeStatus::of(&self.state) };
+        // The caller may have closed its end.
+        let _ = order.reply.send(GuardAnswer::Status(status));
+        true
+    }
+
+    /// From now on the rollback goes on even where it loses paths.
+    fn force_rollback(&mut self, user: &str) {
+        let why = self.state.why.clone().unwrap_or_default();
+        let record = JournalRecord::Returning { time: self.time(), why, asked: true };
+        if let Err(error) = self.record(record, "rolling back", user, "even where that loses paths") {
+            (self.log)(&error.to_string());
+            self.state.asked = true;
+        }
+    }
+}

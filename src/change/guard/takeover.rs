@@ -1,0 +1,112 @@
+//! An applied change that a guard takes over. The guard before may have begun to take it back while its disk failed, so that
+//! the journal still says that the change waits: the fabric tells.
+
+use super::drift::DriftState;
+use super::guard_run::GuardRun;
+use super::protocol::QueuedRequest;
+use crate::journal::{JournalError, JournalRecord};
+use crate::writes::WriteStep;
+use fabdeck_mad::access::DeviceAttribute;
+
+/// What parts of the change hold after a takeover.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FoundParts {
+    /// No part answered.
+    Nothing,
+    /// A part holds what it held before the change.
+    OldBytes,
+    NewBytes,
+}
+
+/// What becomes of a request to confirm a change.
+pub(super) enum Confirmation {
+    Allowed,
+    NotYet,
+    /// The change went back, or could not.
+    TakenBack(Result<(), JournalError>),
+}
+
+const RETURN_BEGUN: &str =
+    "a part holds what it held before: the guard before this one had begun to take the change back";
+
+const UNKNOWN: &str = "FD-5647: nothing of the fabric answers, so whether the guard before this one had begun to take the change \
+                       back is not known; confirm it again when the fabric answers";
+
+impl GuardRun<'_> {
+    fn read_parts(&mut self, steps: &[WriteStep]) -> FoundParts {
+        let slots: Vec<DeviceAttribute> = steps.iter().map(|step| step.slot).collect();
+        let held = self.driver.surveyor().read(&slots);
+        let mut known = held.iter().zip(steps).filter_map(|(held, step)| Some((held.as_ref().ok()?, step)));
+        let mut found = FoundParts::Nothing;
+        if known.any(|(held, step)| {
+            found = FoundParts::NewBytes;
+            *held == step.old
+        }) {
+            return FoundParts::OldBytes;
+        }
+        found
+    }
+
+    /// Goes on with an applied change, or takes it back where that was begun.
+    pub(super) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
+        let found = self.read_parts(steps);
+        self.return_unknown = found == FoundParts::Nothing;
+        match found {
+            FoundParts::OldBytes => self.roll_back(steps, RETURN_BEGUN, false),
+            FoundParts::Nothing | FoundParts::NewBytes => self.wait(steps),
+        }
+    }
+
+    /// Whether the change may be confirmed; looks once more where nothing answered at the takeover. What is refused here is
+    /// answered.
+    pub(super) fn check_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
+        if !self.return_unknown {
+            return Confirmation::Allowed;
+        }
+        // A look opens the way to the fabric again.
+        self.find_routes(steps);
+        let found = self.read_parts(steps);
+        self.return_unknown = found == FoundParts::Nothing;
+        match found {
+            FoundParts::NewBytes => Confirmation::Allowed,
+            FoundParts::Nothing => {
+                self.refuse(order, UNKNOWN.to_owned());
+                Confirmation::NotYet
+            }
+            FoundParts::OldBytes => {
+                self.refuse(order, RETURN_BEGUN.to_owned());
+                Confirmation::TakenBack(self.roll_back(steps, RETURN_BEGUN, false))
+            }
+        }
+    }
+
+    /// Records the confirmation and answers the request.
+    pub(super) fn confirm(
+        &mut self,
+        steps: &[WriteStep],
+        order: &QueuedRequest,
+        (user, seen): (&str, &mut DriftState),
+    ) -> Result<(), JournalError> {
+        self.check_before_confirm(steps, seen);
+        let record = JournalRecord::Confirmed { time: self.time(), user: user.to_owned() };
+        match self.record(record, "confirmed", user, "") {
+            Ok(()) => {
+                self.answer(order, seen);
+                Ok(())
+            }
+            Err(error) => self.roll_back_undurable(steps, order, &error),
+        }
+    }
+
+    /// A decision that cannot be stored durably is refused, and the change is rolled back.
+    pub(super) fn roll_back_undurable(
+        &mut self,
+        steps: &[WriteStep],
+        order: &QueuedRequest,
+        error: &JournalError,
+    ) -> Result<(), JournalError> {
+        let why = error.to_string();
+        self.refuse(order, why.clone());
+        self.roll_back(steps, &why, false)
+    }
+}

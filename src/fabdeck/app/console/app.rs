@@ -1,0 +1,272 @@
+//! The session with its screen: runs the effects and shows the frames.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::fault_injection;
+use super::session_recorder::SessionRecorder;
+use super::terminal::{TerminalScreen, is_in_foreground, restore};
+use super::themes::Themes;
+use super::workers::{WorkerMessage, Workers};
+use crate::console::{Appearance, draw};
+use crate::script::{ConsoleOptions, Exit, LocalSystemAccess};
+use crate::session::interactive::{
+    Effect, JobsModel, Keymap, LogMessage, SessionEvent, SessionHeader, SessionInput, SessionState, Severity,
+    TaskOutcome, WriteAccess, next_wake_ms, update,
+};
+
+pub struct App {
+    pub state: SessionState,
+    screen: TerminalScreen,
+    threads: Workers,
+    wardrobe: Themes,
+    appearance: Appearance,
+    /// Adapter for which the theme was chosen, once it is known.
+    dressed_for: Option<String>,
+    begun: Instant,
+    /// Whether something changed since the last frame.
+    stale: bool,
+    /// Whether the shell has the terminal.
+    pub away: bool,
+    /// File that receives the events of the session, where `--record-events` asks for it.
+    record: Option<SessionRecorder>,
+    /// Files that were not written completely, and why.
+    pub unwritten: Vec<String>,
+    /// Exit code, once the session is about to end.
+    pub exit: Option<Exit>,
+}
+
+impl App {
+    pub fn open(
+        machine: Arc<LocalSystemAccess>,
+        opening: ConsoleOptions,
+        keymap: Keymap,
+        (wardrobe, appearance): (Themes, Appearance),
+        words: UnboundedSender<WorkerMessage>,
+    ) -> io::Result<Self> {
+        let screen = TerminalScreen::take(words.clone())?;
+        let (mut state, effects) = SessionState::open(opening.source.clone(), keymap, TerminalScreen::size());
+        state.options.clone_from(&opening.options);
+        state.known.watch.settings.clone_from(&opening.watch);
+        state.request = std::mem::take(&mut state.request).with_lanes(None, opening.supposed_lanes);
+        state.writing.clone_from(&opening.writing);
+        state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
+        let named = opening.named;
+        for line in &opening.told {
+            // The line arrives once the session runs.
+            let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));
+        }
+        let threads = Workers::new(machine, Arc::new(opening), words);
+        let mut desk = Self {
+            state,
+            screen,
+            threads,
+            wardrobe,
+            appearance,
+            dressed_for: None,
+            begun: Instant::now(),
+            stale: true,
+            away: false,
+            record: None,
+            unwritten: Vec::new(),
+            exit: None,
+        };
+        // The first frame is shown before anything is read.
+        desk.show()?;
+        desk.run_effects(effects)?;
+        if !named {
+            desk.threads.look_for_adapters();
+        }
+        Ok(desk)
+    }
+
+    /// Starts the record of the session's events, from its first state on.
+    pub fn record(&mut self, mut record: SessionRecorder) {
+        self.unwritten.extend(record.begin(&SessionHeader::from_state(&self.state)));
+        self.record = Some(record);
+    }
+
+    pub fn handle(&mut self, what: SessionInput) -> io::Result<()> {
+        let at_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let event = SessionEvent { at_ms, what };
+        let remark = self.record.as_mut().and_then(|record| record.add(&event));
+        self.unwritten.extend(remark);
+        let effects = update(&mut self.state, event);
+        self.stale = true;
+        self.run_effects(effects)
+    }
+
+    pub fn receive(&mut self, word: WorkerMessage) -> io::Result<()> {
+        match word {
+            WorkerMessage::Happened(happening) => self.handle_in_work(happening),
+            WorkerMessage::Sent(Ok(())) => {
+                self.screen.mark_ready();
+                Ok(())
+            }
+            // The other end of the terminal is closed.
+            WorkerMessage::Sent(Err(error))
+                if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) =>
+            {
+                self.end(Exit::Hangup);
+                Ok(())
+            }
+            WorkerMessage::Sent(Err(error)) => Err(error),
+            WorkerMessage::HungUp => {
+                self.end(Exit::Hangup);
+                Ok(())
+            }
+            WorkerMessage::Panicked => {
+                self.end(Exit::Bug);
+                Ok(())
+            }
+        }
+    }
+
+    /// Time until the session has to act by itself, without an event from outside.
+    pub fn idle_time(&self) -> Option<Duration> {
+        let at = Duration::from_millis(next_wake_ms(&self.state)?);
+        Some(at.saturating_sub(self.begun.elapsed()))
+    }
+
+    /// Handles a message of a background task.
+    fn handle_in_work(&mut self, happening: SessionInput) -> io::Result<()> {
+        if let SessionInput::Finished { task, outcome } = &happening {
+            self.threads.forget_task(*task);
+            // The result of a cancelled task is not used.
+            if let TaskOutcome::Looked(Ok(look)) = outcome
+                && self.state.tasks.get(*task).is_some()
+            {
+                self.threads.adopt_source(*task, look);
+            }
+            if let TaskOutcome::Written { to, result: Err(error) }
+            | TaskOutcome::Saved { to, result: Err(error) } = outcome
+                && self.exit.is_some()
+            {
+                self.unwritten.push(unwritten_message(to, error));
+            }
+        }
+        let may_tell_device =
+            matches!(happening, SessionInput::Sighted { .. } | SessionInput::Finished { .. });
+        self.handle(happening)?;
+        if may_tell_device {
+            self.apply_theme();
+        }
+        Ok(())
+    }
+
+    /// The adapter behind a live fabric is known only with its snapshot; a theme may be configured for that adapter.
+    fn apply_theme(&mut self) {
+        let device = self.state.snapshot().and_then(|look| look.device());
+        let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
+        match self.wardrobe.theme(&device) {
+            Ok(theme) => self.appearance.theme = theme,
+            Err(error) => self.state.log_message(Severity::Error, error),
+        }
+        self.dressed_for = Some(device);
+        self.stale = true;
+    }
+
+    /// The first exit code wins.
+    pub fn end(&mut self, exit: Exit) {
+        self.exit.get_or_insert(exit);
+    }
+
+    /// Releases what the session opened.
+    pub fn shut_down(&mut self) {
+        self.threads.shut_down();
+    }
+
+    /// Message about changes that stay pending after the session; the alternate screen hides what the console showed
+    /// of them.
+    pub fn parting_message(&self) -> Option<String> {
+        let ours = matches!(self.state.writing, WriteAccess::Asked | WriteAccess::Simulated);
+        self.state.known.changes.leave_warning().filter(|_| ours && self.exit != Some(Exit::Hangup))
+    }
+
+    pub fn is_writing(&self) -> bool {
+        self.threads.unwritten_plans().next().is_some()
+    }
+
+    /// Cancels plans that are still being written after the time to wait, and lists them as unwritten.
+    pub fn cancel_plans(&mut self) {
+        let late: Vec<_> = self.threads.unwritten_plans().map(|(task, to)| (task, to.to_owned())).collect();
+        for (task, to) in late {
+            self.threads.cancel(task);
+            self.unwritten.push(unwritten_message(&to, "it took too long"));
+        }
+    }
+
+    /// Shows a frame if the state changed and the terminal writer is ready for one.
+    pub fn show(&mut self) -> io::Result<()> {
+        if !self.stale || !self.screen.is_ready() {
+            return Ok(());
+        }
+        self.stale = false;
+        fault_injection::panic_if_injected("draw");
+        let size = self.state.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
+        draw(&self.state, &self.appearance, &mut buffer);
+        self.screen.show(buffer, self.appearance.theme.blank())
+    }
+
+    /// Takes the terminal back after the shell, or after another program changed its modes; does nothing while the
+    /// shell has it.
+    pub fn resume(&mut self) -> io::Result<()> {
+        self.away = !is_in_foreground();
+        if self.away {
+            return Ok(());
+        }
+        self.screen.enter()?;
+        self.handle(SessionInput::Resized(TerminalScreen::size()))?;
+        self.handle(SessionInput::Resumed)
+    }
+
+    /// Returns the terminal to the shell and stops the process until SIGCONT. The event loop handles that signal, and
+    /// any that ends the session.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        self.away = true;
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        Ok(())
+    }
+
+    /// Stops the process again if SIGCONT arrived while the shell still has the terminal.
+    pub fn stay_suspended(&mut self) -> io::Result<()> {
+        if is_in_foreground() { self.resume() } else { self.suspend() }
+    }
+
+    fn run_effects(&mut self, effects: Vec<Effect>) -> io::Result<()> {
+        for effect in effects {
+            match effect {
+                Effect::Begin { task, job } => self.threads.begin(task, job),
+                Effect::Cancel(task) => self.threads.cancel(task),
+                Effect::Enter(entry) => self.threads.record_entry(entry),
+                Effect::Copy(text) => self.screen.copy_to_clipboard(&text)?,
+                Effect::Log(said) => said.iter().for_each(log_message),
+                Effect::Redraw => self.screen.invalidate(),
+                Effect::Suspend => self.suspend()?,
+                Effect::Leave => self.end(Exit::Done),
+                Effect::Interrupt => self.end(Exit::Interrupted),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn log_message(message: &LogMessage) {
+    match message.severity {
+        Severity::Error => tracing::error!(said = message.text, "console"),
+        Severity::Warning => tracing::warn!(said = message.text, "console"),
+        Severity::Info => tracing::info!(said = message.text, "console"),
+    }
+}
+
+fn unwritten_message(to: &Path, why: &str) -> String {
+    format!("FD-9002: nothing was written to {}: {why}", to.display())
+}

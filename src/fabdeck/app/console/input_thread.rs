@@ -1,0 +1,43 @@
+//! Events from the terminal, and the end of the terminal.
+
+use std::io;
+use std::thread;
+
+use crossterm::event::Event;
+use rustix::event::{PollFd, PollFlags, poll};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::fault_injection;
+use super::workers::WorkerMessage;
+use crate::console::translate_event;
+use crate::session::interactive::SessionInput;
+
+/// Reads events in a thread of its own, because reading a terminal blocks.
+pub fn spawn_input_thread() -> UnboundedReceiver<SessionInput> {
+    let (to_loop, inputs) = unbounded_channel();
+    thread::spawn(move || {
+        while let Ok(event) = crossterm::event::read() {
+            if matches!(event, Event::Paste(_)) {
+                fault_injection::panic_if_injected("input");
+            }
+            if let Some(what) = translate_event(event)
+                && to_loop.send(what).is_err()
+            {
+                break;
+            }
+        }
+    });
+    inputs
+}
+
+/// Reports when the terminal is gone. A read then returns nothing, again and again, and not every process gets
+/// SIGHUP.
+pub fn watch_for_hangup(words: UnboundedSender<WorkerMessage>) {
+    thread::spawn(move || {
+        let terminal = io::stdin();
+        // A poll without requested events returns only for a hangup or an error.
+        let mut ends = [PollFd::new(&terminal, PollFlags::empty())];
+        while poll(&mut ends, None).is_err_and(|error| error == rustix::io::Errno::INTR) {}
+        let _ = words.send(WorkerMessage::HungUp);
+    });
+}

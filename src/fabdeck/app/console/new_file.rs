@@ -1,0 +1,100 @@
+//! Writes a new file for a plan or a recording. The file appears complete or not at all, and never replaces another.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::script::create_temporary;
+
+/// Writes a new file. `wanted` is asked once the content is written, before the file gets its name; `again` says how
+/// to choose another name.
+pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> Result<(), String> {
+    let taken = || format!("there is such a file; {again}");
+    if to.symlink_metadata().is_ok() {
+        return Err(taken());
+    }
+    let (beside, file) = create_temporary(to).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => "that names no file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    let written = fill(file, text).and_then(|()| match wanted() {
+        true => link_final_name(&beside, to),
+        false => Err(io::ErrorKind::Interrupted.into()),
+    });
+    // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
+    let _ = fs::remove_file(&beside);
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(),
+        _ => error.to_string(),
+    })
+}
+
+fn fill(mut file: fs::File, text: &[u8]) -> io::Result<()> {
+    let (begin, rest) = text.split_at(text.len() / 2);
+    file.write_all(begin)?;
+    inject_delay();
+    file.write_all(rest)?;
+    file.sync_all()
+}
+
+/// Links the temporary file to its name. Unlike a rename, a link never replaces a file that appeared in the meantime.
+fn link_final_name(beside: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(beside, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => {
+            // Not every file system has hard links.
+            fs::rename(beside, to)
+        }
+        linked => linked,
+    }
+}
+
+/// Injected faults: a slow disk, and one that never answers.
+fn inject_delay() {
+    for (place, seconds) in [("slow-write", 1), ("stuck-write", 3600)] {
+        if super::fault_injection::is_injected(place) {
+            std::thread::sleep(std::time::Duration::from_secs(seconds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all_and_never_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.plan");
+        assert!(write(b"text", &file, "another name", || false).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what is not wanted leaves nothing");
+        write(b"text", &file, "another name", || true).unwrap();
+        let again = write(b"other", &file, "another name", || true).unwrap_err();
+        assert!(again.contains("another name"), "{again}");
+        let came = folder.path().join("came.plan");
+        let between =
+            write(b"mine", &came, "another name", || fs::write(&came, "theirs").is_ok()).unwrap_err();
+        assert!(between.contains("another name"), "{between}");
+        assert_eq!(fs::read_to_string(&came).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert!(write(b"text", Path::new("/"), "another name", || true).is_err());
+        assert!(write(b"text", &folder.path().join("no/a.plan"), "another name", || true).is_err());
+    }
+
+    /// An attacker who guesses the name of the temporary file cannot redirect the plan.
+    #[test]
+    fn what_stands_under_the_name_beside_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a.plan"), folder.path().join("other"));
+        fs::write(&other, "kept").unwrap();
+        for turn in ["", "0."] {
+            let taken = folder.path().join(format!(".a.plan.{}.{turn}part", std::process::id()));
+            std::os::unix::fs::symlink(&other, &taken).unwrap();
+        }
+        write(b"text", &file, "another name", || true).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+        assert!(!file.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+}

@@ -1,0 +1,57 @@
+//! Chooses themes and characters by what the terminal can show and what the configuration says of each fabric.
+
+use std::collections::BTreeMap;
+
+use crate::console::{Appearance, ColorDepth, Symbols, Theme};
+use crate::script::{ConsoleOptions, ThemeChoice};
+
+pub struct Themes {
+    choice: ThemeChoice,
+    own: BTreeMap<String, String>,
+    depth: ColorDepth,
+}
+
+impl Themes {
+    pub fn new(opening: &ConsoleOptions, no_color: bool) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        let (colorterm, term) = (variable("COLORTERM"), variable("TERM"));
+        let usual = ColorDepth::detect(false, colorterm.as_deref(), term.as_deref());
+        let depth = match (opening.color, no_color) {
+            (Some(false), _) | (None, true) => ColorDepth::Mono,
+            // `--color` asks for colours: an unknown terminal gets the sixteen that all terminals have.
+            (Some(true), _) => usual.max(ColorDepth::Sixteen),
+            (None, false) => usual,
+        };
+        Self { choice: opening.theme.clone(), own: read_own_themes(), depth }
+    }
+
+    pub fn appearance(&self, opening: &ConsoleOptions, utf8: bool) -> Result<Appearance, String> {
+        let signs = if opening.ascii || !utf8 { Symbols::ASCII } else { Symbols::UNICODE };
+        Ok(Appearance { theme: self.theme(&opening.source)?, signs })
+    }
+
+    /// Returns the theme of a source, by any of its names.
+    pub fn theme(&self, source: &str) -> Result<Theme, String> {
+        let fallback = match self.depth {
+            ColorDepth::Mono => "mono",
+            ColorDepth::Sixteen => "sixteen",
+            _ => "dark",
+        };
+        let name = self.choice.of(source).unwrap_or(fallback);
+        Theme::load(name, &self.own, self.depth).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads the themes beside the configuration, by file name.
+fn read_own_themes() -> BTreeMap<String, String> {
+    let folders = directories::ProjectDirs::from("", "", "fabdeck");
+    let folder = folders.map(|folders| folders.config_dir().join("themes"));
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let theme = |entry: std::fs::DirEntry| {
+        let path = entry.path();
+        let name = path.file_stem()?.to_str()?.to_owned();
+        path.extension().filter(|end| *end == "toml")?;
+        Some((name, std::fs::read_to_string(&path).ok()?))
+    };
+    entries.filter_map(theme).collect()
+}

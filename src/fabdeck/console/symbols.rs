@@ -1,0 +1,64 @@
+//! Characters of the console: Unicode, or ASCII if the terminal or the operator needs that.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Symbols {
+    pub cursor: &'static str,
+    pub marked: &'static str,
+    pub selected: &'static str,
+    pub marked_selected: &'static str,
+    pub crumb: &'static str,
+    pub up: &'static str,
+    pub down: &'static str,
+    pub more: &'static str,
+    pub rule: &'static str,
+    pub beside: &'static str,
+    /// A switch on the map: healthy, degraded, down, marked.
+    pub map: [&'static str; 4],
+    pub bar: [&'static str; 2],
+    /// Levels of a history or load, the unknown level, and the scale in short.
+    pub levels: [&'static str; 8],
+    pub untold: &'static str,
+    pub scale: &'static str,
+    /// The time bar: recorded, not recorded, unreadable, and the pointer.
+    pub time: [&'static str; 4],
+}
+
+impl Symbols {
+    pub const UNICODE: Self = Self {
+        cursor: "▶",
+        marked: "✗",
+        selected: "●",
+        marked_selected: "⊗",
+        crumb: "›",
+        up: "▲",
+        down: "▼",
+        more: "…",
+        rule: "─",
+        beside: "│",
+        map: ["■", "◪", "□", "✗"],
+        bar: ["█", "░"],
+        levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+        untold: "·",
+        scale: "▁▄█",
+        time: ["━", "·", "╳", "▲"],
+    };
+
+    pub const ASCII: Self = Self {
+        cursor: ">",
+        marked: "x",
+        selected: "+",
+        marked_selected: "X",
+        crumb: ">",
+        up: "^",
+        down: "v",
+        more: "~",
+        rule: "-",
+        beside: "|",
+        map: ["#", "%", "o", "x"],
+        bar: ["#", "."],
+        levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
+        untold: ".",
+        scale: "_=#",
+        time: ["=", ".", "X", "^"],
+    };
+}

@@ -1,0 +1,225 @@
+//! `apply`: writes exactly what a plan says. A guard process writes it, and rolls it back if it is not confirmed.
+
+use std::io::BufRead;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use super::args::{ApplyArgs, DriverChoice, SilentHostChoice};
+use super::change_exit::{exit_of_status, user};
+use super::change_steps::driver_options;
+use super::env::Env;
+use super::in_process::memory_journal;
+use super::preparation::{PreparedChange, accept_now, begin_change, prepare};
+use super::{acceptance, decision_commands};
+use crate::script::context::Context;
+use crate::script::table::write_pairs;
+use crate::script::{Exit, Failure, plan};
+use crate::session::PlanVerdict;
+use crate::session::interactive::Acceptance;
+use crate::session::{count_words, device_words, digits_in_groups, migration_lines, phase_lines, span_words};
+use fabdeck_change::{
+    BeginRecord, ChangePhase, ChangeStatus, DirectDriver, Guard, GuardAnswer, GuardMode, GuardRequest, Plan,
+    QueuedRequest, StagedTransition, SystemClocks, UNREACHABLE_TIMEOUT,
+};
+use fabdeck_mad::access::{Actuator, NoObserver};
+
+pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("apply")?;
+    let read = plan::read_with_text(&args.plan)?;
+    if read.0.phases.is_none() && args.unanswered != SilentHostChoice::Stop {
+        context.output.print_message(
+            "this plan has no phases, so it has no use for --unanswered: nobody is waited for",
+        );
+    }
+    let writes = read.0.writes.len();
+    let source = context.named_source()?.to_owned();
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    let opensm = args.via == DriverChoice::Opensm;
+    let mut road = driver_options(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
+    if let (Some(site), Some(process)) = (&mut road.site, &args.opensm_process) {
+        site.name_process(process);
+    }
+    let Some(mut ready) = prepare(means, &source, read, &road, &mut NoObserver)? else {
+        decision_commands::report_unchanged(context, writes)?;
+        return Ok(Exit::Done);
+    };
+    if let Err(refused) = acceptance::refuse_unaccepted(&ready.found, &args.accept) {
+        print_staged_commands(context, &ready.judged, &args.accept);
+        return Err(refused);
+    }
+    ready.refuse(means, &road, &mut |remark| context.output.print_message(remark))?;
+    ask_for_confirmation(context, args, &ready)?;
+    let unanswered = args.unanswered.unanswered();
+    let terms = Acceptance { accepted: args.accept.clone(), window: args.confirm_within, unanswered };
+    let begun = accept_now(ready.begin_record(means, &road)?, &terms);
+    let PreparedChange { plan, own, simulated, text, actuator, .. } = ready;
+    if let Some(mut actuator) = actuator.filter(|_| own) {
+        return apply_in_process(context, args, &plan, (begun, actuator.as_mut()));
+    }
+    let (home, kept) =
+        begin_change(means, simulated, (begun, &text), &mut |remark| context.output.print_message(remark))?;
+    let first = ChangeStatus::of(&kept.read.state);
+    let status = decision_commands::wait_until(context, means, (&home, &kept), first, |status| {
+        matches!(status.phase, ChangePhase::Applied) || !status.phase.is_pending()
+    })?;
+    let status = match args.wait && status.phase.is_pending() {
+        true => decision_commands::wait_until(context, means, (&home, &kept), status, |status| {
+            !status.phase.is_pending()
+        })?,
+        false => status,
+    };
+    decision_commands::report(context, &status)?;
+    Ok(exit_of_status(&status))
+}
+
+/// Prints the commands that replace a plan which is unsafe under traffic.
+fn print_staged_commands(context: &mut Context<'_, '_>, judged: &PlanVerdict, accepted: &[String]) {
+    let staged =
+        judged.transition.staged.iter().filter(|_| !accepted.iter().any(|name| name == "transition"));
+    for (name, words) in staged.flat_map(StagedTransition::lines) {
+        context.output.print_unwrapped(&format!("{name:<9}{words}"));
+    }
+}
+
+/// Prints what will be written and asks for confirmation on a terminal.
+fn ask_for_confirmation(
+    context: &mut Context<'_, '_>,
+    args: &ApplyArgs,
+    ready: &PreparedChange,
+) -> Result<(), Failure> {
+    let PreparedChange { plan, judged, look, own, .. } = ready;
+    if args.yes {
+        // Without the question, the output still records which hosts and pairs are affected.
+        let moved =
+            [cut_off_line(judged).into_iter().collect(), migration_lines(plan), phase_lines(plan)].concat();
+        moved.iter().for_each(|(label, words)| context.output.print_message(&format!("{label}: {words}")));
+        ready
+            .unregistered
+            .iter()
+            .for_each(|why| context.output.print_message(&format!("others: {}", unregistered_warning(why))));
+        return Ok(());
+    }
+    if !context.asks {
+        return Err(Failure::new(
+            Exit::Refused,
+            "FD-7989: nobody is there to say yes before it is written; --yes says so beforehand (it still has to be confirmed)",
+        ));
+    }
+    let mut lines = vec![
+        (
+            "writes",
+            format!(
+                "{} to {}, of plan {}",
+                count_words(plan.writes.len(), "part", "parts"),
+                device_words(plan.count_targets()),
+                args.plan.display()
+            ),
+        ),
+        ("to", look.source.clone()),
+        ("moves", format!("{} pairs to other paths", digits_in_groups(&plan.impact["moved_pairs"]))),
+    ];
+    lines.extend(cut_off_line(judged));
+    lines.extend(migration_lines(plan));
+    lines.extend(phase_lines(plan));
+    lines.extend(judged.transition.lines());
+    lines.push((
+        "accepted",
+        if args.accept.is_empty() { "nothing".to_owned() } else { args.accept.join(", ") },
+    ));
+    let alone = ready.unregistered.as_ref().map(|why| ("others", unregistered_warning(why)));
+    lines.extend(alone);
+    lines.extend(context.outside.guard_lifetime_warning().filter(|_| !own).map(|words| ("guard", words)));
+    lines.push((
+        "back",
+        match own {
+            true => "this simulator lives in this process, and the change ends with it".to_owned(),
+            false => format!(
+                "rolled back by itself unless it is confirmed within {}",
+                span_words(args.confirm_within.as_secs() as i64)
+            ),
+        },
+    ));
+    for (name, words) in lines {
+        context.output.print_message(&format!("{name:<12}{words}"));
+    }
+    let _ = write!(context.output.err, "fabdeck: write this now? Type yes: ")
+        .and_then(|()| context.output.err.flush());
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    match read {
+        Ok(_) if answer.trim() == "yes" => Ok(()),
+        _ => Err(Failure::new(Exit::Refused, "FD-7990: it was not confirmed with yes; nothing was written")),
+    }
+}
+
+fn unregistered_warning(why: &str) -> String {
+    format!("other machines do not see this change, and may write beside it: {why}")
+}
+
+fn cut_off_line(judged: &PlanVerdict) -> Option<(&'static str, String)> {
+    judged.cut_off.words().map(|words| ("cuts off", words))
+}
+
+/// Applies a plan to a simulator of this process; the change ends with the process.
+fn apply_in_process(
+    context: &mut Context<'_, '_>,
+    args: &ApplyArgs,
+    plan: &Plan,
+    (begun, actuator): (BeginRecord, &mut dyn Actuator),
+) -> Result<Exit, Failure> {
+    let (journal, told) = memory_journal(begun)?;
+    let (sender, orders) = channel();
+    if !args.wait {
+        // A later command cannot confirm the change, so it is confirmed at once.
+        std::thread::spawn(move || confirm_once_applied(&sender));
+    }
+    let (verbose, mut said) = (context.output.verbose, Vec::new());
+    let mut driver = DirectDriver(actuator);
+    let guard = Guard {
+        plan,
+        journal,
+        state: told,
+        home: None,
+        driver: &mut driver,
+        orders: &orders,
+        clock: &SystemClocks,
+        log: &mut |line| said.push(line.to_owned()),
+        patience: UNREACHABLE_TIMEOUT,
+        trouble: None,
+        stop: &|| false,
+    };
+    let told = guard.run(GuardMode::Apply);
+    said.iter().filter(|_| verbose).for_each(|line| context.output.print_message(line));
+    let status = ChangeStatus::of(&told);
+    if status.phase == ChangePhase::Confirmed {
+        let what = [(
+            "applied",
+            format!(
+                "{} writes, read back; the simulator ends with this command, and the change with it",
+                status.writes
+            ),
+        )];
+        if context.output.json {
+            decision_commands::report(context, &status)?;
+        } else {
+            write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?;
+        }
+    } else {
+        decision_commands::report(context, &status)?;
+    }
+    Ok(exit_of_status(&status))
+}
+
+fn confirm_once_applied(orders: &Sender<QueuedRequest>) {
+    loop {
+        let (reply, answer) = channel();
+        if orders.send(QueuedRequest { ask: GuardRequest::Confirm { user: user() }, reply }).is_err() {
+            return;
+        }
+        match answer.recv() {
+            Ok(GuardAnswer::Refused { .. }) => std::thread::sleep(Duration::from_millis(5)),
+            _ => return,
+        }
+    }
+}

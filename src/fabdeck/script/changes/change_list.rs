@@ -1,0 +1,188 @@
+//! Reads all changes with their states. A cache makes repeated lists cheap: journals may be long, and a change that
+//! has ended no longer alters.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::env::Env;
+use super::{change_store, foreign_changes};
+use crate::script::Failure;
+use crate::session::ChangeRow;
+use fabdeck_change::{
+    BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks, deadline_now,
+    send_request_within,
+};
+
+/// Time that a command waits for a guard.
+const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pause before a silent guard is asked again.
+const SILENT_GUARD_PAUSE: Duration = Duration::from_secs(10);
+
+/// A change with what identifies its fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListedChange {
+    pub row: ChangeRow,
+    pub switches: BTreeSet<String>,
+    pub simulator: Option<String>,
+}
+
+/// All changes, the newest first, and the reasons why others could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ChangeList {
+    pub rows: Vec<ListedChange>,
+    pub unread: Vec<String>,
+    /// Reasons why changes in state folders of other users are unknown.
+    pub closed: Vec<String>,
+}
+
+/// Reads all changes once.
+pub fn read_all(means: Env<'_>) -> Result<ChangeList, Failure> {
+    ChangeListCache::default().list(means, GUARD_TIMEOUT)
+}
+
+/// Cache of a repeated list.
+#[derive(Debug, Default)]
+pub struct ChangeListCache(BTreeMap<PathBuf, CachedChange>);
+
+#[derive(Debug)]
+enum CachedChange {
+    Pending { kept: Box<ChangeDir>, status: Option<Box<ChangeStatus>>, silent: Option<Instant> },
+    Ended(Box<ListedChange>),
+}
+
+impl ChangeListCache {
+    pub fn list(&mut self, means: Env<'_>, patience: Duration) -> Result<ChangeList, Failure> {
+        let mut listing = ChangeList::default();
+        let mut there = BTreeSet::new();
+        let mut foreign_rows = Vec::new();
+        for home in change_store::open_all(means) {
+            if home.is_unreadable() {
+                let (rows, closed) = foreign_changes::list(means, &home, patience);
+                foreign_rows.extend(rows);
+                listing.closed.extend(closed);
+                continue;
+            }
+            let read = home.select(|folder| {
+                there.insert(folder.to_owned());
+                self.needs_reading(folder, patience)
+            });
+            let read = match read {
+                Ok(read) => read,
+                // Other folders may still be readable.
+                Err(error) => {
+                    listing.unread.push(error.to_string());
+                    continue;
+                }
+            };
+            for kept in read {
+                match kept {
+                    Ok(kept) => {
+                        self.0.insert(kept.folder.clone(), CachedChange::of(kept, patience));
+                    }
+                    Err(error) => listing.unread.push(error.to_string()),
+                }
+            }
+        }
+        self.0.retain(|folder, _| there.contains(folder));
+        listing.rows = self.0.values().map(CachedChange::to_listed).chain(foreign_rows).collect();
+        let now = Timestamp::now();
+        for listed in &mut listing.rows {
+            listed.row = listed.row.clone().judged_at(now);
+        }
+        sort(&mut listing.rows);
+        Ok(listing)
+    }
+
+    /// Whether some pending change has no guard.
+    pub fn has_abandoned(&self) -> bool {
+        self.0.values().any(|one| match one {
+            CachedChange::Pending { kept, status: None, .. } => {
+                kept.read.state.phase.is_pending() && kept.is_abandoned()
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the journal has to be read. A change whose guard answers, or whose journal has not grown, needs no
+    /// reading.
+    fn needs_reading(&mut self, folder: &Path, patience: Duration) -> bool {
+        match self.0.get_mut(folder) {
+            None => true,
+            Some(CachedChange::Ended(_)) => false,
+            Some(CachedChange::Pending { kept, status, silent }) => {
+                *status = ask_status(kept, silent, patience).map(Box::new);
+                match status {
+                    Some(status) => !status.phase.is_pending(),
+                    None => kept.has_new_records(),
+                }
+            }
+        }
+    }
+}
+
+/// Sorts by time first, because each folder numbers its own changes.
+fn sort(rows: &mut [ListedChange]) {
+    rows.sort_by_cached_key(|ListedChange { row, .. }| {
+        (Reverse(row.time.parse::<Timestamp>().ok()), Reverse(row.number), row.id.clone())
+    });
+}
+
+impl CachedChange {
+    fn of(kept: ChangeDir, patience: Duration) -> Self {
+        let phase = kept.read.state.phase;
+        // An incomplete change may be begun again.
+        if !phase.is_pending() && phase != ChangePhase::Incomplete {
+            let row = ChangeRow::from_state(&kept.read.state, None, None);
+            return Self::Ended(Box::new(list_entry(&kept.read.state.begun, row)));
+        }
+        let mut silent = None;
+        let status = ask_status(&kept, &mut silent, patience).map(Box::new);
+        Self::Pending { kept: Box::new(kept), status, silent }
+    }
+
+    fn to_listed(&self) -> ListedChange {
+        match self {
+            Self::Ended(listed) => (**listed).clone(),
+            Self::Pending { kept, status, .. } => {
+                // The change has no guard at the moment, or its guard does not let this user ask.
+                let unasked = status.is_none() && kept.read.state.phase.is_pending();
+                let trouble = unasked.then(|| kept.find_problem()).flatten();
+                let told = &kept.read.state;
+                let mut row = ChangeRow::from_state(told, None, trouble);
+                // The wall clock may have been set since the deadline was recorded.
+                if told.phase == ChangePhase::Applied {
+                    row.deadline = deadline_now(told, &SystemClocks);
+                }
+                // Only the journal proves that a change has ended.
+                let status = status.as_ref().filter(|status| status.phase.is_pending());
+                list_entry(
+                    &kept.read.state.begun,
+                    status.map_or(row.clone(), |status| row.with_status(status)),
+                )
+            }
+        }
+    }
+}
+
+fn list_entry(begun: &BeginRecord, row: ChangeRow) -> ListedChange {
+    ListedChange { row, switches: begun.switches.clone(), simulator: begun.simulator.clone() }
+}
+
+/// Status from the guard, unless the guard was silent a moment ago.
+fn ask_status(kept: &ChangeDir, silent: &mut Option<Instant>, patience: Duration) -> Option<ChangeStatus> {
+    if silent.is_some_and(|since| since.elapsed() < SILENT_GUARD_PAUSE) {
+        return None;
+    }
+    let begun = Instant::now();
+    let answer = send_request_within(&kept.socket(), &GuardRequest::Status, patience);
+    // A socket that does not exist costs no time and may appear at any moment, so only a timeout counts as silence.
+    *silent = (answer.is_err() && begun.elapsed() >= patience).then(Instant::now);
+    match answer {
+        Ok(GuardAnswer::Status(status)) => Some(status),
+        _ => None,
+    }
+}

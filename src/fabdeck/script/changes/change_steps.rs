@@ -1,0 +1,187 @@
+//! Changes as steps of a runbook: apply, wait and decide, with the functions of the commands.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::change_exit::{exit_of_status, user};
+use super::env::Env;
+use super::preparation::{
+    DriverOptions, PreparedChange, accept_now, begin_change, prepare, simulator_socket, switch_guids,
+};
+use super::{acceptance, change_store, guard_requests, refusal_audit, seen_changes};
+use crate::script::{Exit, Failure};
+use crate::session::interactive::Acceptance;
+use crate::session::{PlanVerdict, Snapshot};
+use fabdeck_change::{BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardRequest, OpensmSite, Plan};
+use fabdeck_mad::access::ReadObserver;
+
+/// Time to wait for the end of a rollback after a failed apply.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Builds the driver options from a runbook's step.
+pub fn driver_options(
+    opensm: bool,
+    conf: Option<PathBuf>,
+    console: Option<SocketAddr>,
+    beside_manager: bool,
+) -> DriverOptions {
+    let usual = OpensmSite::default();
+    let conf = conf.unwrap_or_else(|| usual.conf.clone());
+    let conf = std::path::absolute(&conf).unwrap_or(conf);
+    DriverOptions { site: opensm.then_some(OpensmSite { conf, console, ..usual }), beside_manager }
+}
+
+/// Folder of the reports of runs, beside the changes; it is created if it does not exist.
+pub fn change_folder(means: Env<'_>, source: &str) -> Result<PathBuf, Failure> {
+    Ok(change_store::open_for_source(means, source.starts_with("sim:"))?.folder().to_owned())
+}
+
+/// Refuses, before anything is done, a source that may not be written to or has a pending change.
+pub fn refuse_unwritable(means: Env<'_>, source: &str, look: &Snapshot) -> Result<(), Failure> {
+    refuse_without_right(means, source)?;
+    let here = BeginRecord {
+        simulator: simulator_socket(source)?,
+        switches: switch_guids(look),
+        ..BeginRecord::default()
+    };
+    change_store::refuse_pending_change(means, source.starts_with("sim:"), &here, None)
+}
+
+/// Refuses a source without the right to write, and simulators of this process.
+pub fn refuse_without_right(means: Env<'_>, source: &str) -> Result<(), Failure> {
+    if means.outside.is_own_simulator(source) {
+        return Err(Failure::new(
+            Exit::Refused,
+            "FD-9238: a simulator of this process is another one at every step, so no change in it would last; serve one: \
+             fabdeck --source sim:demo simulate --serve SOCKET, and name it with --source sim:SOCKET",
+        ));
+    }
+    drop(means.outside.actuator(source, &means.given.reach, &means.given.right)?);
+    Ok(())
+}
+
+/// Options of an applied plan.
+pub struct ApplyOptions<'t> {
+    pub source: &'t str,
+    pub road: &'t DriverOptions,
+    pub acceptance: &'t Acceptance,
+    /// The program that applies the plan, for the audit trail.
+    pub by: &'t str,
+}
+
+/// Applies a plan. Returns when it is read back, when it is rolled back, or when the run is asked to end. `begins`
+/// gets the id before the change exists; `None` means that everything the plan writes is in place already.
+pub fn apply(
+    means: Env<'_>,
+    terms: &ApplyOptions<'_>,
+    read: (Plan, String),
+    watch: &mut dyn ReadObserver,
+    say: &mut dyn FnMut(&str),
+    begins: &mut dyn FnMut(&str) -> Result<(), Failure>,
+) -> Result<Option<ChangeStatus>, Failure> {
+    let name = read.0.engine.clone();
+    let applied = apply_prepared(means, terms, read, watch, say, begins);
+    applied.map_err(|failure| {
+        refusal_audit::audit_source_refusal(
+            means,
+            terms.source,
+            &format!("apply of {name}, {}", terms.by),
+            failure,
+            say,
+        )
+    })
+}
+
+fn apply_prepared(
+    means: Env<'_>,
+    terms: &ApplyOptions<'_>,
+    read: (Plan, String),
+    watch: &mut dyn ReadObserver,
+    say: &mut dyn FnMut(&str),
+    begins: &mut dyn FnMut(&str) -> Result<(), Failure>,
+) -> Result<Option<ChangeStatus>, Failure> {
+    let Some(mut ready) = prepare(means, terms.source, read, terms.road, watch)? else { return Ok(None) };
+    acceptance::refuse_unaccepted(&ready.found, &terms.acceptance.accepted)?;
+    ready.refuse(means, terms.road, say)?;
+    let begun = accept_now(ready.begin_record(means, terms.road)?, terms.acceptance);
+    let PreparedChange { simulated, text, .. } = ready;
+    begins(&begun.id)?;
+    let (home, kept) = begin_change(means, simulated, (begun, &text), say)?;
+    let mut status = ChangeStatus::of(&kept.read.state);
+    let mut back = None;
+    let goes_on = |status: &ChangeStatus, back: &mut Option<Instant>| match status.phase {
+        ChangePhase::Applying => true,
+        // The rollback may go on for long: an unreachable fabric is retried for an hour.
+        ChangePhase::RollingBack => back.get_or_insert_with(Instant::now).elapsed() < ROLLBACK_TIMEOUT,
+        _ => false,
+    };
+    while goes_on(&status, &mut back) && !watch.is_cancelled() {
+        std::thread::sleep(POLL_INTERVAL);
+        status = guard_requests::read_status(means, (&home, &kept))?;
+    }
+    Ok(Some(status))
+}
+
+/// Refuses what `apply` refuses of a judged plan.
+pub fn refuse_findings(
+    judged: &PlanVerdict,
+    plan: &Plan,
+    look: &Snapshot,
+    opensm: bool,
+    accepted: &[String],
+) -> Result<(), Failure> {
+    acceptance::refuse_unaccepted(&acceptance::plan_findings(judged, plan, look, opensm), accepted)
+}
+
+/// Exit code of a step that applied a plan.
+pub fn exit_code(status: &ChangeStatus) -> Exit {
+    exit_of_status(status)
+}
+
+/// Confirms a change.
+pub fn confirm(means: Env<'_>, id: &str, say: &mut dyn FnMut(&str)) -> Result<ChangeStatus, Failure> {
+    let status = guard_requests::send_order(means, id, &GuardRequest::Confirm { user: user() }, say)?;
+    seen_changes::record_phase(means.outside, id, status.phase);
+    Ok(status)
+}
+
+/// Rolls a change back and waits for the end of that, at most for `patience`.
+pub fn roll_back(
+    means: Env<'_>,
+    id: &str,
+    patience: Duration,
+    say: &mut dyn FnMut(&str),
+) -> Result<ChangeStatus, Failure> {
+    let ask = GuardRequest::RollBack { user: user(), anyway: false };
+    let mut status = match guard_requests::send_order(means, id, &ask, say) {
+        Ok(status) => status,
+        // The change may have rolled back by itself.
+        Err(failure) => match journal_status(means, id) {
+            Some(status) if status.phase == ChangePhase::RolledBack => status,
+            _ => return Err(failure),
+        },
+    };
+    let (home, kept) = change_store::find_change(means, id)?;
+    let since = Instant::now();
+    while status.phase.is_pending() && since.elapsed() < patience {
+        std::thread::sleep(POLL_INTERVAL);
+        status = guard_requests::read_status(means, (&home, &kept))?;
+    }
+    seen_changes::record_phase(means.outside, id, status.phase);
+    Ok(status)
+}
+
+/// Status of a change from its journal.
+pub fn journal_status(means: Env<'_>, id: &str) -> Option<ChangeStatus> {
+    let (_, ChangeDir { read, .. }) = change_store::find_change(means, id).ok()?;
+    Some(ChangeStatus::of(&read.state))
+}
+
+/// Status of a change from its guard. A change without a guard gets one, because otherwise no process would roll it
+/// back.
+pub fn guard_status(means: Env<'_>, id: &str) -> Result<ChangeStatus, Failure> {
+    let (home, kept) = change_store::find_change(means, id)?;
+    guard_requests::read_status(means, (&home, &kept))
+}

@@ -1,0 +1,280 @@
+//! `confirm`, `extend`, `rollback` and `changes`.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::args::{ChangesArgs, ChangesFormat, ConfirmArgs, ExtendArgs, RollbackArgs};
+use super::change_exit::{exit_of_phase, user};
+use super::change_list::{self, ChangeList};
+use super::env::Env;
+use super::schemas::UNCHANGED;
+use super::{
+    change_comparison, change_store, change_table, foreign_changes, guard_requests, metrics, seen_changes,
+};
+use crate::script::context::Context;
+use crate::script::progress::{ProgressMeter, clear_line, rewrite_line};
+use crate::script::table::write_pairs;
+use crate::script::{Exit, Failure};
+use crate::session::{
+    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, time_of_day, waiting_words,
+};
+use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
+
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+pub fn confirm(context: &mut Context<'_, '_>, args: &ConfirmArgs) -> Result<Exit, Failure> {
+    let id = resolve_id(context, &args.id)?;
+    let user = user();
+    let ask = if args.go_on { GuardRequest::GoOn { user } } else { GuardRequest::Confirm { user } };
+    let status = send_order(context, &id, &ask)?;
+    report(context, &status)?;
+    Ok(exit_of_phase(status.phase))
+}
+
+pub fn extend(context: &mut Context<'_, '_>, args: &ExtendArgs) -> Result<Exit, Failure> {
+    let id = resolve_id(context, &args.id)?;
+    let status =
+        send_order(context, &id, &GuardRequest::Extend { user: user(), seconds: args.by.as_secs() })?;
+    report(context, &status)?;
+    Ok(exit_of_phase(status.phase))
+}
+
+/// Rolls back and waits for the end, because the operator wants to know that it is complete.
+pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit, Failure> {
+    let id = resolve_id(context, &args.id)?;
+    let first = match &args.opensm_process {
+        Some(process) => name_and_roll_back(context, &id, args.force, process)?,
+        None => send_order(context, &id, &GuardRequest::RollBack { user: user(), anyway: args.force })?,
+    };
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    if let Some((home, _)) =
+        foreign_changes::find(means, &id).filter(|_| change_store::find_change(means, &id).is_err())
+    {
+        let status = foreign_changes::await_end(means, &home, first)?;
+        report(context, &status)?;
+        return Ok(if status.phase == ChangePhase::RolledBack {
+            Exit::Done
+        } else {
+            exit_of_phase(status.phase)
+        });
+    }
+    let (home, kept) = change_store::find_change(means, &id)?;
+    let status = wait_until(context, means, (&home, &kept), first, |status| !status.phase.is_pending())?;
+    report(context, &status)?;
+    // The command asked for the rollback, so a complete rollback is a success.
+    Ok(if status.phase == ChangePhase::RolledBack { Exit::Done } else { exit_of_phase(status.phase) })
+}
+
+/// Names OpenSM's process first: the rollback may wait for nothing else.
+fn name_and_roll_back(
+    context: &mut Context<'_, '_>,
+    id: &str,
+    anyway: bool,
+    process: &str,
+) -> Result<ChangeStatus, Failure> {
+    context.refuse_filter("a change")?;
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    let mut say = |line: &str| context.output.print_message(line);
+    if let Some(status) = guard_requests::restart_rollback(means, id, (anyway, Some(process)), &mut say)? {
+        return Ok(status);
+    }
+    let named = GuardRequest::NameOpensm { user: user(), process: process.to_owned() };
+    let status = guard_requests::send_order(means, id, &named, &mut say)?;
+    if status.phase == ChangePhase::RollingBack && !anyway {
+        // The rollback waited only for OpenSM.
+        return Ok(status);
+    }
+    guard_requests::send_order(means, id, &GuardRequest::RollBack { user: user(), anyway }, &mut say)
+}
+
+fn resolve_id(context: &Context<'_, '_>, text: &str) -> Result<String, Failure> {
+    let given = context.change_options();
+    change_store::resolve_id(Env { outside: context.outside, given: &given }, text)
+}
+
+fn send_order(context: &mut Context<'_, '_>, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, Failure> {
+    context.refuse_filter("a change")?;
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    guard_requests::send_order(means, id, ask, &mut |line| context.output.print_message(line))
+}
+
+/// Follows a change until its status fulfils a condition. Trouble of its guard is reported once.
+pub fn wait_until(
+    context: &mut Context<'_, '_>,
+    means: Env<'_>,
+    (home, kept): (&ChangeStore, &ChangeDir),
+    first: ChangeStatus,
+    so: impl Fn(&ChangeStatus) -> bool,
+) -> Result<ChangeStatus, Failure> {
+    let mut status = Ok(first);
+    let (mut troubled, mut waited, mut told) = (false, false, 0u8);
+    while status.as_ref().is_ok_and(|status| !so(status)) {
+        std::thread::sleep(POLL_INTERVAL);
+        status = guard_requests::read_status(means, (home, kept));
+        let trouble = status.as_ref().ok().and_then(|status| status.trouble.clone());
+        if let Some(trouble) = trouble.filter(|_| !troubled) {
+            context.output.print_message(&trouble);
+            troubled = true;
+        }
+        // Phases that passed between two polls are reported too.
+        let phase = status.as_ref().ok().and_then(|status| status.phase_of_five).unwrap_or(0);
+        (told + 1..=phase)
+            .filter_map(phase_of_five_words)
+            .for_each(|words| context.output.print_message(&words));
+        told = told.max(phase);
+        if let Some(status) = status.as_ref().ok().filter(|status| status.waits && !waited) {
+            let silent = silent_words(&status.silent).unwrap_or_default();
+            context.output.print_message(&format!("{silent}: {}", waiting_words(&status.id)));
+            waited = true;
+        }
+        if let (true, Ok(status)) = (context.progress, &status) {
+            rewrite_line(
+                context.output.err,
+                context.output.margin,
+                &change_progress(status, Timestamp::now()),
+            );
+        }
+    }
+    if context.progress {
+        clear_line(context.output.err);
+    }
+    status
+}
+
+/// Reports that no change was begun, because everything that the plan writes is in place.
+pub fn report_unchanged(context: &mut Context<'_, '_>, writes: usize) -> Result<(), Failure> {
+    context.output.print_message("nothing to do: all that the plan writes stands there already");
+    if !context.output.json {
+        return Ok(());
+    }
+    let mut object = context.object_without_snapshot("change")?;
+    let none: Option<String> = None;
+    object.field("deadline", &none)?;
+    object.field("done", &0)?;
+    object.field("drift", &none)?;
+    object.field("id", &none)?;
+    object.list("left", std::iter::empty::<()>())?;
+    object.field("phase_of_five", &none)?;
+    object.list("silent", std::iter::empty::<()>())?;
+    object.field("state", &UNCHANGED)?;
+    object.field("trouble", &none)?;
+    object.field("waits", &false)?;
+    object.field("why", &none)?;
+    object.field("writes", &writes)?;
+    Ok(object.end()?)
+}
+
+pub fn report(context: &mut Context<'_, '_>, status: &ChangeStatus) -> Result<(), Failure> {
+    seen_changes::record_phase(context.outside, &status.id, status.phase);
+    if context.output.json {
+        let mut object = context.object_without_snapshot("change")?;
+        object.fields(status)?;
+        return Ok(object.end()?);
+    }
+    let lines = change_words(status, Timestamp::now());
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    Ok(())
+}
+
+/// Lists all changes, the newest first.
+pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("changes")?;
+    let is_metrics = args.format == ChangesFormat::Prometheus;
+    if is_metrics && context.output.json {
+        return Err(Failure::usage("FD-7313: Prometheus' text is no JSON; leave out --json or --format"));
+    }
+    let source = args.verify.then(|| context.named_source().map(str::to_owned)).transpose()?;
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    let ChangeList { rows, mut unread, closed } = change_list::read_all(means)?;
+    rows.iter()
+        .for_each(|listed| seen_changes::record_phase(means.outside, &listed.row.id, listed.row.state));
+    let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
+    let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_text).collect();
+    unread.extend(change_store::truncated_trails(means));
+    unread.extend(args.system_log.iter().flat_map(|file| change_store::truncated_trails_by_log(means, file)));
+    let stepped_over = change_store::unread_trails(means);
+    let verified = source.as_deref().map(|source| ComparisonSummary::of(context, means, source, &mut rows));
+    let is_known = unread.is_empty() && closed.is_empty();
+    if is_metrics {
+        let compared = verified.as_ref().map(|verified| verified.failure.is_none());
+        let text = metrics::write(&rows, unread.len() + closed.len(), compared);
+        context.output.out.write_all(text.as_bytes())?;
+    } else if context.output.json {
+        let partial = verified.as_ref().is_some_and(|verified| verified.is_partial);
+        let mut object = context.partial_object("changes", partial)?;
+        object.field("compared_with", &source)?;
+        object
+            .field("pending_elsewhere", &verified.as_ref().and_then(|verified| verified.elsewhere.clone()))?;
+        object.list("rows", rows.iter())?;
+        object.end()?;
+    } else if is_known || !rows.is_empty() {
+        rows.reverse();
+        change_table::write(context, rows)?;
+    }
+    let found = verified.iter().flat_map(|verified| &verified.lines);
+    let remarks = unread.iter().chain(&stepped_over).chain(&closed);
+    remarks.chain(&overdue).chain(found).for_each(|line| context.output.print_message(line));
+    Ok(match () {
+        () if !overdue.is_empty() => Exit::RollbackIncomplete,
+        () if !unread.is_empty() => Exit::BadInput,
+        () if !closed.is_empty() => Exit::Refused,
+        () => verified.map_or(Exit::Done, |verified| verified.exit),
+    })
+}
+
+/// What a comparison with the fabric adds to the list of changes.
+struct ComparisonSummary {
+    is_partial: bool,
+    /// Lines about single changes, the newest change first.
+    lines: Vec<String>,
+    exit: Exit,
+    failure: Option<Failure>,
+    /// A pending change of another machine.
+    elsewhere: Option<String>,
+}
+
+impl ComparisonSummary {
+    /// Compares, and adds each verdict to its row. An unreadable fabric leaves the rows as they are.
+    fn of(context: &mut Context<'_, '_>, means: Env<'_>, source: &str, rows: &mut [ChangeRow]) -> Self {
+        let mut meter =
+            ProgressMeter::new(context.output.err, context.progress).with_stop(context.stop.as_ref());
+        let compared = change_comparison::compare(means, source, &mut meter);
+        meter.clear();
+        let comparison = match compared {
+            Ok(comparison) => comparison,
+            Err(failure) => {
+                let lines = failure.message.iter().cloned().collect();
+                return Self {
+                    is_partial: true,
+                    lines,
+                    exit: failure.exit,
+                    failure: Some(failure),
+                    elsewhere: None,
+                };
+            }
+        };
+        comparison.annotate(rows);
+        let warnings = rows.iter().filter_map(|row| row.comparison.as_ref()?.warning(&row.id));
+        let nothing = format!("no confirmed change is of the fabric of {source}: nothing was compared");
+        let elsewhere = comparison.pending_elsewhere.clone();
+        let nothing = comparison.by_change.is_empty().then_some(nothing);
+        let lines = warnings.chain(nothing).chain(elsewhere.clone()).collect();
+        let (is_partial, exit) = (comparison.partial, comparison.exit());
+        Self { is_partial, lines, exit, failure: None, elsewhere }
+    }
+}
+
+/// Message about a change that should have been rolled back, and what to do.
+fn overdue_text(row: &ChangeRow) -> String {
+    let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
+    format!(
+        "FD-7992: change {id} is OVERDUE: nobody confirmed it until {} and its guard has not taken it back; 'fabdeck rollback {id}' \
+         takes it back now, 'fabdeck guard --resume' gives it another guard",
+        time_of_day(deadline)
+    )
+}

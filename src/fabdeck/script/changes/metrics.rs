@@ -1,0 +1,92 @@
+//! `changes --format prometheus`: numbers of pending and overdue changes, for the textfile collector of
+//! node_exporter.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use crate::session::ChangeRow;
+use fabdeck_change::AttestationVerdict;
+
+/// Prints the metrics. `unknown` counts the state folders and journals that could not be read; `compared` says
+/// whether a requested comparison with the fabric succeeded.
+pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> String {
+    let mut text = String::new();
+    let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
+    let overdue = pending.iter().filter(|row| row.overdue).count();
+    for (name, help, value) in [
+        ("changes_pending", "Changes that are neither confirmed nor taken back", pending.len()),
+        ("changes_overdue", "Changes beyond their deadline that no guard has taken back", overdue),
+        ("changes_unknown", "State folders and journals whose changes could not be read", unknown),
+    ] {
+        write_head(&mut text, name, help);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "fabdeck_{name} {value}");
+    }
+    let deadlines = pending.iter().filter_map(|row| {
+        let deadline: Timestamp = row.deadline.as_ref()?.parse().ok()?;
+        Some((row, deadline.as_second()))
+    });
+    for (at, (row, seconds)) in deadlines.enumerate() {
+        if at == 0 {
+            write_head(
+                &mut text,
+                "change_deadline_seconds",
+                "When a change is taken back that is not confirmed, in Unix time",
+            );
+        }
+        let _ = writeln!(
+            text,
+            "fabdeck_change_deadline_seconds{{id=\"{}\",number=\"{}\"}} {seconds}",
+            row.id, row.number
+        );
+    }
+    if let Some(compared) = compared {
+        write_comparison(&mut text, rows, compared);
+    }
+    text
+}
+
+/// Prints how confirmed changes compare with the fabric.
+fn write_comparison(text: &mut String, rows: &[ChangeRow], compared: bool) {
+    write_head(text, "changes_compared", "Whether confirmed changes could be compared with the fabric");
+    let _ = writeln!(text, "fabdeck_changes_compared {}", u8::from(compared));
+    if !compared {
+        return;
+    }
+    write_head(
+        text,
+        "changes_by_verdict",
+        "Confirmed changes of the fabric, by what the comparison with it says",
+    );
+    for verdict in [
+        AttestationVerdict::Stands,
+        AttestationVerdict::NoLongerStands,
+        AttestationVerdict::NotKnown,
+        AttestationVerdict::Superseded,
+    ] {
+        let found = |row: &&ChangeRow| row.comparison.as_ref().is_some_and(|found| found.verdict == verdict);
+        let count = rows.iter().filter(found).count();
+        let _ = writeln!(text, "fabdeck_changes_by_verdict{{verdict=\"{}\"}} {count}", verdict.title());
+    }
+    let fallen = rows.iter().filter_map(|row| Some((row, row.comparison.as_ref()?)));
+    let fallen = fallen.filter(|(_, found)| found.verdict == AttestationVerdict::NoLongerStands);
+    for (at, (row, found)) in fallen.enumerate() {
+        if at == 0 {
+            write_head(
+                text,
+                "change_entries_differ",
+                "Entries that do not hold what a confirmed change wrote",
+            );
+        }
+        let _ = writeln!(
+            text,
+            "fabdeck_change_entries_differ{{id=\"{}\",number=\"{}\"}} {}",
+            row.id, row.number, found.differ
+        );
+    }
+}
+
+fn write_head(text: &mut String, name: &str, help: &str) {
+    let _ = writeln!(text, "# HELP fabdeck_{name} {help}\n# TYPE fabdeck_{name} gauge");
+}

@@ -1,0 +1,257 @@
+//! Prepares a plan: checks it against the fabric, refuses what may not be applied, and begins the change. Commands
+//! and the console share this.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::change_comparison::pending_elsewhere;
+use super::change_exit::{change_id, user};
+use super::env::{ChangeOptions, Env};
+use super::{acceptance, change_store, seen_changes};
+use crate::script::{Exit, Failure, plan};
+use crate::session::interactive::Acceptance;
+use crate::session::{LevelsInForce, PlanFit, PlanVerdict, Snapshot, check_plan_fit, judge_plan};
+use fabdeck_change::{
+    BeginRecord, ChangeDir, ChangeStore, Clocks as _, OpensmDriver, OpensmSite, Plan, SystemClocks,
+    find_defects, first_unreached, host_name, switched_ports,
+};
+use fabdeck_live::socket_of;
+use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
+
+/// Which driver writes the change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DriverOptions {
+    /// The OpenSM installation, for changes through OpenSM.
+    pub site: Option<OpensmSite>,
+    /// Whether the operator accepts writing beside an active subnet manager.
+    pub beside_manager: bool,
+}
+
+/// A plan that fits the fabric, with what was read of both.
+pub struct PreparedChange {
+    /// Source as the operator named it; the guard process opens it again.
+    pub source: String,
+    pub plan: Plan,
+    /// Text of the plan, which is stored beside the journal.
+    pub text: String,
+    pub look: Snapshot,
+    pub judged: PlanVerdict,
+    /// Findings against the plan, by the name under which each is accepted.
+    pub found: Vec<(&'static str, String)>,
+    /// The actuator that read the fabric, until a later step takes it.
+    pub actuator: Option<Box<dyn Actuator>>,
+    /// Whether the source is a simulator of this process, with which the change ends.
+    pub own: bool,
+    /// Why other machines cannot see the change while it is pending.
+    pub unregistered: Option<String>,
+    pub simulated: bool,
+}
+
+/// Checks a plan against the fabric; `None` if everything that it writes is in place.
+pub fn prepare(
+    means: Env<'_>,
+    source: &str,
+    (plan, text): (Plan, String),
+    road: &DriverOptions,
+    watch: &mut dyn ReadObserver,
+) -> Result<Option<PreparedChange>, Failure> {
+    // The right to write is checked before the long reading.
+    let mut actuator = means.outside.actuator(source, &means.given.reach, &means.given.right)?;
+    let lanes = plan::plan_has_lanes(&plan);
+    let observed =
+        actuator.read_fabric(ReadOptions { tables: true, lanes, ..ReadOptions::default() }, watch)?;
+    let look = means.snapshot_of(source, observed)?;
+    let simulated = source.starts_with("sim:");
+    let own = means.outside.is_own_simulator(source);
+    let found = check_plan_fit(&look, &plan);
+    // A pending change explains a misfit and may roll back at any moment, so it is reported first.
+    if !own && !matches!(found, PlanFit::AsMade) {
+        let here = BeginRecord {
+            simulator: simulator_socket(source)?,
+            switches: switch_guids(&look),
+            ..BeginRecord::default()
+        };
+        change_store::refuse_pending_change(
+            means,
+            simulated,
+            &here,
+            matches!(found, PlanFit::Applied).then_some(plan.hash.as_str()),
+        )?;
+    }
+    let unregistered = if own { None } else { refuse_registered(means, actuator.as_mut())? };
+    let judged = match found {
+        PlanFit::Stale(stale) => {
+            let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
+            return Err(Failure::new(Exit::Stale, what));
+        }
+        PlanFit::Applied => return Ok(None),
+        fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, (false, LevelsInForce::Unsaid))?,
+    };
+    Ok(Some(PreparedChange {
+        source: source.to_owned(),
+        found: acceptance::plan_findings(&judged, &plan, &look, road.site.is_some()),
+        own,
+        unregistered,
+        simulated,
+        plan,
+        text,
+        look,
+        judged,
+        actuator: Some(actuator),
+    }))
+}
+
+/// Refuses if another machine has registered a pending change. Returns why registrations are impossible, if they are.
+/// A registration of this user's own change does not count; the change has a journal here.
+fn refuse_registered(means: Env<'_>, actuator: &mut dyn Actuator) -> Result<Option<String>, Failure> {
+    let found = actuator.read_registration();
+    match pending_elsewhere(means, &found) {
+        Some(why) => Err(Failure::new(Exit::Refused, why)),
+        None => Ok(match found {
+            RegistrationLookup::NotKept(why) => Some(why),
+            _ => None,
+        }),
+    }
+}
+
+impl PreparedChange {
+    /// Refuses what no option accepts, and reports remarks about the driver.
+    pub fn refuse(
+        &mut self,
+        means: Env<'_>,
+        road: &DriverOptions,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(), Failure> {
+        self.refuse_stdin_key(means)?;
+        self.refuse_beside_manager(road)?;
+        let Some(mut surveyor) = self.actuator.take() else { return Ok(()) };
+        refuse_unreachable(surveyor.as_mut(), &self.plan)?;
+        let Some(site) = &road.site else {
+            self.actuator = Some(surveyor);
+            return Ok(());
+        };
+        let checked = OpensmDriver::new(surveyor, &self.plan, site.clone()).check();
+        checked.remarks.iter().for_each(|remark| say(remark));
+        if !checked.refusals.is_empty() {
+            let words: Vec<String> = checked.refusals.iter().map(ToString::to_string).collect();
+            return Err(Failure::new(Exit::Refused, words.join("\n")));
+        }
+        let ChangeOptions { reach, right, .. } = means.given;
+        self.actuator = Some(means.outside.actuator(&self.source, reach, right)?);
+        Ok(())
+    }
+
+    /// The guard reads the keys itself, and so does a guard that replaces it.
+    fn refuse_stdin_key(&self, means: Env<'_>) -> Result<(), Failure> {
+        let stdin = means.given.reach.mkey_file.as_ref().is_some_and(|file| file.as_os_str() == "-");
+        if self.own || !stdin {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file",
+        ))
+    }
+
+    /// OpenSM never reads tables back, and would mix its own state with what was written.
+    fn refuse_beside_manager(&self, road: &DriverOptions) -> Result<(), Failure> {
+        let heeded = road.site.is_none() && !self.simulated && !road.beside_manager;
+        match self.look.manager().filter(|_| heeded) {
+            None => Ok(()),
+            Some(manager) => Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "FD-7987: the subnet manager {manager} is in charge: it does not read tables back, and writes over this change \
+                     at its next handover or reroute; 'fabdeck apply PLAN --via opensm' goes through OpenSM, --beside-manager \
+                     writes beside it all the same"
+                ),
+            )),
+        }
+    }
+
+    /// The first record of the journal, without user and time.
+    pub fn begin_record(&self, means: Env<'_>, road: &DriverOptions) -> Result<BeginRecord, Failure> {
+        let source = &self.source;
+        let simulator = simulator_socket(source)?;
+        let at = source.split_once(",at=").map_or_else(String::new, |(_, at)| format!(",at={at}"));
+        Ok(BeginRecord {
+            // The guard opens the source again from another working directory.
+            source: simulator.as_ref().map_or_else(|| source.clone(), |path| format!("sim:{path}{at}")),
+            via: if road.site.is_some() { "opensm".to_owned() } else { "direct".to_owned() },
+            opensm: road.site.clone(),
+            plan: self.plan.hash.clone(),
+            engine: self.plan.engine.clone(),
+            mkey_file: means.given.reach.mkey_file.clone().map(absolute_path),
+            switches: switch_guids(&self.look),
+            simulator,
+            lost_before: find_defects(self.look.fabric(), &self.look.observation.tables, &self.plan).pairs,
+            migrations: self.plan.migrations.clone(),
+            phases: self.plan.phases.clone(),
+            writes: self.plan.writes.clone(),
+            ..BeginRecord::default()
+        })
+    }
+}
+
+fn absolute_path(path: PathBuf) -> String {
+    std::fs::canonicalize(&path).unwrap_or(path).display().to_string()
+}
+
+/// Path of the simulator's socket in a source, as journals store it.
+pub fn simulator_socket(source: &str) -> Result<Option<String>, Failure> {
+    let Some(words) = source.strip_prefix("sim:") else { return Ok(None) };
+    Ok(socket_of(words)?.map(|(path, _)| absolute_path(path)))
+}
+
+/// GUIDs of the switches, which identify a fabric.
+pub fn switch_guids(look: &Snapshot) -> std::collections::BTreeSet<String> {
+    look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect()
+}
+
+/// Refuses a plan that disables the only way to a switch that it writes.
+fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> Result<(), Failure> {
+    let steps: Vec<_> = plan.writes.iter().filter_map(|write| write.to_step().ok()).collect();
+    let lost = surveyor.avoid_ports(&switched_ports(&steps));
+    match first_unreached(&lost, &steps) {
+        None => Ok(()),
+        Some((device, _)) => Err(Failure::new(
+            Exit::Refused,
+            format!("FD-7988: without the ports that the plan disables there is no way left to {device}"),
+        )),
+    }
+}
+
+/// Completes the first record with the user and the time of the confirmation.
+pub fn accept_now(begun: BeginRecord, terms: &Acceptance) -> BeginRecord {
+    let mut begun = BeginRecord {
+        time: Timestamp::now().to_string(),
+        user: user(),
+        pid: std::process::id(),
+        host: host_name(),
+        boot: SystemClocks.boot_time().boot,
+        window_s: terms.window.as_secs(),
+        accepted: terms.accepted.clone(),
+        unanswered: terms.unanswered,
+        ..begun
+    };
+    begun.id = change_id(&begun);
+    begun
+}
+
+/// Begins a change in its folder: the journal is durable, and a guard starts.
+pub fn begin_change(
+    means: Env<'_>,
+    simulated: bool,
+    (begun, text): (BeginRecord, &str),
+    say: &mut dyn FnMut(&str),
+) -> Result<(ChangeStore, ChangeDir), Failure> {
+    let home = change_store::open_for_source(means, simulated)?;
+    let (kept, keeping) = home.begin(begun, text).map_err(change_store::store_failure)?;
+    seen_changes::record_phase(means.outside, &kept.read.state.begun.id, kept.read.state.phase);
+    // The guard waits for this lock. If this process dies in between, nothing is written and the journal says so.
+    drop(keeping);
+    let remark =
+        change_store::start_guard(means, &home, &["--begin", &kept.read.state.begun.id], &kept.log())?;
+    remark.iter().for_each(|remark| say(remark));
+    Ok((home, kept))
+}

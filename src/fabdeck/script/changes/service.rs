@@ -1,0 +1,53 @@
+//! `disable` and `enable`: a plan that takes a link out of service, or brings it back.
+
+use jiff::Timestamp;
+
+use super::args::ServiceArgs;
+use super::change_exit::user;
+use crate::script::context::Context;
+use crate::script::table::write_pairs;
+use crate::script::{Exit, Failure, lanes_in_force, output_file, plan};
+use crate::session::{
+    LinkService, PlanOrigin, ServicePlanError, find_service_element, plan_text, service_plan,
+};
+use fabdeck_mad::access::ReadOptions;
+
+pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) -> Result<Exit, Failure> {
+    let word = if service == LinkService::Disable { "disable" } else { "enable" };
+    context.refuse_filter(word)?;
+    output_file::refuse_unless_forced(&args.output, args.force)?;
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let (look, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
+    let found = find_service_element(&look, &args.element);
+    let element = context.explain_missing(&look, found)?;
+    let times = !context.globals.no_times;
+    let made = PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };
+    let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
+    let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    output_file::write(&mut context.output, &args.output, text.as_bytes())?;
+    if !output_file::is_stdout(&args.output) {
+        let file = args.output.display().to_string();
+        if context.output.json {
+            let mut object = context.object("service", &look)?;
+            object.field("plan", &file)?;
+            object.field("findings", &plan.findings)?;
+            object.end()?;
+        } else {
+            let what = format!("{word} {}", args.element);
+            let pairs = [("does", what), ("plan", file)];
+            write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+        }
+    }
+    plan::print_warnings(context, &plan);
+    let concluded = context.conclude(&look);
+    Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+fn failure(error: ServicePlanError) -> Failure {
+    let words = error.to_string();
+    match error {
+        ServicePlanError::NoPort(_) => Failure::usage(words),
+        ServicePlanError::Refused(refusal) => refusal.into(),
+        ServicePlanError::Already(..) | ServicePlanError::Plan(_) => Failure::new(Exit::Failed, words),
+    }
+}

@@ -1,0 +1,115 @@
+//! Options of the console: its source, and what flags and configuration say.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Failure;
+use super::args::Color;
+use super::changes::ChangeOptions;
+use super::context::Context;
+use super::convert::is_path;
+use super::overview::DEFAULT_SOURCE;
+use super::theme_choice::ThemeChoice;
+use crate::session::interactive::{JobSettings, WatchSettings, WriteAccess};
+use fabdeck_files::capture::find_capture;
+use fabdeck_live::{WriteAccessError, is_live};
+use fabdeck_routing::Engine;
+
+/// Default interval between two sweeps of counters.
+const DEFAULT_WATCH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Default memory for the recording of a watch, in MiB.
+const DEFAULT_HISTORY_MIB: u64 = 64;
+
+#[derive(Clone, Debug)]
+pub struct ConsoleOptions {
+    /// The source as the operator wrote it; a folder that holds only a capture is replaced by that capture.
+    pub source: String,
+    /// Whether the source was named, or is the default.
+    pub named: bool,
+    /// Options with their files that a command line with the same effect needs. Of M_Keys it is the file.
+    pub options: Vec<(String, String)>,
+    pub given: ChangeOptions,
+    /// Whether the session may write to its fabric.
+    pub writing: WriteAccess,
+    /// Messages from before the first screen.
+    pub told: Vec<String>,
+    pub theme: ThemeChoice,
+    pub ascii: bool,
+    /// Colours on or off against what the environment says.
+    pub color: Option<bool>,
+    pub keys: BTreeMap<String, Vec<String>>,
+    pub watch: WatchSettings,
+    /// Source of the running jobs.
+    pub jobs: JobSettings,
+    /// Number of data lanes that is assumed of adapters, if configured.
+    pub supposed_lanes: Option<u8>,
+    pub no_times: bool,
+    /// File that receives the events of the session.
+    pub record_events: Option<PathBuf>,
+    /// The engine whose tables are assumed if the source has none.
+    pub assume: Option<&'static Engine>,
+}
+
+impl ConsoleOptions {
+    pub(super) fn of(context: &Context<'_, '_>) -> Result<Self, Failure> {
+        let (globals, config) = (context.globals, &context.config);
+        let color = match globals.color.or(config.color) {
+            Some(Color::Always) => Some(true),
+            Some(Color::Never) => Some(false),
+            Some(Color::Auto) | None => None,
+        };
+        let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
+        let named = context.source().unwrap_or(DEFAULT_SOURCE);
+        // A folder that holds only a capture counts as that capture.
+        let path = Some(Path::new(named)).filter(|_| is_path(named));
+        let held = path.and_then(find_capture).map(|capture| capture.display().to_string());
+        let source = held.unwrap_or_else(|| named.to_owned());
+        let watch = config.watch.unwrap_or(DEFAULT_WATCH_INTERVAL);
+        let theme = config.theme_choice(globals.theme.as_deref());
+        let files = [
+            ("--config", &globals.config),
+            ("--node-name-map", &globals.node_name_map),
+            ("--mkey-file", &globals.mkey_file),
+        ];
+        let given = |(option, file): (&'static str, &Option<PathBuf>)| {
+            file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
+        };
+        let at = globals.at.clone().map(|at| ("--at".to_owned(), at));
+        Ok(Self {
+            named: context.source().is_some(),
+            options: files.into_iter().filter_map(given).chain(at).collect(),
+            source,
+            given: context.change_options(),
+            writing: write_access(context, named),
+            told: Vec::new(),
+            theme,
+            ascii: globals.ascii || config.ascii,
+            color,
+            keys: config.keys.clone(),
+            watch: WatchSettings {
+                past_bytes: config.past_mib.unwrap_or(DEFAULT_HISTORY_MIB) << 20,
+                interval_ms: u64::try_from(watch.as_millis()).unwrap_or(u64::MAX),
+                thresholds: config.hotspots.clone(),
+            },
+            jobs: config.jobs.clone(),
+            supposed_lanes: config.supposed_lanes,
+            no_times: globals.no_times,
+            record_events: globals.record_events.clone(),
+            assume,
+        })
+    }
+}
+
+fn write_access(context: &Context<'_, '_>, source: &str) -> WriteAccess {
+    match () {
+        () if context.outside.is_own_simulator(source) => WriteAccess::Own,
+        () if source.starts_with("sim:") => WriteAccess::Simulated,
+        () if !is_live(source) => {
+            WriteAccess::Never(WriteAccessError::NotLive(source.to_owned()).to_string())
+        }
+        () if context.globals.allow_write => WriteAccess::Asked,
+        () => WriteAccess::NotAsked,
+    }
+}

@@ -1,0 +1,217 @@
+//! Reads the running jobs during a recording, in a thread of its own. A Slurm that hangs, or a list on a disk that
+//! hangs, delays no sweep.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::argument_values::duration;
+use super::context::Context;
+use super::jobs::JobSource;
+use super::output_file::is_stdout;
+use super::{Exit, Failure};
+use fabdeck_fabric::observe::{JobListState, JobSnapshot};
+use fabdeck_files::capture::recordable_jobs;
+use fabdeck_files::job_lists::{JobList, read};
+use fabdeck_files::jobs::{JobPoller, PollOutcome, Squeue};
+use fabdeck_live::read_as;
+
+/// Default interval between two queries of Slurm.
+const DEFAULT_SLURM_INTERVAL: Duration = Duration::from_secs(30);
+/// Interval between two checks of a list's file.
+const FILE_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval between two polls of a running `squeue`.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Time to wait at the end for the thread, which ends its `squeue`.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Source of the running jobs during a recording.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RecordJobsArgs {
+    /// Record which jobs run as well: ask Slurm, by squeue
+    #[arg(long, conflicts_with = "jobs")]
+    pub slurm: bool,
+    /// Record which jobs run as well: a list as `jobs --file` takes it, read again when it changes
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
+    /// The squeue to run (usually the one that PATH has)
+    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
+    pub squeue: Option<PathBuf>,
+    /// How long squeue may take before it is ended (usually 2m)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub slurm_timeout: Option<Duration>,
+    /// From one question to Slurm to the next (usually 30s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub jobs_interval: Option<Duration>,
+}
+
+/// A list, or why there is none, with the time in milliseconds since 1970.
+type ReceivedList = (i64, Result<JobList, String>);
+
+/// The running jobs as read so far.
+#[derive(Debug)]
+pub struct JobThread {
+    came: Receiver<ReceivedList>,
+    /// The first list, if the recording waited for it.
+    first: Option<ReceivedList>,
+    said: JobListState,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Starts the thread; `None` if no source is named. A list that cannot be read now is an error, later it is only a
+/// missing list.
+pub fn start_job_thread(
+    context: &Context<'_, '_>,
+    args: &RecordJobsArgs,
+) -> Result<Option<JobThread>, Failure> {
+    let (send, came) = channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let (to, ends) = (send.clone(), stop.clone());
+    let thread = match &args.jobs {
+        Some(file) if is_stdout(file) => {
+            return Err(Failure::usage(
+                "FD-7973: stdin can be read once, and the list is read again when it changes; give a file, or --slurm",
+            ));
+        }
+        Some(file) => {
+            let stamp = file_stamp(file);
+            let list = context.outside.jobs(file).map_err(Failure::from_list_error)?;
+            recordable_jobs(Ok(&list)).map_err(|why| Failure::new(Exit::BadInput, why))?;
+            // The receiver still exists.
+            let _ = send.send((now(), Ok(list)));
+            let file = file.clone();
+            std::thread::spawn(move || follow_file(&file, stamp, &to, &ends))
+        }
+        None if args.slurm => {
+            let from = JobSource {
+                squeue: args.squeue.clone(),
+                slurm_timeout: args.slurm_timeout,
+                ..JobSource::default()
+            };
+            let (squeue, every) = (from.squeue(), args.jobs_interval.unwrap_or(DEFAULT_SLURM_INTERVAL));
+            std::thread::spawn(move || poll_slurm(squeue, every, &to, &ends))
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(JobThread { came, first: None, said: JobListState::default(), stop, thread: Some(thread) }))
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Reads the list whenever its file changes.
+fn follow_file(file: &Path, mut known: Option<FileStamp>, to: &Sender<ReceivedList>, stop: &AtomicBool) {
+    let mut next = Instant::now() + FILE_INTERVAL;
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(POLL_INTERVAL);
+        if Instant::now() < next {
+            continue;
+        }
+        next = Instant::now() + FILE_INTERVAL;
+        let fresh = file_stamp(file);
+        if fresh.is_some() && fresh == known {
+            continue;
+        }
+        known = fresh;
+        let list = read_as(file, read).map_err(|error| error.to_string());
+        if to.send((now(), list)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Identifies a version of a file: seconds and nanoseconds of its modification, length, inode.
+type FileStamp = (i64, i64, u64, u64);
+
+fn file_stamp(file: &Path) -> Option<FileStamp> {
+    let told = std::fs::metadata(file).ok()?;
+    Some((told.mtime(), told.mtime_nsec(), told.len(), told.ino()))
+}
+
+/// Queries Slurm repeatedly. A query that takes longer than the interval delays only the next one.
+fn poll_slurm(squeue: Squeue, every: Duration, to: &Sender<ReceivedList>, stop: &AtomicBool) {
+    let (since, mut poller) = (Instant::now(), JobPoller::new(squeue));
+    let mut next = Duration::ZERO;
+    // Dropping the poller ends a running `squeue`.
+    while !stop.load(Ordering::Relaxed) {
+        let time = since.elapsed();
+        if time >= next {
+            next = time + every;
+            if let Err(trouble) = poller.start_poll(time)
+                && to.send((now(), Err(trouble.to_string()))).is_err()
+            {
+                return;
+            }
+        }
+        let came = match poller.poll(time) {
+            PollOutcome::Pending => {
+                std::thread::sleep(POLL_INTERVAL);
+                continue;
+            }
+            PollOutcome::Failed(trouble) => Err(trouble.to_string()),
+            PollOutcome::NewList => match poller.last_list(time) {
+                Some((list, _)) => Ok(list.clone()),
+                None => continue,
+            },
+        };
+        if to.send((now(), came)).is_err() {
+            return;
+        }
+    }
+}
+
+impl JobThread {
+    /// Waits for the first list. In simulated time a whole recording can pass before Slurm answers, and waiting makes
+    /// no sweep late.
+    pub fn wait(&mut self, is_asked_to_end: impl Fn() -> bool) {
+        while self.first.is_none() && !is_asked_to_end() {
+            match self.came.recv_timeout(POLL_INTERVAL) {
+                Ok(came) => self.first = Some(came),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Returns the current list and messages about it, without waiting. `time` is the time of the sweep, if time is
+    /// simulated.
+    pub fn take_latest(&mut self, time: Option<i64>) -> (Option<Arc<JobSnapshot>>, Vec<String>) {
+        let mut said = Vec::new();
+        while let Some((at, came)) = self.first.take().or_else(|| self.came.try_recv().ok()) {
+            said.extend(self.store(time.unwrap_or(at), came));
+        }
+        (self.said.last().cloned(), said)
+    }
+
+    fn store(&mut self, at: i64, came: Result<JobList, String>) -> Option<String> {
+        let before = self.said.is_silent();
+        let fitting = recordable_jobs(came.as_ref().map_err(String::as_str));
+        let why = fitting.as_ref().err().cloned();
+        self.said.update(at, fitting);
+        match (before, why) {
+            (false, Some(why)) => Some(format!("no list of jobs, and the recording goes on: {why}")),
+            (true, None) => Some("jobs are told again".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for JobThread {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return };
+        let until = Instant::now() + SHUTDOWN_TIMEOUT;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+}

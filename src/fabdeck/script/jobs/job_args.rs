@@ -1,0 +1,185 @@
+//! Arguments about running jobs, and the list that they lead to.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+
+use crate::script::args::RowArgs;
+use crate::script::argument_values::{duration, long_duration, percent, window};
+use crate::script::changes::{DriverChoice, SilentHostChoice};
+use crate::script::context::Context;
+use crate::script::{Exit, Failure};
+use crate::session::interactive::{JobListSource, JobSettings};
+use fabdeck_fabric::observe::NotePlace;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::{Squeue, SqueuePoll};
+
+/// A loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
+const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
+/// Interval between two polls of a running `squeue`.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Source of the running jobs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct JobSource {
+    /// Ask Slurm, by squeue
+    #[arg(long, conflicts_with = "file")]
+    pub slurm: bool,
+    /// A list: a host and its job on each line, or what squeue prints (--json, or -h -t R -o "%i %N"); `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The squeue to run (usually the one that PATH has)
+    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
+    pub squeue: Option<PathBuf>,
+    /// How long squeue may take before it is ended (usually 2m)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub slurm_timeout: Option<Duration>,
+}
+
+impl JobSource {
+    /// Source of the list, for notes.
+    pub fn place(&self) -> NotePlace {
+        let file = self.file.as_ref().map(|file| file.display().to_string());
+        NotePlace::file(file.unwrap_or_else(|| "squeue".to_owned()))
+    }
+
+    pub fn squeue(&self) -> Squeue {
+        Squeue {
+            program: self.squeue.clone().unwrap_or_else(|| "squeue".into()),
+            timeout: self.slurm_timeout.unwrap_or(SLURM_TIMEOUT),
+        }
+    }
+
+    /// Whether a source of the list is named.
+    pub fn is_named(&self) -> bool {
+        self.slurm || self.file.is_some()
+    }
+
+    /// These arguments, or the configuration if they name no source.
+    pub fn or_configured(&self, settings: &JobSettings) -> Self {
+        let mut from = self.clone();
+        match &settings.from {
+            Some(JobListSource::Slurm(squeue)) if !from.is_named() => {
+                from.slurm = true;
+                from.squeue.clone_from(squeue);
+            }
+            Some(JobListSource::File(file)) if !from.is_named() => from.file = Some(file.clone()),
+            _ => {}
+        }
+        from
+    }
+
+    /// Refuses arguments that name no source.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.is_named() {
+            true => Ok(()),
+            false => Err(Failure::usage(
+                "FD-7811: nobody is named who knows the jobs; ask Slurm with --slurm, or give a list with --file \
+                 (a host and its job on each line; docs/jobs.md); [jobs] in the configuration names one for good",
+            )),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct JobRowArgs {
+    #[command(flatten)]
+    pub from: JobSource,
+    #[command(flatten)]
+    pub rows: RowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct JobsArgs {
+    #[command(flatten)]
+    pub shown: JobRowArgs,
+    #[command(subcommand)]
+    pub action: Option<JobsAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JobsAction {
+    Channels(JobRowArgs),
+    Watch(WatchArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub from: JobSource,
+    /// From one list to the next
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Duration,
+    /// After a proposal no other one for so long
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = long_duration, allow_hyphen_values = true)]
+    pub at_most_every: Duration,
+    /// By how many percent the mean over jobs of their largest effective edge forwarding index has to fall
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent, allow_hyphen_values = true)]
+    pub gain: f64,
+    /// Write each proposal into this folder, as a plan
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// End after so many lists (usually when it is asked to)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: Option<u32>,
+    #[command(flatten)]
+    pub applying: WatchApplyArgs,
+}
+
+/// What to do with a proposal that is worth it.
+#[derive(Debug, Clone, Args)]
+pub struct WatchApplyArgs {
+    /// Apply each proposal that has no finding, look at the fabric again, and confirm it; needs what `apply` needs
+    #[arg(long)]
+    pub apply: bool,
+    /// The road to the fabric; with opensm the lanes of a path depend on where it ends alone
+    #[arg(long, value_name = "ROAD", value_enum, default_value_t = DriverChoice::Direct, requires = "apply")]
+    pub via: DriverChoice,
+    /// How long a change waits to be found well before it is rolled back: 30s to 24h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
+    pub confirm_within: Duration,
+    /// Propose base LIDs alone, in five phases (docs/phases.md)
+    #[arg(long)]
+    pub phases: bool,
+    /// With --phases: what is done when hosts do not say that they left the base LIDs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = SilentHostChoice::Stop, requires = "phases")]
+    pub unanswered: SilentHostChoice,
+    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    #[arg(long, value_name = "FILE", requires = "apply")]
+    pub opensm_conf: Option<PathBuf>,
+    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "apply")]
+    pub opensm_console: Option<SocketAddr>,
+    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
+    /// them any time
+    #[arg(long, requires = "apply")]
+    pub beside_manager: bool,
+}
+
+/// Reads the list from the named source. A Slurm that hangs is given up at its timeout.
+pub fn read_list(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
+    from.check()?;
+    if let Some(file) = &from.file {
+        return context.outside.jobs(file).map_err(Failure::from_list_error);
+    }
+    // A signal ends the running `squeue`, and the command with it.
+    let stop = context.outside.stop();
+    stop.listen();
+    context.stop = Some(stop.clone());
+    let failed =
+        |trouble: fabdeck_files::jobs::SqueueError| Failure::new(Exit::Unreachable, trouble.to_string());
+    let since = Instant::now();
+    let mut poll = SqueuePoll::start(&from.squeue(), since.elapsed()).map_err(failed)?;
+    loop {
+        if let Some(came) = poll.poll(since.elapsed()) {
+            return came.map_err(failed);
+        }
+        if stop.is_requested() {
+            return Err(Failure { exit: Exit::Interrupted, message: None });
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    }
+}

@@ -1,0 +1,99 @@
+//! Jobs without a named source: those of a recording, and generated ones for a simulated fabric.
+
+use std::path::Path;
+
+use super::job_args::JobSource;
+use super::{place_jobs, read_named_jobs};
+use crate::script::context::Context;
+use crate::script::json::Object;
+use crate::script::{Exit, Failure};
+use crate::session::{
+    JobTotals, RecordedJobs, SIMULATED_JOBS_SEED, Snapshot, note_judged_lids, simulated_jobs,
+};
+use fabdeck_fabric::observe::NotePlace;
+use fabdeck_files::capture::find_capture;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::JobPlacement;
+use fabdeck_mad::access::ReadOptions;
+
+/// The source of a list of jobs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JobOrigin {
+    pub from: String,
+    /// Explanation for readers, if source and time are not obvious.
+    pub words: Option<String>,
+    /// Of a recording: when the list was read, and its age at the moment shown.
+    pub heard: Option<String>,
+    pub age_seconds: Option<u64>,
+}
+
+impl JobOrigin {
+    /// Writes the fields beside the rows in JSON.
+    pub(super) fn fields(&self, object: &mut Object<'_>, totals: &JobTotals) -> std::io::Result<()> {
+        object.field("from", &self.from)?;
+        object.field("heard", &self.heard)?;
+        object.field("age_seconds", &self.age_seconds)?;
+        object.field("totals", totals)
+    }
+}
+
+/// Jobs of the source itself if it is a capture, otherwise of the configured source.
+pub(super) fn read_source_jobs(
+    context: &mut Context<'_, '_>,
+    from: &JobSource,
+) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
+    let source = context.named_source()?.to_owned();
+    let kind = source.split(':').next().unwrap_or_default();
+    let (from, is_capture) = (
+        &from.or_configured(&context.config.jobs),
+        kind != "sim" && find_capture(Path::new(&source)).is_some(),
+    );
+    if from.is_named() && !is_capture {
+        return read_named_jobs(context, from);
+    }
+    if kind == "umad" {
+        // An adapter knows no jobs, so the missing argument is reported before the long reading.
+        from.check()?;
+    }
+    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.assume(&mut look)?;
+    if let Some(recorded) = RecordedJobs::from_snapshot(&look) {
+        if recorded.said.read_at.is_none() {
+            let why = recorded.words();
+            return Err(Failure::new(
+                Exit::Failed,
+                format!(
+                    "FD-7815: {source}: of the jobs of then {why}; give a list with --file, or a later --at"
+                ),
+            ));
+        }
+        let said = JobOrigin {
+            from: "recorded".to_owned(),
+            words: Some(recorded.words()),
+            heard: recorded.heard_time(),
+            age_seconds: recorded.age_seconds(),
+        };
+        let list = JobList::from_recording(&recorded.said.jobs);
+        let placed = place_jobs(&mut look, &list, &NotePlace::file(source));
+        return Ok((look, placed, said));
+    }
+    if kind == "sim" {
+        let placed = simulated_jobs(look.fabric());
+        note_judged_lids(&mut look);
+        let words = Some(format!(
+            "SIMULATED: nobody computes here, and these are made up (seed {SIMULATED_JOBS_SEED})"
+        ));
+        return Ok((look, placed, JobOrigin { from: "SIMULATED".to_owned(), words, ..JobOrigin::default() }));
+    }
+    if is_capture && from.is_named() {
+        return read_named_jobs(context, from);
+    }
+    if is_capture {
+        return Err(Failure::usage(format!(
+            "FD-7822: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
+             by then; give a list with --file (a host and its job on each line; docs/jobs.md)"
+        )));
+    }
+    // No source of jobs is named, and the message says so.
+    from.check().map(|()| (look, JobPlacement::default(), JobOrigin::default()))
+}

@@ -1,0 +1,137 @@
+//! Service levels of the paths in force, as far as they are known: `--lanes`, `--lanes-in-force`.
+
+use crate::session::{LevelsInForce, Snapshot};
+use fabdeck_fabric::observe::{NotePlace, PathLevels};
+use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
+
+use super::Failure;
+use super::context::Context;
+use super::route_args::LaneChoice;
+
+/// Largest number of queries that are made without an option; it takes seconds.
+pub const DEFAULT_QUERY_LIMIT: u64 = 200_000;
+
+/// What is known of the lanes in force.
+pub struct LanesInForce {
+    choice: Option<LaneChoice>,
+    records: Option<PathLevels>,
+}
+
+impl LanesInForce {
+    /// Knowledge that follows from the choice, without queries.
+    pub fn of_choice(choice: Option<LaneChoice>) -> Self {
+        Self { choice, records: None }
+    }
+
+    pub fn sent(&self) -> LevelsInForce<'_> {
+        match (self.choice, &self.records) {
+            (Some(LaneChoice::One), _) => LevelsInForce::One,
+            (Some(LaneChoice::Unknown), _) => LevelsInForce::Unknown,
+            (_, Some(read)) => LevelsInForce::Records { levels: &read.levels, every: read.every },
+            _ => LevelsInForce::Unsaid,
+        }
+    }
+}
+
+/// Reads a snapshot with forwarding tables and with the data about lanes in force.
+pub fn read_snapshot(
+    context: &mut Context<'_, '_>,
+    wanted: ReadOptions,
+    (choice, switches): (Option<LaneChoice>, bool),
+) -> Result<(Snapshot, LanesInForce), Failure> {
+    let mut source = context.open_source(context.named_source()?)?;
+    let mut look = context.read_snapshot_through(source.as_mut(), wanted)?;
+    context.assume(&mut look)?;
+    let in_force = read_lanes_in_force(context, source.as_mut(), &mut look, (choice, switches))?;
+    Ok((look, in_force))
+}
+
+/// Reads a snapshot without queries about lanes.
+pub fn read_snapshot_without_lanes(
+    context: &mut Context<'_, '_>,
+    wanted: ReadOptions,
+) -> Result<(Snapshot, LanesInForce), Failure> {
+    let mut look = context.read_snapshot_from(context.open_source(context.named_source()?)?, wanted)?;
+    context.assume(&mut look)?;
+    Ok((look, LanesInForce::of_choice(None)))
+}
+
+/// Adds the data about lanes in force to a snapshot: lane tables, and path records of the subnet manager. Without an
+/// option this is done only if it takes seconds.
+pub fn read_lanes_in_force(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Snapshot,
+    (choice, switches): (Option<LaneChoice>, bool),
+) -> Result<LanesInForce, Failure> {
+    let mut found = LanesInForce::of_choice(choice);
+    // Assumed tables have their own lanes, unless the operator asks for service level 0 alone.
+    let brought = look.routes.is_some() && choice != Some(LaneChoice::One);
+    if brought || !look.observation.tables.has_forwarding() {
+        return Ok(found);
+    }
+    let wanted = LevelReadOptions { every: choice == Some(LaneChoice::Exact), switches, most: None };
+    match choice {
+        Some(LaneChoice::Unknown | LaneChoice::Assumed) => {}
+        Some(LaneChoice::One) => {
+            context.read_lanes(source, look, None)?;
+        }
+        Some(LaneChoice::Sampled | LaneChoice::Exact) => {
+            context.read_lanes(source, look, None)?;
+            found.records = read_path_records(context, source, look, wanted)?;
+        }
+        None => {
+            let wanted = LevelReadOptions { most: Some(DEFAULT_QUERY_LIMIT), ..wanted };
+            if read_lanes_if_cheap(context, source, look, wanted)? {
+                found.records = read_path_records(context, source, look, wanted)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads lane tables if both they and the path records need few queries. Either is useless without the other.
+fn read_lanes_if_cheap(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Snapshot,
+    wanted: LevelReadOptions,
+) -> Result<bool, Failure> {
+    let price = context.read_levels(source, look, LevelReadOptions { most: Some(0), ..wanted })?;
+    if !matches!(price, LevelReadOutcome::TooMany(count) if count <= DEFAULT_QUERY_LIMIT) {
+        return Ok(true);
+    }
+    let LaneReadOutcome::TooMany(count) = context.read_lanes(source, look, Some(DEFAULT_QUERY_LIMIT))? else {
+        return Ok(true);
+    };
+    look.observation.notes.add("FN-705", NotePlace::file(look.source.clone()), || {
+        format!(
+            "lanes are not known: it would take {count} questions for the tables of lanes; 'sampled' asks them where it \
+             is given by name, and finds packets that are dropped for want of a lane"
+        )
+    });
+    Ok(false)
+}
+
+/// Reads path records, if the subnet manager has any.
+fn read_path_records(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Snapshot,
+    wanted: LevelReadOptions,
+) -> Result<Option<PathLevels>, Failure> {
+    let why = match context.read_levels(source, look, wanted)? {
+        LevelReadOutcome::Read(read) => return Ok(Some(read)),
+        // Files answer no queries, which needs no note.
+        LevelReadOutcome::NotLive if wanted.most.is_some() => return Ok(None),
+        LevelReadOutcome::NotLive => "the source is not live".to_owned(),
+        LevelReadOutcome::NoManager => "no subnet manager answers".to_owned(),
+        LevelReadOutcome::Silent => "the subnet manager gives none".to_owned(),
+        LevelReadOutcome::TooMany(count) => {
+            format!("it would take {count} questions; 'sampled' asks them where it is given by name")
+        }
+    };
+    let place = NotePlace::file(look.source.clone());
+    look.observation.notes.add("FN-704", place, || format!("lanes are not known by path records: {why}"));
+    Ok(None)
+}

@@ -1,0 +1,152 @@
+//! Statistics of reading a live fabric, with every unanswered request.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::json::Object;
+use crate::session::{Snapshot, count_words, digits_in_groups};
+use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, ReadingReport, route_text};
+
+/// JSON of a phase. `--no-times` leaves its seconds out too.
+#[derive(Serialize)]
+struct PhaseObject {
+    phase: &'static str,
+    sent: u64,
+    answered: u64,
+    repeated: u64,
+    unanswered: u64,
+    refused: u64,
+    strangers: u64,
+    in_flight: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct UnansweredObject<'a> {
+    route: String,
+    asked: &'a str,
+    node: Option<String>,
+    guid: Option<String>,
+    peer: Option<String>,
+    peer_guid: Option<String>,
+    peer_port: Option<u8>,
+    refusal: Option<&'a str>,
+}
+
+impl<'a> UnansweredObject<'a> {
+    fn new(look: &Snapshot, silence: &'a MissingAnswer) -> Self {
+        let name = |guid| look.fabric().node_by_guid(guid).map(|node| look.name(node).to_owned());
+        Self {
+            route: route_text(&silence.route),
+            asked: &silence.asked,
+            node: silence.node.and_then(name),
+            guid: silence.node.map(|guid| guid.to_string()),
+            peer: silence.peer.and_then(|(guid, _)| name(guid)),
+            peer_guid: silence.peer.map(|(guid, _)| guid.to_string()),
+            peer_port: silence.peer.map(|(_, port)| port.value()),
+            refusal: silence.refusal.as_deref(),
+        }
+    }
+}
+
+/// Adds the phases and the unanswered requests of a live reading to an object; both lists are empty for files.
+pub fn write_read_statistics(object: &mut Object<'_>, look: &Snapshot, times: bool) -> io::Result<()> {
+    let none = ReadingReport::default();
+    let reading = look.observation.reading.as_ref().unwrap_or(&none);
+    let phase = |phase: &ReadingPhase| PhaseObject {
+        phase: phase.name,
+        sent: phase.sent,
+        answered: phase.answered,
+        repeated: phase.repeated,
+        unanswered: phase.unanswered,
+        refused: phase.refused,
+        strangers: phase.strangers,
+        in_flight: phase.in_flight,
+        seconds: times.then_some(phase.took.as_secs_f64()),
+    };
+    object.field("virtual_time", &reading.virtual_time)?;
+    object.list("reading", reading.phases.iter().map(phase))?;
+    object.list("silence", reading.silent.iter().map(|silence| UnansweredObject::new(look, silence)))
+}
+
+/// Lines of `-v`: one for each phase, and one for each unanswered request.
+pub fn lines(look: &Snapshot) -> Vec<String> {
+    let Some(reading) = &look.observation.reading else { return Vec::new() };
+    let mut lines = vec![format!("read from {}", reading.from)];
+    lines.extend(reading.phases.iter().map(|phase| phase_line(phase, reading.virtual_time)));
+    let sent: u64 = reading.phases.iter().map(|phase| phase.sent).sum();
+    lines.push(format!(
+        "{} sent in all, {} of them could write",
+        count_words(sent as usize, "MAD", "MADs"),
+        digits_in_groups(reading.writes)
+    ));
+    if reading.sets + reading.reports_answered > 0 {
+        lines.push(format!(
+            "traps: {} of InformInfo to the subnet manager and {} beside these",
+            count_words(reading.sets as usize, "Set", "Sets"),
+            count_words(reading.reports_answered as usize, "answer to a report", "answers to reports"),
+        ));
+    }
+    lines.extend(unanswered_lines(look, &reading.silent));
+    lines
+}
+
+/// One line for each node and kind of request; numbers of the same kind share it (`PortInfo 7, 11, 13`).
+fn unanswered_lines(look: &Snapshot, silent: &[MissingAnswer]) -> Vec<String> {
+    let mut groups: Vec<(String, String, Vec<&str>)> = Vec::new();
+    for silence in silent {
+        let (what, number) = match silence.asked.rsplit_once(' ') {
+            Some((what, number)) if number.bytes().all(|b| b.is_ascii_digit()) => (what, Some(number)),
+            _ => (silence.asked.as_str(), None),
+        };
+        let (head, tail) = unanswered_text(look, silence, what);
+        match groups.last_mut().filter(|(known, end, _)| *known == head && *end == tail) {
+            Some((_, _, numbers)) => numbers.extend(number),
+            None => groups.push((head, tail, number.into_iter().collect())),
+        }
+    }
+    let line = |(head, tail, numbers): (String, String, Vec<&str>)| {
+        let numbers = if numbers.is_empty() { String::new() } else { format!(" {}", numbers.join(", ")) };
+        format!("{head}{numbers}{tail}")
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn phase_line(phase: &ReadingPhase, simulated: bool) -> String {
+    let kind = if simulated { "simulated " } else { "" };
+    let mut line = format!(
+        "{}: {} sent, at most {} in flight, {} answered in {:.6} {kind}s",
+        phase.name,
+        count_words(phase.sent as usize, "MAD", "MADs"),
+        digits_in_groups(phase.in_flight),
+        digits_in_groups(phase.answered),
+        phase.took.as_secs_f64()
+    );
+    for (count, what) in [
+        (phase.repeated, "sent again"),
+        (phase.unanswered, "given up"),
+        (phase.refused, "refused"),
+        (phase.strangers, "stray"),
+    ] {
+        if count > 0 {
+            line += &format!(", {} {what}", digits_in_groups(count));
+        }
+    }
+    line
+}
+
+/// The words before and after the numbers of a line.
+fn unanswered_text(look: &Snapshot, silence: &MissingAnswer, what: &str) -> (String, String) {
+    let object = UnansweredObject::new(look, silence);
+    let verb = if silence.refusal.is_some() { "refused" } else { "no answer" };
+    let who = match (&object.node, &object.guid, &object.peer, object.peer_port) {
+        (Some(name), Some(guid), ..) if name == guid => format!(" by {guid}"),
+        (Some(name), Some(guid), ..) => format!(" by {name} ({guid})"),
+        (_, _, Some(peer), Some(port)) => format!(" behind port {port} of {peer}"),
+        _ => String::new(),
+    };
+    let why = silence.refusal.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+    (format!("{verb}: {what}"), format!(" over {}{who}{why}", object.route))
+}

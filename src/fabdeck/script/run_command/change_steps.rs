@@ -1,0 +1,214 @@
+//! Steps that write to the fabric, and steps that decide about a change.
+
+use std::time::Duration;
+
+use super::runner::{Runner, StepResult};
+use crate::runbook::{ApplyTask, PendingRollback, StepFailure, StepOutput, StepValue};
+use crate::script::changes::{
+    ApplyOptions, Env, apply_step, change_status, confirm_step, driver_options, exit_code, refuse_findings,
+    roll_back_step,
+};
+use crate::script::{Exit, Failure, StopWatch, plan};
+use crate::session::interactive::Acceptance;
+use crate::session::{LevelsInForce, check_plan_fit, count_words, judge_plan, time_of_day};
+use fabdeck_change::{ChangePhase, Plan};
+use fabdeck_mad::access::ReadOptions;
+
+/// Time that a run waits for a rollback; the guard continues it beyond that.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(25);
+
+impl Runner<'_, '_, '_> {
+    /// The plan of an `apply` step.
+    fn plan_to_apply(&mut self, apply: &ApplyTask) -> Result<(Plan, String), Failure> {
+        match &apply.plan {
+            Some(file) => match self.files.get(file) {
+                Some(made) => Ok(made.clone()),
+                None => plan::read_with_text(file),
+            },
+            None => self
+                .made
+                .take()
+                .ok_or_else(|| Failure::new(Exit::Failed, "FD-9211: no plan was made that could be applied")),
+        }
+    }
+
+    pub fn apply(&mut self, apply: &ApplyTask) -> StepResult {
+        let read = self.plan_to_apply(apply)?;
+        let plan = read.0.clone();
+        let values = vec![("writes".to_owned(), StepValue::count(plan.writes.len() as u64))];
+        if self.dry {
+            let words = self.rehearse(plan.clone(), apply)?;
+            self.applied = Some(plan);
+            return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
+        }
+        let road = driver_options(
+            apply.opensm,
+            apply.opensm_conf.clone(),
+            apply.opensm_console,
+            apply.beside_manager,
+        );
+        let (accepted, window, unanswered) = (apply.accept.clone(), apply.window, apply.unanswered);
+        let acceptance = Acceptance { accepted, window, unanswered };
+        let terms =
+            ApplyOptions { source: &self.source, road: &road, acceptance: &acceptance, by: "in a run" };
+        let means = Env { outside: self.context.outside, given: &self.given };
+        let (journal, pending, output) = (&mut self.journal, &mut self.pending, &mut self.context.output);
+        let status = apply_step(
+            means,
+            &terms,
+            read,
+            &mut StopWatch(&self.stop),
+            &mut |line| output.print_message(line),
+            &mut |id| {
+                // If the run ends from here on, it rolls this change back.
+                *pending = Some(id.to_owned());
+                journal.as_mut().map_or(Ok(()), |journal| journal.record_change(id))
+            },
+        );
+        let status = match status {
+            Ok(Some(status)) => status,
+            Ok(None) => {
+                self.applied = Some(plan);
+                let words = "nothing to do: all that the plan writes stands there already";
+                return Ok(StepOutput { values, ..StepOutput::with_text(words) });
+            }
+            Err(failure) => {
+                self.forget_unless_begun();
+                return Err(failure.into());
+            }
+        };
+        if status.phase.is_pending() {
+            self.check_stop()?;
+        }
+        let change = Some(status.id.clone());
+        if status.phase != ChangePhase::Applied {
+            // The change has ended by itself, so there is nothing to roll back, unless its rollback is incomplete.
+            self.pending = self.pending.take().filter(|_| status.phase == ChangePhase::Incomplete);
+            let why = status.why.clone().unwrap_or_default();
+            let words = format!("change {} is {}: {why}", status.id, status.phase.title());
+            return Err(StepFailure { exit: exit_code(&status).code(), words, change }.into());
+        }
+        self.applied = Some(plan);
+        let until = status.deadline.as_deref().filter(|_| !self.context.globals.no_times).map(time_of_day);
+        let until = until.unwrap_or_else(|| "its deadline".to_owned());
+        let words = format!(
+            "change {} is applied: {} read back; it goes back by itself at {until}",
+            status.id,
+            count_words(status.writes as usize, "write", "writes")
+        );
+        Ok(StepOutput { values, change, ..StepOutput::with_text(words) })
+    }
+
+    /// Forgets a change that was refused before it was begun.
+    fn forget_unless_begun(&mut self) {
+        let begun = self.pending.as_ref().is_some_and(|id| change_status(self.env(), id).is_some());
+        if !begun {
+            self.pending = None;
+        }
+    }
+
+    /// Refuses what `apply` refuses, except for what only the guard can find.
+    fn rehearse(&mut self, plan: Plan, apply: &ApplyTask) -> Result<String, Failure> {
+        let lanes = plan::plan_has_lanes(&plan);
+        let (look, _) = self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+        let judged = judge_plan(&look, &plan, &check_plan_fit(&look, &plan), (false, LevelsInForce::Unsaid))?;
+        let writes = count_words(plan.writes.len(), "write", "writes");
+        self.apply_to_snapshot(plan.clone())?;
+        refuse_findings(&judged, &plan, &look, apply.opensm, &apply.accept)?;
+        self.pending = Some("rehearsed".to_owned());
+        Ok(format!(
+            "not applied: it would be {writes}, with a window of {} s; looks from here on are of what it leads to",
+            apply.window.as_secs()
+        ))
+    }
+
+    pub fn confirm(&mut self) -> StepResult {
+        let Some(id) = self.pending.clone() else { return Ok(nothing_pending()) };
+        if self.dry {
+            self.pending = None;
+            return Ok(StepOutput {
+                rehearsed: true,
+                ..StepOutput::with_text("not confirmed: nothing was applied")
+            });
+        }
+        let means = Env { outside: self.context.outside, given: &self.given };
+        let output = &mut self.context.output;
+        match confirm_step(means, &id, &mut |line| output.print_message(line)) {
+            Ok(status) if status.phase == ChangePhase::Confirmed => {
+                self.pending = None;
+                Ok(StepOutput {
+                    change: Some(id.clone()),
+                    ..StepOutput::with_text(format!("change {id} is confirmed"))
+                })
+            }
+            Ok(status) => Err(self.rolled_back_failure(&id, status.phase, String::new()).into()),
+            Err(failure) => match change_status(self.env(), &id) {
+                Some(status) if !status.phase.is_pending() => Err(self
+                    .rolled_back_failure(&id, status.phase, failure.message.unwrap_or_default())
+                    .into()),
+                _ => Err(failure.into()),
+            },
+        }
+    }
+
+    /// Failure for a change that rolled back before it was confirmed.
+    fn rolled_back_failure(&mut self, id: &str, phase: ChangePhase, why: String) -> StepFailure {
+        if phase == ChangePhase::RolledBack {
+            self.pending = None;
+            self.applied = None;
+        }
+        let exit = match phase {
+            ChangePhase::Incomplete => Exit::RollbackIncomplete,
+            _ => Exit::RolledBack,
+        };
+        let words = format!("change {id} is {}: {why}", phase.title());
+        StepFailure { exit: exit.code(), words, change: Some(id.to_owned()) }
+    }
+
+    pub fn rollback(&mut self) -> StepResult {
+        let Some(id) = self.pending.clone() else { return Ok(nothing_pending()) };
+        let back = self.roll_back_pending();
+        if !back.complete {
+            let exit = Exit::RollbackIncomplete.code();
+            return Err(StepFailure { exit, words: back.words, change: Some(id) }.into());
+        }
+        let change = Some(id).filter(|_| !self.dry);
+        Ok(StepOutput { change, rehearsed: self.dry, ..StepOutput::with_text(back.words) })
+    }
+
+    /// Rolls back the change that is not confirmed.
+    pub fn roll_back_pending(&mut self) -> PendingRollback {
+        let id = self.pending.take().unwrap_or_default();
+        self.applied = None;
+        if self.dry {
+            self.led.pop();
+            let words = "not rolled back: nothing was applied".to_owned();
+            return PendingRollback { change: id, state: None, words, complete: true };
+        }
+        let means = Env { outside: self.context.outside, given: &self.given };
+        let output = &mut self.context.output;
+        let ended = roll_back_step(means, &id, ROLLBACK_TIMEOUT, &mut |line| output.print_message(line));
+        let (state, why) = match ended {
+            Ok(status) => {
+                (Some(status.phase), status.why.filter(|_| status.phase != ChangePhase::RolledBack))
+            }
+            Err(failure) => (change_status(means, &id).map(|status| status.phase), failure.message),
+        };
+        let complete = state == Some(ChangePhase::RolledBack);
+        let title = state.map_or("not there", ChangePhase::title);
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let goes_on = match state {
+            Some(phase) if phase.is_pending() => "; its guard goes on with it",
+            _ => "",
+        };
+        if !complete {
+            self.pending = Some(id.clone()).filter(|_| state.is_some_and(ChangePhase::is_pending));
+        }
+        let words = format!("change {id} is {title}{why}{goes_on}");
+        PendingRollback { change: id, state: Some(title.to_owned()), words, complete }
+    }
+}
+
+fn nothing_pending() -> StepOutput {
+    StepOutput::with_text("nothing is pending: there was nothing to write, or it was taken back already")
+}

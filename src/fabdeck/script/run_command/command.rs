@@ -1,0 +1,103 @@
+//! The command `run`: reads the runbook, runs it and prints the report.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::RunArgs;
+use super::run_journal::{InterruptedRun, RunJournal};
+use super::runner::Runner;
+use super::{fabric_check, run_report};
+use crate::runbook::{self, ReaderOptions, RunState, Runbook, RunbookFault, run_steps};
+use crate::script::argument_values::{long_duration, window};
+use crate::script::changes::{Env, FINDINGS, change_status, refuse_unwritable, state_folder};
+use crate::script::context::Context;
+use crate::script::{Exit, Failure};
+
+/// Time that a rollback may take after a signal ends the run.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("run")?;
+    let file = args.runbook.as_path();
+    let source = context.named_source()?.to_owned();
+    let book = read_runbook(context, file, &args.set)?;
+    let stop = context.outside.stop();
+    stop.listen_within(SHUTDOWN_TIMEOUT);
+    context.stop = Some(stop.clone());
+    let (mut look, faults) = fabric_check::check(context, &book, args.dry_run)?;
+    report_faults(context, file, &faults, &[])?;
+    let writes = book.has_writes() && !args.dry_run;
+    let given = context.change_options();
+    let means = Env { outside: context.outside, given: &given };
+    let (mut journal, mut before) = (None, None);
+    if writes {
+        let (kept, interrupted) = RunJournal::open(&state_folder(means, &source)?, file)?;
+        before = interrupted;
+        if let Some(words) = before.as_ref().map(|before| interrupted_text(means, before)) {
+            context.output.print_message(&words);
+        }
+        refuse_unwritable(means, &source, &look)?;
+        journal = Some(kept);
+    }
+    if let Some(journal) = &mut journal {
+        journal.begin(&book.name)?;
+    }
+    let mut hands = Runner::new(context, (source, given), args.dry_run, journal);
+    let report = run_steps(&book, &mut hands);
+    run_report::mark_partial(&mut look, &report);
+    run_report::write(context, &look, file, &report, before.as_ref())?;
+    let concluded = context.conclude(&look);
+    Ok(match report.state {
+        RunState::Done => concluded,
+        _ => Exit::ALL.iter().copied().find(|exit| exit.code() == report.exit).unwrap_or(Exit::Failed),
+    })
+}
+
+fn interrupted_text(means: Env<'_>, before: &InterruptedRun) -> String {
+    let change = before.change.as_ref().map(|id| match change_status(means, id) {
+        Some(status) => format!("; its change {id} is {}", status.phase.title()),
+        None => format!("; its change {id} was never begun"),
+    });
+    format!("{}{}", before.words(), change.unwrap_or_default())
+}
+
+/// Reads the runbook in a file, or reports all its mistakes.
+fn read_runbook(
+    context: &mut Context<'_, '_>,
+    file: &Path,
+    set: &[(String, String)],
+) -> Result<Runbook, Failure> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-9201: cannot be read: {error}")))?;
+    let mut settings = BTreeMap::new();
+    for (name, value) in set {
+        if settings.insert(name.clone(), value.clone()).is_some() {
+            return Err(Failure::usage(format!("FD-9221: --set: '{name}' is set twice")));
+        }
+    }
+    let known = ReaderOptions { time: long_duration, window, findings: FINDINGS };
+    match runbook::read(&text, &settings, known) {
+        Ok(book) => Ok(book),
+        Err((faults, unset)) => match report_faults(context, file, &faults, &unset) {
+            Err(failure) => Err(failure),
+            // Without a fault the runbook would have been read, so this cannot happen.
+            Ok(()) => Err(Failure::new(Exit::BadInput, format!("{name}: the book cannot be read"))),
+        },
+    }
+}
+
+/// Prints the mistakes of a runbook, one a line; the last one is the failure of the command.
+fn report_faults(
+    context: &mut Context<'_, '_>,
+    file: &Path,
+    faults: &[RunbookFault],
+    unset: &[String],
+) -> Result<(), Failure> {
+    let placed = faults.iter().map(|fault| format!("{}:{}: {}", file.display(), fault.line, fault.what));
+    let mut all: Vec<String> = placed.chain(unset.iter().cloned()).collect();
+    let Some(last) = all.pop() else { return Ok(()) };
+    all.iter().for_each(|words| context.output.print_message(&format!("error: {words}")));
+    Err(Failure::new(if faults.is_empty() { Exit::Usage } else { Exit::BadInput }, last))
+}

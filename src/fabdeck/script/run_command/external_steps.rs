@@ -1,0 +1,180 @@
+//! Steps that do not touch the fabric: waiting, recordings, other programs, messages.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::fabric_check::find_program;
+use super::runner::{POLL_INTERVAL, Runner, StepResult};
+use super::snapshot_steps::capture_json;
+use crate::runbook::{ProgramTask, StepFailure, StepOutput, StepValue};
+use crate::script::args::RecordArgs;
+use crate::script::job_thread::RecordJobsArgs;
+use crate::script::{Exit, Failure, record};
+use crate::session::count_words;
+use fabdeck_files::open_regular;
+use fabdeck_live::agent::set_listed_environment;
+
+/// Number of bytes of a program's output that the report keeps.
+const MAX_OUTPUT_CHARS: usize = 400;
+
+impl Runner<'_, '_, '_> {
+    pub fn wait(&mut self, time: Duration) -> StepResult {
+        if self.dry {
+            let words = format!("not waited: it would be {} s", time.as_secs());
+            return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
+        }
+        self.pause(time);
+        self.check_stop()?;
+        Ok(StepOutput::with_text(format!("{} s", time.as_secs_f64())))
+    }
+
+    pub fn wait_for_file(&mut self, file: &Path, timeout: Duration, every: Duration) -> StepResult {
+        let since = Instant::now();
+        while !file.exists() {
+            let name = file.display();
+            if self.dry {
+                self.uncertain.get_or_insert_with(|| format!("somebody makes {name} first"));
+                let words = format!("not there now; it would wait for {name} up to {} s", timeout.as_secs());
+                return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
+            }
+            if since.elapsed() >= timeout {
+                let what = format!("FD-9233: waited {} s in vain for {name}", timeout.as_secs());
+                return Err(StepFailure::unexpected(what).into());
+            }
+            self.pause(every.min(timeout.saturating_sub(since.elapsed())));
+            self.check_stop()?;
+        }
+        Ok(StepOutput::with_text(format!("{} is there", file.display())))
+    }
+
+    pub fn record(&mut self, file: &Path, time: Duration, interval: Duration) -> StepResult {
+        let name = file.display();
+        if self.dry {
+            let values = vec![("sweeps".to_owned(), StepValue::Unrehearsed)];
+            let words = format!("not recorded: it would be {} s in {name}", time.as_secs());
+            return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
+        }
+        let args = RecordArgs {
+            hear: RecordJobsArgs::default(),
+            output: file.to_owned(),
+            interval: Some(interval),
+            time: Some(time),
+            rotate_size: None,
+            rotate_every: None,
+            keep: None,
+            notes: false,
+        };
+        let report = capture_json(self.context, &self.stop, |inner| record::run(inner, &args))?;
+        self.check_stop()?;
+        let sweeps = report["sweeps"].as_u64().unwrap_or(0);
+        let words = format!("{} in {name}", count_words(sweeps as usize, "sweep", "sweeps"));
+        Ok(StepOutput {
+            values: vec![("sweeps".to_owned(), StepValue::count(sweeps))],
+            ..StepOutput::with_text(words)
+        })
+    }
+
+    pub fn run(&mut self, program: &ProgramTask) -> StepResult {
+        let line = [std::slice::from_ref(&program.program), &program.args].concat().join(" ");
+        if self.dry {
+            self.uncertain.get_or_insert_with(|| format!("{} was not run", program.program));
+            let values = vec![("exit_code".to_owned(), StepValue::Unrehearsed)];
+            return Ok(StepOutput {
+                values,
+                rehearsed: true,
+                ..StepOutput::with_text(format!("not run: {line}"))
+            });
+        }
+        let failed = |what: String| Failure::new(Exit::Failed, format!("FD-9236: {line}: {what}"));
+        let path = find_program(&program.program).ok_or_else(|| failed("it is not there".to_owned()))?;
+        let mut command = Command::new(path);
+        set_listed_environment(&mut command);
+        command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The program gets a process group, so that its children end with it. Ctrl-C then reaches this process alone,
+        // which passes it on.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let said = collect_output(&mut child);
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(|error| failed(error.to_string()))? {
+                break status;
+            }
+            let late = since.elapsed() >= program.timeout;
+            if late || self.stop.is_requested() {
+                end_program(&mut child);
+                self.check_stop()?;
+                return Err(
+                    failed(format!("not done after {} s, and ended", program.timeout.as_secs())).into()
+                );
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        };
+        let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        let code = status.code();
+        let values = vec![(
+            "exit_code".to_owned(),
+            code.map_or(StepValue::Unknown, |code| StepValue::Number(f64::from(code))),
+        )];
+        let how = code.map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+        let told = if said.is_empty() { how } else { format!("{how}; it said: {said}") };
+        match code == Some(program.exit) {
+            true => Ok(StepOutput { values, ..StepOutput::with_text(told) }),
+            false => Err(failed(format!("{told}; expected {}", program.exit)).into()),
+        }
+    }
+
+    pub fn notify(&mut self, text: &str, file: Option<&Path>) -> StepResult {
+        if self.dry {
+            return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(format!("not sent: {text}")) });
+        }
+        let Some(file) = file else {
+            self.context.output.print_message(text);
+            return Ok(StepOutput::with_text(text));
+        };
+        let failed = |error| Failure::writing(&file.display().to_string(), &error);
+        // A pipe without a reader would block the run while a change is pending.
+        let mut open = open_regular(file, OpenOptions::new().create(true).append(true)).map_err(failed)?;
+        open.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
+        Ok(StepOutput::with_text(format!("{text} (in {})", file.display())))
+    }
+}
+
+/// Collects the begin of a program's output in threads of their own, because a full pipe would block the program.
+fn collect_output(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
+    let (sender, said) = std::sync::mpsc::channel();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    std::thread::spawn(move || {
+        let beside = std::thread::spawn(move || err.map(read_beginning).unwrap_or_default());
+        let words = out.map(read_beginning).unwrap_or_default();
+        let more = beside.join().unwrap_or_default();
+        let both: Vec<String> = [words, more].into_iter().filter(|words| !words.is_empty()).collect();
+        // The run may have gone on without the program.
+        let _ = sender.send(both.join("; "));
+    });
+    said
+}
+
+/// Reads the output to its end and keeps its beginning.
+fn read_beginning(mut from: impl Read) -> String {
+    let (mut kept, mut some) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = from.read(&mut some) {
+        let room = MAX_OUTPUT_CHARS.saturating_sub(kept.len());
+        kept.extend_from_slice(&some[..read.min(room)]);
+    }
+    String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Ends a program with all its children.
+fn end_program(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

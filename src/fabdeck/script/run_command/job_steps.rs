@@ -1,0 +1,104 @@
+//! The step `jobs`: reads the list of running jobs for later steps.
+
+use std::sync::Arc;
+
+use super::runner::{Runner, StepResult};
+use super::snapshot_steps::StepValues;
+use crate::runbook::{JobsTask, StepOutput, StepValue, value_names};
+use crate::script::jobs::{JobSource, place_jobs, read_list};
+use crate::session::{JUDGED_LIDS, JobFigures, JobTotals, Snapshot, count_words, summarize_jobs};
+use fabdeck_fabric::JobMap;
+use fabdeck_files::jobs::HostIndex;
+use fabdeck_mad::access::ReadOptions;
+
+impl JobSource {
+    fn of(jobs: &JobsTask) -> Self {
+        Self {
+            slurm: jobs.slurm,
+            file: jobs.file.clone(),
+            squeue: jobs.squeue.clone(),
+            slurm_timeout: jobs.timeout,
+        }
+    }
+}
+
+impl Runner<'_, '_, '_> {
+    /// Reads the list of jobs. A rehearsal reads it too, because nothing is written.
+    pub fn jobs(&mut self, jobs: &JobsTask) -> StepResult {
+        let from = JobSource::of(jobs);
+        let list = read_list(self.context, &from);
+        self.check_stop()?;
+        let list = list?;
+        let (mut look, _) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let found = place_jobs(&mut look, &list, &from.place());
+        let (_, totals) = summarize_jobs(&look, &found);
+        let judged = look.observation.notes.iter().find(|note| note.code == JUDGED_LIDS);
+        judged.into_iter().for_each(|note| self.context.output.print_message(&note.to_string()));
+        found
+            .notes(&from.place())
+            .iter()
+            .for_each(|note| self.context.output.print_message(&note.to_string()));
+        self.jobs = Some(Arc::new(list));
+        let which = judged.map_or_else(String::new, |note| format!("; {}", note.text));
+        let words = format!(
+            "{} on {} hosts, {} of them on several switches; {} of the list not in the fabric{which}",
+            count_words(totals.placed, "job", "jobs"),
+            totals.hosts,
+            totals.multi_switch,
+            count_words(totals.not_found + totals.ambiguous, "host", "hosts"),
+        );
+        let values = values_of_totals(&totals);
+        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+    }
+
+    /// Places the jobs of an earlier step on the current fabric.
+    pub fn running_jobs(&self, look: &Snapshot) -> Arc<JobMap> {
+        let list = self.jobs.as_ref();
+        let jobs = list.map(|list| HostIndex::new(look.fabric(), &look.names).place_jobs(list).jobs);
+        Arc::new(jobs.unwrap_or_default())
+    }
+}
+
+fn values_of_totals(totals: &JobTotals) -> StepValues {
+    let count = |count: usize| StepValue::count(count as u64);
+    let number = |number: Option<f64>| number.map_or(StepValue::Unknown, StepValue::Number);
+    let each = [
+        ("jobs.listed", count(totals.listed)),
+        ("jobs.placed", count(totals.placed)),
+        ("jobs.multi_switch", count(totals.multi_switch)),
+        ("jobs.hosts", count(totals.hosts)),
+        ("jobs.missing", count(totals.not_found + totals.ambiguous)),
+        ("jobs.links", totals.links.map_or(StepValue::Unknown, count)),
+        ("jobs.max", totals.max.map_or(StepValue::Unknown, StepValue::count)),
+        ("jobs.mean_max", number(totals.mean_max)),
+        ("jobs.mean_links", number(totals.mean_links)),
+        ("jobs.dark_fiber", number(totals.dark_fiber)),
+        ("jobs.lost", totals.lost.map_or(StepValue::Unknown, StepValue::count)),
+    ];
+    each.into_iter().map(|(name, found)| (name.to_owned(), found)).collect()
+}
+
+/// Values of jobs under routes, named by `names`; unknown without jobs or without routes.
+pub fn values_of_routes(
+    prefix: &str,
+    names: &[&str; 4],
+    now: Option<&JobFigures>,
+    then: Option<&JobFigures>,
+) -> StepValues {
+    let figures = then.map(|then| {
+        let gain = now.map_or(StepValue::Unknown, |now| StepValue::Number(now.gain(then)));
+        [
+            StepValue::count(then.max),
+            StepValue::Number(then.mean_max),
+            StepValue::Number(then.dark_fiber),
+            gain,
+        ]
+    });
+    let found = figures.unwrap_or([StepValue::Unknown; 4]);
+    names.iter().zip(found).map(|(name, found)| (format!("{prefix}{name}"), found)).collect()
+}
+
+/// Values of jobs under a plan.
+pub fn values_of_plan(now: Option<&JobFigures>, then: Option<&JobFigures>) -> StepValues {
+    values_of_routes("", value_names::JOBS_THEN, now, then)
+}

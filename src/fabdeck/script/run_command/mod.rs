@@ -1,0 +1,19 @@
+//! The command `run`: runs the steps of a runbook with the functions of the commands.
+
+mod args;
+mod change_steps;
+mod command;
+mod compare_step;
+mod external_steps;
+mod fabric_check;
+mod job_steps;
+mod plan_steps;
+mod run_journal;
+mod run_report;
+mod runner;
+mod schema;
+mod snapshot_steps;
+
+pub use args::RunArgs;
+pub use command::run;
+pub use schema::schema;

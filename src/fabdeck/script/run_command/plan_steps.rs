@@ -1,0 +1,193 @@
+//! Steps that mark elements and make plans.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::job_steps;
+use super::runner::{Runner, StepResult};
+use super::snapshot_steps::{capture_output, values_of_plan};
+use crate::runbook::{ProposeTask, RouteTask, StepOutput, StepValue, value_names};
+use crate::script::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
+use crate::script::plan::plan_has_lanes;
+use crate::script::route::{RoutedPlan, change_summary, provenance, route_plan, text_of_plan};
+use crate::script::{Exit, Failure, lanes, output_file, whatif};
+use crate::session::{
+    CertificateReport, LevelsInForce, LinkService, PlanFit, ProposalOptions, check_plan_fit,
+    find_service_element, job_figures_in_force, judge_plan, parse_marks, service_plan,
+};
+use fabdeck_change::Plan;
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::Request;
+
+impl Runner<'_, '_, '_> {
+    fn mark_output(&self, words: String) -> StepOutput {
+        let values = vec![("marked".to_owned(), StepValue::count(self.marks.len() as u64))];
+        StepOutput { values, ..StepOutput::with_text(words) }
+    }
+
+    pub fn fail(&mut self, elements: &[String]) -> StepResult {
+        let (look, _) = self.read_snapshot(ReadOptions::default())?;
+        self.context.explain_missing(&look, parse_marks(&look, elements))?;
+        let new = elements.iter().filter(|element| !self.marks.contains(element));
+        let new: Vec<String> = new.cloned().collect();
+        self.marks.extend(new);
+        Ok(self.mark_output(format!("marked as failed: {}", self.marks.join(", "))))
+    }
+
+    pub fn unmark(&mut self, elements: &[String]) -> StepOutput {
+        self.marks.retain(|marked| !elements.is_empty() && !elements.contains(marked));
+        let left = if self.marks.is_empty() { "nothing".to_owned() } else { self.marks.join(", ") };
+        self.mark_output(format!("marked as failed: {left}"))
+    }
+
+    pub fn route(&mut self, route: &RouteTask) -> StepResult {
+        let engine = whatif::engine_named(&route.engine)?;
+        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        if !look.observation.tables.has_forwarding() {
+            return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables").into());
+        }
+        let faults = self.faults(&look);
+        let RouteTask { lanes, lanes_by, .. } = *route;
+        let jobs = self.running_jobs(&look);
+        let request = Request { lanes_by, manager: look.manager(), jobs, ..Request::default() }
+            .with_lanes(lanes, self.context.config.supposed_lanes);
+        let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
+        let now = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
+        let RoutedPlan { plan, proposal, row } = route_plan(self.context, &look, &faults, engine, asked)?;
+        let mut did = self.store_plan(plan, &proposal.report, route.plan.as_deref())?;
+        if self.jobs.is_some() {
+            did.values.extend(job_steps::values_of_plan(now.as_ref(), row.jobs.as_ref()));
+        }
+        Ok(did)
+    }
+
+    pub fn service(&mut self, element: &str, service: LinkService) -> StepResult {
+        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let found = self.context.explain_missing(&look, find_service_element(&look, element))?;
+        let made = provenance(self.context);
+        let plan = service_plan(&look, found, service, in_force.sent(), made)
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        let judged = judge_plan(&look, &plan, &PlanFit::AsMade, (false, LevelsInForce::Unsaid))?;
+        self.store_plan(plan, &judged.report, None)
+    }
+
+    /// Keeps a plan for later steps, and writes it to a file if one is named.
+    pub fn store_plan(&mut self, plan: Plan, report: &CertificateReport, file: Option<&Path>) -> StepResult {
+        let text = text_of_plan(&plan)?;
+        // The step applies exactly what a file of the plan would say.
+        let plan = Plan::read(&text).map_err(|error| Failure::new(Exit::Bug, format!("FD-7923: {error}")))?;
+        let values = values_of_plan(&plan, report);
+        let mut words = format!("{}: {}", plan.engine, change_summary(&plan));
+        if !plan.findings.is_empty() {
+            words = format!("{words}; findings: {}", plan.findings.join("; "));
+        }
+        if let Some(file) = file {
+            if self.dry {
+                words = format!("{words}; {} is not written", file.display());
+            } else {
+                output_file::write_new(file, text.as_bytes())?;
+                words = format!("{words}; in {}", file.display());
+            }
+            self.files.insert(file.to_owned(), (plan.clone(), text.clone()));
+        }
+        self.made = Some((plan, text));
+        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+    }
+
+    /// Keeps the plan that `lanes propose` would write.
+    pub fn lanes(&mut self, propose: &ProposeTask) -> StepResult {
+        if self.dry && !self.led.is_empty() {
+            let values =
+                ["migrations", "hotspots"].map(|name| (name.to_owned(), StepValue::Unrehearsed)).into();
+            let words = "not rehearsed: counters tell of the fabric as it is, not of the plan";
+            return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
+        }
+        let shown = || LanesShowArgs { lanes_in_force: None, top: usize::MAX };
+        let asked = ProposeArgs {
+            output: Some("-".into()),
+            force: false,
+            back: false,
+            interval: Some(propose.interval),
+            count: propose.count,
+            shown: shown(),
+        };
+        let args = LanesArgs { shown: shown(), action: Some(LanesAction::Propose(asked)) };
+        let text = capture_output(self.context, &self.stop, |inner| lanes::run(inner, &args))?;
+        self.check_stop()?;
+        let plan = match Plan::read(&text) {
+            Ok(plan) => plan,
+            Err(_) if is_empty_proposal(&text) => {
+                self.made = None;
+                return Ok(empty_proposal_output());
+            }
+            Err(error) => {
+                let what = format!("FD-9241: what was proposed cannot be read: {error}");
+                return Err(Failure::new(Exit::Bug, what).into());
+            }
+        };
+        let wanted = ReadOptions { tables: true, lanes: plan_has_lanes(&plan), ..ReadOptions::default() };
+        let (look, _) = self.read_snapshot(wanted)?;
+        let judged = judge_plan(&look, &plan, &check_plan_fit(&look, &plan), (false, LevelsInForce::Unsaid))?;
+        let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
+        let spots: BTreeSet<u16> = plan.migrations.iter().map(|migration| migration.hot_spot.lid).collect();
+        let mut did = self.store_plan(plan, &judged.report, propose.plan.as_deref())?;
+        did.values.push(("migrations".to_owned(), StepValue::count(flows as u64)));
+        did.values.push(("hotspots".to_owned(), StepValue::count(spots.len() as u64)));
+        Ok(did)
+    }
+
+    /// Adds a plan to those that later snapshots of the rehearsal are led through. A stale plan is refused.
+    pub fn apply_to_snapshot(&mut self, plan: Plan) -> Result<(), Failure> {
+        let lanes = plan_has_lanes(&plan);
+        let (look, _) = self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+        if let PlanFit::Stale(stale) = check_plan_fit(&look, &plan) {
+            let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
+            return Err(Failure::new(Exit::Stale, what));
+        }
+        self.led.push(plan);
+        Ok(())
+    }
+}
+
+/// Whether the output says that no flow moves, in which case there is no plan.
+fn is_empty_proposal(text: &str) -> bool {
+    let answer: Value = serde_json::from_str(text).unwrap_or_default();
+    answer["schema"] == "fabdeck.lanes-propose/1" && answer.get("plan").is_some_and(Value::is_null)
+}
+
+fn empty_proposal_output() -> StepOutput {
+    // The values of a plan are unknown, so that those of an earlier step do not count as this plan's.
+    let unknown = value_names::plan().map(|name| (name, StepValue::Unknown));
+    let counted = ["migrations", "hotspots", "writes"].map(|name| (name, StepValue::count(0)));
+    let values = unknown.chain(counted).map(|(name, found)| (name.to_owned(), found)).collect();
+    StepOutput { values, ..StepOutput::with_text("nothing to move") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_proposal_is_an_answer_without_a_plan() {
+        assert!(is_empty_proposal(r#"{"schema":"fabdeck.lanes-propose/1","plan":null}"#));
+        for other in [
+            "",
+            "{}",
+            "null",
+            r#"{"schema":"fabdeck.lanes-propose/1"}"#,
+            r#"{"schema":"fabdeck.lanes-propose/1","plan":"a.plan"}"#,
+            r#"{"schema":"fabdeck.plan/9","plan":null}"#,
+        ] {
+            assert!(!is_empty_proposal(other), "{other}");
+        }
+        let did = empty_proposal_output();
+        let of = |name: &str| did.values.iter().rfind(|(known, _)| known == name).map(|(_, found)| *found);
+        assert_eq!(
+            (of("lost_pairs"), of("migrations")),
+            (Some(StepValue::Unknown), Some(StepValue::count(0)))
+        );
+        assert_eq!(of("writes"), Some(StepValue::count(0)));
+    }
+}

@@ -1,0 +1,240 @@
+//! Executes the steps of a runbook and holds what they produced: marks, plans, applied changes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::run_journal::RunJournal;
+use crate::runbook::{
+    ExpectTask, PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner, StepTask,
+    StepValue, WaitTask,
+};
+use crate::script::changes::{ChangeOptions, Env};
+use crate::script::context::Context;
+use crate::script::lanes_in_force::{self, LanesInForce};
+use crate::script::{Failure, StopFlag, plan};
+use crate::session::{Snapshot, parse_marks};
+use fabdeck_change::Plan;
+use fabdeck_fabric::Faults;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::EngineRefusal;
+
+/// Interval between two checks of the stop flag.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+pub struct Runner<'c, 'a, 'o> {
+    pub context: &'c mut Context<'a, 'o>,
+    pub source: String,
+    pub given: ChangeOptions,
+    pub dry: bool,
+    pub stop: StopFlag,
+    began: Instant,
+    /// Elements marked as failed, as the runbook names them.
+    pub marks: Vec<String>,
+    /// Plan of the last step that made one, until it is applied.
+    pub made: Option<(Plan, String)>,
+    /// Plans by the files that steps wrote; a rehearsal stores them here too.
+    pub files: BTreeMap<PathBuf, (Plan, String)>,
+    /// The plan that was applied last and is in force; `verify` compares with it.
+    pub applied: Option<Plan>,
+    /// Running jobs as the last `jobs` step read them.
+    pub jobs: Option<Arc<JobList>>,
+    /// Plans that a rehearsal applied, in their order; each snapshot is led through them.
+    pub led: Vec<Plan>,
+    /// Id of the change that is not decided yet.
+    pub pending: Option<String>,
+    /// Why the following steps cannot be rehearsed with certainty.
+    pub uncertain: Option<String>,
+    pub journal: Option<RunJournal>,
+    /// Values of the current step, in case it ends the run.
+    pub found: Vec<(String, StepValue)>,
+}
+
+/// Result of a step, before its error is converted for the report.
+pub type StepResult = Result<StepOutput, StepError>;
+
+/// Why a step does not go on.
+pub enum StepError {
+    Failure(Failure),
+    Trouble(StepFailure),
+}
+
+impl From<Failure> for StepError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<EngineRefusal> for StepError {
+    fn from(refusal: EngineRefusal) -> Self {
+        Self::Failure(refusal.into())
+    }
+}
+
+impl From<StepFailure> for StepError {
+    fn from(trouble: StepFailure) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
+    pub fn new(
+        context: &'c mut Context<'a, 'o>,
+        (source, given): (String, ChangeOptions),
+        dry: bool,
+        journal: Option<RunJournal>,
+    ) -> Self {
+        let stop = context.outside.stop();
+        Self {
+            context,
+            source,
+            given,
+            dry,
+            stop,
+            began: Instant::now(),
+            marks: Vec::new(),
+            made: None,
+            files: BTreeMap::new(),
+            applied: None,
+            jobs: None,
+            led: Vec::new(),
+            pending: None,
+            uncertain: None,
+            journal,
+            found: Vec::new(),
+        }
+    }
+
+    pub fn env(&self) -> Env<'_> {
+        Env { outside: self.context.outside, given: &self.given }
+    }
+
+    /// Reads the fabric. In a rehearsal the snapshot shows it as the plans so far would have made it.
+    pub fn read_snapshot(&mut self, wanted: ReadOptions) -> Result<(Snapshot, LanesInForce), Failure> {
+        let looked = self.read_snapshot_of_plans(wanted)?;
+        self.context.partial |= looked.0.observation.is_partial();
+        Ok(looked)
+    }
+
+    fn read_snapshot_of_plans(&mut self, wanted: ReadOptions) -> Result<(Snapshot, LanesInForce), Failure> {
+        if !wanted.tables {
+            return Ok((self.context.read_snapshot(wanted)?, LanesInForce::of_choice(None)));
+        }
+        let lanes = wanted.lanes || self.led.iter().chain(&self.applied).any(plan::plan_has_lanes);
+        let wanted = ReadOptions { lanes, ..wanted };
+        if self.led.is_empty() {
+            return lanes_in_force::read_snapshot(self.context, wanted, (None, false));
+        }
+        let (mut look, in_force) = lanes_in_force::read_snapshot_without_lanes(self.context, wanted)?;
+        for led in &self.led {
+            plan::apply_to_snapshot(self.context, &mut look, led)?;
+        }
+        Ok((look, in_force))
+    }
+
+    /// The marks that exist in the snapshot; an element that is already gone needs no mark.
+    pub fn faults(&self, look: &Snapshot) -> Faults {
+        let mut faults = Faults::new();
+        for element in &self.marks {
+            if let Ok(one) = parse_marks(look, std::slice::from_ref(element)) {
+                for marked in one.iter() {
+                    faults.mark(marked);
+                }
+            }
+        }
+        faults
+    }
+
+    /// Sleeps for a time, or until the run is asked to end.
+    pub fn pause(&self, time: Duration) {
+        let since = Instant::now();
+        while since.elapsed() < time && !self.stop.is_requested() {
+            std::thread::sleep(POLL_INTERVAL.min(time.saturating_sub(since.elapsed())));
+        }
+    }
+
+    fn dispatch(&mut self, task: &StepTask) -> StepResult {
+        match task {
+            StepTask::Expect(ExpectTask::Rows(rows)) => self.expect(rows),
+            StepTask::Expect(ExpectTask::Values(_)) => Ok(StepOutput::default()),
+            StepTask::Fail(elements) => self.fail(elements),
+            StepTask::Unmark(elements) => Ok(self.unmark(elements)),
+            StepTask::Preview { engines } => self.preview(engines),
+            StepTask::Route(route) => self.route(route),
+            StepTask::Disable(element) => self.service(element, crate::session::LinkService::Disable),
+            StepTask::Enable(element) => self.service(element, crate::session::LinkService::Enable),
+            StepTask::Lanes(propose) => self.lanes(propose),
+            StepTask::Apply(apply) => self.apply(apply),
+            StepTask::Wait(WaitTask::Time(time)) => self.wait(*time),
+            StepTask::Wait(WaitTask::Until { rows, timeout, every }) => {
+                self.wait_until(rows, *timeout, *every)
+            }
+            StepTask::Wait(WaitTask::File { file, timeout, every }) => {
+                self.wait_for_file(file, *timeout, *every)
+            }
+            StepTask::Verify { accept } => self.verify(accept),
+            StepTask::Compare => self.compare(),
+            StepTask::Jobs(jobs) => self.jobs(jobs),
+            StepTask::Hotspots { interval, count } => self.hotspots(*interval, *count),
+            StepTask::Confirm => self.confirm(),
+            StepTask::Rollback => self.rollback(),
+            StepTask::Record { file, time, interval } => self.record(file, *time, *interval),
+            StepTask::Run(program) => self.run(program),
+            StepTask::Notify { text, file } => self.notify(text, file.as_deref()),
+        }
+    }
+}
+
+impl StepRunner for Runner<'_, '_, '_> {
+    fn is_dry_run(&self) -> bool {
+        self.dry
+    }
+
+    fn is_stop_requested(&self) -> bool {
+        self.stop.is_requested()
+    }
+
+    fn time(&mut self) -> Option<String> {
+        (!self.context.globals.no_times).then(|| Timestamp::now().to_string())
+    }
+
+    fn seconds(&mut self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn report_line(&mut self, line: &str) {
+        self.context.output.print_message(line);
+    }
+
+    fn record_mark(&mut self, mark: RunMark<'_>) -> Result<(), StepFailure> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.record_mark(mark))
+    }
+
+    fn run_task(&mut self, task: &StepTask) -> Result<StepOutput, StepFailure> {
+        (self.context.partial, self.found) = (false, Vec::new());
+        self.dispatch(task).map_err(|stopped| match stopped {
+            StepError::Trouble(trouble) => trouble,
+            StepError::Failure(failure) => StepFailure {
+                exit: failure.exit.code(),
+                words: failure.message.unwrap_or_default(),
+                change: self.pending.clone(),
+            },
+        })
+    }
+
+    fn last_observation(&mut self) -> StepObservation {
+        StepObservation { partial: self.context.partial, values: std::mem::take(&mut self.found) }
+    }
+
+    fn pending_change(&self) -> Option<String> {
+        self.pending.clone()
+    }
+
+    fn roll_back(&mut self) -> PendingRollback {
+        self.roll_back_pending()
+    }
+}

@@ -1,0 +1,371 @@
+//! Steps that read: conditions over rows, costs of failures, the certificate of the tables in force, counters.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::fabric_check::{needs_paths, wanted};
+use super::job_steps::values_of_routes;
+use super::runner::{Runner, StepResult};
+use crate::runbook::{RowCondition, RowResult, StepFailure, StepOutput, StepValue, value_names};
+use crate::script::args::HotspotArgs;
+use crate::script::changes::{drift_message, hides_nodes, hides_part, open_findings};
+use crate::script::context::Context;
+use crate::script::output::Output;
+use crate::script::paint::Paint;
+use crate::script::{Exit, Failure, StopFlag, hotspots, whatif};
+use crate::session::{
+    CertificateReport, EngineComparison, EngineRow, Preview, ProposalOptions, check_after_change,
+    check_in_force, count_words, job_figures_in_force, links, mark_cost, propose,
+};
+use fabdeck_change::{Plan, TransitionReport};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::{NoProgress, Request};
+
+pub type StepValues = Vec<(String, StepValue)>;
+
+/// Values of a certificate, under the names that guards use.
+pub fn values_of_certificate(report: &CertificateReport, prefix: &str) -> StepValues {
+    let index = &report.edge_forwarding_index;
+    let cut_off = report.by_cause.cut_off.min(report.unreachable);
+    let each = [
+        ("pairs", StepValue::count(report.pairs)),
+        ("unreachable", StepValue::count(report.unreachable)),
+        ("cut_off_pairs", StepValue::count(cut_off)),
+        ("lost_pairs", StepValue::count(report.unreachable - cut_off)),
+        ("loops", StepValue::count(report.loops)),
+        ("lanes", StepValue::count(report.lanes as u64)),
+        ("deadlock_free", StepValue::flag(report.deadlock_free)),
+        ("longest_path", StepValue::count(u64::from(report.longest_path))),
+        ("unused_links", StepValue::count(report.unused_links as u64)),
+        ("dark_fiber", StepValue::Number(report.dark_fiber)),
+        ("findings", StepValue::count(report.defect_words().len() as u64)),
+        ("edge_forwarding_index.min", StepValue::count(index.min)),
+        ("edge_forwarding_index.mean", StepValue::Number(index.mean)),
+        ("edge_forwarding_index.max", StepValue::count(index.max)),
+        ("edge_forwarding_index.stddev", StepValue::Number(index.stddev)),
+    ];
+    each.into_iter().map(|(name, found)| (format!("{prefix}{name}"), found)).collect()
+}
+
+/// Values of a plan, with those of its certificate.
+pub fn values_of_plan(plan: &Plan, report: &CertificateReport) -> StepValues {
+    let mut given = values_of_certificate(report, "");
+    let TransitionReport { safe, on_the_way, .. } = &plan.transition;
+    let worst = on_the_way.as_ref().map(|way| way.worst_broken);
+    let count = |count: Option<u64>| count.map_or(StepValue::Unknown, StepValue::count);
+    for (name, found) in [
+        ("writes", StepValue::count(plan.writes.len() as u64)),
+        ("moved_pairs", count(plan.impact["moved_pairs"].as_u64())),
+        ("transition_safe", StepValue::flag(*safe)),
+        ("worst_broken", count(worst)),
+    ] {
+        given.push((name.to_owned(), found));
+    }
+    given
+}
+
+fn values_of_engine(row: &EngineRow) -> StepValues {
+    let engine = row.engine;
+    let prefix = format!("{engine}.");
+    let count = |count: Option<u64>| count.map_or(StepValue::Unknown, StepValue::count);
+    let mut given: StepValues = match &row.certificate {
+        Some(report) => values_of_certificate(report, &prefix),
+        // An engine without routes leaves all values unknown.
+        None => value_names::certificate()
+            .iter()
+            .map(|name| (format!("{prefix}{name}"), StepValue::Unknown))
+            .collect(),
+    };
+    for (name, found) in [
+        ("moved_pairs", count(row.moved_pairs)),
+        ("changed_entries", count(row.changed_entries)),
+        ("changed_switches", count(row.changed_switches)),
+        ("transition_safe", StepValue::flag(row.transition_safe)),
+    ] {
+        given.push((format!("{prefix}{name}"), found));
+    }
+    given
+}
+
+impl Runner<'_, '_, '_> {
+    fn rows(&mut self, rows: &RowCondition) -> Result<RowResult, Failure> {
+        let mut wanted = wanted(rows);
+        // The effects of rehearsed plans are in the tables.
+        wanted.tables |= !self.led.is_empty();
+        let (look, _) = self.read_snapshot(wanted)?;
+        let bad = |what: String| Failure::new(Exit::BadInput, what);
+        let judged = if needs_paths(rows) {
+            let paths = Preview::new(&look, &look.observation.tables, &NoProgress)?;
+            rows.judge(&links(&look, Some(paths.paths())))
+        } else {
+            match rows.table.listing(&look) {
+                Some(listing) => rows.judge(listing.as_ref()),
+                None => Err(format!("the table {} needs more than a look", rows.table.id())),
+            }
+        };
+        let mut found = judged.map_err(bad)?;
+        if hides_part(&look.observation) {
+            // The missing part may contain exactly the rows in question, whatever the other rows say.
+            found.wrong.insert(0, "part of the fabric did not answer, so nobody can tell".to_owned());
+        }
+        Ok(found)
+    }
+
+    pub fn expect(&mut self, rows: &RowCondition) -> StepResult {
+        let found = self.rows(rows)?;
+        let counted = count_words(found.rows as usize, "row", "rows");
+        let values = vec![("rows".to_owned(), StepValue::count(found.rows))];
+        let wrong = found.wrong.join("; ");
+        let table = rows.table.id();
+        match (&self.uncertain, wrong.is_empty()) {
+            (_, true) => Ok(StepOutput {
+                values,
+                ..StepOutput::with_text(format!("{counted} of {table}, as expected"))
+            }),
+            (Some(why), false) => {
+                let words = format!("not so now ({wrong}), which a rehearsal cannot tell: {why}");
+                let values = vec![("rows".to_owned(), StepValue::Unrehearsed)];
+                Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) })
+            }
+            (None, false) => {
+                let filter = if rows.filter.is_empty() { "all rows" } else { &rows.filter };
+                Err(StepFailure::unexpected(format!("FD-9232: {table}, {filter}: {wrong}")).into())
+            }
+        }
+    }
+
+    pub fn wait_until(&mut self, rows: &RowCondition, timeout: Duration, every: Duration) -> StepResult {
+        let since = Instant::now();
+        let mut held = false;
+        loop {
+            // An update under way can hide nodes from a reading, or make it fail.
+            let last = match self.rows(rows) {
+                // One reading can hit a transient state, so the next one has to agree.
+                Ok(found) if found.wrong.is_empty() && (held || self.dry) => {
+                    // Earlier readings may have been partial; the result depends only on these two.
+                    self.context.partial = false;
+                    let looks = if held { " in two looks, one after the other" } else { "" };
+                    return Ok(StepOutput::with_text(format!("{} are so{looks}", rows.table.id())));
+                }
+                Ok(found) if found.wrong.is_empty() => {
+                    held = true;
+                    self.pause(every.min(timeout.saturating_sub(since.elapsed())));
+                    self.check_stop()?;
+                    continue;
+                }
+                Ok(found) => found.wrong.join("; "),
+                Err(failure) if failure.exit == Exit::Unreachable => failure.message.unwrap_or_default(),
+                Err(failure) => return Err(failure.into()),
+            };
+            held = false;
+            if self.dry {
+                let why = format!("line {} waits for what only happens then", rows.line);
+                self.uncertain.get_or_insert(why);
+                let words = format!("not so now ({last}); it would wait up to {} s", timeout.as_secs());
+                return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
+            }
+            if since.elapsed() >= timeout {
+                let table = rows.table.id();
+                let what = format!(
+                    "FD-9233: waited {} s in vain: {table}, {}: {last}",
+                    timeout.as_secs(),
+                    rows.filter
+                );
+                return Err(StepFailure::unexpected(what).into());
+            }
+            self.pause(every.min(timeout.saturating_sub(since.elapsed())));
+            self.check_stop()?;
+        }
+    }
+
+    /// Ends the step if the run was asked to end.
+    pub fn check_stop(&self) -> Result<(), StepFailure> {
+        match self.stop.is_requested() {
+            false => Ok(()),
+            true => Err(StepFailure {
+                exit: Exit::Interrupted.code(),
+                words: "FD-9237: somebody ended the run here".to_owned(),
+                change: self.pending.clone(),
+            }),
+        }
+    }
+
+    pub fn preview(&mut self, engines: &[String]) -> StepResult {
+        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let faults = self.faults(&look);
+        let tables = look.observation.tables.clone();
+        let cost = mark_cost(&look, &tables, &faults, None)?;
+        // Pairs that neither end at a marked element nor are cut off by one, and have no path without it.
+        let report = check_in_force(&look, &tables, &faults, false, in_force.sent(), &NoProgress)?;
+        let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
+        let mut values = vec![
+            ("lost_until_reroute".to_owned(), StepValue::count(cost.lost_pairs())),
+            ("lost_share".to_owned(), StepValue::Number(cost.lost_share())),
+            ("cut_off_pairs".to_owned(), StepValue::count(report.by_cause.cut_off)),
+            ("passing_pairs".to_owned(), StepValue::count(passing)),
+        ];
+        let mut words =
+            vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
+        let jobs = self.running_jobs(&look);
+        let request = Request { manager: look.manager(), jobs, ..Request::default() }
+            .with_lanes(None, self.context.config.supposed_lanes);
+        let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
+        let mut compared = Vec::new();
+        for id in engines {
+            let engine = whatif::engine_named(id)?;
+            let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
+            let outcome = self
+                .context
+                .run_with_progress(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
+            self.check_stop()?;
+            let row = EngineRow::new(engine.id, outcome.as_ref(), None);
+            values.extend(values_of_engine(&row));
+            if self.jobs.is_some() {
+                let prefix = format!("{id}.");
+                values.extend(values_of_routes(
+                    &prefix,
+                    value_names::ENGINE_JOBS,
+                    now.as_ref(),
+                    row.jobs.as_ref(),
+                ));
+            }
+            let moved = row.moved_pairs.map(|moved| format!("{id} moves {moved} pairs"));
+            words.push(moved.unwrap_or_else(|| format!("{id}: {}", row.refused.clone().unwrap_or_default())));
+            compared.push(row);
+        }
+        words.extend(EngineComparison::new(compared).defect_words());
+        Ok(StepOutput {
+            values,
+            rehearsed: self.dry && !self.led.is_empty(),
+            ..StepOutput::with_text(words.join("; "))
+        })
+    }
+
+    pub fn verify(&mut self, accept: &[String]) -> StepResult {
+        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let faults = self.faults(&look);
+        let report = check_after_change((&look, self.applied.as_ref()), &faults, in_force.sent())?;
+        let mut values = values_of_certificate(&report, "");
+        let drift = self.applied.as_ref().and_then(|plan| drift_message(&look, plan));
+        values.push(("drifted".to_owned(), StepValue::Flag(drift.is_some())));
+        // The values are known even if the step ends the run.
+        self.found.clone_from(&values);
+        if let Some(drift) = drift {
+            let words = format!("FD-9235: the fabric is not what was applied: {drift}");
+            let exit = Exit::Stale.code();
+            return Err(StepFailure { exit, words, change: self.pending.clone() }.into());
+        }
+        let open = open_findings(&report, accept);
+        if !open.is_empty() {
+            return Err(StepFailure::unexpected(format!("FD-9234: {}", open.join("; "))).into());
+        }
+        let held = if self.applied.is_some() { ", and what was applied stands there" } else { "" };
+        let lost = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
+        let words = format!("{lost} of {} pairs lost{held}", report.pairs);
+        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+    }
+
+    pub fn hotspots(&mut self, interval: Duration, count: u32) -> StepResult {
+        let names = value_names::HOTSPOTS;
+        if self.dry && !self.led.is_empty() {
+            let values = names.iter().map(|name| ((*name).to_owned(), StepValue::Unrehearsed)).collect();
+            let words = "not rehearsed: counters tell of the fabric as it is, not of the plan";
+            return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
+        }
+        let args = HotspotArgs {
+            interval: Some(interval),
+            count,
+            before: None,
+            after: None,
+            seconds: None,
+            top: usize::MAX,
+        };
+        let told = capture_json(self.context, &self.stop, |inner| hotspots::run(inner, &args))?;
+        let last = told["sweeps"].as_array().and_then(|sweeps| sweeps.last()).cloned().unwrap_or_default();
+        let of = |key: &str| last[key].as_array().map_or(0, Vec::len) as u64;
+        let ports = last["ports"].as_u64().unwrap_or(0);
+        let mut words = format!(
+            "{}, {} that contribute, {} victims, {} in trouble, by {}",
+            count_words(of("hotspots") as usize, "hot-spot", "hot-spots"),
+            of("contributors"),
+            of("victims"),
+            count_words(of("links") as usize, "link", "links"),
+            count_words(ports as usize, "port", "ports"),
+        );
+        let mut values = values_of_counters(&last);
+        let notes = told["notes"].as_array().into_iter().flatten();
+        let hidden = notes.filter(|note| note["partial"] == true);
+        if hidden.filter_map(|note| note["code"].as_str()).any(hides_nodes) {
+            // A port that did not answer may be the one that waits, so no value is certain.
+            values.iter_mut().for_each(|(_, found)| *found = StepValue::Unknown);
+            words.push_str("; part of the fabric did not answer, so there may be more");
+        }
+        values.push(("ports".to_owned(), StepValue::count(ports)));
+        Ok(StepOutput { values, ..StepOutput::with_text(words) })
+    }
+}
+
+/// Values of an interval of counters, under the names that guards use.
+fn values_of_counters(last: &Value) -> StepValues {
+    let rows = |key: &str| last[key].as_array().into_iter().flatten();
+    let of = |key: &str| StepValue::count(rows(key).count() as u64);
+    let ticks = |at: &Value| at["ticks_per_second"].as_f64();
+    let all = ["hotspots", "held_up", "on_the_way"].into_iter().flat_map(rows);
+    let worst = all.filter_map(ticks).fold(0.0, f64::max);
+    // A hot-spot and its certain contributors wait under any lanes, so they do not count.
+    let others = rows("held_up").filter(|held| held["role"] != "contributor");
+    let elsewhere = others.filter_map(ticks).sum();
+    [
+        ("hotspots", of("hotspots")),
+        ("contributors", of("contributors")),
+        ("victims", of("victims")),
+        ("held_up_elsewhere", StepValue::Number(elsewhere)),
+        ("links_in_trouble", of("links")),
+        ("worst_wait", StepValue::Number(worst)),
+    ]
+    .map(|(name, found)| (name.to_owned(), found))
+    .into()
+}
+
+/// Runs a command and parses its JSON output. Findings do not make the step fail.
+pub fn capture_json(
+    context: &mut Context<'_, '_>,
+    stop: &StopFlag,
+    command: impl FnOnce(&mut Context<'_, '_>) -> Result<Exit, Failure>,
+) -> Result<Value, Failure> {
+    serde_json::from_str(&capture_output(context, stop, command)?)
+        .map_err(|error| Failure::new(Exit::Bug, format!("FD-9241: a step said what is no JSON: {error}")))
+}
+
+/// Runs a command with `--json` and returns its output.
+pub fn capture_output(
+    context: &mut Context<'_, '_>,
+    stop: &StopFlag,
+    command: impl FnOnce(&mut Context<'_, '_>) -> Result<Exit, Failure>,
+) -> Result<String, Failure> {
+    let mut out = Vec::new();
+    let mut inner = Context {
+        globals: context.globals,
+        config: context.config.clone(),
+        outside: context.outside,
+        output: Output {
+            out: &mut out,
+            err: &mut *context.output.err,
+            paint: Paint::default(),
+            page: context.output.page,
+            margin: context.output.margin,
+            json: true,
+            verbose: false,
+        },
+        progress: context.progress,
+        asks: false,
+        stop: Some(stop.clone()),
+        partial: false,
+    };
+    let ended = command(&mut inner);
+    let partial = inner.partial;
+    context.partial |= partial;
+    ended?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}

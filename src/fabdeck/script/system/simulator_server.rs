@@ -1,0 +1,56 @@
+//! Connects `simulate --serve` to the simulator's socket server.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use crate::script::{ServeReport, SourceOptions, StopFlag};
+use fabdeck_live::create_simulator;
+use fabdeck_live::socket::Server;
+use fabdeck_mad::access::SourceError;
+
+use super::open_sources::live_options;
+
+/// Number of messages that can wait to be printed. While the terminal is stopped further messages are lost, so that
+/// the fabric goes on.
+const MAX_WAITING_LINES: usize = 1024;
+
+pub fn serve(
+    source: &str,
+    reach: &SourceOptions,
+    socket: &Path,
+    stop: &StopFlag,
+    say: &mut dyn FnMut(String),
+) -> Result<ServeReport, SourceError> {
+    if !source.starts_with("sim:") {
+        return Err(SourceError::Name {
+            code: "FD-4326",
+            what: format!("'{source}' is no simulated fabric"),
+            hint: "give sim:NAME; 'fabdeck sources' lists the names and their keys".into(),
+        });
+    }
+    let (mut simulator, notes) = create_simulator(source, &live_options(reach)?)?;
+    // The simulator answers no request while it computes tables, which for a large fabric exceeds the timeouts of
+    // clients.
+    simulator.fabric_mut().fill_tables();
+    let server = Server::bind(socket, simulator)?;
+    let asked = stop.listen();
+    say(format!("serving {source} on {}; stop with Ctrl-C", socket.display()));
+    let (teller, lines) = sync_channel(MAX_WAITING_LINES);
+    let serve = move || server.run(asked, &mut |event| drop(teller.try_send(event.to_string())));
+    let ended = thread::scope(|scope| {
+        let serving = thread::Builder::new().spawn_scoped(scope, serve)?;
+        lines.iter().for_each(&mut *say);
+        Ok(serving.join())
+    });
+    let summary = ended.map_err(no_thread)?.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
+    let (clients, dropped) = (summary.clients, summary.dropped);
+    let behind = summary.behind.map(|behind| [behind.asked, behind.held]);
+    Ok(ServeReport { clients, dropped, traffic: summary.traffic, behind, notes })
+}
+
+fn no_thread(why: io::Error) -> SourceError {
+    let what = format!("the fabric cannot be served: {why}");
+    SourceError::Unreachable { code: "FD-4325", what, hint: "let this user run more threads".into() }
+}

@@ -1,0 +1,280 @@
+//! A session for tests and replays, without a process: it performs each task at once, until none is left. It
+//! uses the same `update` as the console.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::changes::{Changer, NoChanger, WriteAccess};
+use super::effect::{Effect, TaskOutcome, TaskRequest};
+use super::event::{SessionEvent, SessionHeader, SessionInput};
+use super::key::Key;
+use super::keymap::Keymap;
+use super::layout::Size;
+use super::running_jobs::JobListSource;
+use super::state::SessionState;
+use super::timeline::{FrameSource, NoRecording};
+use super::update::update;
+use super::watch::{SweepResult, WatchSettings};
+use crate::session::{PlanOrigin, Snapshot};
+use fabdeck_files::job_lists::JobList;
+use fabdeck_routing::NoProgress;
+
+#[derive(Debug)]
+pub struct TestSession {
+    pub state: SessionState,
+    pub copied: Vec<String>,
+    /// The files and texts of plans that were written.
+    pub written: Vec<(std::path::PathBuf, String)>,
+    /// The header and all events of the session, in their recorded form.
+    pub events: Vec<String>,
+    look: Result<Arc<Snapshot>, String>,
+    sweeper: Sweeper,
+    recorded: ReplayBox,
+    pub changing: ChangerBox,
+    pub lister: JobLister,
+    /// Time of the last sweep.
+    swept_ms: u64,
+    effects: VecDeque<Effect>,
+}
+
+/// The function that reads the counters again, not before the given time of the source's clock.
+pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<SweepResult, String>>);
+
+impl Default for Sweeper {
+    fn default() -> Self {
+        Self(Box::new(|_| Err("nobody reads counters here".to_owned())))
+    }
+}
+
+impl std::fmt::Debug for Sweeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sweeper")
+    }
+}
+
+/// The recording of the source.
+pub struct ReplayBox(pub Box<dyn FrameSource>);
+
+impl Default for ReplayBox {
+    fn default() -> Self {
+        Self(Box::new(NoRecording))
+    }
+}
+
+impl std::fmt::Debug for ReplayBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Recording")
+    }
+}
+
+/// A list of jobs, or the reason why there is none.
+type JobListResult = Result<JobList, String>;
+
+/// The function that reads the list of running jobs.
+pub struct JobLister(pub Box<dyn FnMut(&JobListSource) -> JobListResult>);
+
+impl Default for JobLister {
+    fn default() -> Self {
+        Self(Box::new(|_| Err("nobody lists jobs here".to_owned())))
+    }
+}
+
+impl std::fmt::Debug for JobLister {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lister")
+    }
+}
+
+/// The access to changes of the fabric.
+pub struct ChangerBox(pub Box<dyn Changer>);
+
+impl Default for ChangerBox {
+    fn default() -> Self {
+        Self(Box::new(NoChanger))
+    }
+}
+
+impl std::fmt::Debug for ChangerBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Changing")
+    }
+}
+
+impl TestSession {
+    /// Opens a session on an existing snapshot, and runs it until it is idle.
+    pub fn open(look: Snapshot, size: Size) -> Self {
+        Self::with_snapshot(Ok(Arc::new(look)), size)
+    }
+
+    pub fn with_snapshot(look: Result<Arc<Snapshot>, String>, size: Size) -> Self {
+        Self::with_keymap(look, size, Keymap::default())
+    }
+
+    /// Opens a session with the given keymap.
+    pub fn with_keymap(look: Result<Arc<Snapshot>, String>, size: Size, keymap: Keymap) -> Self {
+        let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
+        let outside = (Sweeper::default(), ReplayBox::default(), ChangerBox::default());
+        Self::start(look, outside, SessionState::open(source, keymap, size))
+    }
+
+    /// Opens a session with a watch, which the sweeper feeds.
+    pub fn open_watching(look: Snapshot, sweeper: Sweeper, settings: WatchSettings, size: Size) -> Self {
+        let (mut state, effects) = SessionState::open(look.source.clone(), Keymap::default(), size);
+        state.known.watch.settings = settings;
+        let outside = (sweeper, ReplayBox::default(), ChangerBox::default());
+        Self::start(Ok(Arc::new(look)), outside, (state, effects))
+    }
+
+    /// Opens a session with a recording: a capture, or the recording of a watch.
+    pub fn open_recorded(
+        look: Snapshot,
+        (sweeper, recording): (Sweeper, ReplayBox),
+        settings: WatchSettings,
+        size: Size,
+    ) -> Self {
+        let (mut state, effects) = SessionState::open(look.source.clone(), Keymap::default(), size);
+        state.known.watch.settings = settings;
+        Self::start(Ok(Arc::new(look)), (sweeper, recording, ChangerBox::default()), (state, effects))
+    }
+
+    /// Opens a session that may write to the fabric.
+    pub fn open_changing(look: Snapshot, changing: ChangerBox, writing: WriteAccess, size: Size) -> Self {
+        let (mut state, effects) = SessionState::open(look.source.clone(), Keymap::default(), size);
+        state.writing = writing;
+        let outside = (Sweeper::default(), ReplayBox::default(), changing);
+        Self::start(Ok(Arc::new(look)), outside, (state, effects))
+    }
+
+    /// Opens a session that may write and has a watch.
+    pub fn open_watching_changing(
+        look: Snapshot,
+        (sweeper, settings): (Sweeper, WatchSettings),
+        (changing, writing): (ChangerBox, WriteAccess),
+        size: Size,
+    ) -> Self {
+        let (mut state, effects) = SessionState::open(look.source.clone(), Keymap::default(), size);
+        (state.known.watch.settings, state.writing) = (settings, writing);
+        Self::start(Ok(Arc::new(look)), (sweeper, ReplayBox::default(), changing), (state, effects))
+    }
+
+    fn start(
+        look: Result<Arc<Snapshot>, String>,
+        (sweeper, recorded, changing): (Sweeper, ReplayBox, ChangerBox),
+        (state, effects): (SessionState, Vec<Effect>),
+    ) -> Self {
+        let begun = serde_json::to_string(&SessionHeader::from_state(&state));
+        let mut driver = Self {
+            state,
+            copied: Vec::new(),
+            written: Vec::new(),
+            events: begun.into_iter().collect(),
+            look,
+            sweeper,
+            recorded,
+            changing,
+            lister: JobLister::default(),
+            swept_ms: 0,
+            effects: effects.into(),
+        };
+        driver.run_until_idle();
+        driver
+    }
+
+    /// Presses keys given as text (`2 / leaf enter f`), and runs until idle after each.
+    pub fn press(&mut self, keys: &str) -> &mut Self {
+        for key in Key::parse_sequence(keys) {
+            self.send_input(SessionInput::Key(key));
+        }
+        self
+    }
+
+    pub fn send_input(&mut self, what: SessionInput) -> &mut Self {
+        self.update_state(what);
+        self.run_until_idle();
+        self
+    }
+
+    /// Advances the clock.
+    pub fn advance_ms(&mut self, ms: u64) -> &mut Self {
+        self.state.now_ms += ms;
+        self.send_input(SessionInput::Tick)
+    }
+
+    fn update_state(&mut self, what: SessionInput) {
+        let event = SessionEvent { at_ms: self.state.now_ms, what };
+        self.events.extend(serde_json::to_string(&event.to_recorded()));
+        self.effects.extend(update(&mut self.state, event));
+    }
+
+    fn run_until_idle(&mut self) {
+        while let Some(effect) = self.effects.pop_front() {
+            match effect {
+                Effect::Begin { task, job } => {
+                    // A task that was cancelled before its turn does not run.
+                    if self.state.tasks.get(task).is_some() {
+                        let outcome = {
+                            let (sweeper, recorded) = (&mut self.sweeper, &mut self.recorded);
+                            let outside = (sweeper, recorded, &mut self.changing, &mut self.lister);
+                            run_task(&job, &self.look, outside, &mut self.written)
+                        };
+                        if matches!(outcome, TaskOutcome::Swept(Ok(_))) {
+                            self.swept_ms = self.state.now_ms;
+                        }
+                        self.update_state(SessionInput::Finished { task, outcome });
+                    }
+                }
+                Effect::Copy(text) => self.copied.push(text),
+                Effect::Enter(entry) => {
+                    let after = Duration::from_millis(self.state.now_ms.saturating_sub(self.swept_ms));
+                    self.recorded.0.add_entry(after, &entry);
+                }
+                Effect::Cancel(_)
+                | Effect::Log(_)
+                | Effect::Redraw
+                | Effect::Suspend
+                | Effect::Leave
+                | Effect::Interrupt => {}
+            }
+        }
+    }
+}
+
+/// Performs a task at once; plans are written to memory.
+pub(super) fn run_task(
+    job: &TaskRequest,
+    look: &Result<Arc<Snapshot>, String>,
+    (sweeper, recorded, changing, lister): (&mut Sweeper, &mut ReplayBox, &mut ChangerBox, &mut JobLister),
+    written: &mut Vec<(std::path::PathBuf, String)>,
+) -> TaskOutcome {
+    match (job.run(&NoProgress), job) {
+        (Some(outcome), _) => outcome,
+        (None, TaskRequest::Write { plan, to }) => {
+            let result = plan.make_text(PlanOrigin::default()).map(|text| written.push((to.clone(), text)));
+            TaskOutcome::Written { to: to.clone(), result }
+        }
+        (None, TaskRequest::Sweep { not_before }) => TaskOutcome::Swept((sweeper.0)(*not_before)),
+        (None, TaskRequest::Save { to }) => {
+            let result = recorded.0.capture_bytes().map(drop);
+            TaskOutcome::Saved { to: to.clone(), result }
+        }
+        (None, TaskRequest::Unroll) => TaskOutcome::Unrolled(recorded.0.open_recording()),
+        (None, TaskRequest::Seek(seek)) => {
+            TaskOutcome::Sought(recorded.0.seek_frame(*seek, &NoProgress).map(Box::new))
+        }
+        (None, TaskRequest::Offer(planned)) => {
+            TaskOutcome::Offered(changing.0.prepare_offer(planned).map(Box::new))
+        }
+        (None, TaskRequest::Apply { offer, acceptance }) => {
+            TaskOutcome::Begun(changing.0.begin_change(offer, acceptance))
+        }
+        (None, TaskRequest::Lanes(asked)) => TaskOutcome::Lanes(changing.0.read_lanes(asked).map(Box::new)),
+        (None, TaskRequest::ListJobs(from)) => TaskOutcome::Listed((lister.0)(from).map(Box::new)),
+        (None, TaskRequest::Changes) => TaskOutcome::Changes(changing.0.list_changes()),
+        (None, TaskRequest::Compare) => TaskOutcome::Compared(changing.0.compare_changes()),
+        (None, TaskRequest::Ask { id, ask }) => {
+            TaskOutcome::Asked { id: id.clone(), result: changing.0.ask_guard(id, ask) }
+        }
+        (None, _) => TaskOutcome::Looked(look.clone()),
+    }
+}

@@ -1,0 +1,149 @@
+//! The recording of a live watch in memory, for pauses.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::replay_frame::{
+    FrameSource, OpenedRecording, ReplayFrame, ReplayFrames, SeekRequest, SnapshotMaker,
+};
+use fabdeck_fabric::observe::{FabricEvent, Observation, Sweep};
+use fabdeck_files::capture::{
+    CaptureRange, Moments, OperatorEntry, RecordingPlayer, RewriteOptions, RingRecording, Sink, rewrite,
+};
+use fabdeck_files::capture_format::{CaptureHeader, CaptureReader};
+use fabdeck_routing::RouteProgress;
+
+/// Maximum number of fabric events that wait for a successful sweep.
+const MAX_PENDING_EVENTS: usize = 4096;
+
+pub struct WatchRecording {
+    ring: Option<RingRecording>,
+    looking: SnapshotMaker,
+    /// Fabric events of failed sweeps. These have no moment, so the next sweep carries the events.
+    untold: Vec<FabricEvent>,
+    /// Time of the last sweep, and in the next field entries from before the first sweep.
+    last: Option<i64>,
+    waiting: Vec<OperatorEntry>,
+    /// The moments at the time of the last request.
+    scenes: Option<ReplayFrames<Arc<Vec<u8>>>>,
+}
+
+/// A sink for a capture in memory.
+struct MemorySink<'b>(&'b mut Vec<u8>);
+
+impl Sink for MemorySink<'_> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for WatchRecording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Past")
+    }
+}
+
+impl WatchRecording {
+    /// Creates a recording of at most this number of bytes; with 0, nothing is recorded.
+    pub fn new(header: CaptureHeader, most: u64, looking: SnapshotMaker) -> Self {
+        let ring = (most > 0).then(|| RingRecording::new(header, most));
+        Self { ring, looking, untold: Vec::new(), last: None, waiting: Vec::new(), scenes: None }
+    }
+
+    /// Whether anything is recorded.
+    pub fn is_enabled(&self) -> bool {
+        self.ring.is_some()
+    }
+
+    /// Takes over the snapshot maker of another recording, after the source was read again.
+    pub fn take_snapshot_maker(&mut self, other: Self) {
+        (self.looking, self.scenes) = (other.looking, None);
+    }
+
+    /// Records a sweep; returns whether it became a moment. A sweep without samples has failed and becomes
+    /// none.
+    pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> bool {
+        let Some(ring) = &mut self.ring else { return false };
+        if sweep.samples.is_empty() && sweep.ports > 0 {
+            let room = MAX_PENDING_EVENTS.saturating_sub(self.untold.len());
+            self.untold.extend(sweep.news.iter().take(room).cloned());
+            return false;
+        }
+        let untold = std::mem::take(&mut self.untold);
+        let with_untold = (!untold.is_empty()).then(|| Sweep {
+            news: untold.into_iter().chain(sweep.news.iter().cloned()).collect(),
+            ..sweep.clone()
+        });
+        // Writing to memory does not fail. A sweep that cannot be encoded ends the recording.
+        if ring.record_sweep(time, look, with_untold.as_ref().unwrap_or(sweep)).is_err() {
+            self.ring = None;
+            return false;
+        }
+        self.last = Some(time);
+        for entry in std::mem::take(&mut self.waiting) {
+            self.add_entry(Duration::ZERO, &entry);
+        }
+        true
+    }
+}
+
+impl FrameSource for WatchRecording {
+    fn open_recording(&mut self) -> Result<Option<OpenedRecording>, String> {
+        let Some(ring) = &self.ring else {
+            return Err(
+                "nothing of the watch is kept: past_mib under [watch] in the configuration is 0".to_owned()
+            );
+        };
+        let bytes = Arc::new(ring.bytes());
+        let reader = CaptureReader::open("what was watched", bytes).map_err(|error| error.to_string())?;
+        let mut scenes =
+            ReplayFrames::new(RecordingPlayer::from_reader(reader), usize::MAX, self.looking.clone());
+        let unrolled = scenes.open_recording();
+        self.scenes = Some(scenes);
+        unrolled
+    }
+
+    fn add_entry(&mut self, after: Duration, entry: &OperatorEntry) {
+        let Some(ring) = &mut self.ring else { return };
+        let Some(last) = self.last else {
+            // A recording begins with a sweep.
+            if self.waiting.len() < MAX_PENDING_EVENTS {
+                self.waiting.push(entry.clone());
+            }
+            return;
+        };
+        let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+        if ring.record_entry(last.saturating_add(after), entry).is_err() {
+            self.ring = None;
+        }
+    }
+
+    fn capture_bytes(&mut self) -> Result<Vec<u8>, String> {
+        let ring = self.ring.as_ref().ok_or("nothing of the watch is kept")?;
+        let reader =
+            CaptureReader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
+        let mut moments = Moments::new(reader);
+        let all = CaptureRange::all(&moments).map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        let written = rewrite(&mut moments, &all, RewriteOptions::default(), MemorySink(&mut bytes));
+        written.map(|_| bytes).map_err(|error| error.to_string())
+    }
+
+    fn seek_frame(&mut self, seek: SeekRequest, pulse: &dyn RouteProgress) -> Result<ReplayFrame, String> {
+        match &mut self.scenes {
+            Some(scenes) => scenes.seek_frame(seek, pulse),
+            None => Err("nothing was recorded".to_owned()),
+        }
+    }
+}

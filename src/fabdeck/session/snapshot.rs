@@ -1,0 +1,159 @@
+//! A snapshot of a fabric with the names in use: the input of every table, trace and screen.
+
+use std::borrow::Cow;
+
+use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::{
+    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port, PortFacts, PortId,
+    PortState, Routes,
+};
+
+/// An observation, its source, and the names of its nodes.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub observation: Observation,
+    pub names: Names,
+    /// The engine whose tables are assumed, where the source has none.
+    pub assumed: Option<&'static str>,
+    /// Routes with their lanes, where fabdeck computed the tables of the observation: assumed ones, or those
+    /// of a plan.
+    pub routes: Option<Routes>,
+    /// Partitions that limit which ports may communicate; `None` permits every pair.
+    pub partitions: Option<Partitions>,
+    /// Names of nodes as the operator and the source give them.
+    map: NameMap,
+}
+
+impl Snapshot {
+    /// Creates a snapshot. The operator's names in `own` take precedence over those of the source.
+    pub fn new(source: impl Into<String>, observation: Observation, own: &NameMap) -> Self {
+        let mut map = observation.names.clone();
+        map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
+        map.hosts.clone_from(&own.hosts);
+        let names = Names::new(&observation.fabric, &map);
+        let source = source.into();
+        Self { source, observation, names, assumed: None, routes: None, partitions: None, map }
+    }
+
+    /// Names the nodes again after a sweep has replaced the fabric of the observation.
+    pub fn update_names(&mut self) {
+        self.names = Names::new(&self.observation.fabric, &self.map);
+    }
+
+    pub fn fabric(&self) -> &Fabric {
+        &self.observation.fabric
+    }
+
+    /// The GUID of the subnet manager's port, where one was seen.
+    pub fn manager(&self) -> Option<Guid> {
+        self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
+    }
+
+    /// The adapter and port through which a live fabric is read, in the syntax of a source: `umad:mlx5_0:1`.
+    pub fn device(&self) -> Option<String> {
+        let from = &self.observation.reading.as_ref()?.from;
+        self.source.starts_with("umad").then(|| format!("umad:{}", from.replacen(" port ", ":", 1)))
+    }
+
+    pub fn name(&self, node: NodeId) -> &str {
+        self.names.name(node)
+    }
+
+    /// A unique name for a node: where several nodes have one name, the place of attachment or the GUID
+    /// follows.
+    pub fn unique_name(&self, node: NodeId) -> Cow<'_, str> {
+        let name = self.name(node);
+        match self.names.nodes_named(name) {
+            [] | [_] => Cow::Borrowed(name),
+            _ => Cow::Owned(match self.attached_port_name(self.fabric().ports_of(node).map(|(id, _)| id)) {
+                Some(place) => format!("{name} at {place}"),
+                None => format!("{name} {}", self.fabric().node(node).guid()),
+            }),
+        }
+    }
+
+    /// A unique name for a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
+    pub fn unique_port_name(&self, port: PortId) -> String {
+        let Port { node, number, .. } = *self.fabric().port(port);
+        let name = self.name(node);
+        match self.names.nodes_named(name) {
+            [] | [_] => self.port_name(port),
+            _ => match self.attached_port_name(std::iter::once(port)) {
+                Some(place) => format!("{name}[{number}] at {place}"),
+                None => format!("{name} {}[{number}]", self.fabric().node(node).guid()),
+            },
+        }
+    }
+
+    /// The name of the first switch port that one of these adapter ports is cabled to. Only a switch with a
+    /// unique name counts.
+    fn attached_port_name(&self, ports: impl Iterator<Item = PortId>) -> Option<String> {
+        let fabric = self.fabric();
+        let alone = |peer: &PortId| {
+            let node = fabric.port(*peer).node;
+            fabric.node(node).is_switch() && self.names.nodes_named(self.name(node)).len() == 1
+        };
+        let of_adapter = |port: &PortId| !fabric.node(fabric.port(*port).node).is_switch();
+        ports
+            .filter(of_adapter)
+            .filter_map(|port| fabric.peer(port))
+            .find(alone)
+            .map(|peer| self.port_name(peer))
+    }
+
+    /// Number of ports of a node; `None` where the node itself never reported it.
+    pub fn port_count(&self, node: NodeId) -> Option<u8> {
+        let facts = &self.fabric().node(node).facts;
+        // A node that no longer answers keeps the number that it reported before.
+        Some(facts.port_count).filter(|count| facts.answered || *count > 0)
+    }
+
+    /// Width of a link: the smaller one where its ends disagree, because the smaller one limits the data
+    /// rate.
+    pub fn width_in_use(&self, link: LinkId) -> Option<LinkWidth> {
+        min_of_ends(self.ends(link).map(|facts| facts.width))
+    }
+
+    /// Speed of a link: the smaller one where its ends disagree.
+    pub fn speed_in_use(&self, link: LinkId) -> Option<LinkSpeed> {
+        min_of_ends(self.ends(link).map(|facts| facts.speed))
+    }
+
+    /// Whether a link runs below what both of its ends support; `None` where the ends do not report it.
+    pub fn is_degraded(&self, link: LinkId) -> Option<bool> {
+        let ends = self.ends(link);
+        let width = is_below(self.width_in_use(link), ends.map(|facts| facts.width_supported));
+        let speed = is_below(self.speed_in_use(link), ends.map(|facts| facts.speed_supported));
+        match (width, speed) {
+            (None, None) => None,
+            _ => Some(width == Some(true) || speed == Some(true)),
+        }
+    }
+
+    /// Whether an end of a link reports that it is down.
+    pub fn is_down(&self, link: LinkId) -> bool {
+        self.ends(link).iter().any(|facts| facts.state == Some(PortState::Down))
+    }
+
+    fn ends(&self, link: LinkId) -> [&PortFacts; 2] {
+        let link = self.fabric().link(link);
+        [link.a, link.b].map(|port| &self.fabric().port(port).facts)
+    }
+
+    /// A port in the notation of elements: `leaf0[3]`.
+    pub fn port_name(&self, port: PortId) -> String {
+        let port = self.fabric().port(port);
+        format!("{}[{}]", self.name(port.node), port.number)
+    }
+}
+
+fn min_of_ends<T: Ord>(ends: [Option<T>; 2]) -> Option<T> {
+    ends.into_iter().flatten().min()
+}
+
+fn is_below<T: Ord>(used: Option<T>, [a, b]: [Option<T>; 2]) -> Option<bool> {
+    let possible = a?.min(b?);
+    used.map(|used| used < possible)
+}

@@ -1,0 +1,198 @@
+//! Files and folders as a source: formats are detected by content, and several files make one observation.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::assembly::{Assembly, NO_TOPOLOGY};
+use super::file_set::{FileSet, UNPACK_TIMEOUT};
+use super::unknown_format::unknown_format;
+use fabdeck_fabric::observe::{NotePlace, Notes, Observation};
+use fabdeck_files::capture::list_captures;
+use fabdeck_files::content::Content;
+use fabdeck_files::packed::{TimeLimit, unpack_one};
+use fabdeck_files::text::Input;
+use fabdeck_files::{FileError, transcript};
+use fabdeck_mad::access::{ReadObserver, ReadOptions, Source, SourceError};
+
+/// A full-subnet dump has about 35 MB, and its tables have less than 2 GB. A larger file is a mistake.
+const MAX_FILE_BYTES: u64 = 2 << 30;
+/// A folder of an incident has a few dozen files. A folder with more, such as a home directory, is a mistake.
+const MAX_FOLDER_FILES: usize = 1024;
+
+/// Files of known formats, which are read together at each reading.
+#[derive(Debug, Clone)]
+pub struct FilesSource {
+    name: String,
+    paths: Vec<PathBuf>,
+}
+
+impl FilesSource {
+    pub fn new(name: impl Into<String>, paths: Vec<PathBuf>) -> Self {
+        Self { name: name.into(), paths }
+    }
+}
+
+impl Source for FilesSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, _: ReadOptions, _: &mut dyn ReadObserver) -> Result<Observation, SourceError> {
+        let mut assembly = Assembly::new(&self.name);
+        for path in &self.paths {
+            if path.is_dir() {
+                read_folder(path, &mut assembly)?;
+            } else {
+                read_path(path, &mut assembly)?;
+            }
+        }
+        assembly.finish().map_err(|error| self.suggest_captures(error))
+    }
+}
+
+impl FilesSource {
+    /// A user who names a folder without a topology may mean a capture in a subfolder.
+    fn suggest_captures(&self, error: SourceError) -> SourceError {
+        let below = match self.paths.as_slice() {
+            [folder] if folder.is_dir() => list_captures(folder),
+            _ => None,
+        };
+        match (error, below) {
+            (SourceError::Input { code: NO_TOPOLOGY, place, what, .. }, Some(held)) => {
+                let hint = format!("there are captures below it; give the one that is meant: {held}");
+                SourceError::Input { code: NO_TOPOLOGY, place, what, hint }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
+/// The content of one file of any known format.
+pub fn read_content(path: &Path) -> Result<Content, SourceError> {
+    let (name, bytes) = read_unpacked(path)?;
+    let mut notes = Notes::new();
+    match transcript::read(&name, &bytes, &mut notes)? {
+        Some((_, mut content)) => {
+            content.add_notes(notes);
+            Ok(content)
+        }
+        None => Err(unknown_format(&name, &bytes)),
+    }
+}
+
+/// Reads one file with this reader, without detecting the format.
+pub fn read_as<T>(
+    path: &Path,
+    read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
+) -> Result<T, SourceError> {
+    let (name, bytes) = read_unpacked(path)?;
+    let text = transcript::plain_text(&name, &bytes, &mut Notes::new())?;
+    Ok(read(Input::new(&name, &text))?)
+}
+
+/// The content of one file, unpacked.
+fn read_unpacked(path: &Path) -> Result<(String, Vec<u8>), SourceError> {
+    let bytes = read_file(path)?;
+    let until = Instant::now() + UNPACK_TIMEOUT;
+    Ok(unpack_one(&file_label(path), bytes, &TimeLimit::new(&|| Instant::now() < until))?)
+}
+
+/// Reads a file that the user named, which must be of a known format. An archive is read like the folder that it was.
+fn read_path(path: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let name = file_label(path);
+    let bytes = read_file(path)?;
+    let mut files = FileSet::new(name.clone(), assembly);
+    let mut outcome = Ok(());
+    files.unpack(&name, bytes.into(), &mut |files, file| {
+        if file.archived {
+            files.take_optional(&file.name, file.bytes);
+        } else {
+            outcome = files.take_named(&file.name, file.bytes);
+        }
+    });
+    files.finish();
+    outcome
+}
+
+fn file_label(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
+}
+
+/// Reads the regular files of a folder by name. A file that cannot be used is noted, and the others are used.
+fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let mut files = FileSet::new(file_label(folder), assembly);
+    for path in list_files(folder)? {
+        let name = file_label(&path);
+        match read_file(&path) {
+            Ok(bytes) => files.unpack(&name, bytes.into(), &mut |files, file| {
+                files.take_optional(&file.name, file.bytes);
+            }),
+            Err(error) => files.leave_out(&name, error),
+        }
+    }
+    files.finish();
+    Ok(())
+}
+
+fn list_files(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
+    let unreadable = |e: std::io::Error| read_error(&file_label(folder), &e);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !hidden {
+            paths.push(path);
+        }
+        if paths.len() > MAX_FOLDER_FILES {
+            return Err(SourceError::Input {
+                code: "FD-5005",
+                place: NotePlace::file(file_label(folder)),
+                what: format!("the folder holds more than {MAX_FOLDER_FILES} files"),
+                hint: "put the dumps of one fabric into a folder of their own".into(),
+            });
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The content of a file; `-` is standard input.
+fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
+    let name = file_label(path);
+    let unreadable = |e: std::io::Error| read_error(&name, &e);
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    } else {
+        let file = fs::File::open(path).map_err(unreadable)?;
+        let claimed = file.metadata().map(|meta| meta.len()).unwrap_or(0);
+        bytes.reserve_exact(usize::try_from(claimed.min(MAX_FILE_BYTES)).unwrap_or(0));
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(SourceError::Input {
+            code: "FD-5004",
+            place: NotePlace::file(name),
+            what: format!("the file is larger than {} GiB", MAX_FILE_BYTES >> 30),
+            hint: "no dump of one subnet is; cut it or give the right file".into(),
+        });
+    }
+    Ok(bytes)
+}
+
+fn read_error(name: &str, e: &std::io::Error) -> SourceError {
+    let hint = match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            "check the path; live fabrics are written umad or umad:CA:PORT, simulated ones sim:NAME"
+        }
+        // ENXIO: the path is a socket.
+        _ if e.raw_os_error() == Some(6) => {
+            "if this is the socket of a served simulator, write sim: before it"
+        }
+        std::io::ErrorKind::PermissionDenied => "ask for the right to read it, or run as a user who has it",
+        _ => "check the path and the device it lies on",
+    };
+    SourceError::Unreachable { code: "FD-5003", what: format!("{name}: {e}"), hint: hint.into() }
+}

@@ -1,0 +1,250 @@
+//! What a discovery has found so far, in the order of the nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::flaps::LinkDownCounts;
+use super::keys::ProvenKey;
+use super::tables::Groups;
+use fabdeck_fabric::{
+    Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
+    PhysicalState, PortFacts, PortNum, Sl2Vl,
+};
+use fabdeck_mad::{NodeInfo, PortInfo, SwitchInfo};
+
+/// What sweeps remember of a node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeMemory {
+    /// Whether the switch has PortStateChange set, which no subnet manager has cleared.
+    pub state_change: bool,
+    /// Whether the node did not answer the last query.
+    pub silent: bool,
+    /// Whether its performance agent did not answer.
+    pub mute: bool,
+    /// Whether no route leads to the node.
+    pub cut_off: bool,
+    /// The link-down counters of each port; below, their increase since the present cable is there.
+    pub falls: FxHashMap<u8, LinkDownCounts>,
+    pub fallen: FxHashMap<u8, LinkDownCounts>,
+    /// Tables as last read, if the snapshot does not have them: forwarding blocks; below, groups by block, lanes by
+    /// ingress and egress port, arbitration by port.
+    pub blocks: FxHashMap<u16, [u8; BLOCK_LIDS as usize]>,
+    pub groups: FxHashMap<u16, Groups>,
+    pub lanes: FxHashMap<(u8, u8), Sl2Vl>,
+    pub weights: FxHashMap<u8, Arbitration>,
+    /// Whether the groups come block by block, because the snapshot has none.
+    pub groups_in_turns: bool,
+    /// The last LID and the number of groups at the last comparison.
+    pub tops: Option<(u16, u16)>,
+    /// The last block with groups.
+    pub last_groups: Option<u16>,
+}
+
+/// A node and the route to it.
+#[derive(Clone, Debug)]
+pub struct DiscoveredNode {
+    pub kind: NodeKind,
+    pub guid: Guid,
+    pub port_count: u8,
+    /// The egress ports of the route, from the local port on.
+    pub route: Vec<u8>,
+    /// The port at which the route arrives.
+    pub ingress: u8,
+    /// The routes to further ports of an adapter: each port answers only for itself.
+    pub(super) further: BTreeMap<u8, Vec<u8>>,
+    /// The M_Key that the node has answered to.
+    pub m_key: ProvenKey,
+    pub switch_info: Option<SwitchInfo>,
+    /// Number of entries of the arbitration tables (high, low) by port, if PortInfo was read.
+    pub arbitration: FxHashMap<u8, (u8, u8)>,
+    /// The high limit by port.
+    pub high_limit: FxHashMap<u8, u8>,
+    /// Ports at which a subnet manager runs, in charge or not.
+    pub manages: BTreeSet<u8>,
+    pub memory: NodeMemory,
+    key: NodeKey,
+}
+
+impl DiscoveredNode {
+    /// The route to the agent that answers for a port.
+    pub fn route_to(&self, port: u8) -> &[u8] {
+        self.further.get(&port).unwrap_or(&self.route)
+    }
+}
+
+/// The nodes, their cables and ports.
+#[derive(Debug, Default)]
+pub struct DiscoveryState {
+    pub nodes: Vec<DiscoveredNode>,
+    by_identity: FxHashMap<(NodeKind, Guid), usize>,
+    builder: FabricBuilder,
+    /// The master's LID and, below, the subnet prefix, from the local port.
+    pub manager_lid: Option<u16>,
+    pub subnet_prefix: Option<u64>,
+}
+
+impl DiscoveryState {
+    /// Continues from a finished fabric, with the nodes at their indices.
+    pub fn from_fabric(fabric: &Fabric, mut nodes: Vec<DiscoveredNode>) -> Self {
+        for (node, (id, _)) in nodes.iter_mut().zip(fabric.nodes()) {
+            node.key = id.into();
+        }
+        let by_identity = nodes.iter().enumerate().map(|(at, node)| ((node.kind, node.guid), at)).collect();
+        Self { nodes, by_identity, builder: FabricBuilder::from_fabric(fabric), ..Self::default() }
+    }
+
+    pub fn has_node(&self, kind: NodeKind, info: &NodeInfo) -> bool {
+        self.by_identity.contains_key(&(kind, info.guid()))
+    }
+
+    /// The index of the node in a NodeInfo, and whether it is new.
+    pub fn find_or_add_node(
+        &mut self,
+        kind: NodeKind,
+        info: &NodeInfo,
+        route: &[u8],
+        key: ProvenKey,
+    ) -> (usize, bool) {
+        let identity = (kind, info.guid());
+        if let Some(known) = self.by_identity.get(&identity).copied() {
+            let node = &mut self.nodes[known];
+            if kind != NodeKind::Switch && info.local_port != node.ingress {
+                node.further.entry(info.local_port).or_insert_with(|| route.to_vec());
+            }
+            return (known, false);
+        }
+        let facts = NodeFacts {
+            vendor_id: Some(info.vendor()),
+            device_id: Some(info.device_id.get().into()),
+            revision: Some(info.revision.get()),
+            system_image_guid: Some(info.system_image_guid.get()).filter(|guid| *guid != 0).map(Guid),
+            ..NodeFacts::new(kind, info.guid(), info.port_count, "")
+        };
+        let entry = self.builder.add_node(facts).unwrap_or_else(|known| known);
+        let at = self.nodes.len();
+        self.nodes.push(DiscoveredNode {
+            kind,
+            guid: info.guid(),
+            port_count: info.port_count,
+            route: route.to_vec(),
+            ingress: info.local_port,
+            further: BTreeMap::new(),
+            m_key: key,
+            switch_info: None,
+            arbitration: FxHashMap::default(),
+            high_limit: FxHashMap::default(),
+            manages: BTreeSet::new(),
+            memory: NodeMemory::default(),
+            key: entry,
+        });
+        self.by_identity.insert(identity, at);
+        (at, true)
+    }
+
+    pub fn set_description(&mut self, node: usize, description: String) {
+        self.builder.node_mut(self.nodes[node].key).description = description;
+    }
+
+    pub fn set_switch_info(&mut self, node: usize, info: SwitchInfo) {
+        self.builder.node_mut(self.nodes[node].key).enhanced_port0 = Some(info.has_enhanced_port0());
+        self.nodes[node].memory.state_change = info.has_port_state_change();
+        self.nodes[node].switch_info = Some(info);
+    }
+
+    /// The GUID of a port, from NodeInfo.
+    pub fn set_port_guid(&mut self, node: usize, number: u8, guid: Guid) {
+        self.builder.port(self.nodes[node].key, PortNum(number)).guid = Some(guid);
+    }
+
+    pub fn set_port_info(&mut self, node: usize, number: u8, info: &PortInfo) {
+        let found = &mut self.nodes[node];
+        found.arbitration.insert(number, (info.arbitration_high_cap, info.arbitration_low_cap));
+        found.high_limit.insert(number, info.lanes_high_limit);
+        match info.has_manager() {
+            true => found.manages.insert(number),
+            false => found.manages.remove(&number),
+        };
+        let addressed = found.kind != NodeKind::Switch || number == 0;
+        let facts = self.builder.port(found.key, PortNum(number));
+        *facts = port_facts(info, addressed, facts.guid);
+    }
+
+    /// Adds a port that did not answer.
+    pub fn add_port(&mut self, node: usize, number: u8) {
+        self.builder.port(self.nodes[node].key, PortNum(number));
+    }
+
+    pub fn connect(&mut self, a: (usize, u8), b: (usize, u8)) -> Result<(), ConnectError> {
+        let end = |(node, port): (usize, u8)| (self.nodes[node].key, PortNum(port));
+        let (a, b) = (end(a), end(b));
+        self.builder.connect(a, b)
+    }
+
+    /// Whether a port has a cable and says that its link is down.
+    pub fn has_torn_cable(&mut self, node: usize, number: u8) -> bool {
+        let key = self.nodes[node].key;
+        let cabled = self.builder.peer(key, PortNum(number)).is_some();
+        let said = |found: &mut Self| found.builder.port(key, PortNum(number)).physical_state;
+        cabled
+            && matches!(
+                said(self),
+                Some(PhysicalState::Polling | PhysicalState::Disabled | PhysicalState::Sleep)
+            )
+    }
+
+    pub fn has_peer(&self, node: usize, number: u8) -> bool {
+        self.peer((node, number)).is_some()
+    }
+
+    pub fn peer(&self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.peer(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
+    }
+
+    /// Removes a cable, and returns the port at its other end.
+    pub fn disconnect(&mut self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.disconnect(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
+    }
+
+    /// Sets whether a node is silent, and marks it in the fabric if that is new.
+    pub fn set_silent(&mut self, node: usize, silent: bool) {
+        let found = &mut self.nodes[node];
+        if std::mem::replace(&mut found.memory.silent, silent) != silent {
+            self.builder.node_mut(found.key).answered = !silent;
+        }
+    }
+
+    /// The fabric, and what was found of each of its nodes.
+    pub fn into_fabric(self) -> (Fabric, Vec<DiscoveredNode>) {
+        let fabric = self.builder.finish();
+        let mut nodes = self.nodes;
+        nodes.sort_by_key(|node| (node.kind, node.guid));
+        debug_assert!(nodes.iter().zip(fabric.nodes()).all(|(found, (_, node))| found.guid == node.guid()));
+        (fabric, nodes)
+    }
+}
+
+/// The id of the node at an index of the found nodes.
+pub fn node_id(at: usize) -> NodeId {
+    NodeId(at as u32)
+}
+
+pub(super) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+    let linked = info.physical_state() == Some(PhysicalState::LinkUp);
+    PortFacts {
+        guid,
+        lid: info.lid().filter(|_| addressed),
+        lmc: if addressed { info.lmc() } else { Default::default() },
+        state: info.state(),
+        physical_state: info.physical_state(),
+        // A port without a link has neither; the values are left over from its last link.
+        width: info.width().filter(|_| linked),
+        speed: info.speed().filter(|_| linked),
+        width_supported: info.width_best(),
+        speed_supported: info.speed_best(),
+        operational_lanes: info.operational_lanes(),
+        lanes_supported: info.lanes_supported(),
+    }
+}

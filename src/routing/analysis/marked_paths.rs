@@ -1,0 +1,260 @@
+//! Marks that come and go one at a time over paths that stay: a mark costs a look at the ports whose paths cross it,
+//! and what was found for all others stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::failed_parts::FailedParts;
+use super::path_index::{ElementLoss, LossCounts, MarkIndex, PathIndex, PathLosses};
+use fabdeck_fabric::{Channel, ElementId, Fabric, Faults, SwitchGraph};
+
+/// How many ports that keep some of their LIDs only are named.
+const MAX_NAMED: usize = 5;
+
+/// Marks over the paths in force, and the paths that they take.
+#[derive(Clone, Debug)]
+pub struct MarkedPaths {
+    paths: Arc<PathIndex>,
+    faults: Faults,
+    /// Where the LIDs of each port lie.
+    ports: Vec<Range<u32>>,
+    /// What is lost on the way to each port, and over all.
+    taken: Vec<LossCounts>,
+    total: LossCounts,
+    alone: BTreeMap<ElementId, u64>,
+    /// Pairs that cables connect, and would without marks.
+    connected: u64,
+    whole: u64,
+    /// Pairs that cables connected and one end of which failed.
+    ended: u64,
+    /// Pairs that the marks cut off and that had no path before.
+    cut_off_without_path: u64,
+    /// Ports to which some pair has no path, without any mark.
+    incomplete: Vec<usize>,
+    /// Links between switches that are down.
+    links: usize,
+}
+
+impl MarkedPaths {
+    /// Makes a value without marks.
+    pub fn new(paths: Arc<PathIndex>) -> Self {
+        let ports = paths.ports();
+        let whole = connected_pairs(paths.graph(), &MarkIndex::new(paths.graph(), &FailedParts::default()));
+        let lacks = |at: &usize| paths.without_path_to(ports[*at].clone()).next().is_some();
+        let incomplete = match paths.without_path() {
+            0 => Vec::new(),
+            _ => (0..ports.len()).into_par_iter().with_min_len(256).filter(lacks).collect(),
+        };
+        Self {
+            cut_off_without_path: 0,
+            incomplete,
+            faults: Faults::new(),
+            taken: vec![LossCounts::default(); ports.len()],
+            ports,
+            total: LossCounts::default(),
+            alone: BTreeMap::new(),
+            connected: whole,
+            whole,
+            ended: 0,
+            links: 0,
+            paths,
+        }
+    }
+
+    /// The marks.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Adds a mark; `None` when it was there, else the number of ports that were examined. `fabric` is the fabric
+    /// of the paths.
+    pub fn mark(&mut self, fabric: &Fabric, what: ElementId) -> Option<usize> {
+        let touched = self.record_mark(fabric, what)?;
+        self.recompute_ports(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Puts a mark down with what it takes alone; the ports to look at.
+    fn record_mark(&mut self, fabric: &Fabric, what: ElementId) -> Option<Vec<usize>> {
+        if !self.faults.mark(what) {
+            return None;
+        }
+        let one = FailedParts::single(fabric, self.paths.graph(), what);
+        let touched = self.affected_ports(&one);
+        let marks = MarkIndex::new(self.paths.graph(), &one);
+        let of = |at: &usize| self.paths.losses_of_port(self.ports[*at].clone(), &one, &marks).pairs;
+        let alone = touched.par_iter().with_min_len(256).map(of).sum();
+        self.alone.insert(what, alone);
+        Some(touched)
+    }
+
+    /// Removes a mark; `None` when there was none, else the number of ports that were examined.
+    pub fn unmark(&mut self, fabric: &Fabric, what: ElementId) -> Option<usize> {
+        if !self.faults.unmark(what) {
+            return None;
+        }
+        self.alone.remove(&what);
+        let touched = self.affected_ports(&FailedParts::single(fabric, self.paths.graph(), what));
+        self.recompute_ports(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Replaces the marks by others; examines each port once.
+    pub fn set_marks(&mut self, fabric: &Fabric, faults: &Faults) {
+        let held: BTreeSet<ElementId> = self.faults.iter().collect();
+        let wanted: BTreeSet<ElementId> = faults.iter().collect();
+        let mut look = vec![false; self.ports.len()];
+        for what in held.difference(&wanted) {
+            self.faults.unmark(*what);
+            self.alone.remove(what);
+            let touched = self.affected_ports(&FailedParts::single(fabric, self.paths.graph(), *what));
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        for what in wanted.difference(&held) {
+            let touched = self.record_mark(fabric, *what).unwrap_or_default();
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        let touched: Vec<usize> = (0..look.len()).filter(|at| look[*at]).collect();
+        self.recompute_ports(fabric, &touched);
+    }
+
+    /// The paths that all marks together take.
+    pub fn path_losses(&self) -> PathLosses {
+        let alone = |(what, pairs): (&ElementId, &u64)| ElementLoss { what: *what, pairs: *pairs };
+        let (paths, LossCounts { pairs, lids, partial }) = (&self.paths, self.total);
+        let share = if paths.pairs() == 0 { 0.0 } else { pairs as f64 / paths.pairs() as f64 };
+        let named = self.taken.iter().zip(&self.ports).filter(|(taken, _)| taken.partial > 0);
+        PathLosses {
+            pairs,
+            share,
+            lids,
+            partial,
+            partial_ports: named.filter_map(|(_, lids)| paths.port_at(lids)).take(MAX_NAMED).collect(),
+            critical: self.whole.saturating_sub(self.connected),
+            ended: self.ended,
+            critical_without_path: self.cut_off_without_path,
+            links: self.links,
+            elements: self.alone.iter().map(alone).collect(),
+        }
+    }
+
+    /// The ports to which a path crosses what is struck.
+    fn affected_ports(&self, struck: &FailedParts) -> Vec<usize> {
+        let all = self.ports.par_iter().with_min_len(256).enumerate();
+        all.filter(|(_, port)| self.paths.is_crossed((*port).clone(), struck)).map(|(at, _)| at).collect()
+    }
+
+    fn recompute_ports(&mut self, fabric: &Fabric, touched: &[usize]) {
+        let struck = FailedParts::new(fabric, self.paths.graph(), &self.faults);
+        let marks = MarkIndex::new(self.paths.graph(), &struck);
+        let of = |at: &usize| self.paths.losses_of_port(self.ports[*at].clone(), &struck, &marks);
+        let fresh: Vec<LossCounts> = touched.par_iter().with_min_len(256).map(of).collect();
+        for (at, fresh) in touched.iter().zip(fresh) {
+            let held = std::mem::replace(&mut self.taken[*at], fresh);
+            self.total = self.total.with_replaced(held, fresh);
+        }
+        self.connected = connected_pairs(self.paths.graph(), &marks);
+        self.ended = pairs_with_failed_end(self.paths.graph(), &marks);
+        self.links = links_down(self.paths.graph(), &marks);
+        self.cut_off_without_path = match self.whole == self.connected {
+            true => 0,
+            false => self.cut_off_without_path(&marks),
+        };
+    }
+
+    /// Ordered pairs that cables connect without the marks and no longer with them, and that no table led along before.
+    fn cut_off_without_path(&self, marks: &MarkIndex) -> u64 {
+        let graph = self.paths.graph();
+        let (whole, part) = (graph.components().0, components(graph, marks));
+        let failed = |switch: u32, port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
+        let failed_on: Vec<u64> = (0..graph.switch_count() as u32)
+            .map(|switch| {
+                let ends = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
+                ends.filter(|terminal| failed(switch, terminal.switch_port.value())).count() as u64
+            })
+            .collect();
+        let of = |at: &usize| -> u64 {
+            let lids = &self.ports[*at];
+            let Some((root, port)) = self.paths.end_of_port(lids) else { return 0 };
+            let gone = failed(root, port) || part[root as usize] == u32::MAX;
+            let absent = self.paths.without_path_to(lids.clone());
+            let once = absent.filter(|(switch, _)| whole[*switch as usize] == whole[root as usize]);
+            once.map(|(switch, senders)| match gone || part[switch as usize] != part[root as usize] {
+                true => senders,
+                false => failed_on[switch as usize],
+            })
+            .sum()
+        };
+        self.incomplete.par_iter().with_min_len(256).map(of).sum()
+    }
+}
+
+/// Ordered pairs of terminals with a LID that cables connect without marks, and one end of which failed.
+fn pairs_with_failed_end(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
+    let (part, count) = graph.components();
+    // Before the marks, and with them.
+    let mut ends = vec![[0u64; 2]; count as usize];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let at = (terminal.switch, terminal.switch_port.value());
+        let failed = marks.switches[terminal.switch as usize] || marks.ends.binary_search(&at).is_ok();
+        if let Some([before, after]) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *before += 1;
+            *after += u64::from(!failed);
+        }
+    }
+    let pairs = |count: u64| count * count.saturating_sub(1);
+    ends.iter().map(|[before, after]| pairs(*before) - pairs(*after)).sum()
+}
+
+/// Links between switches that marks take down, those of failed switches included.
+fn links_down(graph: &SwitchGraph, marks: &MarkIndex) -> usize {
+    let channels = graph.channels().iter().enumerate();
+    let once = channels.filter(|(id, channel)| *id < channel.reverse.index());
+    let down = |(id, channel): &(usize, &Channel)| {
+        let ends = [channel.from, channel.to];
+        marks.channels[*id]
+            || marks.channels.get(channel.reverse.index()) == Some(&true)
+            || ends.iter().any(|switch| marks.switches[*switch as usize])
+    };
+    once.filter(down).count()
+}
+
+/// Ordered pairs of terminals with a LID that cables connect which are not marked.
+fn connected_pairs(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
+    let part = components(graph, marks);
+    let mut ends = vec![0u64; graph.switch_count()];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let failed = marks.ends.binary_search(&(terminal.switch, terminal.switch_port.value())).is_ok();
+        if let Some(count) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *count += u64::from(!failed);
+        }
+    }
+    ends.iter().map(|count| count * count.saturating_sub(1)).sum()
+}
+
+/// The first switch of the part that each switch is in, over cables that are not marked; `u32::MAX` for one that failed.
+fn components(graph: &SwitchGraph, marks: &MarkIndex) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.switch_count()];
+    let works = |switch: u32| graph.is_alive(switch) && !marks.switches[switch as usize];
+    let mut queue = Vec::new();
+    for start in 0..graph.switch_count() as u32 {
+        if part[start as usize] != u32::MAX || !works(start) {
+            continue;
+        }
+        part[start as usize] = start;
+        queue.push(start);
+        while let Some(switch) = queue.pop() {
+            for id in graph.outgoing(switch).filter(|id| !marks.channels[*id]) {
+                let to = graph.channels()[id].to;
+                if part[to as usize] == u32::MAX && works(to) {
+                    part[to as usize] = start;
+                    queue.push(to);
+                }
+            }
+        }
+    }
+    part
+}

@@ -1,0 +1,161 @@
+//! What waits for what where lanes change on the way: (channel, lane) for (channel, lane).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::trees::place_of;
+use fabdeck_fabric::SwitchGraph;
+
+/// How many dependencies are looked at for a shorter circle than the first.
+const MAX_SEARCHED: usize = 20_000_000;
+
+/// A dependency is a bit: the row is the channel and lane by which a packet comes, the column the place of the channel
+/// that it leaves by, and the lane there. Bits are only ever set, so that the outcome is the same whoever comes first.
+#[derive(Debug)]
+pub struct LaneDependencies {
+    lanes: usize,
+    words: usize,
+    channels: usize,
+    bits: Vec<AtomicU64>,
+}
+
+impl LaneDependencies {
+    pub fn new(graph: &SwitchGraph, lanes: u8) -> Self {
+        let switches = 0..graph.switch_count() as u32;
+        let widest = switches.map(|switch| graph.outgoing(switch).len()).max().unwrap_or(0);
+        let (lanes, channels) = (usize::from(lanes.max(1)), graph.channels().len());
+        let words = (widest * lanes).div_ceil(64).max(1);
+        Self {
+            lanes,
+            words,
+            channels,
+            bits: (0..words * channels * lanes).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// What is on a channel, on any of some lanes, waits for a lane of the channel at a place.
+    pub fn add(&self, (channel, mut on): (usize, u16), place: u32, lane: u8) {
+        let column = place as usize * self.lanes + usize::from(lane);
+        while on != 0 {
+            let row = channel * self.lanes + on.trailing_zeros() as usize;
+            on &= on - 1;
+            let Some(word) = self.bits.get(row * self.words + column / 64) else { continue };
+            let bit = 1 << (column % 64);
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The rows that a row waits for, ascending.
+    fn successors<'w>(&'w self, graph: &'w SwitchGraph, row: usize) -> impl Iterator<Item = usize> + 'w {
+        let first = graph.outgoing(graph.channels()[row / self.lanes].to).start * self.lanes;
+        let words = self.bits[row * self.words..(row + 1) * self.words].iter().enumerate();
+        words.flat_map(move |(at, word)| {
+            let mut left = word.load(Ordering::Relaxed);
+            std::iter::from_fn(move || {
+                let column = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(first + at * 64 + column)
+            })
+        })
+    }
+
+    /// The rows that wait for a row.
+    fn predecessors<'w>(&'w self, graph: &'w SwitchGraph, row: usize) -> impl Iterator<Item = usize> + 'w {
+        let (channel, lane) = (row / self.lanes, row % self.lanes);
+        let column = place_of(graph, channel) as usize * self.lanes + lane;
+        let coming = graph.outgoing(graph.channels()[channel].from);
+        let coming = coming.map(|away| graph.channels()[away].reverse.index());
+        let rows = coming.flat_map(move |other| (0..self.lanes).map(move |lane| other * self.lanes + lane));
+        rows.filter(move |other| {
+            let word = self.bits.get(other * self.words + column / 64);
+            word.is_some_and(|word| word.load(Ordering::Relaxed) & (1 << (column % 64)) != 0)
+        })
+    }
+
+    /// A circle, as short as a bounded search finds, from its lowest channel on.
+    pub fn find_loop(&self, graph: &SwitchGraph) -> Option<Vec<(usize, u8)>> {
+        let waiting = self.unsorted_counts(graph);
+        let first = waiting.iter().position(|count| *count > 0)?;
+        let mut best = self.find_loop_behind(graph, &waiting, first)?;
+        let mut budget = MAX_SEARCHED;
+        for start in best.clone() {
+            if best.len() <= 2 || budget == 0 {
+                break;
+            }
+            if let Some(shorter) = self.shortest_loop_through(graph, start, &waiting, best.len(), &mut budget)
+            {
+                best = shorter;
+            }
+        }
+        let lowest = (0..best.len()).min_by_key(|at| best[*at]).unwrap_or(0);
+        best.rotate_left(lowest);
+        Some(best.into_iter().map(|row| (row / self.lanes, (row % self.lanes) as u8)).collect())
+    }
+
+    /// Sorts topologically; for each row how many it still waits behind: all 0 without a circle.
+    fn unsorted_counts(&self, graph: &SwitchGraph) -> Vec<u32> {
+        let rows = self.channels * self.lanes;
+        let mut waiting = vec![0u32; rows];
+        (0..rows).for_each(|row| self.successors(graph, row).for_each(|next| waiting[next] += 1));
+        let mut free: Vec<usize> = (0..rows).filter(|row| waiting[*row] == 0).collect();
+        while let Some(row) = free.pop() {
+            for next in self.successors(graph, row) {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        waiting
+    }
+
+    /// Whatever could not be sorted has another before it: going back ends in a circle.
+    fn find_loop_behind(&self, graph: &SwitchGraph, waiting: &[u32], start: usize) -> Option<Vec<usize>> {
+        let mut seen_at = vec![usize::MAX; waiting.len()];
+        let (mut path, mut at) = (Vec::new(), start);
+        while seen_at[at] == usize::MAX {
+            seen_at[at] = path.len();
+            path.push(at);
+            at = self.predecessors(graph, at).find(|other| waiting[*other] > 0)?;
+        }
+        let mut circle = path.split_off(seen_at[at]);
+        circle.reverse();
+        Some(circle)
+    }
+
+    /// The shortest circle through a row, if it is shorter than `below`.
+    fn shortest_loop_through(
+        &self,
+        graph: &SwitchGraph,
+        start: usize,
+        waiting: &[u32],
+        below: usize,
+        budget: &mut usize,
+    ) -> Option<Vec<usize>> {
+        let mut from = vec![usize::MAX; waiting.len()];
+        let mut front = vec![start];
+        for _ in 1..below {
+            let mut next_front = Vec::new();
+            for row in front {
+                for next in self.successors(graph, row) {
+                    *budget = budget.checked_sub(1)?;
+                    if next == start {
+                        let mut circle = vec![row];
+                        while circle.last().is_some_and(|last| *last != start) {
+                            circle.extend(circle.last().map(|last| from[*last]));
+                        }
+                        circle.reverse();
+                        return Some(circle);
+                    }
+                    if waiting[next] > 0 && from[next] == usize::MAX {
+                        from[next] = row;
+                        next_front.push(next);
+                    }
+                }
+            }
+            front = next_front;
+        }
+        None
+    }
+}

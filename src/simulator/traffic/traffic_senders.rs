@@ -1,0 +1,591 @@
+//! What ends send: one queue for each lane, whose first packet is made when the one before has left.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::arbiter::bits_of;
+use super::channel_graph::{ChannelGraph, NEVER, TrafficEnd};
+use super::error::TrafficError;
+use super::flow::{Flow, FlowOrder, FlowState};
+use super::lanes::{LaneRow, NO_LANE};
+use super::lid_selection::LidSelection;
+use super::network::{QueueStage, TrafficRun};
+use super::packets::{NONE, Packet, PacketOrigin};
+use super::pattern::{TrafficPattern, permutation_flows, ring_flows, shift_distance};
+use super::setup::{NetworkSetup, TrafficLoad};
+use super::table_changes::lane_of;
+use crate::{Share, SimulatorRng};
+use fabdeck_fabric::{Fabric, PortId, PortNum};
+
+/// Most packets that wait in a send queue; packets drawn beyond are dropped.
+const MAX_BACKLOG: usize = 64;
+
+/// What an end sends.
+#[derive(Debug)]
+enum SendScript {
+    Silent,
+    /// Flows that take turns, by lane.
+    Turns(Vec<LaneFlows>),
+    /// Packets drawn at a rate, whether they can leave or not.
+    Drawn(RandomTraffic),
+    /// A shift exchange: the step, and the packets left of its message.
+    Shift {
+        step: u32,
+        left: u32,
+    },
+}
+
+#[derive(Debug)]
+struct LaneFlows {
+    lane: u8,
+    flows: Vec<u32>,
+    next: usize,
+}
+
+#[derive(Debug)]
+struct RandomTraffic {
+    /// When the next packet is drawn, and the time between two, in picoseconds.
+    due: u64,
+    interval: u64,
+    /// The hot-spot of the group, an index of an end; `NONE` without one.
+    spot: u32,
+    /// Lanes in use, as bits, and the packets drawn for each: destination end and level.
+    lanes: u16,
+    waiting: Vec<VecDeque<(u32, u8)>>,
+    /// Lanes with a packet that is in their send queue or leaving it.
+    sending: u16,
+}
+
+#[derive(Debug)]
+pub(super) struct TrafficSenders {
+    pub flows: Vec<FlowState>,
+    scripts: Vec<SendScript>,
+    /// The ends that patterns over all hosts include, and the index of each end among them.
+    pub hosts: Vec<u32>,
+    place: Vec<u32>,
+    rng: SimulatorRng,
+    share: Share,
+    spot_level: Option<u8>,
+    /// Packets of each message of a shift exchange.
+    message: u32,
+    pub last_arrival: u64,
+    /// Levels that were set for drawn packets, by end and destination LID.
+    kept: BTreeMap<(u32, u16), u8>,
+    /// Which LIDs each end sends to, and whether it drains first.
+    pub selections: Vec<LidSelection>,
+}
+
+impl TrafficSenders {
+    /// The switches where flows begin or end.
+    pub fn switches_of(fabric: &Fabric, pattern: &TrafficPattern) -> Vec<PortId> {
+        let TrafficPattern::Flows(flows) = pattern else { return Vec::new() };
+        let ends = flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        let mut own: Vec<PortId> =
+            ends.filter(|port| fabric.port(*port).number == PortNum::MANAGEMENT).collect();
+        own.sort_unstable();
+        own.dedup();
+        own
+    }
+
+    pub fn new(
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        plant: &ChannelGraph,
+        adapters: &[LaneRow],
+    ) -> Result<Self, TrafficError> {
+        let ends = (0u32..).zip(&plant.ends);
+        let hosts: Vec<u32> = ends.filter(|(_, end)| end.is_host).map(|(number, _)| number).collect();
+        let mut place = vec![0; plant.ends.len()];
+        (0u32..).zip(&hosts).for_each(|(at, end)| place[*end as usize] = at);
+        let listed = matches!(load.pattern, TrafficPattern::Flows(_));
+        if hosts.len() < 2 && !listed {
+            return Err(TrafficError::FewHosts(hosts.len()));
+        }
+        let mut senders = Self {
+            flows: Vec::new(),
+            scripts: plant.ends.iter().map(|_| SendScript::Silent).collect(),
+            hosts,
+            place,
+            rng: SimulatorRng::new(load.settings.seed),
+            share: Share::default(),
+            spot_level: None,
+            message: 0,
+            last_arrival: 0,
+            kept: BTreeMap::new(),
+            selections: vec![LidSelection::new(load.settings.base_lids); plant.ends.len()],
+        };
+        let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
+        match &load.pattern {
+            TrafficPattern::Flows(flows) => {
+                senders.add_listed_flows(given, load, (plant, adapters), flows)?
+            }
+            TrafficPattern::Permutation => {
+                let flows = permutation_flows(&ports, &mut senders.rng);
+                senders.add_listed_flows(given, load, (plant, adapters), &flows)?;
+            }
+            TrafficPattern::Ring => {
+                let flows = ring_flows(&ports, &mut senders.rng, ports.len() > 2);
+                senders.add_listed_flows(given, load, (plant, adapters), &flows)?;
+            }
+            TrafficPattern::Uniform => senders.add_random_traffic(given, load, (plant, adapters), 0)?,
+            TrafficPattern::HotSpots { spots, share, level } => {
+                senders.share = *share;
+                senders.spot_level = level.map(|level| level.value());
+                senders.add_random_traffic(given, load, (plant, adapters), *spots)?;
+            }
+            TrafficPattern::Shift { packets } => {
+                senders.message = (*packets).max(1);
+                for end in &senders.hosts {
+                    senders.scripts[*end as usize] = SendScript::Shift { step: 0, left: senders.message };
+                }
+            }
+        }
+        Ok(senders)
+    }
+
+    /// Service levels in use besides those of paths, as bits.
+    pub fn levels(&self) -> u16 {
+        let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level);
+        let own = own.chain(self.kept.values().copied());
+        own.fold(0, |levels, level| levels | 1 << level)
+    }
+
+    fn add_listed_flows(
+        &mut self,
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        (plant, adapters): (&ChannelGraph, &[LaneRow]),
+        flows: &[Flow],
+    ) -> Result<(), TrafficError> {
+        let ends: BTreeMap<PortId, u32> = plant.ends.iter().map(|end| end.port).zip(0..).collect();
+        let number = |port: PortId| {
+            let held = given.fabric.port(port);
+            let name = &given.fabric.node(held.node).facts.description;
+            ends.get(&port).copied().ok_or_else(|| TrafficError::NoEnd(format!("{name}[{}]", held.number)))
+        };
+        let mut of_end = vec![0u32; plant.ends.len()];
+        for flow in flows {
+            of_end[number(flow.from)? as usize] += 1;
+        }
+        for flow in flows {
+            let (from, to) = (number(flow.from)?, number(flow.to)?);
+            let (source, target) = (&plant.ends[from as usize], &plant.ends[to as usize]);
+            let level = flow.level.map(|level| level.value());
+            let level =
+                level.unwrap_or_else(|| given.service.path_level(given.routes, source.switch, target.lid));
+            // The flows of an end share its load equally.
+            let part = (load.settings.load < 1.0).then(|| {
+                let all = f64::from(source.mbps) * load.settings.load;
+                (all / f64::from(of_end[from as usize])) as u32
+            });
+            let interval = match flow.mbps.or(part) {
+                Some(mbps) => interval(load.settings.payload, f64::from(mbps)),
+                None => 0,
+            };
+            let lid = self.lid(from, target);
+            let course = self.flows.len() as u32;
+            let due = if flow.mbps == Some(0) { NEVER } else { 0 };
+            self.flows.push(FlowState {
+                from,
+                to,
+                lid,
+                level,
+                usual: None,
+                due,
+                interval,
+                delivered: 0,
+                order: FlowOrder::default(),
+                latest: 0,
+            });
+            self.add_flow(course, lane_of(adapters, from, level));
+        }
+        Ok(())
+    }
+
+    /// Adds a flow to the flows of its end on the same lane.
+    fn add_flow(&mut self, course: u32, lane: u8) {
+        let script = &mut self.scripts[self.flows[course as usize].from as usize];
+        if matches!(script, SendScript::Silent) {
+            *script = SendScript::Turns(Vec::new());
+        }
+        let SendScript::Turns(turns) = script else { return };
+        match turns.iter_mut().find(|turns| turns.lane == lane) {
+            Some(turns) => turns.flows.push(course),
+            // A level without a lane at its adapter is never sent.
+            None if lane == NO_LANE => {}
+            None => turns.push(LaneFlows { lane, flows: vec![course], next: 0 }),
+        }
+    }
+
+    /// Maps the levels of adapters to new lanes; `levels` are all levels in use.
+    pub fn remap_lanes(&mut self, adapters: &[LaneRow], levels: u16) {
+        for (script, row) in self.scripts.iter_mut().zip(adapters) {
+            match script {
+                SendScript::Turns(turns) => turns.clear(),
+                SendScript::Drawn(drawn) => {
+                    drawn.lanes = lanes_of(row, levels);
+                    let waiting = std::mem::replace(&mut drawn.waiting, vec![VecDeque::new(); 16]);
+                    for (to, level) in waiting.into_iter().flatten() {
+                        let lane = row[usize::from(level & 0xF)];
+                        if lane != NO_LANE {
+                            drawn.waiting[usize::from(lane)].push_back((to, level));
+                        }
+                    }
+                }
+                SendScript::Silent | SendScript::Shift { .. } => {}
+            }
+        }
+        for course in 0..self.flows.len() as u32 {
+            let FlowState { from, level, .. } = self.flows[course as usize];
+            self.add_flow(course, lane_of(adapters, from, level));
+        }
+    }
+
+    fn add_random_traffic(
+        &mut self,
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        (plant, adapters): (&ChannelGraph, &[LaneRow]),
+        spots: u32,
+    ) -> Result<(), TrafficError> {
+        let hosts = self.hosts.len();
+        let many = spots as usize;
+        if many * 2 > hosts {
+            return Err(TrafficError::ManySpots { spots, hosts });
+        }
+        let levels = given.service.all_levels(given.routes) | self.levels();
+        for (at, end) in self.hosts.clone().into_iter().enumerate() {
+            // Groups are as equal as whole numbers allow.
+            let spot = match many {
+                0 => NONE,
+                _ => self.hosts[(at * many / hosts * hosts).div_ceil(many)],
+            };
+            let most = f64::from(plant.ends[end as usize].mbps) * load.settings.load;
+            let interval = interval(load.settings.payload, most);
+            self.scripts[end as usize] = SendScript::Drawn(RandomTraffic {
+                // Random start times: hosts that start together would collide at each turn.
+                due: self.rng.draw_below(interval),
+                interval,
+                spot,
+                lanes: lanes_of(&adapters[end as usize], levels),
+                waiting: vec![VecDeque::new(); 16],
+                sending: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether an end has no listed flows, so that its pattern chooses destinations.
+    pub fn is_random(&self, end: u32) -> bool {
+        matches!(self.scripts[end as usize], SendScript::Drawn(_) | SendScript::Shift { .. })
+    }
+
+    /// The LID and the level of the packets that an end draws for another, given the usual level.
+    pub fn random_flow(&self, end: u32, to: u32, target: &TrafficEnd, usual: u8) -> (u16, u8) {
+        let lid = self.lid(end, target);
+        let spot = matches!(&self.scripts[end as usize], SendScript::Drawn(drawn) if drawn.spot == to);
+        let level = self.spot_level.filter(|_| spot).unwrap_or(usual);
+        let own = self.selections[end as usize].level.or_else(|| self.kept.get(&(end, lid)).copied());
+        (lid, own.unwrap_or(level))
+    }
+
+    /// Sets the level and lane of drawn packets from an end to a LID.
+    pub fn set_random_level(&mut self, end: u32, lid: u16, (level, lane): (u8, u8)) {
+        self.kept.insert((end, lid), level);
+        if let (SendScript::Drawn(drawn), true) = (&mut self.scripts[end as usize], lane != NO_LANE) {
+            drawn.lanes |= 1 << lane;
+        }
+    }
+
+    /// Moves the listed flows of an end to a LID to this lane; returns how many were on another level.
+    pub fn move_flows(&mut self, end: u32, lid: u16, (level, lane): (u8, u8), adapters: &[LaneRow]) -> usize {
+        let mut moved = 0;
+        for course in 0..self.flows.len() as u32 {
+            let flow = &mut self.flows[course as usize];
+            if flow.from != end || flow.lid != lid || flow.level == level {
+                continue;
+            }
+            let before = lane_of(adapters, end, flow.level);
+            flow.level = level;
+            moved += 1;
+            if before == lane {
+                continue;
+            }
+            if let SendScript::Turns(all) = &mut self.scripts[end as usize] {
+                for turns in all.iter_mut() {
+                    turns.flows.retain(|known| *known != course);
+                    turns.next = if turns.next < turns.flows.len() { turns.next } else { 0 };
+                }
+            }
+            self.add_flow(course, lane);
+        }
+        moved
+    }
+
+    /// Moves all flows of an end to other LIDs of the same ports, and to their level. No packet of the end is in
+    /// flight.
+    pub fn readdress(&mut self, end: u32, plant: &ChannelGraph, adapters: &[LaneRow]) {
+        let level = self.selections[end as usize].level;
+        let mut own: Vec<u32> = Vec::new();
+        for course in 0..self.flows.len() as u32 {
+            let flow = &self.flows[course as usize];
+            if flow.from == end {
+                let lid = self.lid(end, &plant.ends[flow.to as usize]);
+                let flow = &mut self.flows[course as usize];
+                let usual = *flow.usual.get_or_insert(flow.level);
+                (flow.lid, flow.level) = (lid, level.unwrap_or(usual));
+                if level.is_none() {
+                    flow.usual = None;
+                }
+                own.push(course);
+            }
+        }
+        match &mut self.scripts[end as usize] {
+            SendScript::Turns(turns) => turns.clear(),
+            SendScript::Drawn(drawn) => {
+                // Packets drawn meanwhile have the old level: they are dropped and drawn again.
+                drawn.waiting.iter_mut().for_each(VecDeque::clear);
+                let lane = level.map_or(NO_LANE, |level| adapters[end as usize][usize::from(level & 0xF)]);
+                if lane != NO_LANE {
+                    drawn.lanes |= 1 << lane;
+                }
+            }
+            SendScript::Silent | SendScript::Shift { .. } => {}
+        }
+        for course in own {
+            let FlowState { from, level, .. } = self.flows[course as usize];
+            self.add_flow(course, lane_of(adapters, from, level));
+        }
+    }
+
+    /// The LID to send to; sources are spread over the LIDs of a port.
+    fn lid(&self, from: u32, to: &TrafficEnd) -> u16 {
+        self.selections[from as usize].select_lid(self.place[from as usize], to)
+    }
+
+    /// Counts an arrival; `flow` is `NONE` for patterns without listed flows.
+    pub fn record_arrival(&mut self, flow: u32, (left, arrives): (u64, u64)) {
+        if let Some(flow) = self.flows.get_mut(flow as usize) {
+            flow.delivered += 1;
+            flow.order.arrived += 1;
+            flow.order.overtaken += u64::from(left < flow.latest);
+            flow.latest = flow.latest.max(left);
+        }
+        self.last_arrival = self.last_arrival.max(arrives);
+    }
+
+    /// Number of packets of a pattern that ends.
+    pub fn expected_packets(&self) -> Option<u64> {
+        let hosts = self.hosts.len() as u64;
+        (self.message > 0).then(|| hosts * (hosts - 1) * u64::from(self.message))
+    }
+}
+
+/// The level of packets from an end to another: the level that was set for them, otherwise the given one.
+fn random_level(
+    kept: &BTreeMap<(u32, u16), u8>,
+    seat: &LidSelection,
+    (end, place): (u32, u32),
+    to: &TrafficEnd,
+    usual: u8,
+) -> u8 {
+    match (seat.level, kept.is_empty()) {
+        (Some(level), _) => level,
+        (None, true) => usual,
+        (None, false) => kept.get(&(end, seat.select_lid(place, to))).copied().unwrap_or(usual),
+    }
+}
+
+/// The lanes of these levels, as bits.
+fn lanes_of(row: &LaneRow, levels: u16) -> u16 {
+    let used = bits_of(levels).map(|level| row[level as usize]);
+    used.filter(|lane| *lane != NO_LANE).fold(0, |lanes, lane| lanes | 1 << lane)
+}
+
+/// Time between two packets, in picoseconds.
+pub(super) fn interval(payload: u32, mbps: f64) -> u64 {
+    (f64::from(payload) * 8e6 / mbps.max(1e-3)).max(1.0) as u64
+}
+
+impl TrafficRun {
+    /// Starts the idle lanes of an end: all at first, later those of changed lanes.
+    pub(super) fn begin_sending(&mut self, end: u32) {
+        match &self.senders.scripts[end as usize] {
+            SendScript::Silent => {}
+            SendScript::Turns(turns) => {
+                let lanes: Vec<u8> = turns.iter().map(|turns| turns.lane).collect();
+                let idle = lanes.into_iter().filter(|lane| self.is_idle(end, *lane)).collect::<Vec<_>>();
+                idle.into_iter().for_each(|lane| self.send_next_flow(end, lane));
+            }
+            SendScript::Drawn(drawn) => {
+                let (due, actor) = (drawn.due, self.actor_of_end(end));
+                if !self.wheel.is_scheduled(actor) {
+                    self.wheel.schedule(due, actor);
+                }
+            }
+            SendScript::Shift { .. } => {
+                if (0..self.lanes).all(|lane| self.is_idle(end, lane)) {
+                    self.send_shift_packet(end);
+                }
+            }
+        }
+    }
+
+    /// Continues after the first packet of a send queue has left.
+    pub(super) fn finish_send(&mut self, end: u32, lane: u8) {
+        let queue = self.send_queue(end, lane);
+        self.queues[queue as usize].stage = QueueStage::Idle;
+        match &mut self.senders.scripts[end as usize] {
+            SendScript::Silent => {}
+            SendScript::Turns(_) => self.send_next_flow(end, lane),
+            SendScript::Drawn(drawn) => {
+                drawn.sending &= !(1 << lane);
+                self.fill_queues(end);
+            }
+            SendScript::Shift { .. } => self.send_shift_packet(end),
+        }
+    }
+
+    fn queue_packet(&mut self, end: u32, lane: u8, (packet, flow): (Packet, u32)) {
+        let queue = self.send_queue(end, lane);
+        let packet = self.packets.allocate(packet, PacketOrigin { left: 0, source: end, flow });
+        self.tally.made += 1;
+        self.senders.selections[end as usize].in_flight += 1;
+        self.push(queue, packet);
+        self.request_exit(queue);
+    }
+
+    /// Makes the next packet of a lane: of the next flow that is due, otherwise of the flow that is due first.
+    pub(super) fn send_next_flow(&mut self, end: u32, lane: u8) {
+        let now = self.wheel.now();
+        if self.senders.selections[end as usize].is_draining() {
+            return;
+        }
+        let backlog = self.settings.backlog.map(|time| time.as_nanos() as u64 * 1000);
+        let TrafficSenders { scripts, flows, .. } = &mut self.senders;
+        let SendScript::Turns(all) = &mut scripts[end as usize] else { return };
+        let Some(turns) = all.iter_mut().find(|turns| turns.lane == lane) else { return };
+        let count = turns.flows.len();
+        let at = |more: usize| (turns.next + more) % count;
+        let due = |place: &usize| flows[turns.flows[*place] as usize].due.max(now);
+        // Of several flows due at the same time, the first in turn.
+        let Some(place) = (0..count).map(at).min_by_key(due) else { return };
+        if due(&place) == NEVER {
+            return;
+        }
+        turns.next = (place + 1) % count;
+        let number = turns.flows[place];
+        let flow = &mut flows[number as usize];
+        let ready = flow.due.max(now);
+        if flow.interval > 0 {
+            let oldest = backlog.map_or(0, |time| now.saturating_sub(time));
+            flow.due = flow.due.max(oldest) + flow.interval;
+        }
+        let (lid, level) = (flow.lid, flow.level);
+        self.queue_packet(end, lane, (Packet { ready, behind: NONE, lid, level }, number));
+    }
+
+    /// Draws the packets that are due, and fills empty send queues.
+    pub(super) fn fill_queues(&mut self, end: u32) {
+        let SendScript::Drawn(_) = &self.senders.scripts[end as usize] else { return };
+        self.draw_due_packets(end);
+        let SendScript::Drawn(drawn) = &self.senders.scripts[end as usize] else { return };
+        let due = drawn.due;
+        let mut idle = false;
+        for lane in bits_of(drawn.lanes & !drawn.sending) {
+            match self.take_waiting(end, lane as u8) {
+                Some(packet) => self.queue_packet(end, lane as u8, (packet, NONE)),
+                None => idle = true,
+            }
+        }
+        let actor = self.actor_of_end(end);
+        if idle && !self.wheel.is_scheduled(actor) {
+            self.wheel.schedule(due, actor);
+        }
+    }
+
+    fn take_waiting(&mut self, end: u32, lane: u8) -> Option<Packet> {
+        if self.senders.selections[end as usize].is_draining() {
+            return None;
+        }
+        let SendScript::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return None };
+        let (to, level) = drawn.waiting[usize::from(lane)].pop_front()?;
+        drawn.sending |= 1 << lane;
+        let lid = self.senders.lid(end, &self.graph.ends[to as usize]);
+        let ready = self.wheel.now();
+        Some(Packet { ready, behind: NONE, lid, level })
+    }
+
+    fn draw_due_packets(&mut self, end: u32) {
+        let (ends, row) = (&self.graph.ends, &self.adapters[end as usize]);
+        let TrafficSenders {
+            scripts,
+            hosts,
+            place,
+            rng: dice,
+            share,
+            spot_level,
+            kept,
+            selections: seats,
+            ..
+        } = &mut self.senders;
+        let SendScript::Drawn(drawn) = &mut scripts[end as usize] else { return };
+        let from = ends[end as usize].switch;
+        while self.wheel.is_due(drawn.due) {
+            let only = (drawn.lanes.count_ones() == 1).then(|| drawn.lanes.trailing_zeros() as usize);
+            if only.is_some_and(|lane| drawn.waiting[lane].len() >= MAX_BACKLOG) {
+                // There is no room for these packets, so they are not drawn.
+                let missed = (self.wheel.now() - drawn.due.min(self.wheel.now())) / drawn.interval;
+                drawn.due += (missed + 1) * drawn.interval;
+                continue;
+            }
+            drawn.due += drawn.interval;
+            let hot = drawn.spot != NONE && drawn.spot != end && dice.draw_share(*share);
+            let to = match hot {
+                true => drawn.spot,
+                false => {
+                    let other = dice.draw_below(hosts.len() as u64 - 1) as u32;
+                    hosts[(other + u32::from(other >= place[end as usize])) as usize]
+                }
+            };
+            let level = match (hot, *spot_level) {
+                (true, Some(level)) => level,
+                _ => self.service.path_level(&self.routes, from, ends[to as usize].lid),
+            };
+            let seat = &seats[end as usize];
+            let level = random_level(kept, seat, (end, place[end as usize]), &ends[to as usize], level);
+            let lane = row[usize::from(level & 0xF)];
+            if lane != NO_LANE && drawn.waiting[usize::from(lane)].len() < MAX_BACKLOG {
+                drawn.waiting[usize::from(lane)].push_back((to, level));
+            }
+        }
+    }
+
+    /// Makes the next packet of a shift exchange. A message starts when the one before has left.
+    fn send_shift_packet(&mut self, end: u32) {
+        if self.senders.selections[end as usize].is_draining() {
+            return;
+        }
+        let TrafficSenders { scripts, hosts, place, message, .. } = &mut self.senders;
+        let count = hosts.len() as u32;
+        let SendScript::Shift { step, left } = &mut scripts[end as usize] else { return };
+        if *step + 1 >= count {
+            return;
+        }
+        let to = hosts[((place[end as usize] + shift_distance(*step, count)) % count) as usize];
+        *left -= 1;
+        if *left == 0 {
+            (*step, *left) = (*step + 1, *message);
+        }
+        let target = self.graph.ends[to as usize];
+        let level = self.service.path_level(&self.routes, self.graph.ends[end as usize].switch, target.lid);
+        let at = (end, self.senders.place[end as usize]);
+        let seat = &self.senders.selections[end as usize];
+        let level = random_level(&self.senders.kept, seat, at, &target, level);
+        let lane = self.adapters[end as usize][usize::from(level & 0xF)];
+        if lane == NO_LANE {
+            return;
+        }
+        let (lid, ready) = (self.senders.lid(end, &target), self.wheel.now());
+        self.queue_packet(end, lane, (Packet { ready, behind: NONE, lid, level }, NONE));
+    }
+}

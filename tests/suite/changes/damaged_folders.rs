@@ -1,0 +1,86 @@
+//! What lies beside or in a journal is not what it should be: said, in `changes` too, and what can be taken back is.
+
+use std::fs;
+
+use fabdeck_change::{
+    BeginRecord, ChangePhase, ChangeState, ChangeStore, GuardMode, Journal, JournalRecord, MemoryDisk,
+};
+
+use super::processes::{DEMO, ServedLab};
+use super::{Stage, make_simulator_and_plan, observe_simulator, order_channel};
+
+/// A guard that was asked to keep what it should not.
+fn run_refused_guard(
+    change: impl FnOnce(&mut BeginRecord),
+    errand: GuardMode,
+) -> (ChangeState, Vec<String>, usize) {
+    let (simulator, plan) = make_simulator_and_plan("kary,k=3,n=2", "updn");
+    let before = observe_simulator(&simulator).tables;
+    let mut stage = Stage::new(&simulator, &plan);
+    let mut begun = stage.begin_record(0);
+    change(&mut begun);
+    let told = ChangeState::from_records(&[JournalRecord::Begun(Box::new(begun))]).unwrap();
+    let (_sender, orders) = order_channel();
+    let told =
+        stage.run_guard(errand, Journal::on_empty_disk("journal", Box::new(MemoryDisk)), told, &orders);
+    assert!(observe_simulator(&simulator).tables == before);
+    let sets = stage.witness.course().sets.len();
+    (told, stage.said, sets)
+}
+
+#[test]
+fn a_plan_that_is_not_the_one_that_was_begun_is_not_applied() {
+    let (told, said, sets) = run_refused_guard(|begun| begun.plan = "another".into(), GuardMode::Apply);
+    assert_eq!((told.phase, sets), (ChangePhase::Refused, 0));
+    assert!(told.why.unwrap().contains("FD-5627"), "{said:?}");
+}
+
+#[test]
+fn writes_that_this_version_does_not_know_are_neither_written_nor_taken_back() {
+    for errand in [GuardMode::Apply, GuardMode::TakeOver] {
+        let (told, said, sets) = run_refused_guard(|begun| begun.writes[0].new.push('0'), errand);
+        assert_eq!((told.phase, sets), (ChangePhase::Applying, 0));
+        assert!(said.len() == 1 && said[0].contains("FD-5628"), "{said:?}");
+    }
+}
+
+/// The plan is gone or another one, the guard too: the next guard says so, and takes back what the journal holds.
+#[test]
+fn an_exchanged_plan_is_reported_and_the_journal_rolls_the_change_back() {
+    for gone in [false, true] {
+        let lab = ServedLab::new(DEMO);
+        let before = lab.tables();
+        lab.run_to_end(&["route", "--engine", "sssp", "-o", "b.plan"], 2);
+        let id = lab.apply();
+        lab.kill_guard();
+        let plan = lab.folder().join("plan.json");
+        if gone {
+            fs::remove_file(plan).unwrap();
+        } else {
+            fs::copy(lab.home.path().join("b.plan"), plan).unwrap();
+        }
+        let said = lab.run_to_end(&["changes"], 0);
+        assert!(said.contains("FD-5627"), "{said}");
+        lab.run_to_end(&["rollback", &id], 0);
+        assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+        assert!(lab.trail().contains("\"what\":\"trouble\""), "{}", lab.trail());
+    }
+}
+
+#[test]
+fn changes_that_no_guard_can_run_are_reported() {
+    let lab = ServedLab::new(DEMO);
+    let home = ChangeStore::open(&lab.home.path().join("state")).unwrap();
+    let (_, plan) = make_simulator_and_plan("kary,k=3,n=2", "updn");
+    let mut begun = BeginRecord { id: "a".into(), writes: plan.writes, ..BeginRecord::default() };
+    begun.writes[0].old.push('0');
+    let (kept, keeping) = home.begin(begun, "{}").unwrap();
+    let said = lab.run_to_end(&["changes"], 0);
+    assert!(said.contains("FD-5628"), "{said}");
+    drop(keeping);
+    let journal = kept.folder.join("journal");
+    let text = fs::read_to_string(&journal).unwrap().replace("\"id\":\"a\"", "\"id\":\"b\"");
+    fs::write(&journal, text).unwrap();
+    let said = lab.run_to_end(&["changes"], 7);
+    assert!(said.contains("FD-5633") && said.contains("offset 0"), "{said}");
+}

@@ -1,0 +1,42 @@
+//! Clocks that are set.
+
+use super::*;
+
+#[test]
+fn clocks_that_are_set_make_no_window_longer_or_shorter() {
+    for hours in [-10, 2, 10] {
+        let set = Event::SetClock { host: 0, by_ms: hours * HOUR_MS as i64 };
+        let killed = Event::Kill { name: "guard aaaa0001" };
+        for take_over in [false, true] {
+            let mut at = vec![(8_000, set.clone())];
+            at.extend(take_over.then(|| (7_000, killed.clone())));
+            let world = play_scenario(None, Decision::Leave, at, Vec::new());
+            assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack), "{hours} {take_over}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_starts_with_an_earlier_clock_takes_its_change_back() {
+    let cut = Event::PowerCut { host: 0, down_ms: 10_000 };
+    let earlier = Event::SetClock { host: 0, by_ms: -10 * HOUR_MS as i64 };
+    let world = play_scenario(None, Decision::Leave, vec![(10_000, cut), (12_000, earlier)], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+}
+
+#[test]
+fn a_clock_that_is_set_is_reported() {
+    let set = Event::SetClock { host: 0, by_ms: 2 * HOUR_MS as i64 };
+    let world = play_scenario(None, Decision::Leave, vec![(10_000, set)], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("the wall clock was set forward by 7200 s"));
+}
+
+#[test]
+fn a_clock_that_is_set_gives_no_fabric_up_that_is_out_of_reach() {
+    let (silent, set) =
+        (Event::Silence { for_ms: 120_000 }, Event::SetClock { host: 0, by_ms: 2 * HOUR_MS as i64 });
+    let world = play_scenario(None, Decision::Leave, vec![(25_000, silent), (60_000, set)], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("within reach again"));
+}

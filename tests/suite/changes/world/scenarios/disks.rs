@@ -1,0 +1,59 @@
+//! Disks that fail, lose what was not synced, or flip a bit.
+
+use super::*;
+
+#[test]
+fn the_first_change_of_a_machine_survives_a_power_cut() {
+    let cut = Event::PowerCut { host: 0, down_ms: 20_000 };
+    let world = play_scenario(None, Decision::Leave, Vec::new(), vec![("has set it", cut)]);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+}
+
+#[test]
+fn a_change_that_went_back_without_its_journal_cannot_be_confirmed() {
+    let fails = Event::FailDisk { host: 0, for_ms: 8_000 };
+    let decide =
+        |decision| Event::Start { host: 0, user: OWNER, program: Program::Decide { id: ID, decision } };
+    let at = vec![
+        (5_000, fails),
+        (6_000, decide(Decision::ExtendAndConfirm)),
+        (14_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+}
+
+#[test]
+fn a_change_that_went_back_without_its_journal_cannot_be_confirmed_by_the_next_guard() {
+    let killed = |name| Event::Kill { name };
+    // The way back is done, and its guard is gone before the disk takes that down.
+    let at = vec![
+        (5_000, Event::FailDisk { host: 0, for_ms: 8_000 }),
+        (6_000, decide(Decision::Confirm)),
+        (9_000, killed("guard aaaa0001")),
+        (14_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("had begun to take the change back"));
+}
+
+#[test]
+fn a_flipped_bit_in_the_last_newline_takes_no_confirmed_change_back() {
+    let at = vec![(20_000, Event::FlipNewline { id: ID }), (60_000, start(Program::Resume))];
+    let world = play_scenario(None, Decision::Confirm, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+}
+
+#[test]
+fn a_confirmation_that_failed_is_believed_by_no_later_guard() {
+    // The record is whole and not durable, and its guard is killed while it takes the change back.
+    let triggers = vec![
+        ("asks /run/fabdeck/aaaa0001.sock for confirm", NOTHING),
+        (JOURNAL_GROWS, Event::FailSync { host: 0 }),
+        ("for aaaa0001", Event::Kill { name: "guard aaaa0001" }),
+    ];
+    let world = play_scenario(None, Decision::Confirm, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(!has_message(&world, "is Confirmed"));
+}

@@ -1,0 +1,81 @@
+//! Guards that are killed, stopped or asked to end.
+
+use super::*;
+
+#[test]
+fn a_guard_that_hangs_is_ended_and_its_change_goes_back_in_time() {
+    let hangs = Event::Stop { name: "guard aaaa0001", for_ms: HOUR_MS };
+    let world = play_scenario(None, Decision::Leave, vec![(10_000, hangs)], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "did not go on or not take the change back in time, and was ended"));
+}
+
+#[test]
+fn a_guard_that_is_stopped_while_it_writes_is_ended_at_once() {
+    let hangs = Event::Stop { name: "guard aaaa0001", for_ms: HOUR_MS };
+    let world = play_scenario(None, Decision::Confirm, Vec::new(), vec![("has set it", hangs)]);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "did not go on"));
+    // Long before the window would be over.
+    assert!(seconds_of(&world, "did not go on")[0] < 10.0);
+}
+
+#[test]
+fn a_guard_that_is_killed_while_it_writes_has_its_change_taken_back_at_once() {
+    let killed = |name| Event::Kill { name };
+    let triggers = vec![("has set it", killed("apply aaaa0001")), ("is killed", killed("guard aaaa0001"))];
+    let world = play_scenario(None, Decision::Confirm, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(seconds_of(&world, "the guard was gone")[0] < 10.0);
+}
+
+/// The window is as long as was asked for from the call that records it, whenever the record is written.
+#[test]
+fn a_guard_that_is_stopped_within_the_record_of_its_window_breaks_nothing() {
+    let triggers = vec![
+        ("has set it", NOTHING),
+        ("reads tables", NOTHING),
+        (JOURNAL_GROWS, Event::Stop { name: "guard aaaa0001", for_ms: 1_500 }),
+    ];
+    let world = play_scenario(None, Decision::Leave, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "nobody confirmed it in time"));
+}
+
+/// Nothing answers at the takeover, so it is not known whether the guard before had begun the way back.
+#[test]
+fn a_guard_that_took_over_confirms_once_the_fabric_answers() {
+    let at = vec![
+        (8_000, Event::Silence { for_ms: 10_000 }),
+        (8_500, Event::Kill { name: "guard aaaa0001" }),
+        (12_000, decide(Decision::Confirm)),
+        (22_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    assert!(has_message(&world, "FD-5647"));
+}
+
+#[test]
+fn a_guard_that_is_asked_to_end_leaves_a_line_and_a_successor() {
+    let ends = Event::End { name: "guard aaaa0001" };
+    let at = vec![(10_000, ends), (20_000, decide(Decision::Confirm))];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    assert!(state_file(&world, "audit").contains("by a signal; the change waits for the next guard"));
+    // The successor does not wait until somebody asks.
+    let guards = seconds_of(&world, "starts guard aaaa0001");
+    assert!(guards.len() == 2 && guards[1] < 12.0, "{guards:?}");
+}
+
+#[test]
+fn a_flood_of_callers_delays_no_rollback_and_fills_no_trail() {
+    let flood = start(Program::Flood { id: ID, for_ms: 400 });
+    let world = play_scenario(None, Decision::Leave, vec![(29_950, flood)], Vec::new());
+    // Time for callers between two Sets.
+    world.lock().fabric.set_ms = 1;
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "flood: was answered"));
+    let refused = state_file(&world, "audit").matches("\"what\":\"refused\"").count();
+    assert!((1..=3).contains(&refused), "{refused} lines for half a second");
+}

@@ -1,0 +1,186 @@
+//! No state is told by colour alone; ASCII is enough; every theme draws every screen.
+
+use std::collections::BTreeMap;
+
+use fabdeck::console::{Appearance, BUILT_IN, ColorDepth, Symbols, Theme};
+use fabdeck::session::interactive::{SessionInput, Size};
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Style};
+
+use super::fixture::{SIZES, appearance, failed, frame, open_session, text};
+use super::frames::{FABRICS, every_screen};
+
+/// Where two moments differ in colours, they differ without.
+#[test]
+fn nothing_is_shown_by_colour_alone() {
+    let keys = [
+        "tab", "down", "f", "down", "2", "down", "f", "3", "p", "down", "enter", "esc", "tab", "f", "1",
+        "tab", "right",
+    ];
+    for (_, source) in FABRICS {
+        let mut driver = open_session(source);
+        let (colour, mono) = (appearance("dark", ColorDepth::True), appearance("mono", ColorDepth::Mono));
+        let mut before = (frame(&driver.state, &colour), frame(&driver.state, &mono));
+        for key in keys {
+            driver.press(key);
+            let after = (frame(&driver.state, &colour), frame(&driver.state, &mono));
+            assert_eq!(before.0 != after.0, before.1 != after.1, "{source}: {key}");
+            before = after;
+        }
+    }
+}
+
+/// Rows whose style says something say it in words or signs as well: two rows of equal text have equal styles.
+#[test]
+fn equal_text_has_equal_style_without_colours() {
+    let mono = appearance("mono", ColorDepth::Mono);
+    for (_, source) in FABRICS {
+        let mut driver = open_session(source);
+        driver.press("2 f down down f up");
+        let buffer = frame(&driver.state, &mono);
+        assert!(
+            (0..24).all(|y| (0..80).all(|x| buffer[(x, y)].fg == ratatui::style::Color::Reset)),
+            "{source}"
+        );
+        assert!(text(&buffer).contains('✗'), "{source}: a mark has a sign of its own");
+        assert!(text(&buffer).contains('▶'), "{source}: the cursor has a sign of its own");
+    }
+}
+
+/// Signs that stand together in one style.
+struct StyledRun {
+    x: u16,
+    y: u16,
+    text: String,
+    /// As it looks with colours, and without.
+    styles: (Style, Style),
+}
+
+/// What a style says of what stands in it: blanks before and behind have nothing to say.
+fn runs(colour: &Buffer, mono: &Buffer) -> Vec<StyledRun> {
+    let mut runs: Vec<StyledRun> = Vec::new();
+    for y in 0..colour.area.height {
+        let mut open = false;
+        for x in 0..colour.area.width {
+            let (cell, styles) = (&colour[(x, y)], (colour[(x, y)].style(), mono[(x, y)].style()));
+            match runs.last_mut().filter(|run| open && run.styles == styles) {
+                Some(run) => run.text.push_str(cell.symbol()),
+                None => runs.push(StyledRun { x, y, text: cell.symbol().to_owned(), styles }),
+            }
+            open = true;
+        }
+    }
+    for run in &mut runs {
+        let blanks = run.text.chars().take_while(|sign| *sign == ' ').count();
+        run.x += blanks as u16;
+        run.text = run.text.trim().to_owned();
+    }
+    for run in &mut runs {
+        // The cursor of the map stands in brackets.
+        let bare = run.text.trim_matches(['[', ']']).to_owned();
+        if Symbols::UNICODE.map.contains(&bare.as_str()) {
+            run.text = bare;
+        }
+    }
+    runs.retain(|run| !run.text.is_empty());
+    runs
+}
+
+/// The signs at the beginning of a row: the cursor's, and that of a mark.
+fn signs(buffer: &Buffer, y: u16) -> String {
+    (0..2.min(buffer.area.width)).map(|x| buffer[(x, y)].symbol()).collect()
+}
+
+/// Within one frame: where the same text at the same place of a row, or the same sign of the map anywhere, has another
+/// colour, it has another style without colours too, or its row another sign.
+pub fn assert_readable_without_colours(name: &str, colour: &Buffer, mono: &Buffer) -> usize {
+    let mut compared = 0;
+    let mut same: BTreeMap<(Option<u16>, String), Vec<StyledRun>> = BTreeMap::new();
+    for run in runs(colour, mono) {
+        let sign = Symbols::UNICODE.map.contains(&run.text.as_str());
+        same.entry((Some(run.x).filter(|_| !sign), run.text.clone())).or_default().push(run);
+    }
+    for ((_, text), runs) in same {
+        for (at, one) in runs.iter().enumerate() {
+            for other in runs[at + 1..].iter().filter(|other| other.styles.0 != one.styles.0) {
+                compared += 1;
+                let told = one.styles.1 != other.styles.1 || signs(mono, one.y) != signs(mono, other.y);
+                assert!(
+                    told,
+                    "{name}: '{text}' in rows {} and {} differs by its colour alone",
+                    one.y, other.y
+                );
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn within_a_frame_nothing_is_shown_by_colour_alone() {
+    let (colour, mono) = (appearance("dark", ColorDepth::True), appearance("mono", ColorDepth::Mono));
+    let mut compared = 0;
+    for (fabric, source) in FABRICS {
+        for (screen, mut driver) in every_screen(source) {
+            for (width, height) in SIZES {
+                driver.send_input(SessionInput::Resized(Size { width, height }));
+                let (colour, mono) = (frame(&driver.state, &colour), frame(&driver.state, &mono));
+                let name = format!("{fabric} {screen} at {width}x{height}");
+                assert_eq!(text(&colour), text(&mono), "{name}: the same signs with colours and without");
+                let colours =
+                    mono.content().iter().filter(|cell| (cell.fg, cell.bg) != (Color::Reset, Color::Reset));
+                assert_eq!(colours.count(), 0, "{name}: a colour without colours");
+                compared += assert_readable_without_colours(&name, &colour, &mono);
+            }
+        }
+    }
+    println!("{compared} pairs that differ by their colour");
+    assert!(compared > 100, "{compared}");
+}
+
+/// What stands on a screen is the same in every theme, and every theme can do without colours.
+#[test]
+fn every_theme_draws_every_screen() {
+    let dark = appearance("dark", ColorDepth::True);
+    for (_, source) in FABRICS {
+        for (screen, driver) in every_screen(source) {
+            // A theme may have a word of its own in the header.
+            let body = |appearance: &Appearance| {
+                let shown = text(&frame(&driver.state, appearance));
+                shown.split_once('\n').map(|(_, body)| body.to_owned()).unwrap()
+            };
+            let wanted = body(&dark);
+            for (theme, _) in BUILT_IN {
+                let of = |depth| Appearance {
+                    theme: Theme::built_in(theme, depth).unwrap(),
+                    signs: Symbols::UNICODE,
+                };
+                for depth in [ColorDepth::Sixteen, ColorDepth::TwoHundredFiftySix, ColorDepth::True] {
+                    assert_eq!(body(&of(depth)), wanted, "{screen} in {theme}");
+                }
+                let (colour, mono) = (
+                    frame(&driver.state, &of(ColorDepth::True)),
+                    frame(&driver.state, &of(ColorDepth::Mono)),
+                );
+                assert_readable_without_colours(&format!("{screen} in {theme}"), &colour, &mono);
+            }
+        }
+    }
+}
+
+/// Signs of the program; the names of these fabrics are ASCII.
+#[test]
+fn ascii_is_enough_for_every_screen() {
+    let mut plain = appearance("sixteen", ColorDepth::Sixteen);
+    plain.signs = Symbols::ASCII;
+    let mut screens: Vec<_> = FABRICS.into_iter().flat_map(|(_, source)| every_screen(source)).collect();
+    screens.push(("unreadable", failed("FD-5003: no such file")));
+    for (screen, driver) in &mut screens {
+        for (width, height) in SIZES {
+            driver.send_input(SessionInput::Resized(Size { width, height }));
+            let shown = text(&frame(&driver.state, &plain));
+            let strange: String = shown.chars().filter(|sign| !sign.is_ascii()).collect();
+            assert!(strange.is_empty(), "{screen} at {width}x{height}: {strange:?} in\n{shown}");
+        }
+    }
+}

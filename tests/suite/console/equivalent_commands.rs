@@ -1,0 +1,261 @@
+//! Every action of the table prints the command line that does the same, and the line is run and compared; or says here
+//! why nothing outside of a session does the same. A new action has to say which.
+
+use std::collections::BTreeSet;
+
+use fabdeck::script::Exit;
+use fabdeck::session::interactive::{ACTIONS, SessionInput, TestSession};
+use serde_json::Value;
+
+use super::command_lines::{carried_out, first_column, hops};
+use super::fixture::open_session;
+
+/// What is compared of a line that was copied.
+#[derive(Clone, Copy)]
+enum Comparison {
+    /// The rows of the list: those of the command.
+    Rows,
+    /// The hops of the path.
+    Hops,
+    /// Marks, what they cost, and which engines were asked.
+    Whatif,
+    /// The plan in a file.
+    Plan,
+}
+
+enum CopiedLine {
+    /// Keys that carry the action out and copy a line, on the demo.
+    Copied(&'static str, Comparison),
+    /// Nothing outside of a session does the same, and why.
+    Only(&'static str),
+}
+
+use CopiedLine::{Copied, Only};
+
+const VIEW: &str = "it moves within what is shown; the line of what is shown stays the same";
+const SESSION: &str = "it is about the session, not about the fabric";
+
+/// `replaying.rs` compares these.
+const TIME: &str = "it leads to another moment; the lines of all screens have it as --at";
+
+/// `applying.rs` compares these.
+const CHANGE: &str = "the fabric is another afterwards, so that it cannot be done twice and compared";
+
+const LINES: &[(&str, &[CopiedLine])] = &[
+    ("help", &[Only(SESSION)]),
+    ("tour", &[Only(SESSION)]),
+    ("quit", &[Only(SESSION)]),
+    (
+        "out",
+        &[Copied("tab / leaf enter esc c", Comparison::Rows), Copied("tab enter esc c", Comparison::Rows)],
+    ),
+    ("enter", &[Copied("tab enter c", Comparison::Rows), Copied("tab tab enter c", Comparison::Rows)]),
+    (
+        "details",
+        &[Only("what it shows of one element stands in the rows of show switches, hosts, links and ports")],
+    ),
+    ("palette", &[Only("what is typed there is another action")]),
+    (
+        "filter",
+        &[
+            Copied("tab / leaf enter c", Comparison::Rows),
+            Copied(":filter space hosts>2 enter tab c", Comparison::Rows),
+        ],
+    ),
+    ("screen-1", &[Copied("2 1 tab c", Comparison::Rows)]),
+    ("screen-2", &[Copied("2 c", Comparison::Rows)]),
+    ("screen-3", &[Copied("2 f 3 c", Comparison::Whatif)]),
+    ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Comparison::Hops)]),
+    ("screen-5", &[Only("the verdict is one of a moment; another process sees another")]),
+    ("screen-6", &[Only("what would move follows from a verdict, which is one of a moment")]),
+    ("screen-7", &[Only("jobs of a simulated fabric are made up; jobs.rs compares the line of a list")]),
+    ("jobs", &[Only("who knows the jobs stands in the line of the list, which jobs.rs compares")]),
+    ("screen-8", &[Only("changes ended and pending are told by changes; applying.rs has its line")]),
+    ("apply", &[Only(CHANGE)]),
+    ("confirm", &[Only(CHANGE)]),
+    ("rollback", &[Only(CHANGE)]),
+    ("extend", &[Only(CHANGE)]),
+    ("move-back", &[Only(CHANGE)]),
+    ("disable", &[Only(CHANGE)]),
+    ("enable", &[Only(CHANGE)]),
+    ("screen-9", &[Only("what happened in a capture is told by capture info; a live session has no file")]),
+    ("watch", &[Only(SESSION)]),
+    ("pause", &[Only(TIME)]),
+    ("slower", &[Only(TIME)]),
+    ("faster", &[Only(TIME)]),
+    ("step-back", &[Only(TIME)]),
+    ("step", &[Only(TIME)]),
+    ("step-back-10", &[Only(TIME)]),
+    ("step-10", &[Only(TIME)]),
+    ("next-event", &[Only(TIME)]),
+    ("previous-event", &[Only(TIME)]),
+    ("at", &[Only(TIME)]),
+    ("bookmark", &[Only(SESSION)]),
+    ("note", &[Only("it is about what is recorded of this session's watch")]),
+    ("save", &[Only("what was watched is in this session alone; record writes what comes")]),
+    ("live", &[Only(TIME)]),
+    ("next-view", &[Copied("tab tab c", Comparison::Rows)]),
+    ("previous-view", &[Copied("shift-tab shift-tab c", Comparison::Rows)]),
+    ("up", &[Only(VIEW)]),
+    ("down", &[Only(VIEW)]),
+    ("page-up", &[Only(VIEW)]),
+    ("page-down", &[Only(VIEW)]),
+    ("first", &[Only(VIEW)]),
+    ("last", &[Only(VIEW)]),
+    ("left", &[Only(VIEW)]),
+    ("right", &[Only(VIEW)]),
+    ("sort", &[Copied("2 s s c", Comparison::Rows), Copied("2 :sort space efi enter c", Comparison::Rows)]),
+    ("reverse", &[Copied("tab s S c", Comparison::Rows), Copied("2 S c", Comparison::Rows)]),
+    (
+        "mark",
+        &[
+            Copied("2 down f C", Comparison::Whatif),
+            Copied(":mark space switch:spine-2 enter C", Comparison::Whatif),
+        ],
+    ),
+    ("clear-marks", &[Copied("2 f down f F C", Comparison::Whatif)]),
+    ("random", &[Copied(":random space 3 enter C", Comparison::Whatif)]),
+    ("select", &[Copied("2 / kind=switch-switch enter space down space f C", Comparison::Whatif)]),
+    ("undo", &[Copied("2 f down f z C", Comparison::Whatif)]),
+    (
+        "preview",
+        &[
+            Copied("2 f :preview space updn,minhop enter C", Comparison::Whatif),
+            Copied("2 f :preview space updn enter c", Comparison::Whatif),
+        ],
+    ),
+    (
+        "write-plan",
+        &[
+            Copied("2 f :preview space updn enter j w same.plan enter C", Comparison::Plan),
+            Copied("2 f :preview space updn enter j 1 :write-plan space same.plan enter C", Comparison::Plan),
+        ],
+    ),
+    (
+        "trace",
+        &[
+            Copied("tab tab t node24 enter c", Comparison::Hops),
+            Copied(":trace space node01 space node24 enter c", Comparison::Hops),
+        ],
+    ),
+    ("users", &[Copied("2 / kind=switch-switch enter down U c", Comparison::Rows)]),
+    ("from", &[Copied("4 enter node01 enter node24 enter b node02 enter c", Comparison::Hops)]),
+    ("to", &[Copied("4 enter node01 enter node24 enter e node20 enter c", Comparison::Hops)]),
+    ("copy-line", &[Only("it is what copies the line")]),
+    ("copy-last", &[Only("it is what copies the line")]),
+    ("look-again", &[Only("every command looks anew")]),
+    ("log", &[Only(SESSION)]),
+    ("redraw", &[Only(SESSION)]),
+    ("suspend", &[Only(SESSION)]),
+];
+
+#[test]
+fn every_action_has_a_line_or_a_reason() {
+    let table: BTreeSet<&str> = LINES.iter().map(|(id, _)| *id).collect();
+    let actions: BTreeSet<&str> = ACTIONS.iter().map(|action| action.id).collect();
+    assert_eq!(
+        table, actions,
+        "an action has neither a line that is compared nor a reason for none, or is gone"
+    );
+    for action in ACTIONS.iter().filter(|action| action.line.is_some()) {
+        let (_, lines) = LINES.iter().find(|(id, _)| *id == action.id).unwrap();
+        assert!(
+            lines.iter().all(|line| matches!(line, Copied(..))),
+            "{} prints a line: compare it",
+            action.id
+        );
+    }
+    for (id, lines) in LINES {
+        let said =
+            |line: &CopiedLine| matches!(line, Copied(..)) || matches!(line, Only(why) if !why.is_empty());
+        assert!(!lines.is_empty() && lines.iter().all(said), "{id}");
+    }
+}
+
+#[test]
+fn lines_do_what_their_actions_do() {
+    for (id, lines) in LINES {
+        for line in *lines {
+            let Copied(keys, same) = line else { continue };
+            let mut driver = open_session("sim:demo");
+            driver.press(keys);
+            let Some(line) = driver.copied.last().cloned() else {
+                panic!("{id}: {keys} copied nothing: {:?}", driver.state.messages)
+            };
+            compare(id, &driver, &line, *same);
+        }
+    }
+}
+
+fn compare(id: &str, driver: &TestSession, line: &str, same: Comparison) {
+    let state = &driver.state;
+    if let Comparison::Plan = same {
+        return compare_plans(id, driver, line);
+    }
+    let (exit, json) = carried_out(line);
+    match same {
+        Comparison::Rows => {
+            let column = state.current().listing(&state.known).unwrap().column(0).id.to_string();
+            let rows = json["rows"].as_array().unwrap_or_else(|| panic!("{id}: {line}: {json}"));
+            let printed: Vec<&str> = rows.iter().map(|row| row[&column].as_str().unwrap()).collect();
+            assert_eq!(printed, first_column(driver), "{id}: {line}");
+            assert!(exit == Exit::Done && !printed.is_empty(), "{id}: {line}");
+        }
+        Comparison::Hops => {
+            let printed = json["rows"].as_array().unwrap_or_else(|| panic!("{id}: {line}: {json}"));
+            let printed: Vec<&str> = printed.iter().map(|hop| hop["node"].as_str().unwrap()).collect();
+            assert_eq!(printed, hops(driver), "{id}: {line}");
+            assert!(exit == Exit::Done && !printed.is_empty(), "{id}: {line}");
+        }
+        Comparison::Whatif => {
+            let cost = state.known.cost.as_ref().unwrap_or_else(|| panic!("{id}: nothing was counted"));
+            assert_eq!(json["lost_until_reroute"], cost.lost.pairs, "{id}: {line}: {json}");
+            assert_eq!(json["cut_off_pairs"], cost.lost.critical, "{id}: {line}");
+            let marks = line.matches("--fail").count();
+            assert_eq!(marks, state.known.marks.len(), "{id}: {line}");
+            let engines = |of: &Value| -> BTreeSet<String> {
+                let rows = of["engines"].as_array().into_iter().flatten();
+                rows.map(|row| row["engine"].as_str().unwrap().to_owned()).collect()
+            };
+            let asked: BTreeSet<String> = state.engines().keys().map(|id| (*id).to_owned()).collect();
+            // A line that names none asks all of them.
+            assert!(asked.is_empty() || engines(&json) == asked, "{id}: {line}: {json}");
+        }
+        Comparison::Plan => unreachable!("compared above"),
+    }
+}
+
+/// The file of the line is put into a folder of its own.
+fn compare_plans(id: &str, driver: &TestSession, line: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("same.plan");
+    let (before, name) = line.rsplit_once(' ').unwrap();
+    assert_eq!(name, "same.plan", "{id}: {line}: {:?}", driver.state.messages);
+    carried_out(&format!("{before} {}", file.display()));
+    let mut by_line: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let (_, text) = driver.written.last().unwrap_or_else(|| panic!("{id}: no plan was written"));
+    let mut by_console: Value = serde_json::from_str(text).unwrap();
+    // The lines of a change in steps name plans beside the one plan, which lies in another folder.
+    if let Some(staged) = by_line["transition"]["staged"].as_object_mut() {
+        let commands = staged["commands"].as_array_mut().unwrap();
+        let prefix = format!("{}/", folder.path().display());
+        for command in commands {
+            *command = command.as_str().unwrap().replace(&prefix, "").into();
+        }
+        // The hash is over these too.
+        by_line["hash"] = by_console["hash"].take();
+        by_console["hash"] = by_line["hash"].clone();
+    }
+    assert_eq!(by_line, by_console, "{id}: {line}");
+}
+
+/// What was done last is offered once there is something.
+#[test]
+fn nothing_done_copies_nothing() {
+    let mut driver = open_session("sim:demo");
+    driver.press("C");
+    assert!(driver.copied.is_empty());
+    let said = &driver.state.messages.last().unwrap().text;
+    assert!(said.contains("nothing was marked, asked or written"), "{said}");
+    driver.send_input(SessionInput::Tick);
+}

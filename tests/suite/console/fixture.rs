@@ -1,0 +1,96 @@
+//! A session in a test: a fabric, keys, and what stands on the screen.
+
+use std::path::Path;
+
+use fabdeck::console::{Appearance, ColorDepth, Symbols, Theme, draw};
+use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
+use fabdeck::session::Snapshot;
+use fabdeck::session::interactive::{SessionState, Size, TestSession};
+use fabdeck_fabric::NameMap;
+use fabdeck_mad::access::{NoObserver, ReadOptions};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (40, 12)];
+
+/// What a source shows, tables included.
+pub fn look(source: &str) -> Snapshot {
+    look_at(source, ReadOptions { tables: true, ..ReadOptions::default() })
+}
+
+pub fn look_at(source: &str, wanted: ReadOptions) -> Snapshot {
+    let mut opened = LocalSystemAccess::default().open(source, &SourceOptions::default()).unwrap();
+    let observation = opened.observe(wanted, &mut NoObserver).unwrap();
+    Snapshot::new(source, observation, &NameMap::default())
+}
+
+pub fn open_session(source: &str) -> TestSession {
+    TestSession::open(look(source), Size { width: 80, height: 24 })
+}
+
+pub fn appearance(theme: &str, depth: ColorDepth) -> Appearance {
+    Appearance { theme: Theme::built_in(theme, depth).unwrap(), signs: Symbols::UNICODE }
+}
+
+pub fn frame(state: &SessionState, appearance: &Appearance) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, state.size.width, state.size.height));
+    draw(state, appearance, &mut buffer);
+    buffer
+}
+
+/// The signs of a frame, a line each.
+pub fn text(buffer: &Buffer) -> String {
+    let row = |y| {
+        let signs: String = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
+        signs.trim_end().to_owned() + "\n"
+    };
+    (0..buffer.area.height).map(row).collect()
+}
+
+/// The styles of a frame: runs of cells that are not as plain text is, row by row.
+pub fn styles(buffer: &Buffer, plain: Style) -> String {
+    let mut said = String::new();
+    for y in 0..buffer.area.height {
+        let mut x = 0;
+        while x < buffer.area.width {
+            let style = buffer[(x, y)].style();
+            let begin = x;
+            while x < buffer.area.width && buffer[(x, y)].style() == style {
+                x += 1;
+            }
+            let normal = Style::reset().patch(plain);
+            let bare = style == normal || style == Style::reset();
+            if !bare {
+                let color = |color: Option<ratatui::style::Color>| {
+                    color.map_or_else(String::new, |color| color.to_string())
+                };
+                said.push_str(&format!(
+                    "{y}:{begin}-{} {} {} {:?}\n",
+                    x - 1,
+                    color(style.fg),
+                    color(style.bg.filter(|bg| Some(*bg) != plain.bg)),
+                    style.add_modifier
+                ));
+            }
+        }
+    }
+    said
+}
+
+/// A look at nothing: why it could not be taken.
+pub fn failed(why: &str) -> TestSession {
+    TestSession::with_snapshot(Err(why.to_owned()), Size { width: 80, height: 24 })
+}
+
+pub fn shared(look: Snapshot) -> TestSession {
+    TestSession::open(look, Size { width: 80, height: 24 })
+}
+
+/// Golden frames lie beside those of other tests.
+pub fn golden(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("FABDECK_ROOT")).join("tests/suite/snapshots/console"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}

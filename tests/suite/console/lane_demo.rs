@@ -1,0 +1,103 @@
+//! The demo's lane migration from end to end: its traffic, the agents of its hosts, and a console that applies, confirms
+//! and moves back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fabdeck::script::{ChangeOptions, ConsoleChanges, LocalSystemAccess, SourceOptions, SystemAccess};
+use fabdeck::session::interactive::{ChangerBox, Size, Sweeper, TestSession, WriteAccess, read_sweep};
+use fabdeck::session::{LaneStatus, Snapshot};
+use fabdeck_change::ChangePhase;
+use fabdeck_mad::access::{NoObserver, ReadOptions};
+use tempfile::TempDir;
+
+use super::watches::{EVERY, shown, swept};
+
+/// A console on the demo with its traffic; its simulator lives in this process, and a sweep lets its time pass.
+fn demo() -> (TestSession, TempDir) {
+    let state = tempfile::tempdir().unwrap();
+    let machine = LocalSystemAccess::default().with_persistent_simulators().with_state(state.path());
+    let mut source = machine.open("sim:demo", &SourceOptions::default()).unwrap();
+    let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
+    let look =
+        Snapshot::new("sim:demo", source.observe(wanted, &mut NoObserver).unwrap(), &Default::default());
+    let given = ("sim:demo", &ChangeOptions::default(), true);
+    let clerk = ConsoleChanges::new(Arc::new(machine), given, Arc::new(|| panic!("a guard had a bug")));
+    clerk.set_snapshot(&Arc::new(look.clone()));
+    let mut known = look.clone();
+    let sweep = move |not_before: Duration| {
+        read_sweep(source.as_mut(), &mut known, not_before, &mut NoObserver)
+            .map_err(|error| error.to_string())
+    };
+    let changing = (ChangerBox(Box::new(clerk)), WriteAccess::Simulated);
+    let size = Size { width: 160, height: 50 };
+    (TestSession::open_watching_changing(look, (Sweeper(Box::new(sweep)), EVERY), changing, size), state)
+}
+
+/// Ticks a second that all hosts wait, and which of them are held up.
+fn waiting(driver: &TestSession) -> (f64, Vec<String>) {
+    let reading = driver.state.known.watch.reading.as_ref().unwrap();
+    let look = driver.state.known.look.as_ref().unwrap();
+    let held = reading.watched.verdict.congested_adapters.iter();
+    let names = held.clone().map(|held| look.port_name(held.at.port)).collect();
+    (held.map(|held| held.at.congestion).sum(), names)
+}
+
+/// Lets time pass until a change is in that state; guards run beside the session.
+fn wait_for_phase(driver: &mut TestSession, number: u64, phase: ChangePhase) {
+    let since = Instant::now();
+    let stands = |driver: &TestSession| {
+        let changes = driver.state.known.changes.rows().to_vec();
+        changes.into_iter().find(|row| row.number == number).map(|row| row.state)
+    };
+    while stands(driver) != Some(phase) {
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}: {}", stands(driver), shown(driver));
+        std::thread::sleep(Duration::from_millis(20));
+        driver.advance_ms(100);
+    }
+}
+
+/// Flows by how they stand, as Lanes shows them.
+fn flows(driver: &TestSession, standing: LaneStatus) -> usize {
+    let lanes = driver.state.known.lanes.state.as_ref().unwrap();
+    lanes.spots.iter().flat_map(|spot| &spot.flows).filter(|flow| flow.standing == standing).count()
+}
+
+const WRITERS: [&str; 6] = ["login1", "node02", "node04", "node06", "node12", "node18"];
+
+/// Writers wait before and after, for the storage host takes in no more than it did; whoever sends to others over the
+/// same cables waits with them until the writers have a lane of their own, and waits again when they are back.
+#[test]
+fn waiting_falls_when_flows_move_and_comes_back_with_them() {
+    let (mut driver, _state) = demo();
+    swept(&mut driver, 6);
+    driver.press("6");
+    swept(&mut driver, 1);
+    let (before, held) = waiting(&driver);
+    assert!(held.len() >= 14 && held.iter().any(|name| name.starts_with("node01 ")), "{held:?}");
+    assert!(flows(&driver, LaneStatus::Proposed) >= 14, "{}", shown(&driver));
+    assert!(!shown(&driver).contains("before the move"), "{}", shown(&driver));
+
+    driver.press("a tab enter");
+    wait_for_phase(&mut driver, 1, ChangePhase::Applied);
+    swept(&mut driver, 4);
+    let (after, held) = waiting(&driver);
+    let names: BTreeSet<&str> = held.iter().filter_map(|name| name.split(' ').next()).collect();
+    assert_eq!(names, WRITERS.into(), "{}", shown(&driver));
+    assert!(after < before / 2.0, "{before} {after}");
+    assert!(flows(&driver, LaneStatus::InForce) >= 14, "{}", shown(&driver));
+    let words = "; now: 6 hosts, ";
+    assert!(shown(&driver).contains("held up before the move: 14 hosts, "), "{}", shown(&driver));
+    assert!(shown(&driver).contains(words), "{}", shown(&driver));
+
+    driver.press("y tab enter");
+    wait_for_phase(&mut driver, 1, ChangePhase::Confirmed);
+    // One action takes all of them back, and asks before it writes.
+    driver.press("B tab enter");
+    wait_for_phase(&mut driver, 2, ChangePhase::Applied);
+    swept(&mut driver, 4);
+    let (back, held) = waiting(&driver);
+    assert!(back > before * 0.9 && held.len() >= 14, "{before} {after} {back}: {held:?}");
+    assert_eq!(flows(&driver, LaneStatus::InForce), 0, "{}", shown(&driver));
+}

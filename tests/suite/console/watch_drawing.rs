@@ -1,0 +1,90 @@
+//! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
+
+use fabdeck::console::{ColorDepth, Role};
+use fabdeck::session::interactive::{SessionInput, Size, TestSession};
+use fabdeck_fabric::PortNum;
+use fabdeck_fabric::observe::Counter;
+
+use super::fixture::{appearance, frame, text};
+use super::watches::{WAIT, counted, incast, messages, node, shown, swept, watching};
+
+/// What every port did stays over another look, which is what follows an apply; and the verdict until the next.
+#[test]
+fn history_stays_over_a_look() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    let levels = |driver: &TestSession| {
+        let leaf = node(driver.state.snapshot().unwrap(), "rack1-leaf");
+        let port = driver.state.snapshot().unwrap().fabric().port_of(leaf, PortNum(2)).unwrap();
+        driver.state.known.watch.history.port_levels(port, 100).collect::<Vec<_>>()
+    };
+    let before = levels(&driver);
+    assert!(!before.is_empty());
+    driver.press("5 r").send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
+    assert_eq!((driver.state.known.watch.sweeps, levels(&driver)), (0, before.clone()));
+    let seen = shown(&driver);
+    assert!(seen.contains("hot-spot") && seen.contains("before the source was read again"), "{seen}");
+    swept(&mut driver, 3);
+    assert!(shown(&driver).contains("3 sweeps since"), "{}", shown(&driver));
+    let after = levels(&driver);
+    assert!(after.len() > before.len() && after.starts_with(&before), "{after:?}");
+    assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", messages(&driver));
+}
+
+/// Bars grow with the share of time, and nothing of a row that waits 0 % is in a colour that says otherwise.
+#[test]
+fn waiting_is_drawn_by_its_share_of_time() {
+    fn shares(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        // A tick of the demo is 0.32 ns: 0.06, 29 and 90 percent of the time.
+        vec![
+            ("rack1-leaf", 2, WAIT, 2_000_000 * second),
+            ("node10 mlx5_0", 1, WAIT, 900_000_000 * second),
+            ("node11 mlx5_0", 1, WAIT, 2_800_000_000 * second),
+        ]
+    }
+    let mut driver = watching(shares);
+    swept(&mut driver, 4);
+    driver.press("5").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    let looks = appearance("dark", ColorDepth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    for (name, percent, bars) in
+        [("rack1-leaf[2]", " 0", "▁▁▁"), ("node10", " 29", "▄▄▄"), ("node11", " 90", "███")]
+    {
+        let (y, line) = all.lines().enumerate().skip(4).find(|(_, line)| line.contains(name)).unwrap();
+        assert!(line.contains(bars) && line.contains(percent), "{name}: {all}");
+        let x = line.chars().position(|sign| bars.starts_with(sign)).unwrap();
+        let hot = [Role::Heat2, Role::Heat3].map(|role| looks.theme.style(role).fg);
+        let colour = buffer[(x as u16, y as u16)].style().fg;
+        assert_eq!(hot.contains(&colour), name == "node11", "{name}: {colour:?}");
+    }
+}
+
+/// Errors beyond their threshold are told where the fabric is looked at, not on one screen alone.
+#[test]
+fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
+    let mut driver = watching(incast);
+    let leaf = |driver: &TestSession| {
+        let id = node(driver.state.snapshot().unwrap(), "rack2-leaf");
+        driver.state.known.ailing.node(id)
+    };
+    assert_eq!(leaf(&driver), "");
+    swept(&mut driver, 8);
+    assert_eq!(leaf(&driver), "a link has errors");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    let tree = shown(&driver);
+    assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
+    driver.press("2 :sort space errors_per_hour enter down");
+    let looks = appearance("dark", ColorDepth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    let errors = |row: u16| {
+        let heading = all.lines().nth(2).unwrap();
+        let begin = heading[..heading.find("ERR/H").unwrap()].chars().count() as u16;
+        let digit = |x: &u16| buffer[(*x, row)].symbol().bytes().all(|sign| sign.is_ascii_digit());
+        let x = (begin - 1..begin + 6).find(digit).unwrap();
+        buffer[(x, row)].style().fg
+    };
+    assert_eq!(errors(3), looks.theme.style(Role::Warning).fg, "{all}");
+    assert_ne!(errors(5), looks.theme.style(Role::Warning).fg, "{all}");
+}
