@@ -1,5 +1,6 @@
 //! A session in a test: a fabric, keys, and what stands on the screen.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fabdeck::console::{Appearance, ColorDepth, Symbols, Theme, draw};
@@ -10,7 +11,7 @@ use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (40, 12)];
 
@@ -48,9 +49,11 @@ pub fn text(buffer: &Buffer) -> String {
     (0..buffer.area.height).map(row).collect()
 }
 
-/// The styles of a frame: runs of cells that are not as plain text is, row by row.
+/// The styles of a frame, a line each: how many cells and runs of cells have it, and a checksum of where these stand.
+/// Cells of plain text have no line.
 pub fn styles(buffer: &Buffer, plain: Style) -> String {
-    let mut said = String::new();
+    let plain_cell = Style::reset().patch(plain);
+    let mut styles: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
     for y in 0..buffer.area.height {
         let mut x = 0;
         while x < buffer.area.width {
@@ -59,23 +62,26 @@ pub fn styles(buffer: &Buffer, plain: Style) -> String {
             while x < buffer.area.width && buffer[(x, y)].style() == style {
                 x += 1;
             }
-            let normal = Style::reset().patch(plain);
-            let bare = style == normal || style == Style::reset();
-            if !bare {
-                let color = |color: Option<ratatui::style::Color>| {
-                    color.map_or_else(String::new, |color| color.to_string())
-                };
-                said.push_str(&format!(
-                    "{y}:{begin}-{} {} {} {:?}\n",
-                    x - 1,
-                    color(style.fg),
-                    color(style.bg.filter(|bg| Some(*bg) != plain.bg)),
-                    style.add_modifier
-                ));
+            if style != plain_cell && style != Style::reset() {
+                let (cells, runs, places) = styles.entry(style_name(style, plain)).or_default();
+                *cells += usize::from(x - begin);
+                *runs += 1;
+                places.push_str(&format!("{y}:{begin}-{}\n", x - 1));
             }
         }
     }
-    said
+    let line = |(style, (cells, runs, places)): (String, (usize, usize, String))| {
+        let checksum = crc32fast::hash(places.as_bytes());
+        format!("{style}: {cells} cells, {runs} runs, {checksum:08x}\n")
+    };
+    styles.into_iter().map(line).collect()
+}
+
+/// Colour, background where it is not that of plain text, and modifiers.
+fn style_name(style: Style, plain: Style) -> String {
+    let name = |color: Option<Color>| color.map_or_else(String::new, |color| color.to_string());
+    let background = name(style.bg.filter(|background| Some(*background) != plain.bg));
+    format!("{} {background} {:?}", name(style.fg), style.add_modifier)
 }
 
 /// A look at nothing: why it could not be taken.
