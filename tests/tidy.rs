@@ -5,18 +5,26 @@
 
 #[path = "tidy/architecture.rs"]
 mod architecture;
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/manifests.rs"]
 mod manifests;
 #[path = "tidy/named_tests.rs"]
 mod named_tests;
+#[path = "tidy/prose.rs"]
+mod prose;
 #[path = "tidy/rules.rs"]
 mod rules;
+#[path = "tidy/shrinking.rs"]
+mod shrinking;
 #[path = "tidy/source.rs"]
 mod source;
 #[path = "tidy/tree.rs"]
 mod tree;
+#[path = "tidy/type_names.rs"]
+mod type_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +32,7 @@ use std::path::{Path, PathBuf};
 use architecture::Architecture;
 use imports::Place;
 use manifests::Manifest;
+use shrinking::ShrinkingList;
 use source::{Offence, Source};
 use tree::Tree;
 
@@ -82,6 +91,17 @@ fn floor(path: &str, architecture: &Architecture) -> Option<u8> {
 fn none(offences: Vec<Offence>) {
     let list: Vec<String> = offences.iter().map(ToString::to_string).collect();
     assert!(list.is_empty(), "{} offences:\n{}", list.len(), list.join("\n"));
+}
+
+/// Compares what is there with a list that may only shrink.
+#[track_caller]
+fn only_shrinks(list: &str, found: &BTreeMap<String, usize>) {
+    let path = format!("tests/tidy/lists/{list}.txt");
+    let known = ShrinkingList::read(&path, &text(&path));
+    if std::env::var_os("FABDECK_UPDATE_DOCS").is_some() {
+        std::fs::write(repository().join(&path), known.shrunk(found)).unwrap();
+    }
+    none(ShrinkingList::read(&path, &text(&path)).offences(found));
 }
 
 #[test]
@@ -167,6 +187,30 @@ fn refused_words_are_absent() {
             .flat_map(|source| rules::words(source, floor(&source.path, &architecture)))
             .collect(),
     );
+}
+
+#[test]
+fn words_without_a_meaning_shrink() {
+    let sources = sources();
+    let below_src = sources.values().map(|source| (source.path.clone(), prose::in_source(source)));
+    let pages =
+        files("docs").into_iter().filter(|path| path.ends_with(".md")).chain(["README.md".to_owned()]);
+    let pages = pages.map(|path| (path.clone(), prose::in_page(&text(&path))));
+    only_shrinks("words", &below_src.chain(pages).filter(|(_, count)| *count > 0).collect());
+}
+
+#[test]
+fn public_types_have_names_of_their_own() {
+    let sources = sources();
+    let product = sources.values().filter(|source| source.path.starts_with("src/"));
+    only_shrinks("type_names", &type_names::repeated(product));
+}
+
+#[test]
+fn circles_of_imports_shrink() {
+    let (sources, architecture) = (sources(), architecture());
+    let trees = architecture.needs.keys().map(|krate| Tree::follow(&format!("src/{krate}/lib.rs"), &sources));
+    only_shrinks("circles", &trees.flat_map(|tree| circles::circles(&tree, &sources)).collect());
 }
 
 #[test]

@@ -33,9 +33,30 @@ pub fn imports(source: &Source, place: Option<Place>, architecture: &Architectur
     offences
 }
 
+/// The paths that a source's own code takes inside its crate, each from the crate's root on. Tests do not count.
+pub fn paths_inside(source: &Source, module: &[String]) -> Vec<Vec<String>> {
+    let own = paths(&source.code()).into_iter();
+    let own = own.filter(|named| !source.lines.get(named.line).is_some_and(|line| line.test));
+    own.filter_map(|named| from_root(&named, module)).collect()
+}
+
+fn from_root(named: &NamedPath, module: &[String]) -> Option<Vec<String>> {
+    let (first, rest) = named.path.split_first()?;
+    if first == "crate" {
+        return Some(rest.to_vec());
+    }
+    let supers =
+        named.path.iter().skip_while(|name| *name == "self").take_while(|name| *name == "super").count();
+    let from = usize::from(first == "self") + supers;
+    let up = supers.saturating_sub(named.inside);
+    let base = module.get(..module.len().checked_sub(up)?)?;
+    let below = named.path.get(from..)?;
+    Some(base.iter().chain(below).cloned().collect())
+}
+
 /// A path as written, with its line and the number of inline modules around it.
 #[derive(Debug, PartialEq, Eq)]
-struct Named {
+struct NamedPath {
     path: Vec<String>,
     line: usize,
     inside: usize,
@@ -44,7 +65,7 @@ struct Named {
 /// The crate that a path leads into, with the path's name at that crate's root. `None` if the path stays in the
 /// file's own module.
 fn target<'a>(
-    named: &'a Named,
+    named: &'a NamedPath,
     place: Option<Place<'a>>,
     architecture: &Architecture,
 ) -> Option<(&'a str, &'a str)> {
@@ -72,7 +93,7 @@ fn target<'a>(
 
 /// All paths that begin with `crate`, `super`, `self` or a crate of the workspace, and all that follow `use`, with
 /// nested `use` trees expanded.
-fn paths(code: &str) -> Vec<Named> {
+fn paths(code: &str) -> Vec<NamedPath> {
     let tokens = tokens(code);
     let mut found = Vec::new();
     let mut modules: Vec<usize> = Vec::new();
@@ -127,7 +148,7 @@ fn begins_path(tokens: &[Token], at: usize) -> bool {
 const KEYWORDS: &[&str] = &["as", "dyn", "for", "impl", "in", "mut", "return", "use"];
 
 /// Follows one path from a token on, also into braces; returns the token after it.
-fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Named>) -> usize {
+fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<NamedPath>) -> usize {
     let kept = prefix.len();
     let mut line = tokens.get(at).map_or(0, |token| token.1);
     loop {
@@ -161,7 +182,7 @@ fn spread(tokens: &[Token], mut at: usize, prefix: &mut Vec<String>, found: &mut
         at += 2;
     }
     if prefix.len() > kept {
-        found.push(Named { path: prefix.clone(), line, inside: 0 });
+        found.push(NamedPath { path: prefix.clone(), line, inside: 0 });
     }
     prefix.truncate(kept);
     at
