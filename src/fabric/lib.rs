@@ -20,9 +20,9 @@
 //!
 //! ```
 //! use fabdeck_fabric::NodeKind;
-//! use fabdeck_fabric::generate::{GenerateError, Spec, generate};
+//! use fabdeck_fabric::generate::{GenerateError, FabricSpec, generate};
 //!
-//! let spec: Spec = "kary,k=4,n=2".parse()?;
+//! let spec: FabricSpec = "kary,k=4,n=2".parse()?;
 //! let fabric = generate(&spec)?.fabric;
 //! assert_eq!(fabric.switch_count(), 8);
 //! assert_eq!(fabric.count(NodeKind::ChannelAdapter), 16);
@@ -32,7 +32,8 @@
 //! # A fabric node by node, and a failure
 //!
 //! ```
-//! use fabdeck_fabric::{Element, FabricBuilder, Faults, Guid, NameMap, Names, NodeFacts, NodeKind, PortNum, SwitchGraph};
+//! use fabdeck_fabric::{Element, FabricBuilder, Faults, Guid, NameMap, Names};
+//! use fabdeck_fabric::{NodeFacts, NodeKind, PortNum, SwitchGraph};
 //!
 //! let mut builder = FabricBuilder::new();
 //! let mut switches = Vec::new();
@@ -54,7 +55,7 @@
 //! let names = Names::new(&fabric, &NameMap::default());
 //! let mut faults = Faults::new();
 //! faults.mark(Element::find(&fabric, &names, "switch:leaf-1")?);
-//! let (_, components) = SwitchGraph::new(&fabric, &faults).parts();
+//! let (_, components) = SwitchGraph::new(&fabric, &faults).components();
 //! assert_eq!(components, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

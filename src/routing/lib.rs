@@ -9,26 +9,26 @@
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
 //! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
-//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or a [`EngineRefusal`] with its reason. The
-//! crate does no I/O. The same input gives the same routes, whatever the number of threads.
+//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
+//! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
 //! # Routes of a fabric by name
 //!
 //! ```
 //! use fabdeck_fabric::Faults;
-//! use fabdeck_fabric::generate::{Spec, generate};
-//! use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-//! use fabdeck_routing::{NoPulse, Problem, Request, engine, run};
+//! use fabdeck_fabric::generate::{FabricSpec, generate};
+//! use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+//! use fabdeck_routing::{NoProgress, Problem, Request, find_engine, run_engine};
 //!
-//! let spec: Spec = "torus,dims=4x4".parse()?;
+//! let spec: FabricSpec = "torus,dims=4x4".parse()?;
 //! let (fabric, faults) = (generate(&spec)?.fabric, Faults::new());
 //! let problem = Problem::new(&fabric, &faults);
-//! let nue = engine("nue").expect("the registry has nue");
+//! let nue = find_engine("nue").expect("the registry has nue");
 //! let request = Request { lanes: 2, ..Request::default() };
-//! let answer = run(nue, &problem, &request, None, &NoPulse)?;
+//! let answer = run_engine(nue, &problem, &request, None, &NoProgress)?;
 //!
-//! let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
-//! let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
+//! let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
+//! let certificate = certify(&problem, &answer.routes, &scope, &NoProgress)?;
 //! assert_eq!(certificate.deadlock_free, Some(true));
 //! assert_eq!(certificate.lost.total(), 0);
 //! println!("busiest channel: {} paths", certificate.edge_forwarding_index.max);
@@ -41,8 +41,8 @@
 //!
 //! ```
 //! use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum};
-//! use fabdeck_routing::certificate::{LaneKnowledge, Scope, certify};
-//! use fabdeck_routing::{NoPulse, Problem, Request, engine, run};
+//! use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
+//! use fabdeck_routing::{NoProgress, Problem, Request, find_engine, run_engine};
 //!
 //! let mut builder = FabricBuilder::new();
 //! let mut ring = Vec::new();
@@ -61,10 +61,10 @@
 //!
 //! let problem = Problem::new(&fabric, &faults);
 //! let request = Request { lanes: 1, ..Request::default() };
-//! let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+//! let scope = RouteScope { switches: false, lanes: LaneKnowledge::Known };
 //! let deadlock_free = |name: &str| {
-//!     let answer = run(engine(name).expect("a known engine"), &problem, &request, None, &NoPulse)?;
-//!     Ok::<_, fabdeck_routing::Refusal>(certify(&problem, &answer.routes, &scope, &NoPulse)?.deadlock_free)
+//!     let answer = run_engine(find_engine(name).expect("a known engine"), &problem, &request, None, &NoProgress)?;
+//!     Ok::<_, fabdeck_routing::EngineRefusal>(certify(&problem, &answer.routes, &scope, &NoProgress)?.deadlock_free)
 //! };
 //! assert_eq!(deadlock_free("minhop")?, Some(false));
 //! assert_eq!(deadlock_free("nue")?, Some(true));
