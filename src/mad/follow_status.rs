@@ -8,7 +8,7 @@
 //! 24  0 ..  number of the notice (4)  both ways
 //!     4  5  LID of the hot-spot, or 0 both ways
 //!     6     1: back to the fast lane  both ways
-//!     7     how far: `Standing`       answer
+//!     7     how far: `FollowStatus`   answer
 //!     8  9  flows that moved          answer
 //!    10     service level             both ways
 //! ```

@@ -4,7 +4,7 @@
 //! - In each connected part one switch becomes the root of the subtree: the one from which most tops are reached by
 //!   going up (algorithm 1 takes the first leaf that reaches all), with the fewest forks above it; never the switch of the
 //!   subnet manager while another serves as well.
-//! - A pair without a path up and down goes down the subtree and up again (algorithm 2). `updown/order.rs` says which
+//! - A pair without a path up and down goes down the subtree and up again (algorithm 2). `updown/updown_order.rs` says which
 //!   turns that takes, and what becomes of switches that the subtree does not serve.
 
 use std::cmp::Reverse;
@@ -95,7 +95,7 @@ type RootMerit = (usize, Reverse<usize>, bool, bool, bool);
 /// hosts, the lowest GUID among equals.
 ///
 /// Where a switch above the root stands over two others there, paths that come up by one of them must not go down by the
-/// other (`updown/order.rs`). With the root higher up, on a line board of a director for one, there are fewer such
+/// other (`updown/updown_order.rs`). With the root higher up, on a line board of a director for one, there are fewer such
 /// switches, or none.
 pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &UpDownOrder) -> Vec<u32> {
     let (part, parts) = problem.graph.components();

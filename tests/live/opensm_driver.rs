@@ -1,5 +1,5 @@
 //! Plans through a real OpenSM over ibsim and back, and OpenSM's behaviour with files that it should never get. As in
-//! `discovered`, the driver runs in a process with ibsim's library preloaded. Each part is another process, so a
+//! `discovery`, the driver runs in a process with ibsim's library preloaded. Each part is another process, so a
 //! rollback knows only what is on the disk.
 
 use std::collections::BTreeSet;

@@ -119,8 +119,8 @@ pub trait Driver {
         false
     }
 
-    /// Restores the old values of parts that hold what the steps wrote, or what devices made of it. `told` gets the
-    /// number of settled steps.
+    /// Restores the old values of parts that hold what the steps wrote, or what devices made of it. The callback gets
+    /// the number of settled steps.
     fn roll_back(
         &mut self,
         steps: &[WriteStep],

@@ -135,7 +135,7 @@ pub(super) struct GuardRun<'a> {
     pub unheard: bool,
     /// Whether certainly nothing was written.
     pub untouched: bool,
-    /// Whether no part has told yet that the guard before did not begin to roll the change back.
+    /// Whether no part answered after a takeover, so that a rollback by the guard before may have begun.
     pub return_unknown: bool,
     /// Whether the change ended because hosts did not leave the base LIDs.
     unanswered: bool,

@@ -59,7 +59,7 @@ fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[P
     let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
     routes.lanes = plan.lanes_of(fabric, &routes);
     let scope = RouteScope { switches: plan.scope.switches, lanes: LaneKnowledge::Known };
-    // `NoPulse` never cancels, so the computation ends.
+    // `NoProgress` never cancels, so the computation ends.
     let Ok(judged) = certify(&problem, &routes, &scope, &NoProgress) else {
         return RoutingDefects::default();
     };

@@ -10,7 +10,7 @@ pub enum ColorDepth {
     True,
 }
 
-/// The sixteen colours of the first terminals. `XTERM` has those of most terminals today.
+/// The sixteen colours of the first terminals. `XTERM_COLORS` has those of most terminals today.
 const ANSI_COLORS: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (170, 0, 0)),

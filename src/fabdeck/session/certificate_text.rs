@@ -426,7 +426,7 @@ pub fn group_names(groups: &GroupDamage) -> Vec<String> {
     groups.cut.iter().take(MAX_NAMED_GROUPS).map(|group| format!("0x{group:04x}")).collect()
 }
 
-/// Text for broken groups: `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
+/// Text for broken groups: their number of all multicast groups, what mends them, and their first names.
 pub fn groups_line(groups: &GroupDamage) -> String {
     let GroupDamage { known, cut } = groups;
     if cut.is_empty() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{FieldKind, Snapshot, Value};
 
-/// Fields whose digits are a name and no amount: nobody looks for LID 12,345.
+/// Fields whose digits are a name and no amount: a LID is written 12345, never 12,345.
 const DIGITS_THAT_NAME: [&str; 4] = ["lid", "top_lid", "number", "moment"];
 
 /// The part of a field's description that needs no row.

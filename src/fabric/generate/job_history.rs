@@ -5,7 +5,7 @@
 //! - several jobs run at any time, and a host runs one of them;
 //! - more than half of the jobs are on several switches (66 % on Taurus and 50 % on TSUBAME2, the paper says; 60 % here);
 //! - full use of the system goes before locality, so jobs lie scattered over what others left;
-//! - samples are ten minutes apart, over a month; the largest job that is told of had 200 hosts for a day.
+//! - samples are ten minutes apart, over a month; the largest job that the paper names had 200 hosts for a day.
 //!
 //! What it does not tell, and is assumed:
 //! - hosts are given out in the order of their switches, the first that are free; jobs start in the order in which they came;

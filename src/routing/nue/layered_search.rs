@@ -21,7 +21,7 @@ const MAX_RESCUES: usize = 3;
 /// Layers that tell which escape paths suit the fabric.
 const TRIAL_LAYERS: usize = 2;
 
-/// Trees are made again until one part in so many of them did not take one part in `WORTH` from the busiest channel.
+/// Trees are made again until one part in so many of them did not take one part in `MIN_GAIN` from the busiest channel.
 const PATIENCE: usize = 4;
 const MIN_GAIN: u64 = 64;
 

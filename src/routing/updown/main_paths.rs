@@ -17,7 +17,7 @@ const TURN_GROUPS: u8 = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DestinationGroup {
     pub switch: u32,
-    /// Among the sequence of `Ladders`.
+    /// Among the sequence of `MainPaths`.
     pub first: u32,
     pub end: u32,
 }

@@ -11,7 +11,7 @@ type HopBits = [u64; 4];
 pub(super) struct ReachSlot {
     /// Steps up; `u16::MAX` for a switch that is not above.
     pub steps: u16,
-    /// The one hop that leads there, `MANY` when there are more.
+    /// The one hop that leads there, `SEVERAL` when there are more.
     pub only: u8,
     /// How many hops lead there, and where they begin among `ways`.
     count: u8,

@@ -32,7 +32,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("man", "says nothing of a fabric"),
 ];
 
-/// Ways in which a command is asked where its bare name is not all: words that `Given` knows stand in braces.
+/// Ways in which a command is asked where its bare name is not all: words that `CaseValues` knows stand in braces.
 const WAYS: &[(&str, &[&[&str]])] = &[
     ("show tables", &[&[], &["{switch}"]]),
     ("show counters", &[&[], &["--format", "prometheus"]]),

@@ -35,10 +35,10 @@ use CopiedLine::{Copied, Only};
 const VIEW: &str = "it moves within what is shown; the line of what is shown stays the same";
 const SESSION: &str = "it is about the session, not about the fabric";
 
-/// `replaying.rs` compares these.
+/// `replays.rs` compares these.
 const TIME: &str = "it leads to another moment; the lines of all screens have it as --at";
 
-/// `applying.rs` compares these.
+/// `apply_dialog.rs` compares these.
 const CHANGE: &str = "the fabric is another afterwards, so that it cannot be done twice and compared";
 
 const LINES: &[(&str, &[CopiedLine])] = &[
