@@ -43,14 +43,11 @@ pub const LIMITS: &[(&str, usize)] = &[
     ("nodes of a fabric", MAX_NODES),
     ("ports of a fabric", topology::MAX_PORTS),
     ("samples of a sweep", counters::MAX_SWEEP_SAMPLES),
-    ("values of a sweep that one record holds", counters::MAX_RECORD_VALUES),
-    (
-        "values of a sample on the average, where a sweep has more than one record holds",
-        counters::MAX_MEAN_VALUES,
-    ),
+    ("values of a sweep in one record", counters::MAX_RECORD_VALUES),
+    ("values of a sample on average, in a sweep of several records", counters::MAX_MEAN_VALUES),
     ("values of a sweep in all", counters::MAX_SWEEP_VALUES),
-    ("paths whose service levels are held", path_levels::MAX_PATHS),
-    ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MAX_VENDOR_NAME_BYTES),
+    ("paths with a service level", path_levels::MAX_PATHS),
+    ("bytes of the names of vendor counters in a sweep", counters::MAX_VENDOR_NAME_BYTES),
 ];
 
 /// Whether a file begins with a lead. Its first bytes are text, which is enough to recognize it.

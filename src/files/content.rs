@@ -81,14 +81,14 @@ pub fn ends_early<'a>(fabric: &Fabric, mut notes: impl Iterator<Item = (&'a str,
     let of_cables = |text: &str| {
         text.split([' ', ';']).any(|word| matches!(word, "NODES" | "SWITCHES" | "PORTS" | "LINKS"))
     };
-    let unheard = |kind: NodeKind| {
+    let unanswered = |kind: NodeKind| {
         fabric.nodes().filter(move |(_, node)| node.facts.kind == kind).map(|(_, node)| !node.facts.answered)
     };
     notes.any(|(code, text)| match code {
         UNRECORDED_NODE => {
-            let mut adapters = unheard(NodeKind::ChannelAdapter).peekable();
-            unheard(NodeKind::Switch).any(|unheard| unheard)
-                || adapters.peek().is_some() && adapters.all(|unheard| unheard)
+            let mut adapters = unanswered(NodeKind::ChannelAdapter).peekable();
+            unanswered(NodeKind::Switch).any(|is_silent| is_silent)
+                || adapters.peek().is_some() && adapters.all(|is_silent| is_silent)
         }
         "FN-421" | "FN-422" => of_cables(text),
         code => TRUNCATION_CODES.contains(&code),

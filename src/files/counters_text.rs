@@ -56,19 +56,19 @@ impl CounterCell {
         match self {
             Self::Plain(_) => {}
             Self::Saturated(value) => notes.add("FN-401", place(), || {
-                format!("{counter} stands at its maximum ({value}): it is saturated and counts no further")
+                format!("{counter} is at its maximum ({value}): it is saturated and no longer counts")
             }),
             Self::Wrapped(value) => notes.add("FN-402", place(), || {
-                format!("{counter} is {value}, a difference that went below zero; kept as it stands")
+                format!("{counter} is {value}, a difference below zero; kept unchanged")
             }),
             Self::Sentinel => notes.add("FN-403", place(), || {
-                format!("{counter} holds a mark for 'no value' (all ones): read as unknown")
+                format!("{counter} has the mark for 'no value' (all ones): read as unknown")
             }),
             Self::Absent => {
                 notes.add("FN-404", place(), || format!("{counter} has no value (N/A): read as unknown"))
             }
             Self::TooWide(value) => notes.add("FN-405", place(), || {
-                format!("{counter} is {value}, more than its field holds; kept as it stands")
+                format!("{counter} is {value}, more than its field can count; kept unchanged")
             }),
             // A vendor's counter may be a fraction or a text; no known counter is missing then.
             Self::Unreadable if counter.bits().is_none() => notes
@@ -93,7 +93,7 @@ pub(super) fn read_value(
 ) {
     if values.has(&counter) {
         notes.add("FN-409", input.line_place(line), || {
-            format!("{counter} stands twice for one port; the first counts")
+            format!("{counter} is listed twice for one port; the first value is used")
         });
     } else if values.len() >= COUNTER_LIMIT {
         notes.add_partial("FN-417", input.line_place(line), || {
@@ -142,9 +142,11 @@ pub(super) fn note_stray_line(text: &str, input: &Input<'_>, line: u64, notes: &
     const COMPLAINTS: &[&str] = &["ibwarn", "ibpanic", "iberror", "ibdebug", "query failed", "failed:"];
     let shown = || text.trim().chars().take(80).collect::<String>();
     if COMPLAINTS.iter().any(|word| text.contains(word)) {
-        notes.add_partial("FN-413", input.line_place(line), || format!("the tool complained: '{}'", shown()));
+        notes.add_partial("FN-413", input.line_place(line), || {
+            format!("the tool reported an error: '{}'", shown())
+        });
     } else {
-        notes.add("FN-407", input.line_place(line), || format!("'{}' is no counter; passed over", shown()));
+        notes.add("FN-407", input.line_place(line), || format!("'{}' is no counter; skipped", shown()));
     }
 }
 

@@ -81,7 +81,7 @@ impl TableFile {
         if fabric.top_lid().is_none() {
             if !self.sections.is_empty() {
                 notes.add(NO_LIDS, self.table_place(), || {
-                    "the fabric has no LIDs: nothing tells whether these tables belong to it".to_owned()
+                    "the fabric has no LIDs: whether these tables belong to it cannot be checked".to_owned()
                 });
             }
             return;
@@ -91,12 +91,13 @@ impl TableFile {
             let agrees = known.is_some_and(|port| is_same_port(fabric, port, *owner));
             if !agrees {
                 notes.add(LID_OF_OTHER_PORT, self.table_place(), || {
-                    let known = known.map_or_else(|| "nobody".to_owned(), |port| node_label(fabric, fabric.port(port).node));
+                    let known = known.map_or_else(|| "no port".to_owned(), |port| node_label(fabric, fabric.port(port).node));
                     let owner = match owner_node(fabric, *owner) {
                         Some(node) => node_label(fabric, node),
-                        None => format!("{owner}, which is not there"),
+                        None => format!("{owner}, which the fabric lacks,"),
                     };
-                    format!("LID {lid} belongs to {owner} by this file and to {known} by the fabric: another time?")
+                    format!("LID {lid} belongs to {owner} in this file and to {known} in the fabric; check that both are of the same \
+                         time")
                 });
             }
         }
@@ -172,7 +173,10 @@ fn check_ports(fabric: &Fabric, node: NodeId, section: &TableSection, notes: &mu
     let mut beyond = |port: PortNum, what: &str| {
         if port.value() > count {
             notes.add(NO_SUCH_PORT, section.place.clone(), || {
-                format!("{what} of {} leads to port {port}; it has {count} ports", node_label(fabric, node))
+                format!(
+                    "{what} of {} leads to port {port}, and the node's highest port is {count}",
+                    node_label(fabric, node)
+                )
             });
         }
     };
@@ -182,7 +186,7 @@ fn check_ports(fabric: &Fabric, node: NodeId, section: &TableSection, notes: &mu
         .flat_map(|mft| mft.groups.values())
         .flatten()
         .for_each(|port| beyond(*port, "the multicast table"));
-    sl2vl.keys().for_each(|(from, to)| beyond((*from).max(*to), "the table of lanes"));
+    sl2vl.keys().for_each(|(from, to)| beyond((*from).max(*to), "the SL2VL table"));
 }
 
 fn merge(
@@ -195,7 +199,7 @@ fn merge(
     let mut replaced = |what: &str| {
         notes.add(TABLE_REPLACED, section.place.clone(), || {
             format!(
-                "{what} of {} differs from one read before; this one counts",
+                "{what} of {} differs from the one read before; this one is used",
                 node_label(fabric, target.node)
             )
         });
@@ -216,12 +220,12 @@ fn merge(
     for ((from, to), lanes) in &section.tables.sl2vl {
         let to = target.port.filter(|_| *to == PortNum::MANAGEMENT).unwrap_or(*to);
         if held.sl2vl.insert((*from, to), *lanes).is_some_and(|known| known != *lanes) {
-            replaced("the table of lanes");
+            replaced("the SL2VL table");
         }
     }
     for (port, arbitration) in &section.tables.arbitration {
         if held.arbitration.insert(*port, arbitration.clone()).is_some_and(|known| known != *arbitration) {
-            replaced("the arbitration");
+            replaced("the arbitration table");
         }
     }
 }
@@ -242,7 +246,10 @@ impl LidFile {
             if known.is_some_and(|known| known != (*lid, *lmc)) {
                 notes.add(LID_DISAGREES, NotePlace::file(file), || {
                     let known = known.map_or(0, |(lid, _)| lid.value());
-                    format!("{} has LID {known}, and {lid} by this file", node_label(fabric, owner.node()))
+                    format!(
+                        "{} has LID {known} in the fabric and {lid} in this file; the fabric's is used",
+                        node_label(fabric, owner.node())
+                    )
                 });
             }
             let span = lid.value()..lid.value().saturating_add(lmc.lid_count());

@@ -206,7 +206,7 @@ impl FdbsReader<'_> {
                 let node = open.node;
                 self.file.open_end = open.last;
                 self.file.notes.add(TRUNCATED_SECTION, self.input.line_place(open.line), || {
-                    format!("{node} is alone in the file: nothing says whether its table, up to LID {last}, is whole")
+                    format!("{node} is alone in the file: whether its table, up to LID {last}, is complete cannot be checked")
                 });
             }
         }

@@ -25,8 +25,8 @@ pub fn read(input: Input<'_>) -> Result<Vec<FlowLine>, Box<FileError>> {
             continue;
         }
         let Some(flow) = parse_flow(line.number, text) else {
-            let meant = "a flow: two ends, then sl=0 to 15 and gbps=X where they are meant";
-            return Err(bad_line(input.line_place(line.number), text, meant));
+            let expected = "a flow: two ends, then optionally sl=0 to 15 and gbps=X";
+            return Err(bad_line(input.line_place(line.number), text, expected));
         };
         flows.push(flow);
     }
@@ -61,10 +61,10 @@ mod tests {
     fn a_line_is_two_ends_and_their_options() {
         let read = |text: &str| read(Input::new("t.flows", text.as_bytes()));
         let flows = read("# all\nn1 n5\n n2  n3 sl=1 gbps=0.5 # slow\n").unwrap();
-        let told =
+        let fields =
             |flow: &FlowLine| (flow.from.clone(), flow.to.clone(), flow.level.map(|l| l.value()), flow.mbps);
-        assert_eq!(told(&flows[0]), ("n1".into(), "n5".into(), None, None));
-        assert_eq!(told(&flows[1]), ("n2".into(), "n3".into(), Some(1), Some(500)));
+        assert_eq!(fields(&flows[0]), ("n1".into(), "n5".into(), None, None));
+        assert_eq!(fields(&flows[1]), ("n2".into(), "n3".into(), Some(1), Some(500)));
         for wrong in ["n1", "n1 n2 n3", "n1 n2 sl=16", "n1 n2 gbps=-1", "n1 n2 gbps=nan", "n1 n2 x=1"] {
             let error = read(&format!("n1 n2\n{wrong}\n")).unwrap_err();
             assert_eq!((error.code, error.place.line), ("FD-2303", Some(2)), "{wrong}");

@@ -57,7 +57,7 @@ pub fn read(input: Input<'_>) -> Result<LidFile, Box<FileError>> {
         let guid = parse_prefixed_hex(guid).filter(|guid| *guid != 0).map(Guid);
         let guid = guid.ok_or_else(|| bad_line(place(), text, wanted))?;
         let Some((lid, lmc)) = parse_lid_span(min, max) else {
-            let hint = "a port owns 1 to 128 LIDs, a power of two, from a multiple of it, up to 0xbfff";
+            let hint = "a port owns 1, 2, 4 to 128 LIDs, the first a multiple of their number, up to 0xbfff";
             return Err(FileError::new(
                 BAD_SPAN,
                 place(),
@@ -101,7 +101,7 @@ fn claim_lids(
         let Some(lid) = Lid::new(u32::from(lid.value()) + offset) else { continue };
         let known = *owners.entry(lid).or_insert(guid);
         if known != guid {
-            notes.add(TWO_OWNERS, place(), || format!("LID {lid} is both {known}'s and {guid}'s"));
+            notes.add(TWO_OWNERS, place(), || format!("LID {lid} belongs to {known} and to {guid}"));
         }
     }
 }

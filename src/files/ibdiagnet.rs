@@ -121,7 +121,7 @@ fn find_adaptive_routing(
     notes: &mut Notes,
 ) -> Result<Option<AdaptiveRouting>, Box<FileError>> {
     const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
-    let (mut switches, mut enabled, mut unknown, mut told) = (0u64, 0u64, 0u64, false);
+    let (mut switches, mut enabled, mut unknown, mut has_column) = (0u64, 0u64, 0u64, false);
     let mut seen = None;
     if let Some(section) = tables.get_table("AR_INFO") {
         // Fast recovery and hash-based forwarding choose other ports than the table's, too.
@@ -130,7 +130,7 @@ fn find_adaptive_routing(
             (columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]), more)
         };
         section.read_rows(notes, None, pick, |(column, more), row, _| {
-            told |= column.is_some();
+            has_column |= column.is_some();
             switches += 1;
             let on = |column| matches!(row.cell(column), "1" | "0x1");
             let enabled_here = on(*column) || more.iter().any(|column| on(*column));
@@ -143,26 +143,26 @@ fn find_adaptive_routing(
             let text =
                 || format!("adaptive routing is enabled on {enabled} of {switches} switches (AR_INFO)");
             notes.add("FN-432", place, text);
-        } else if told && unknown > 0 {
+        } else if has_column && unknown > 0 {
             let text = || {
                 format!(
-                    "{unknown} of {switches} switches did not say whether adaptive routing is on (AR_INFO)"
+                    "{unknown} of {switches} switches did not report whether adaptive routing is on (AR_INFO)"
                 )
             };
             notes.add("FN-432", place, text);
-        } else if told {
+        } else if has_column {
             let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
             notes.add("FN-437", place, text);
         } else if switches > 0 {
             seen = Some(AdaptiveRouting::Seen);
             let text =
-                || "adaptive routing is seen (AR_INFO); the file does not say where it is on".to_owned();
+                || "the file shows adaptive routing (AR_INFO), but not on which switches it is on".to_owned();
             notes.add("FN-432", place, text);
         }
     }
     match (enabled, unknown) {
-        (0, 0) if told => return Ok(None),
-        (0, 1..) if told => return Ok(Some(AdaptiveRouting::Unknown(unknown))),
+        (0, 0) if has_column => return Ok(None),
+        (0, 1..) if has_column => return Ok(Some(AdaptiveRouting::Unknown(unknown))),
         (1.., _) => return Ok(Some(AdaptiveRouting::On(enabled))),
         _ => {}
     }
@@ -172,7 +172,7 @@ fn find_adaptive_routing(
         if rows > 0 {
             seen = Some(AdaptiveRouting::Seen);
             let name = section.name.clone();
-            notes.add("FN-432", section.place(), || format!("adaptive routing is seen ({name})"));
+            notes.add("FN-432", section.place(), || format!("the file shows adaptive routing ({name})"));
         }
     }
     Ok(seen)

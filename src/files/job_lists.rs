@@ -17,7 +17,7 @@ use super::FileError;
 use super::opensm::{bad_line, is_printable, printable_excerpt};
 use super::slurm::{HostListError, expand};
 use super::text::Input;
-use fabdeck_fabric::observe::{JobHosts, NotePlace};
+use fabdeck_fabric::observe::{JobHosts, NotePlace, digits_in_groups};
 
 /// Most hosts of jobs: all hosts of the largest subnet with twenty jobs each.
 const MOST_LINES: usize = 1_000_000;
@@ -79,7 +79,7 @@ impl JobList {
         if self.lines.len() + hosts.len() > MOST_LINES {
             return Err(HostListError {
                 at: 1,
-                what: format!("more than {MOST_LINES} hosts of jobs in all by here"),
+                what: format!("more than {} hosts of jobs up to here", digits_in_groups(MOST_LINES)),
             });
         }
         let line = |host| JobLine { number, host, job: job.to_owned() };
@@ -92,7 +92,7 @@ impl JobList {
 pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     if let Some(at) = input.bytes.iter().position(|byte| *byte == 0) {
         let place = NotePlace { offset: Some(at as u64), ..NotePlace::file(input.name) };
-        let hint = "save it as UTF-8 if it is text in UTF-16";
+        let hint = "save the list as UTF-8 if it is UTF-16";
         return Err(FileError::new("FD-2312", place, "a byte of zero, which no list of jobs has", hint));
     }
     let bytes = input.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input.bytes);
@@ -164,7 +164,7 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     }
     if silent {
         let what = "no host with its job in the file";
-        let hint = "is it whole? Where nothing runs a comment says so (# nothing runs)";
+        let hint = "check that the file is complete; if no job runs, write a comment (# nothing runs)";
         return Err(FileError::new("FD-2307", NotePlace::file(input.name), what, hint));
     }
     Ok(list)
@@ -176,8 +176,8 @@ fn without_comment(line: &str) -> &str {
 }
 
 fn bad_host_list(place: NotePlace, job: &str, error: &HostListError) -> Box<FileError> {
-    let what = format!("the node list of job {} is none: {error}", printable_excerpt(job));
-    FileError::new("FD-2309", place, what, "ask squeue again, or mend the list")
+    let what = format!("the node list of job {} cannot be read: {error}", printable_excerpt(job));
+    FileError::new("FD-2309", place, what, "run squeue again, or correct the list")
 }
 
 #[cfg(test)]
@@ -287,9 +287,9 @@ mod tests {
                 let array = if task.is_some() { number(id) } else { 0 };
                 old.push(json!({ "job_id": 1_000_000 + number(id), "job_state": "RUNNING", "nodes": hosts(on),
                     "array_job_id": array, "array_task_id": task.map(number), "het_job_id": 0 }));
-                let told = |value: Option<u64>| json!({ "set": value.is_some(), "infinite": false, "number": value.unwrap_or(0) });
+                let object = |value: Option<u64>| json!({ "set": value.is_some(), "infinite": false, "number": value.unwrap_or(0) });
                 new.push(json!({ "job_id": 1_000_000 + number(id), "job_state": ["RUNNING"], "nodes": hosts(on),
-                    "array_job_id": told(Some(array)), "array_task_id": told(task.map(number)), "het_job_id": told(Some(0)) }));
+                    "array_job_id": object(Some(array)), "array_task_id": object(task.map(number)), "het_job_id": object(Some(0)) }));
                 if task.is_none() {
                     old.last_mut().unwrap()["job_id"] = json!(number(id));
                     new.last_mut().unwrap()["job_id"] = json!(number(id));
@@ -297,8 +297,8 @@ mod tests {
             }
             prop_assert_eq!(&jobs_of(&lines, ListForm::Lines), &jobs);
             prop_assert_eq!(&jobs_of(&text, ListForm::SqueueText), &jobs);
-            for told in [old, new] {
-                let text = json!({ "jobs": told, "errors": [] }).to_string();
+            for list in [old, new] {
+                let text = json!({ "jobs": list, "errors": [] }).to_string();
                 prop_assert_eq!(&jobs_of(&text, ListForm::SqueueJson), &jobs);
             }
         }

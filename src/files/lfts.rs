@@ -152,7 +152,10 @@ impl<'a> LftsReader<'a> {
             match Lid::new(lid) {
                 Some(lid) => self.heading_owners.push((lid, heading.node)),
                 None => self.file.notes.add(UNKNOWN_LID, self.input.line_place(line.number), || {
-                    format!("the switch {} stands under LID {lid}: its LID is unknown", heading.node)
+                    format!(
+                        "the switch {} has LID {lid}, which is no unicast LID: read as unknown",
+                        heading.node
+                    )
                 }),
             }
         }
@@ -266,18 +269,18 @@ impl<'a> LftsReader<'a> {
                     format!("the table of {} ends without the line that counts its LIDs", open.node)
                 });
             }
-            Some(said) => {
+            Some(stated) => {
                 let (counted, what) = match open.top {
-                    Some(top) => (u64::from(top), "stands for LIDs up to"),
-                    None => (open.count, "has lines:"),
+                    Some(top) => (u64::from(top), "lists LIDs up to"),
+                    None => (open.count, "has this number of lines:"),
                 };
-                if u64::from(said) != counted {
+                if u64::from(stated) != counted {
                     // It is unknown which rows are missing.
                     if unicast {
                         tables.mark_unread_after(None, open.range_end);
                     }
                     self.file.notes.add_partial(TRUNCATED_SECTION, place.clone(), || {
-                        format!("the table of {} says {said} LIDs and {what} {counted}", open.node)
+                        format!("the table of {} states {stated} LIDs and {what} {counted}", open.node)
                     });
                 }
             }

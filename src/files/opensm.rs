@@ -166,15 +166,15 @@ impl SparseGuard {
         if self.used <= self.allowed {
             return Ok(());
         }
-        let what = "tables that would take far more memory than the file is long";
-        let hint = "real tables list every LID in use; is this a dump of forwarding tables?";
+        let what = "tables that need far more memory than the size of the file";
+        let hint = "check that this is a dump of forwarding tables: these list every LID in use";
         Err(FileError::new(SPARSE_TABLES, place(), what, hint))
     }
 }
 
 pub(super) fn bad_line(place: NotePlace, text: &str, wanted: &str) -> Box<FileError> {
     let what = format!("'{}' is not {wanted}", printable_excerpt(text));
-    FileError::new(BAD_LINE, place, what, "take the dump again, or mend this line")
+    FileError::new(BAD_LINE, place, what, "take the dump again, or correct this line")
 }
 
 /// The LID of a table entry; `None` if no port can own it.
@@ -198,13 +198,13 @@ pub(super) fn no_section(place: NotePlace, text: &str) -> Box<FileError> {
 }
 
 pub(super) fn no_content(file: &str, wanted: &str) -> Box<FileError> {
-    let hint = "is the file empty, or of another format?";
+    let hint = "check that the file is not empty and of this format";
     FileError::new(NO_CONTENT, NotePlace::file(file), format!("no {wanted} in the file"), hint)
 }
 
 pub(super) fn note_truncated_line(notes: &mut Notes, place: NotePlace, text: &str) {
     notes.add_partial(TRUNCATED_LINE, place, || {
-        format!("the file ends within the line '{}'; what is not whole is left out", printable_excerpt(text))
+        format!("the file ends within the line '{}'; incomplete values are left out", printable_excerpt(text))
     });
 }
 

@@ -94,7 +94,7 @@ pub fn unpack_one(
     match (found.pop(), count) {
         (Some((name, bytes)), 1) => bytes.map(|bytes| (name, bytes)),
         _ => {
-            let what = format!("an archive with {count} files, and one is wanted here");
+            let what = format!("an archive with {count} files, and this command reads one");
             let hint = "take the file out of the archive and give its path";
             Err(FileError::new(NOT_ONE_FILE, NotePlace::file(name), what, hint))
         }
@@ -125,7 +125,7 @@ impl UnpackBudget {
     }
 
     fn exceed_limit(&mut self, name: &str, what: String) -> Box<FileError> {
-        let hint = "no dump of one subnet is so; unpack it yourself and give the files that are meant";
+        let hint = "no dump of one subnet is so large; unpack it yourself and give the files in it";
         let error = FileError::new(OVER_LIMITS, NotePlace::file(name), what, hint);
         self.spent.get_or_insert_with(|| error.clone());
         error
@@ -133,14 +133,14 @@ impl UnpackBudget {
 
     fn too_large(&mut self, name: &str) -> Box<FileError> {
         let what = match self.unpacked + self.remaining_bytes() < self.limits.bytes {
-            true => format!("it unpacks to more than {} times its size", self.limits.ratio),
-            false => format!("it unpacks to more than {} MiB", self.limits.bytes >> 20),
+            true => format!("the file unpacks to more than {} times its size", self.limits.ratio),
+            false => format!("the file unpacks to more than {} MiB", self.limits.bytes >> 20),
         };
         self.exceed_limit(name, what)
     }
 
     fn too_long(&mut self, name: &str) -> Box<FileError> {
-        self.exceed_limit(name, "unpacking it takes too long".to_owned())
+        self.exceed_limit(name, "unpacking the file takes too long".to_owned())
     }
 }
 
@@ -187,8 +187,8 @@ impl Unpacker<'_> {
         if depth.layers <= limits.layers && depth.archives <= limits.archives {
             return Ok(());
         }
-        let what = "archives within archives, deeper than one in another";
-        let hint = "unpack the outer archive and give what lies in it";
+        let what = "archives are nested deeper than one in another";
+        let hint = "unpack the outer archive and give the files in it";
         Err(FileError::new(OVER_LIMITS, NotePlace::file(name), what, hint))
     }
 

@@ -96,7 +96,7 @@ pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
     if draft.open.is_some() && !draft.half {
         let place = NotePlace::file(input.name);
         draft.file.notes.add_partial(TRUNCATED_SECTION, place, || {
-            "the last definition has no ';': the file may be cut; what is there counts".to_owned()
+            "the last definition has no ';': the file may be cut; the members before are used".to_owned()
         });
     }
     if draft.file.statements.is_empty() {
@@ -124,8 +124,8 @@ impl PartitionDraft {
         self.half = true;
         note_truncated_line(&mut self.file.notes, place, part);
         let header = self.open.is_none() && !part.contains(':');
-        let kept = part.rfind([',', ':']).filter(|_| !header).map_or(0, |at| at + 1);
-        part.get(..kept).unwrap_or_default()
+        let end = part.rfind([',', ':']).filter(|_| !header).map_or(0, |at| at + 1);
+        part.get(..end).unwrap_or_default()
     }
 
     fn read_part(
@@ -148,15 +148,15 @@ impl PartitionDraft {
         };
         self.open = Some(default);
         for word in members.split(',') {
-            let (who, membership) = split_token(word);
+            let (member, membership) = split_token(word);
             // The rest of the definition is a multicast group with its flags.
-            if who == "mgid" {
+            if member == "mgid" {
                 break;
             }
-            if "NONE".starts_with(who) {
+            if "NONE".starts_with(member) {
                 continue;
             }
-            let Some(ports) = parse_ports(who) else {
+            let Some(ports) = parse_ports(member) else {
                 return Err(bad_statement(
                     place(),
                     word,
@@ -165,7 +165,7 @@ impl PartitionDraft {
             };
             let full = match membership {
                 None => default,
-                Some(said) => self.read_membership(said, place),
+                Some(word) => self.read_membership(word, place),
             };
             if let Some(statement) = self.file.statements.last_mut() {
                 statement.members.push(PartitionMember { who: ports, full, line });
@@ -175,15 +175,15 @@ impl PartitionDraft {
     }
 
     /// Whether a membership is full. `both` reaches the same ports as full. Words may be abbreviated.
-    fn read_membership(&mut self, said: &str, place: &dyn Fn() -> NotePlace) -> bool {
-        if "full".starts_with(said) || "both".starts_with(said) {
+    fn read_membership(&mut self, word: &str, place: &dyn Fn() -> NotePlace) -> bool {
+        if "full".starts_with(word) || "both".starts_with(word) {
             return true;
         }
-        if !"limited".starts_with(said) {
+        if !"limited".starts_with(word) {
             self.file.notes.add(UNKNOWN_MEMBERSHIP, place(), || {
                 format!(
-                    "'{}' is neither full, limited nor both; OpenSM takes it for limited",
-                    printable_excerpt(said)
+                    "'{}' is neither full, limited nor both; OpenSM reads it as limited",
+                    printable_excerpt(word)
                 )
             });
         }
@@ -203,10 +203,7 @@ impl PartitionDraft {
                 full = value.is_some_and(|value| self.read_membership(value, place));
             } else if !is_known_flag(flag) {
                 self.file.notes.add(UNKNOWN_FLAG, place(), || {
-                    format!(
-                        "'{}' is no flag of a partition; passed over, as OpenSM does",
-                        printable_excerpt(flag)
-                    )
+                    format!("'{}' is no flag of a partition; skipped, as by OpenSM", printable_excerpt(flag))
                 });
             }
         }
@@ -218,9 +215,9 @@ impl PartitionDraft {
             },
         };
         let key = match stated {
-            0 => self
-                .assign_key(name)
-                .ok_or_else(|| bad_statement(place(), header, "no more than 32766 partitions"))?,
+            0 => self.assign_key(name).ok_or_else(|| {
+                bad_statement(place(), header, "one of the 32,766 partitions that can be numbered")
+            })?,
             key => key,
         };
         self.keys
@@ -289,7 +286,7 @@ fn parse_number(word: &str) -> Option<u64> {
 /// partition.
 fn bad_statement(place: NotePlace, text: &str, wanted: &str) -> Box<FileError> {
     let what = format!("'{}' is not {wanted}", printable_excerpt(text.trim()));
-    let hint = "mend it: OpenSM would drop the whole file and let all ports talk to all";
+    let hint = "correct it: OpenSM would drop the whole file and let all ports exchange packets";
     FileError::new(BAD_LINE, place, what, hint)
 }
 

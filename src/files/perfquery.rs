@@ -114,7 +114,7 @@ impl PerfqueryReader<'_> {
         let lid = heading.lid.and_then(|lid| lid.parse::<u32>().ok()).and_then(Lid::new);
         if lid.is_none() {
             self.file.notes.add("FN-411", self.input.line_place(line), || {
-                "the heading has no unicast LID: nobody can tell whose counters these are".to_owned()
+                "the heading has no unicast LID: the port of these counters is unknown".to_owned()
             });
         }
         self.open = Some(CounterBlockDraft {
@@ -130,7 +130,7 @@ impl PerfqueryReader<'_> {
         let (input, notes) = (self.input, &mut self.file.notes);
         let Some(block) = &mut self.open else {
             notes.add_partial("FN-419", input.line_place(line), || {
-                "counters without a heading: nobody can tell whose they are; left out".to_owned()
+                "counters without a heading: their port is unknown; left out".to_owned()
             });
             return;
         };
@@ -169,7 +169,10 @@ fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64
     let select = parse_number(value);
     if select != Some(port.map_or(255, |port| u64::from(port.value()))) {
         notes.add("FN-414", input.line_place(line), || {
-            format!("PortSelect is {}, not the port of the heading, which counts", clipped(value))
+            format!(
+                "PortSelect is {}, not the port of the heading; the heading's port is used",
+                clipped(value)
+            )
         });
     }
 }

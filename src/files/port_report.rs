@@ -63,7 +63,7 @@ fn note_other_line(notes: &mut Notes, place: NotePlace, text: &str) {
     match classify(text) {
         LineKind::Blank | LineKind::Comment(_) => {}
         LineKind::ToolError => notes.add_partial("FN-202", place, || {
-            format!("'{}' is an error line of the tool: something did not answer", excerpt(text.trim()))
+            format!("'{}' is an error message of the tool: a device did not answer", excerpt(text.trim()))
         }),
         _ => note_noise(notes, place, text),
     }
@@ -277,7 +277,7 @@ fn note_row(notes: &mut Notes, place: &impl Fn() -> NotePlace, row: &Row<'_>) {
     }
     if row.near.kind != NodeKind::Switch {
         notes.add("FN-241", place(), || {
-            "the report names the GUIDs of ports: adapters are known by these here".to_owned()
+            "the report has GUIDs of ports alone: adapters are identified by these".to_owned()
         });
     }
 }

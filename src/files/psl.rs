@@ -104,7 +104,8 @@ pub fn write(fabric: &Fabric, routes: &Routes, out: &mut dyn Write) -> io::Resul
             if others.iter().any(|switch| routes.lane(switch.0, *lid) != lane) {
                 let owner = fabric.node(*owner).guid();
                 notes.add(PORTS_DISAGREE, NotePlace::default(), || {
-                    format!("the ports of {guid} take different lanes to {owner}; the format knows nodes: the first counts")
+                    format!("the ports of {guid} take different lanes to {owner}; the format has one for each node: the first \
+                         port's is used")
                 });
             }
         }

@@ -44,7 +44,7 @@ pub fn write(fabric: &Fabric, routes: &Routes) -> Result<String, Box<FileError>>
     match read(Input::new(ID, text.as_bytes())) {
         Ok(again) if again == levels => Ok(text),
         Ok(_) => {
-            let what = "the policy reads back as another one";
+            let what = "the written policy is different when it is read back";
             Err(FileError::new(BAD_LINE, NotePlace::file(ID), what, "report this, it is a bug"))
         }
         Err(error) => Err(error),
@@ -55,11 +55,11 @@ fn compute_levels(fabric: &Fabric, routes: &Routes) -> Result<LevelsByPort, Box<
     let mut levels = LevelsByPort::new();
     let refused = |code, what: String, hint: &str| FileError::new(code, NotePlace::file(ID), what, hint);
     if matches!(routes.lanes, PathLanes::ByPair { .. }) {
-        let what = "the lane of a path follows its source too, and a policy of OpenSM would need a rule for each pair";
+        let what = "the lane of a path depends on its source too, and a policy of OpenSM would need a rule for each pair";
         return Err(refused(
             LANES_BY_PAIR,
             what.into(),
-            "route with an engine whose lanes follow the destination, as nue",
+            "route with an engine whose lanes depend on the destination alone, such as nue",
         ));
     }
     for (_, port) in fabric.ports() {
@@ -69,16 +69,16 @@ fn compute_levels(fabric: &Fabric, routes: &Routes) -> Result<LevelsByPort, Box<
         let lanes: BTreeSet<u8> = lids.filter_map(Lid::new).map(|lid| routes.lane(0, lid).value()).collect();
         let (Some(lane), 1) = (lanes.first(), lanes.len()) else {
             let what = format!(
-                "the LIDs of one port, from {base} on, have different lanes, and a policy knows ports only"
+                "the LIDs of one port, from {base} on, have different lanes, and a policy has one lane for each port"
             );
-            return Err(refused(LANES_BY_LID, what, "route with one LID a port (LMC 0)"));
+            return Err(refused(LANES_BY_LID, what, "route with one LID for each port (LMC 0)"));
         };
         if *lane == 0 {
             continue;
         }
         let Some(guid) = port_guid(fabric, port.node, port.number) else {
-            let what = format!("the GUID of the port with LID {base} is not told");
-            return Err(refused(NO_GUID, what, "take the topology with a tool that tells GUIDs of ports"));
+            let what = format!("the GUID of the port with LID {base} is unknown");
+            return Err(refused(NO_GUID, what, "take the topology with a tool that prints port GUIDs"));
         };
         levels.insert(guid, *lane);
     }
@@ -146,7 +146,7 @@ pub fn read(input: Input<'_>) -> Result<LevelsByPort, Box<FileError>> {
         }
         draft.read_line(text).ok_or_else(|| {
             let what =
-                format!("'{}' does not belong here in a policy by destination", printable_excerpt(text));
+                format!("'{}' is not allowed here in a policy by destination", printable_excerpt(text));
             FileError::new(
                 BAD_LINE,
                 input.line_place(line.number),
@@ -166,7 +166,9 @@ pub fn read(input: Input<'_>) -> Result<LevelsByPort, Box<FileError>> {
     if !draft.open.is_empty() {
         return Err(wrong("the file ends within a section"));
     }
-    draft.finish().ok_or_else(|| wrong("a rule names what is not there, or no level is called DEFAULT"))
+    draft
+        .finish()
+        .ok_or_else(|| wrong("a rule names an unknown group or level, or no level is called DEFAULT"))
 }
 
 /// Whether the first line with content opens a section of a policy.
@@ -199,8 +201,8 @@ pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     notes.add(UNDECIDED, place, || {
         let named = named.join(", ");
         let why = match error {
-            Some(_) => "by rules that do not follow the destination alone",
-            None => "and has no rule that says for what (its end may be missing)",
+            Some(_) => "in rules that depend on more than the destination",
+            None => "but has no rules (its end may be missing)",
         };
         format!("the policy uses service levels {named} {why}, so the levels of paths are not known")
     });

@@ -138,7 +138,7 @@ impl Sl2VlReader<'_> {
                 }
             }
             None => self.file.notes.add(UNKNOWN_LID, place.clone(), || {
-                format!("{node} stands under the LID '{digits}': its LID is unknown")
+                format!("{node} has the LID '{digits}', which is no unicast LID: read as unknown")
             }),
         }
         let section = TableSection { node, tables: NodeTables::default(), place };
@@ -151,7 +151,7 @@ impl Sl2VlReader<'_> {
         if open.rules < 2 {
             let node = open.section.node;
             self.file.notes.add_partial(TRUNCATED_SECTION, open.section.place.clone(), || {
-                format!("the lanes of {node} end without a closing rule")
+                format!("the lanes of {node} end without their closing line")
             });
         }
         self.file.sections.push(open.section);

@@ -60,9 +60,7 @@ fn write_switch(
         // A line has nodes or switches, never both.
         name_of_nodes.push_str("_nodes");
         notes.add("FN-454", file_place(), || {
-            format!(
-                "{name} has hosts and stands above leaves; its hosts are listed under a leaf {name_of_nodes}"
-            )
+            format!("{name} has hosts and is above leaves; its hosts are listed under a leaf {name_of_nodes}")
         });
         children.push(name_of_nodes.clone());
     }
@@ -88,7 +86,7 @@ fn switch_names(
         let name = plain_name(names.name(id));
         if name != names.name(id) {
             notes.add("FN-458", file_place(), || {
-                format!("'{}' is written {name}: Slurm cannot take all of its characters", names.name(id))
+                format!("'{}' is written {name}: Slurm does not accept all of its characters", names.name(id))
             });
         }
         *bearers.entry(name.clone()).or_default() += 1;

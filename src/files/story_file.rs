@@ -46,7 +46,7 @@ pub struct Story {
     pub buffer: Option<u32>,
 }
 
-const EXPECTED: &str = "a time as 30s, 500ms or 2m and then flow FROM TO [sl=N] [gbps=X], stop FROM TO, down PORT, up PORT, \
+const EXPECTED: &str = "a time (30s, 500ms or 2m) followed by flow FROM TO [sl=N] [gbps=X], stop FROM TO, down PORT, up PORT, \
                      width PORT 1x, errors PORT N, silent NODE, answers NODE or route [ENGINE]; or host-limit, switch-limit \
                      (Gb/s) or buffer (bytes) and a number";
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::FileError;
-use fabdeck_fabric::observe::NotePlace;
+use fabdeck_fabric::observe::{NotePlace, digits_in_groups};
 
 /// Longest line. No known format has longer ones.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
@@ -100,8 +100,11 @@ impl<'a> Iterator for TextLines<'a> {
         self.rest = rest;
         if line.len() > MAX_LINE_BYTES {
             self.rest = &[];
-            let what = format!("a line of {} bytes", line.len());
-            let hint = format!("no known format has lines over {MAX_LINE_BYTES} bytes; is this a text file?");
+            let what = format!("a line of {} bytes", digits_in_groups(line.len()));
+            let hint = format!(
+                "no known format has lines over {} KiB; check that this is a text file",
+                MAX_LINE_BYTES >> 10
+            );
             return Some(Err(FileError::new("FD-2001", NotePlace::line(self.name, self.number), what, hint)));
         }
         let text = String::from_utf8_lossy(trim_returns(line));

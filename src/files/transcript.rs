@@ -11,7 +11,7 @@ use super::content::Content;
 use super::file_error::FileError;
 use super::format::{Format, detect};
 use super::text::Input;
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::{NotePlace, Notes, digits_in_groups};
 
 /// Some lines have a prefix, and others do not.
 const MIXED_PREFIX: &str = "FD-2007";
@@ -56,12 +56,14 @@ pub fn plain_text<'a>(
 ) -> Result<Cow<'a, [u8]>, Box<FileError>> {
     let mut text = Cow::Borrowed(bytes);
     if let Some(decoded) = from_utf_16(&text) {
-        notes.add(UTF_16, NotePlace::file(name), || "the text is UTF-16, and read as that".to_owned());
+        notes.add(UTF_16, NotePlace::file(name), || "the text is UTF-16 and was decoded".to_owned());
         text = Cow::Owned(decoded.into_bytes());
     }
     if let Some((plain, count)) = without_colours(&text) {
         notes.add(COLOURS, NotePlace::file(name), || {
-            format!("{count} colours and other commands of a terminal are left out")
+            let sequences = if count == 1 { "sequence" } else { "sequences" };
+            let count = digits_in_groups(count);
+            format!("{count} terminal {sequences} (such as colours) left out")
         });
         text = Cow::Owned(plain);
     }
@@ -148,8 +150,12 @@ fn note_zeros(name: &str, text: &[u8], notes: &mut Notes) {
     let place = NotePlace::line(name, first);
     match longest >= HOLE_BYTES {
         true => notes.add_partial(ZEROS, place, || {
-            format!("{count} bytes of zero, {longest} of them in a row: a part of the text is missing there")
+            let (count, longest) = (digits_in_groups(count), digits_in_groups(longest));
+            format!("{count} bytes of zero, {longest} of them in a row: a part of the text is missing here")
         }),
-        false => notes.add(ZEROS, place, || format!("{count} bytes of zero in the text")),
+        false => notes.add(ZEROS, place, || {
+            let bytes = if count == 1 { "byte" } else { "bytes" };
+            format!("{} {bytes} of zero in the text", digits_in_groups(count))
+        }),
     }
 }

@@ -263,7 +263,7 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     let hung = cluster.fabdeck(&["jobs", "--slurm", "--slurm-timeout", "2s"]);
     let said = String::from_utf8_lossy(&hung.stderr).into_owned();
     assert_eq!(hung.status.code(), Some(8), "{said}");
-    assert!(said.contains("FD-4602: squeue has not answered within 2 s"), "{said}");
+    assert!(said.contains("FD-4602: squeue did not answer within 2 s"), "{said}");
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     rustix::process::kill_process(cluster.id("slurmctld"), rustix::process::Signal::CONT).unwrap();
     cluster.wait("it goes on", || cluster.fabdeck(&["jobs", "--slurm"]).status.success());

@@ -480,7 +480,7 @@ fn lanes_go_through_a_policy() {
     assert_eq!((plan.lanes.count, plan.lanes.by.as_str()), (2, "destination"));
     fs::write(site.policy(), "qos-ulps\n  default : 0\nend-qos-ulps\n").unwrap();
     let said = site.part("check");
-    assert!(said[0].contains("FD-5680") && said[0].contains("'qos-ulps' does not belong here"), "{said:?}");
+    assert!(said[0].contains("FD-5680") && said[0].contains("'qos-ulps' is not allowed here"), "{said:?}");
     fs::remove_file(site.policy()).unwrap();
     let said = site.part("check");
     assert!(said[0].starts_with("remark: service levels come with new path records"), "{said:?}");

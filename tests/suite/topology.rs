@@ -505,7 +505,7 @@ fn a_cable_that_is_down_is_left_out_of_files() {
     ] {
         assert_eq!(file.fabric.links().len(), 1);
         let note = notes.iter().find(|note| note.code == "FN-240").unwrap();
-        assert!(note.partial && note.count == 1 && note.text.contains("left out: it is down"));
+        assert!(note.partial && note.count == 1 && note.text.contains("is down: left out"));
     }
 }
 

@@ -72,11 +72,11 @@ impl Aliases {
                             }
                         }
                     }
-                    CaptureRecord::Counters(told) => {
-                        guids.extend(told.guids());
-                        counters.extend(told.vendor_names());
+                    CaptureRecord::Counters(sweep) => {
+                        guids.extend(sweep.guids());
+                        counters.extend(sweep.vendor_names());
                     }
-                    CaptureRecord::Jobs(told) => of_jobs.add(told),
+                    CaptureRecord::Jobs(jobs) => of_jobs.add(jobs),
                     record => guids.extend(guids_in(record)),
                 }
             }
@@ -186,8 +186,8 @@ impl Aliases {
             CaptureRecord::Names(_) => return None,
             CaptureRecord::Ticks(mut ticks) => {
                 for TickRecord { kind, .. } in &mut ticks {
-                    let told = self.device_number((kind.vendor, kind.device, kind.revision));
-                    (kind.vendor, kind.device, kind.revision) = (None, told, None);
+                    let model = self.device_number((kind.vendor, kind.device, kind.revision));
+                    (kind.vendor, kind.device, kind.revision) = (None, model, None);
                 }
                 CaptureRecord::Ticks(ticks)
             }
@@ -208,7 +208,7 @@ impl Aliases {
                 };
                 CaptureRecord::Remarks(remarks.map(plain).collect())
             }
-            CaptureRecord::Jobs(told) => CaptureRecord::Jobs(self.jobs.anonymize(told, LEFT_OUT)),
+            CaptureRecord::Jobs(jobs) => CaptureRecord::Jobs(self.jobs.anonymize(jobs, LEFT_OUT)),
             CaptureRecord::Counters(mut counters) => {
                 let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());
                 counters.anonymize(guid, vendor);
@@ -247,12 +247,12 @@ impl Aliases {
             let named = lengths
                 .filter(|end| begins && ends(*end))
                 .find_map(|end| Some((end, self.words.get(&text[at..end].to_ascii_lowercase())?.clone())));
-            let told = named.or_else(|| {
+            let replacement = named.or_else(|| {
                 let end = at + text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
                 let guid = Guid::from_hex(&text[at..end]).ok().filter(|_| begins)?;
                 Some((end, self.guids.get(&guid)?.to_string()))
             });
-            match told {
+            match replacement {
                 Some((end, new)) => {
                     out += &new;
                     at = end;
@@ -285,9 +285,9 @@ fn known_state(state: Option<String>) -> Option<String> {
 
 /// Leaves out free text: only states of subnet managers and reasons for missing job lists hold any.
 fn anonymize_news(news: FabricEvent) -> FabricEvent {
-    let plain = |told: KnownManager| KnownManager {
-        manager: told.manager.map(|manager| SubnetManager { state: known_state(manager.state), ..manager }),
-        ..told
+    let plain = |known: KnownManager| KnownManager {
+        manager: known.manager.map(|manager| SubnetManager { state: known_state(manager.state), ..manager }),
+        ..known
     };
     match news {
         FabricEvent::ManagerChanged { before, now } => {
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn words_of_notes_lose_names_and_guids_and_nothing_else() {
         let aliases = aliases();
-        for (text, told) in [
+        for (text, expected) in [
             ("Node7 hangs, pulled node7 HCA-2", "host-1 hangs, pulled host-1 HCA-2"),
             ("node77 xnode7 node7_ leaf12", "node77 xnode7 node7_ leaf12"),
             ("Rack 3, top: leaf1[3]/leaf1", "switch-1: switch-1[3]/switch-1"),
@@ -387,7 +387,7 @@ mod tests {
             ("größe ✓ leaf1é", "größe ✓ leaf1é"),
             ("", ""),
         ] {
-            assert_eq!(aliases.anonymize_text(text), told, "{text}");
+            assert_eq!(aliases.anonymize_text(text), expected, "{text}");
         }
     }
 
@@ -402,24 +402,27 @@ mod tests {
         let guids = [1, 2, 3, 4].map(Guid).into();
         let given = [(Guid(4), ["gate.corp".to_owned()].into())];
         let aliases = Aliases::new(&guids, &nodes.into(), &given.into());
-        for (text, told) in [
+        for (text, expected) in [
             ("node7 and Node7.corp, node7.corp HCA-1", "host-1 and host-1, host-1 HCA-1"),
             ("leaf1, leaf1.hall2, leaf10", "switch-1, switch-1, leaf10"),
             ("10 ports of 10.0.0.9", "10 ports of host-2"),
             ("gate is gate.corp", "0x0200000000000004 is 0x0200000000000004"),
         ] {
-            assert_eq!(aliases.anonymize_text(text), told, "{text}");
+            assert_eq!(aliases.anonymize_text(text), expected, "{text}");
         }
     }
 
     #[test]
     fn texts_that_only_look_like_codes_are_removed() {
         let secret = || Some("node7 of corp".to_owned());
-        let told = |state| KnownManager {
+        let manager_in = |state| KnownManager {
             lid: None,
             manager: Some(SubnetManager { guid: Guid(0x1000), state, priority: Some(3) }),
         };
-        let news = FabricEvent::ManagerChanged { before: told(secret()), now: told(Some("STANDBY".into())) };
+        let news = FabricEvent::ManagerChanged {
+            before: manager_in(secret()),
+            now: manager_in(Some("STANDBY".into())),
+        };
         let remark =
             |code: &str| NoteRecord { code: code.into(), text: "node7".into(), count: 1, partial: false };
         let header = |format: &str, fabdeck: &str| CaptureHeader {

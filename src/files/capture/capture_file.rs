@@ -147,8 +147,9 @@ pub fn open(path: &Path) -> Result<CaptureReader<FileBytes>, SourceError> {
         let hint = list_captures(path);
         return Err(SourceError::Name {
             code: "FD-5068",
-            what: format!("{} is a folder, and one capture is wanted", path.display()),
-            hint: hint.map_or("give its file".to_owned(), |held| format!("give its file: there are {held}")),
+            what: format!("{} is a folder, and this command reads one capture", path.display()),
+            hint: hint
+                .map_or("give a capture file".to_owned(), |held| format!("give one of its captures: {held}")),
         });
     }
     let stdin = path == Path::new("-");
@@ -157,7 +158,7 @@ pub fn open(path: &Path) -> Result<CaptureReader<FileBytes>, SourceError> {
     let bytes = opened.map_err(|error| SourceError::Unreachable {
         code: "FD-5061",
         what: format!("{name}: {error}"),
-        hint: "check the path, and the right to read it".into(),
+        hint: "check the path and the permission to read it".into(),
     })?;
     Ok(CaptureReader::open(&name, bytes)?)
 }

@@ -70,36 +70,36 @@ impl CaptureSource {
         let place = NotePlace::file(reader.name());
         reader.notes().add(IN_GAP, place, || {
             format!(
-                "the time asked for lies in a gap of {seconds} s: nothing was recorded between {from} and {to}, and what \
-                 is shown is the sweep of {from}"
+                "the requested time is in a gap of {seconds} s: no sweep was recorded between {from} and {to}; the sweep \
+                 of {from} is shown"
             )
         });
     }
 
     fn too_short(&self, what: String) -> SourceError {
-        let hint = "give a shorter --interval or fewer with --count, or another --at; 'fabdeck capture info' says what \
-                    the capture holds";
+        let hint = "give a shorter --interval, a smaller --count or another --at; 'fabdeck capture info' shows what was \
+                    recorded";
         SourceError::Name { code: TOO_SHORT, what: format!("{}: {what}", self.name), hint: hint.into() }
     }
 
     /// The error that the recording before the current moment is shorter than the requested interval.
     fn check_history(&self, span: Duration, held: Duration) -> SourceError {
         let fits = match held {
-            Duration::ZERO => "it is the first moment: give a later --at".to_owned(),
+            Duration::ZERO => "this is the first moment: give a later --at".to_owned(),
             _ => format!(
-                "--interval {}s fits (of several with --count, all together), or give a later --at",
+                "use --interval {}s (with --count, the sum of all intervals), or give a later --at",
                 held.as_millis() as f64 / 1000.0
             ),
         };
         SourceError::Name {
             code: TOO_SHORT,
             what: format!(
-                "{}: {} s between sweeps are needed, and {} s were recorded before",
+                "{}: {} s between sweeps are needed, and {} s were recorded before this moment",
                 self.name,
                 span.as_secs_f64(),
                 held.as_millis() as f64 / 1000.0
             ),
-            hint: format!("{fits}; 'fabdeck capture info' says what the capture holds"),
+            hint: format!("{fits}; 'fabdeck capture info' shows what was recorded"),
         }
     }
 
@@ -109,14 +109,14 @@ impl CaptureSource {
         match shown == place {
             true => Ok(reader.state().base.start_time()),
             // The note that the reader adds says what is damaged.
-            false => Err(self.too_short("a sweep that is needed cannot be read".into())),
+            false => Err(self.too_short("a required sweep cannot be read".into())),
         }
     }
 }
 
 impl CaptureSource {
     /// The sweep of the moment shown, with all changes since the last sweep.
-    fn read_sweep(&mut self, place: usize, look: &mut Observation) -> Result<Sweep, SourceError> {
+    fn read_sweep(&mut self, place: usize, snapshot: &mut Observation) -> Result<Sweep, SourceError> {
         let before = self.last.replace(place);
         let time = self.cursor.store().time(place);
         let reader = self.reader();
@@ -126,12 +126,12 @@ impl CaptureSource {
             sweep.news =
                 reader.read_news(behind, to).map_err(|damage| reader.unreadable_error(Some(damage)))?;
         }
-        if look.fabric != reader.state().fabric {
-            look.fabric = reader.state().fabric.clone();
-            sweep.fabric = Some(Arc::new(look.fabric.clone()));
+        if snapshot.fabric != reader.state().fabric {
+            snapshot.fabric = reader.state().fabric.clone();
+            sweep.fabric = Some(Arc::new(snapshot.fabric.clone()));
         }
-        look.tables.clone_from(&reader.state().tables);
-        look.time = Some(reader.clock_text(time));
+        snapshot.tables.clone_from(&reader.state().tables);
+        snapshot.time = Some(reader.clock_text(time));
         Ok(sweep)
     }
 }
@@ -191,7 +191,7 @@ impl Source for CaptureSource {
 
     fn sweep(
         &mut self,
-        look: &mut Observation,
+        snapshot: &mut Observation,
         not_before: Duration,
         _: &mut dyn ReadObserver,
     ) -> Result<Sweep, SourceError> {
@@ -199,9 +199,9 @@ impl Source for CaptureSource {
             let began = self.sweep_start(self.next)?;
             self.next += 1;
             if began >= not_before {
-                return self.read_sweep(self.next - 1, look);
+                return self.read_sweep(self.next - 1, snapshot);
             }
         }
-        Err(self.too_short("it ends before there is another sweep".into()))
+        Err(self.too_short("the capture ends before the next sweep".into()))
     }
 }

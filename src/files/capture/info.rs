@@ -77,8 +77,8 @@ pub fn survey<B: ByteSource>(moments: &mut Moments<B>, places: RangeInclusive<us
     let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
     let mut known: BTreeSet<Damage> = found.damage.iter().cloned().collect();
     for slot in first..behind {
-        let told = moments.reader.frame_slot(slot).lead;
-        if told.flags & (flags::EVENT | flags::END) != 0
+        let lead = moments.reader.frame_slot(slot).lead;
+        if lead.flags & (flags::EVENT | flags::END) != 0
             && let Err(damage) = moments.reader.read_lines(slot, flags::EVENT | flags::END)
             && known.insert(damage.clone())
         {
@@ -139,11 +139,11 @@ fn count_job_lists<B: ByteSource>(reader: &mut CaptureReader<B>) -> (usize, usiz
             continue;
         }
         for line in reader.read_lines(slot, flags::JOBS).unwrap_or_default() {
-            let CaptureRecord::Jobs(told) = line.record else { continue };
-            silences += usize::from(told.silent.is_some() && !silent);
-            silent = told.silent.is_some();
+            let CaptureRecord::Jobs(jobs) = line.record else { continue };
+            silences += usize::from(jobs.silent.is_some() && !silent);
+            silent = jobs.silent.is_some();
             // A restated state repeats the list, and without an answer so far there is none.
-            let other = told.list.filter(|list| told.heard.is_some() && before.as_ref() != Some(list));
+            let other = jobs.list.filter(|list| jobs.heard.is_some() && before.as_ref() != Some(list));
             if let Some(list) = other {
                 lists += 1;
                 before = Some(list);

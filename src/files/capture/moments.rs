@@ -69,7 +69,7 @@ impl<B: ByteSource> Moments<B> {
             () if time < from => "before the capture begins",
             () if time.saturating_sub(at.slack()) > to && reader.has_end() => "after the capture ends",
             () if time.saturating_sub(at.slack()) > to => {
-                "after what is left of the capture, whose end is missing: cut short, or still being recorded"
+                "after the last sweep of a capture without an end: it was cut short, or is still being recorded"
             }
             () => return Ok(time),
         };

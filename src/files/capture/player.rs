@@ -149,7 +149,7 @@ impl<B: ByteSource> RecordingPlayer<B> {
     /// Events of each moment; events after the last moment belong to it.
     fn collect_events(&mut self) -> Vec<TimelineEntry> {
         let slots: Vec<usize> = self.moments.reader.moments().to_vec();
-        let mut told = TimelineBuilder { happened: Vec::new(), room: MAX_EVENT_BYTES, left_out: 0 };
+        let mut builder = TimelineBuilder { happened: Vec::new(), room: MAX_EVENT_BYTES, left_out: 0 };
         let mut behind = None;
         for (place, slot) in slots.iter().copied().enumerate() {
             let time = self.moments.time(place);
@@ -157,16 +157,16 @@ impl<B: ByteSource> RecordingPlayer<B> {
                 && before > time
             {
                 let set_back = TimelineEvent::SetBack(before.saturating_sub(time));
-                told.happened.push(TimelineEntry { place, time, event: set_back });
+                builder.happened.push(TimelineEntry { place, time, event: set_back });
             }
             let from = behind.map_or(0, |behind: usize| behind + 1);
             let to =
                 if place + 1 == slots.len() { self.moments.reader.index().slots.len() } else { slot + 1 };
-            self.collect_moment_events(place, from..to, &mut told);
-            told.end_moment(place, time);
+            self.collect_moment_events(place, from..to, &mut builder);
+            builder.end_moment(place, time);
             behind = Some(slot);
         }
-        told.happened
+        builder.happened
     }
 
     fn collect_moment_events(
@@ -186,7 +186,7 @@ impl<B: ByteSource> RecordingPlayer<B> {
             }
             // Damage is reported when the moment is read.
             for (time, record) in self.reader().read_events(slot).unwrap_or_default() {
-                let (words, told) = match record {
+                let (words, event) = match record {
                     CaptureRecord::Note(text) => (text.len(), TimelineEvent::Note(text)),
                     CaptureRecord::Action(acted) => {
                         let words = acted.what.len() + acted.command.as_ref().map_or(0, String::len);
@@ -196,8 +196,8 @@ impl<B: ByteSource> RecordingPlayer<B> {
                     CaptureRecord::News(value) => (value.to_string().len(), parse_news(value)),
                     _ => continue,
                 };
-                explained |= !matches!(told, TimelineEvent::Note(_) | TimelineEvent::Action(_));
-                all.add(TimelineEntry { place, time, event: told }, words);
+                explained |= !matches!(event, TimelineEvent::Note(_) | TimelineEvent::Action(_));
+                all.add(TimelineEntry { place, time, event }, words);
             }
         }
         if let (Some(time), false) = (moved, explained) {

@@ -47,7 +47,8 @@ pub fn recordable_jobs(came: Result<&JobList, &str>) -> Result<JobHosts, String>
     match encoded_size(record) <= MAX_JOBS_BYTES {
         true => Ok(jobs),
         false => Err(format!(
-            "FD-2706: the list takes more than {MAX_JOBS_BYTES} bytes in a capture, which nobody would read"
+            "FD-2706: the list of jobs takes more than {} MiB, the most that a capture can hold",
+            MAX_JOBS_BYTES >> 20
         )),
     }
 }
@@ -76,7 +77,7 @@ pub struct RecordedPart {
 
 /// A write that failed. The bytes before it are a whole capture without its end.
 #[derive(Debug, thiserror::Error)]
-#[error("{error}; {} sweeps ({} bytes) before it are kept", kept.sweeps, kept.bytes)]
+#[error("{error}; the recording before it is kept (sweeps: {}, bytes: {})", kept.sweeps, kept.bytes)]
 pub struct RecordError {
     pub error: io::Error,
     pub kept: RecordedPart,
@@ -145,16 +146,21 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Records a sweep, and the changes of the snapshot since the one before.
-    pub fn record_sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
+    pub fn record_sweep(
+        &mut self,
+        time: i64,
+        snapshot: &Observation,
+        sweep: &Sweep,
+    ) -> Result<(), RecordError> {
         let of_jobs =
-            diff_jobs(self.known.as_ref().and_then(|known| known.jobs.as_deref()), look.jobs.as_deref());
+            diff_jobs(self.known.as_ref().and_then(|known| known.jobs.as_deref()), snapshot.jobs.as_deref());
         let due = self.since_state
             > self.state_every.unwrap_or(MIN_STATE_BYTES.max(STATE_FACTOR * self.state_bytes));
-        let changed = self.known.as_ref().map(|before| changed_records(before, look));
+        let changed = self.known.as_ref().map(|before| changed_records(before, snapshot));
         // A change is written as a change first, because readers look for changes.
         let (mut records, restated) = match changed {
             Some(changed) if !due || !changed.is_empty() => (changed, false),
-            _ => (state_records(&self.header, look), true),
+            _ => (state_records(&self.header, snapshot), true),
         };
         let usual = if sweep.samples.len() <= SMALL_SWEEP_SAMPLES {
             SMALL_SWEEPS_PER_WHOLE
@@ -163,7 +169,7 @@ impl<S: Sink> Recorder<S> {
         };
         let key = restated || self.sweeps >= self.whole_every.unwrap_or(usual) || self.lines > MAX_LINE_BYTES;
         if !records.is_empty() {
-            self.known = Some(Observation { counters: Vec::new(), reading: None, ..look.clone() });
+            self.known = Some(Observation { counters: Vec::new(), reading: None, ..snapshot.clone() });
         }
         let counters = encode(&mut self.base, sweep, key);
         records.extend(counters.into_iter().map(|part| CaptureRecord::Counters(Box::new(part))));

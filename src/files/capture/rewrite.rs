@@ -124,7 +124,11 @@ pub fn rewrite<B: ByteSource, S: Sink>(
     damage.extend(survey.damage.iter().map(Damage::to_string));
     let remark = damage.first().map(|first| NoteRecord {
         code: DAMAGED.into(),
-        text: format!("{} sweeps could not be read when this was cut out: {first}", survey.lost),
+        text: format!(
+            "{} {} could not be read when this part was written: {first}",
+            survey.lost,
+            if survey.lost == 1 { "sweep" } else { "sweeps" }
+        ),
         count: damage.len() as u64,
         partial: true,
     });
@@ -134,8 +138,8 @@ pub fn rewrite<B: ByteSource, S: Sink>(
     for run in survey.runs {
         writer.write_run(run)?;
     }
-    let kept = writer.finish()?;
-    Ok(RewriteSummary { recorded: kept, lost: survey.lost, damage })
+    let recorded = writer.finish()?;
+    Ok(RewriteSummary { recorded, lost: survey.lost, damage })
 }
 
 struct Writer<'a, 'e, B, S> {

@@ -54,12 +54,17 @@ impl RingRecording {
         Self { header, most, held, recorder }
     }
 
-    pub fn record_sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
-        self.recorder.record_sweep(time, look, sweep)?;
+    pub fn record_sweep(
+        &mut self,
+        time: i64,
+        snapshot: &Observation,
+        sweep: &Sweep,
+    ) -> Result<(), RecordError> {
+        self.recorder.record_sweep(time, snapshot, sweep)?;
         if self.size() > self.most && !self.drop_older_half() {
             // Without a place to cut at, the recording starts anew at twice the limit.
             (self.held, self.recorder) = new_recorder(&self.header, self.most);
-            self.recorder.record_sweep(time, look, sweep)?;
+            self.recorder.record_sweep(time, snapshot, sweep)?;
         }
         Ok(())
     }

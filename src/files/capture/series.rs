@@ -18,12 +18,12 @@ pub struct RotationLimits {
 
 impl RotationLimits {
     /// Whether a sweep of this time belongs into the next file.
-    pub fn is_due(&self, kept: &RecordedPart, time: i64) -> bool {
-        let large = self.size.is_some_and(|size| kept.bytes >= size);
+    pub fn is_due(&self, recorded: &RecordedPart, time: i64) -> bool {
+        let large = self.size.is_some_and(|size| recorded.bytes >= size);
         // A clock that was set back must not keep a file open, so times far in the past count too.
-        let passed = kept.from.map_or(0, |from| time.abs_diff(from));
+        let passed = recorded.from.map_or(0, |from| time.abs_diff(from));
         let old = self.every.is_some_and(|every| u128::from(passed) >= every.as_millis());
-        kept.sweeps > 0 && (large || old)
+        recorded.sweeps > 0 && (large || old)
     }
 }
 
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn a_file_is_full_by_size_or_by_time() {
-        let kept = RecordedPart { sweeps: 3, bytes: 1000, from: Some(5000), to: Some(7000) };
+        let recorded = RecordedPart { sweeps: 3, bytes: 1000, from: Some(5000), to: Some(7000) };
         let due = |size, every: Option<u64>, time| {
-            RotationLimits { size, every: every.map(Duration::from_millis) }.is_due(&kept, time)
+            RotationLimits { size, every: every.map(Duration::from_millis) }.is_due(&recorded, time)
         };
         assert!(due(Some(1000), None, 0) && !due(Some(1001), None, i64::MAX));
         assert!(due(None, Some(3000), 8000) && !due(None, Some(3000), 7999) && !due(None, None, i64::MAX));

@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn error_counts_start_at_the_beginning_and_later_half_an_hour_to_an_hour_back() {
         let elapsed: Vec<i64> = (0..10).map(|at| at * 1_000_000).collect();
-        let told: Vec<(usize, usize)> = (0..10).map(|at| error_anchors(0, &elapsed[..=at])).collect();
+        let anchors: Vec<(usize, usize)> = (0..10).map(|at| error_anchors(0, &elapsed[..=at])).collect();
         let wanted = [(0, 0), (0, 0), (0, 2), (0, 2), (2, 4), (2, 4), (4, 6), (4, 6), (6, 8), (6, 8)];
-        assert_eq!(told, wanted);
+        assert_eq!(anchors, wanted);
         // Another recording begins with the sixth moment.
         assert_eq!(error_anchors(5, &elapsed[..=6]), (5, 5));
         assert_eq!(error_anchors(5, &elapsed[..=8]), (5, 7));

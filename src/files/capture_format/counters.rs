@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use fabdeck_fabric::observe::{Counter, CounterLookup, CounterSample, CounterValues, Sweep};
+use fabdeck_fabric::observe::{
+    Counter, CounterLookup, CounterSample, CounterValues, Sweep, digits_in_groups,
+};
 use fabdeck_fabric::{Guid, PortNum};
 
 /// A sweep. Times are whole microseconds, by the clock of the port that the sweep used.
@@ -133,7 +135,10 @@ impl CounterBase {
             let vendors = counters.iter().filter(|counter| matches!(counter, Counter::Other(_)));
             self.named += vendors.map(|counter| counter.name().len()).sum::<usize>();
             if self.named > MAX_VENDOR_NAME_BYTES {
-                return Err(format!("names of counters of more than {MAX_VENDOR_NAME_BYTES} bytes"));
+                return Err(format!(
+                    "names of vendor counters of more than {} MiB",
+                    MAX_VENDOR_NAME_BYTES >> 20
+                ));
             }
             for row in &run.ports {
                 self.samples.push(to_sample(&counters, row)?);
@@ -154,12 +159,17 @@ impl CounterBase {
     fn check_room(&mut self, runs: &[SampleRun]) -> Result<(), String> {
         let samples = self.samples.len() + runs.iter().map(|run| run.ports.len()).sum::<usize>();
         if samples > MAX_SWEEP_SAMPLES {
-            return Err(format!("more than {MAX_SWEEP_SAMPLES} samples"));
+            return Err(format!("more than {} samples", digits_in_groups(MAX_SWEEP_SAMPLES)));
         }
         self.held += runs.iter().map(|run| run.counters.len().saturating_mul(run.ports.len())).sum::<usize>();
         let most = samples.saturating_mul(MAX_MEAN_VALUES).clamp(MAX_RECORD_VALUES, MAX_SWEEP_VALUES);
         if self.held > most {
-            return Err(format!("{} values of {samples} samples, and at most {most} can be", self.held));
+            return Err(format!(
+                "{} values of {} samples, more than the limit of {}",
+                digits_in_groups(self.held),
+                digits_in_groups(samples),
+                digits_in_groups(most)
+            ));
         }
         Ok(())
     }
@@ -175,11 +185,15 @@ impl CounterBase {
         for (name, by) in &moved.by {
             let column = CounterLookup::from(Counter::from_name(name));
             if by.len() != ports.len() {
-                return Err(format!("{} moves of {name} at {} ports", by.len(), ports.len()));
+                return Err(format!(
+                    "numbers of changes of {name} and of ports differ: {} and {}",
+                    by.len(),
+                    ports.len()
+                ));
             }
             for (place, by) in ports.iter().zip(by).filter(|(_, by)| **by != 0) {
                 if !self.samples[*place].values.add_to(&column, *by) {
-                    return Err(format!("{name} moved at a port that does not have it"));
+                    return Err(format!("{name} changed at a port that does not have it"));
                 }
             }
         }
@@ -190,13 +204,13 @@ impl CounterBase {
     fn set_times(&mut self, record: &Counters, known: usize) -> Result<(), String> {
         let there = self.present[known..].iter().filter(|there| **there).count();
         if record.at.len() != there {
-            return Err(format!("{} times of {there} samples", record.at.len()));
+            return Err(format!("numbers of times and samples differ: {} and {there}", record.at.len()));
         }
         let before = known.checked_sub(1).map(|last| self.at[last].as_micros());
         let mut now = before.and_then(|at| i64::try_from(at).ok()).unwrap_or(record.began.cast_signed());
         let present = self.at[known..].iter_mut().zip(&self.present[known..]).filter(|(_, there)| **there);
         for ((at, _), after) in present.zip(&record.at) {
-            now = now.checked_add(*after).filter(|now| *now >= 0).ok_or("a time that cannot be")?;
+            now = now.checked_add(*after).filter(|now| *now >= 0).ok_or("an impossible time")?;
             *at = Duration::from_micros(now.cast_unsigned());
         }
         Ok(())
@@ -208,7 +222,11 @@ fn to_sample(
     SampleRow(node, lid, port, values): &SampleRow,
 ) -> Result<CounterSample, String> {
     if values.len() != counters.len() {
-        return Err(format!("{} values of {} counters", values.len(), counters.len()));
+        return Err(format!(
+            "numbers of values and counters differ: {} and {}",
+            values.len(),
+            counters.len()
+        ));
     }
     let number = |port: u8| PortNum::new(port.into()).ok_or_else(|| format!("there is no port {port}"));
     let mut held: CounterValues = counters.iter().cloned().zip(values.iter().copied()).collect();
@@ -222,7 +240,7 @@ fn decode_places(steps: &[u32], below: usize) -> Result<Vec<usize>, String> {
     for (nth, step) in steps.iter().enumerate() {
         at += *step as usize;
         if at >= below || (nth > 0 && *step == 0) {
-            return Err(format!("place {at} among {below} samples"));
+            return Err(format!("index {at} in a list of {below} samples"));
         }
         all.push(at);
     }
@@ -362,8 +380,8 @@ fn compute_moved(base: &CounterBase, sweep: &Sweep) -> Option<MovedValues> {
     let (mut silent, mut ports, mut place) = (Vec::new(), Vec::new(), 0);
     let mut by: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for sample in &sweep.samples {
-        let who = |sample: &CounterSample| (sample.node, sample.lid, sample.port);
-        let ahead = base.samples[place..].iter().position(|known| who(known) == who(sample))?;
+        let address = |sample: &CounterSample| (sample.node, sample.lid, sample.port);
+        let ahead = base.samples[place..].iter().position(|known| address(known) == address(sample))?;
         silent.extend(place..place + ahead);
         place += ahead;
         let known = &base.samples[place].values;

@@ -148,7 +148,7 @@ pub(super) fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
 /// Unpacks the lines of a frame. Their number of bytes must be that of the lead, and the checksum must match.
 pub(super) fn unpack(lead: &Lead, frame: &[u8]) -> Result<Vec<u8>, String> {
     if !frame.starts_with(&FRAME_MAGIC) {
-        return Err("no frame of zstd begins there".to_owned());
+        return Err("no zstd frame begins here".to_owned());
     }
     if frame.get(4).is_none_or(|descriptor| descriptor & CHECKSUM == 0) {
         return Err("the frame has no checksum".to_owned());
@@ -159,7 +159,9 @@ pub(super) fn unpack(lead: &Lead, frame: &[u8]) -> Result<Vec<u8>, String> {
     });
     match unpacked {
         Ok(lines) if lines.len() == lead.raw as usize => Ok(lines),
-        Ok(lines) => Err(format!("the frame holds {} bytes and not the {} announced", lines.len(), lead.raw)),
+        Ok(lines) => {
+            Err(format!("the frame has {} bytes and not the {} that its lead states", lines.len(), lead.raw))
+        }
         Err(error) => Err(format!("the frame is damaged: {error}")),
     }
 }

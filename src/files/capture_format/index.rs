@@ -68,7 +68,7 @@ pub struct Hole {
 impl fmt::Display for Hole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { offset, bytes, record, .. } = self;
-        write!(f, "record {record} at byte {offset}: {bytes} bytes are no frame")
+        write!(f, "record {record} at byte {offset}: {bytes} bytes belong to no frame")
     }
 }
 
@@ -158,8 +158,8 @@ fn parse_slots(table: &[u8], offset: u64) -> Option<Vec<FrameSlot>> {
         return None;
     }
     let content = &table[8..];
-    let (checked, said) = content.split_at(content.len() - 16);
-    if checksum(checked) != said[..8] {
+    let (checked, stored) = content.split_at(content.len() - 16);
+    if checksum(checked) != stored[..8] {
         return None;
     }
     let facts = &checked[16..checked.len() - 8];

@@ -254,15 +254,15 @@ pub enum ParsedLine {
 impl ParsedLine {
     /// Reads a line if its kind has one of the wanted flags.
     pub fn parse(bytes: &[u8], wanted: u32) -> Result<Self, String> {
-        let kind = line_kind(bytes).ok_or("a line that begins as no record does")?;
-        let Some((_, says)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+        let kind = line_kind(bytes).ok_or("a line that does not begin as a record")?;
+        let Some((_, kind_flags)) = KINDS.iter().find(|(known, _)| *known == kind) else {
             return Ok(Self::Later(kind.to_owned()));
         };
-        if says & wanted == 0 {
+        if kind_flags & wanted == 0 {
             return Ok(Self::Other);
         }
         // A small JSON text can become a large value, and notes and news need not be large.
-        if *says == flags::EVENT && bytes.len() > MAX_TEXT_BYTES {
+        if *kind_flags == flags::EVENT && bytes.len() > MAX_TEXT_BYTES {
             return Err(format!("a {kind} of {} bytes", bytes.len()));
         }
         if kind == "jobs" && bytes.len() > MAX_JOBS_BYTES {
@@ -275,10 +275,10 @@ impl ParsedLine {
 /// The part of a line from its kind on, if the kind has one of the wanted flags.
 pub(super) fn line_body(line: &[u8], wanted: u32) -> Option<&[u8]> {
     let kind = line_kind(line)?;
-    let (_, says) = KINDS.iter().find(|(known, _)| *known == kind)?;
+    let (_, kind_flags) = KINDS.iter().find(|(known, _)| *known == kind)?;
     // Only numbers and fixed keys come before the kind, so the first match is the kind.
     let at = line.windows(kind.len()).position(|part| part == kind.as_bytes())?;
-    (says & wanted != 0).then(|| &line[at..])
+    (kind_flags & wanted != 0).then(|| &line[at..])
 }
 
 /// The kind of a record, from the beginning of its line.

@@ -169,13 +169,19 @@ mod tests {
         };
         let (mut slots, mut first, mut state) = (Vec::new(), 0, 0);
         for _ in 0..40 {
-            let says = [STATE, flags::STATE_MOVED, flags::COUNTERS, flags::COUNTERS | flags::COUNTERS_WHOLE];
-            let says = says[below(4) as usize] | [0, flags::EVENT][below(2) as usize];
+            let frame_flags =
+                [STATE, flags::STATE_MOVED, flags::COUNTERS, flags::COUNTERS | flags::COUNTERS_WHOLE];
+            let frame_flags = frame_flags[below(4) as usize] | [0, flags::EVENT][below(2) as usize];
             let named = if below(12) == 0 { below(first + 1) } else { state };
-            let lead =
-                Lead { flags: says, first, state: named, records: 1 + below(3) as u32, ..Lead::default() };
+            let lead = Lead {
+                flags: frame_flags,
+                first,
+                state: named,
+                records: 1 + below(3) as u32,
+                ..Lead::default()
+            };
             slots.push(FrameSlot { offset: 0, lead });
-            if says & STATE != 0 {
+            if frame_flags & STATE != 0 {
                 state = first;
             }
             first = lead.next_record() + u64::from(below(15) == 0);

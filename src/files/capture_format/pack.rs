@@ -52,21 +52,21 @@ impl FramePacker {
         moment: bool,
     ) -> io::Result<PackedFrames> {
         let mut packed = PackedFrames::default();
-        let (mut lines, mut first, mut says) = (Vec::new(), self.next, 0);
+        let (mut lines, mut first, mut frame_flags) = (Vec::new(), self.next, 0);
         let last = records.len().saturating_sub(1);
         for (at, (own, record)) in records.into_iter().enumerate() {
-            says |= record.frame_flags();
+            frame_flags |= record.frame_flags();
             let begun = lines.len();
             serde_json::to_writer(&mut lines, &NumberedRecord { seq: self.next, time: own, record })?;
             lines.push(b'\n');
             if lines.len() - begun > MAX_RECORD_BYTES {
-                return Err(io::Error::other("one record is larger than a frame may be"));
+                return Err(io::Error::other("a record is larger than the limit of a frame"));
             }
             self.next += 1;
             if lines.len() > FULL_FRAME_BYTES || at == last {
                 let done = if at == last && moment { flags::MOMENT } else { 0 };
-                self.close_frame(&mut packed, &lines, (first, says | done), time)?;
-                (lines, first, says) = (Vec::new(), self.next, 0);
+                self.close_frame(&mut packed, &lines, (first, frame_flags | done), time)?;
+                (lines, first, frame_flags) = (Vec::new(), self.next, 0);
             }
         }
         Ok(packed)
@@ -86,7 +86,7 @@ impl FramePacker {
             self.next += 1;
         }
         if lines.len() > MAX_FRAME_BYTES {
-            return Err(io::Error::other("a frame grew larger than one may be"));
+            return Err(io::Error::other("a frame is larger than its limit"));
         }
         self.close_frame(&mut packed, &lines, (first, lead.flags), lead.time)?;
         Ok(packed)

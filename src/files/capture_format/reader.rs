@@ -13,7 +13,7 @@ use super::line::{CaptureHeader, CaptureRecord, NumberedRecord, ParsedLine, line
 use super::links::{Links, Lost, StateFrames};
 use super::state::CaptureState;
 use crate::FileError;
-use fabdeck_fabric::observe::{FabricEvent, NotePlace, Notes, Observation};
+use fabdeck_fabric::observe::{FabricEvent, NotePlace, Notes, Observation, digits_in_groups};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
@@ -111,7 +111,7 @@ impl<B: ByteSource> CaptureReader<B> {
         let refused =
             |code, offset, what: String, hint: &str| FileError::new(code, place(offset), what, hint);
         let broken = |error: std::io::Error| {
-            refused("FD-2705", 0, format!("reading failed: {error}"), "check the device that it lies on")
+            refused("FD-2705", 0, format!("reading failed: {error}"), "check the disk that holds the capture")
         };
         let head = bytes.read(0, bytes.size().min(LEAD_BYTES as u64) as usize).map_err(broken)?;
         if let Some(version) = Lead::other_version_of(&head) {
@@ -120,7 +120,7 @@ impl<B: ByteSource> CaptureReader<B> {
                 "FD-2702",
                 8,
                 what,
-                "read it with the fabdeck that wrote it, or a later one",
+                "read it with the version of fabdeck that wrote it, or a later one",
             ));
         }
         let index = Index::load(&bytes).map_err(broken)?;
@@ -192,12 +192,13 @@ impl<B: ByteSource> CaptureReader<B> {
         let holes: Vec<Hole> = self.index.holes.clone();
         for hole in &holes {
             let (Hole { offset, bytes, record, torn }, place) = (*hole, self.place(hole.offset));
+            let bytes = digits_in_groups(bytes);
             match torn {
                 true => self.notes.add_partial(TORN_TAIL, place, || {
                     format!("the file ends within record {record} at byte {offset}; its {bytes} bytes are left out")
                 }),
                 false => self.notes.add_partial(DAMAGED_BYTES, place, || {
-                    format!("{bytes} bytes from record {record} on cannot be read; what builds upon them is left out")
+                    format!("{bytes} bytes from record {record} on cannot be read; sweeps that depend on them are left out")
                 }),
             }
         }
@@ -207,7 +208,7 @@ impl<B: ByteSource> CaptureReader<B> {
             (IndexStatus::Good, _) => {}
             (_, false) if torn => {}
             (_, false) => self.notes.add(NO_END, place, || {
-                "the recording has no end: it was cut short, or is still going on".to_owned()
+                "the recording has no end: it was cut short, or is still running".to_owned()
             }),
             (table, true) => self.notes.add(TABLE_REBUILT, place, || {
                 let why = if table == IndexStatus::Missing { "missing" } else { "damaged" };
@@ -315,7 +316,7 @@ impl<B: ByteSource> CaptureReader<B> {
         if let Some(kind) = later {
             let place = self.place(self.frame_slot(slot).offset);
             self.notes.add(LATER_RECORDS, place, || {
-                format!("records '{kind}' are of a later version; passed over")
+                format!("records '{kind}' are from a later version of fabdeck; skipped")
             });
         }
         Ok(lines)
@@ -383,7 +384,7 @@ impl<B: ByteSource> CaptureReader<B> {
     fn state_frames(&self, slot: usize) -> Result<StateFrames, Damage> {
         self.links.state(slot).map_err(|Lost { slot: lost, record }| {
             let offset = self.find_hole(record).unwrap_or(self.index.slots[slot].offset);
-            let what = "the state of the fabric stood there, and it cannot be read".to_owned();
+            let what = "the state of the fabric in this record cannot be read".to_owned();
             Damage { slot: lost, offset, record, what }
         })
     }
@@ -396,7 +397,7 @@ impl<B: ByteSource> CaptureReader<B> {
     fn whole_counters_frame(&self, slot: usize) -> Result<usize, Damage> {
         self.links.counters(slot).map_err(|Lost { slot: torn, record }| {
             let offset = self.find_hole(record).unwrap_or(self.index.slots[torn].offset);
-            let what = "sweeps are missing, and those after them say only what moved".to_owned();
+            let what = "sweeps are missing, and later sweeps hold only changes since them".to_owned();
             Damage { slot: torn, offset, record, what }
         })
     }
@@ -469,7 +470,7 @@ impl<B: ByteSource> CaptureReader<B> {
     fn note_earlier(&mut self, damage: &Damage) {
         let (place, shown) = (self.place(damage.offset), self.clock_text(self.time));
         self.notes.add_partial(EARLIER_MOMENT, place, || {
-            format!("{damage}; this is {shown}, the last moment before it")
+            format!("{damage}; the last readable moment before it is shown: {shown}")
         });
     }
 
@@ -486,10 +487,10 @@ impl<B: ByteSource> CaptureReader<B> {
             Some(damage) => (damage.offset, damage.to_string()),
             None => {
                 let hole = self.index.holes.first().map(|hole| hole.offset);
-                (hole.unwrap_or(self.bytes.size()), "no sweep was written to its end".to_owned())
+                (hole.unwrap_or(self.bytes.size()), "no complete sweep was recorded".to_owned())
             }
         };
-        let hint = "nothing before it can be read either: give another copy of the file";
+        let hint = "no earlier moment can be read either: give another copy of the file";
         FileError::new("FD-2703", self.place(offset), what, hint)
     }
 
@@ -498,7 +499,7 @@ impl<B: ByteSource> CaptureReader<B> {
         let state = &self.state;
         let mut notes = self.notes.clone();
         for remark in &state.remarks {
-            let text = || format!("when it was recorded: {}: {}", remark.code, remark.text);
+            let text = || format!("noted during the recording: {}: {}", remark.code, remark.text);
             let place = NotePlace::file(self.name.as_str());
             match remark.partial {
                 true => notes.add_partial(RECORDED_NOTES, place, text),

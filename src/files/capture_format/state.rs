@@ -93,7 +93,7 @@ impl CaptureState {
 
     /// The records that express the state, without counters.
     pub fn to_records(&self) -> Vec<CaptureRecord> {
-        let look = Observation {
+        let snapshot = Observation {
             fabric: self.fabric.clone(),
             tables: self.tables.clone(),
             names: self.names.clone(),
@@ -104,27 +104,31 @@ impl CaptureState {
             jobs: self.jobs.clone(),
             ..Observation::default()
         };
-        let mut records = state_records(&self.header, &look);
+        let mut records = state_records(&self.header, &snapshot);
         records.extend((!self.remarks.is_empty()).then(|| CaptureRecord::Remarks(self.remarks.clone())));
         records
     }
 }
 
 /// The records of a whole snapshot, without counters.
-pub fn state_records(header: &CaptureHeader, look: &Observation) -> Vec<CaptureRecord> {
+pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<CaptureRecord> {
     let mut records = vec![CaptureRecord::Header(header.clone())];
-    records.extend(Topology::of(&look.fabric).into_iter().map(CaptureRecord::Topology));
-    records.extend(Forwarding::of(&look.fabric, &look.tables, None).into_iter().map(CaptureRecord::Tables));
-    records.extend(LaneTables::of(&look.fabric, &look.tables, None).into_iter().map(CaptureRecord::Lanes));
-    records.extend(look.subnet_manager.is_some().then(|| manager_record(look)));
-    records.extend((!look.names.by_guid.is_empty()).then(|| names_record(look)));
-    records.extend(look.adaptive.is_some().then(|| adaptive_record(look)));
-    if look.policy.is_some() {
-        records.extend(policy_records(look));
+    records.extend(Topology::of(&snapshot.fabric).into_iter().map(CaptureRecord::Topology));
+    records.extend(
+        Forwarding::of(&snapshot.fabric, &snapshot.tables, None).into_iter().map(CaptureRecord::Tables),
+    );
+    records.extend(
+        LaneTables::of(&snapshot.fabric, &snapshot.tables, None).into_iter().map(CaptureRecord::Lanes),
+    );
+    records.extend(snapshot.subnet_manager.is_some().then(|| manager_record(snapshot)));
+    records.extend((!snapshot.names.by_guid.is_empty()).then(|| names_record(snapshot)));
+    records.extend(snapshot.adaptive.is_some().then(|| adaptive_record(snapshot)));
+    if snapshot.policy.is_some() {
+        records.extend(policy_records(snapshot));
     }
-    records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks_record(look)));
-    records.extend((!look.notes.is_empty()).then(|| notes_record(look)));
-    records.extend(look.jobs.as_deref().map(|jobs| jobs_record(None, jobs)));
+    records.extend((!snapshot.ticks.by_kind.is_empty()).then(|| ticks_record(snapshot)));
+    records.extend((!snapshot.notes.is_empty()).then(|| notes_record(snapshot)));
+    records.extend(snapshot.jobs.as_deref().map(|jobs| jobs_record(None, jobs)));
     records
 }
 
@@ -153,8 +157,8 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
     }
     records.extend((before.ticks != now.ticks).then(|| ticks_record(now)));
     // A further silent port of a known kind shows in the sweep, which has fewer samples; it needs no remark.
-    let kinds = |look: &Observation| {
-        let kinds = look.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
+    let kinds = |snapshot: &Observation| {
+        let kinds = snapshot.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
         kinds.collect::<Vec<_>>()
     };
     records.extend((kinds(before) != kinds(now)).then(|| notes_record(now)));
@@ -163,8 +167,8 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
     records
 }
 
-fn manager_record(look: &Observation) -> CaptureRecord {
-    let manager = look.subnet_manager.as_ref();
+fn manager_record(snapshot: &Observation) -> CaptureRecord {
+    let manager = snapshot.subnet_manager.as_ref();
     CaptureRecord::Manager(manager.cloned().map(|SubnetManager { guid, state, priority }| ManagerRecord {
         guid,
         state,
@@ -172,26 +176,26 @@ fn manager_record(look: &Observation) -> CaptureRecord {
     }))
 }
 
-fn names_record(look: &Observation) -> CaptureRecord {
-    let names = look.names.by_guid.iter();
+fn names_record(snapshot: &Observation) -> CaptureRecord {
+    let names = snapshot.names.by_guid.iter();
     CaptureRecord::Names(names.map(|(guid, name)| (guid.to_string(), name.clone())).collect())
 }
 
-fn adaptive_record(look: &Observation) -> CaptureRecord {
-    CaptureRecord::Adaptive(look.adaptive.map(Into::into))
+fn adaptive_record(snapshot: &Observation) -> CaptureRecord {
+    CaptureRecord::Adaptive(snapshot.adaptive.map(Into::into))
 }
 
-fn policy_records(look: &Observation) -> Vec<CaptureRecord> {
-    let mut records = vec![CaptureRecord::Policy(look.policy.as_ref().map(PolicyRecord::from))];
-    if let Some(PolicyLevels::ByPath(table)) = &look.policy {
+fn policy_records(snapshot: &Observation) -> Vec<CaptureRecord> {
+    let mut records = vec![CaptureRecord::Policy(snapshot.policy.as_ref().map(PolicyRecord::from))];
+    if let Some(PolicyLevels::ByPath(table)) = &snapshot.policy {
         let paths = PathLevelRecord::from_table(table).unwrap_or_default();
         records.extend(paths.into_iter().map(CaptureRecord::PathLevels));
     }
     records
 }
 
-fn ticks_record(look: &Observation) -> CaptureRecord {
-    let all = look.ticks.by_kind.iter();
+fn ticks_record(snapshot: &Observation) -> CaptureRecord {
+    let all = snapshot.ticks.by_kind.iter();
     CaptureRecord::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
 }
 
@@ -202,6 +206,6 @@ fn jobs_record(before: Option<&JobSnapshot>, now: &JobSnapshot) -> CaptureRecord
     CaptureRecord::Jobs(JobsRecord { heard: now.read_at, silent: now.failure.clone(), list })
 }
 
-fn notes_record(look: &Observation) -> CaptureRecord {
-    CaptureRecord::Remarks(look.notes.iter().map(NoteRecord::from).collect())
+fn notes_record(snapshot: &Observation) -> CaptureRecord {
+    CaptureRecord::Remarks(snapshot.notes.iter().map(NoteRecord::from).collect())
 }

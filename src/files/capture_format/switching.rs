@@ -112,7 +112,7 @@ impl Forwarding {
         for (key, held) in self.nodes {
             let node = fabric
                 .node_by_key(&key)
-                .ok_or_else(|| format!("tables of '{key}', which is no node here"))?;
+                .ok_or_else(|| format!("tables of '{key}', which is no node of this fabric"))?;
             let entry = tables.node_mut(node);
             entry.lft = held.lft.map(|text| from_hex(&text).map(Lft::from_entries)).transpose()?;
             entry.unread = held.unread;
@@ -194,8 +194,9 @@ impl LaneTables {
             }
         }
         for (key, held) in self.nodes {
-            let node =
-                fabric.node_by_key(&key).ok_or_else(|| format!("lanes of '{key}', which is no node here"))?;
+            let node = fabric
+                .node_by_key(&key)
+                .ok_or_else(|| format!("lanes of '{key}', which is no node of this fabric"))?;
             laned.insert(node);
             let entry = tables.node_mut(node);
             entry.sl2vl =
@@ -218,16 +219,20 @@ impl NodeLanes {
             arbitration: held
                 .arbitration
                 .iter()
-                .map(|(port, told)| (port.value(), ArbitrationWeights::of(told)))
+                .map(|(port, weights)| (port.value(), ArbitrationWeights::of(weights)))
                 .collect(),
         }
     }
 }
 
 impl ArbitrationWeights {
-    fn of(told: &Arbitration) -> Self {
+    fn of(arbitration: &Arbitration) -> Self {
         let pairs = |all: &[VlWeight]| all.iter().map(|one| (one.lane.value(), one.weight)).collect();
-        Self { high_limit: told.high_limit, high: pairs(&told.high), low: pairs(&told.low) }
+        Self {
+            high_limit: arbitration.high_limit,
+            high: pairs(&arbitration.high),
+            low: pairs(&arbitration.low),
+        }
     }
 
     fn into_arbitration(self) -> Result<Arbitration, String> {
@@ -250,7 +255,7 @@ fn rename_nodes<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> B
 }
 
 fn parse_lanes(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), String> {
-    let wrong = || format!("'{ports}': '{row}' are no lanes");
+    let wrong = || format!("'{ports}': '{row}' is no row of lanes");
     let (from, to) = ports.split_once('-').ok_or_else(wrong)?;
     let port = |text: &str| text.parse::<u8>().map(PortNum).map_err(|_| wrong());
     Ok(((port(from)?, port(to)?), Sl2Vl::from_digits(row).ok_or_else(wrong)?))

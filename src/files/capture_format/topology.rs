@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record_words::parse_word;
 use crate::limit::MAX_NODES;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{
     Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Node, NodeFacts, NodeId, NodeKind,
     PhysicalState, Port, PortFacts, PortNum, PortState,
@@ -127,12 +128,16 @@ impl Topology {
         }
         let ports = self.port_count() + parts.joined_ports;
         if ports > most_ports {
-            return Err(format!("{ports} ports, and at most {most_ports} can be"));
+            return Err(format!(
+                "{} ports, more than the limit of {}",
+                digits_in_groups(ports),
+                digits_in_groups(most_ports)
+            ));
         }
         let Some(of) = self.of else { return Ok(Some(self)) };
         let (of, nodes) = (of as usize, parts.nodes.len() + self.nodes.len());
         if of > MAX_NODES || nodes > of {
-            return Err(format!("{nodes} of {of} nodes, and at most {MAX_NODES} can be"));
+            return Err(format!("{nodes} of {of} nodes; the limit is {}", digits_in_groups(MAX_NODES)));
         }
         (parts.joined_ports, parts.of) = (ports, None);
         parts.nodes.extend(self.nodes);
@@ -169,8 +174,8 @@ impl Topology {
             node.name = kind.map_or_else(String::new, |kind| name(kind, node.guid));
             node.guid = guid(node.guid);
             node.system_image_guid = node.system_image_guid.map(&guid);
-            let told = device((node.vendor_id, node.device_id, node.revision));
-            (node.vendor_id, node.device_id, node.revision) = (None, told, None);
+            let model = device((node.vendor_id, node.device_id, node.revision));
+            (node.vendor_id, node.device_id, node.revision) = (None, model, None);
             for port in &mut node.ports {
                 port.guid = port.guid.map(&guid);
             }
@@ -192,12 +197,12 @@ impl Topology {
 
     pub fn fabric(&self) -> Result<Fabric, String> {
         if self.nodes.len() > MAX_NODES {
-            return Err(format!("more than {MAX_NODES} nodes"));
+            return Err(format!("more than {} nodes", digits_in_groups(MAX_NODES)));
         }
         let (mut builder, mut keys) = (FabricBuilder::new(), Vec::new());
         for node in &self.nodes {
             let key = builder.add_node(node.facts()?);
-            keys.push(key.map_err(|_| format!("{} {} stands in the list twice", node.kind, node.guid))?);
+            keys.push(key.map_err(|_| format!("{} {} is listed twice", node.kind, node.guid))?);
         }
         for (node, key) in self.nodes.iter().zip(&keys) {
             for port in &node.ports {
@@ -206,7 +211,7 @@ impl Topology {
                 let Some((peer, peer_port)) = port.peer else { continue };
                 let peer = keys
                     .get(peer as usize)
-                    .ok_or_else(|| format!("a cable to node {peer} of {}", keys.len()))?;
+                    .ok_or_else(|| format!("a cable to node {peer} in a list of {} nodes", keys.len()))?;
                 builder
                     .connect((*key, number), (*peer, self::port_number(peer_port)?))
                     .map_err(|e| e.to_string())?;
@@ -319,7 +324,7 @@ mod tests {
         let mut held = Topology::default();
         assert!(parts[0].clone().join_parts_within(&mut held, 60).is_ok());
         let more = parts[1].clone().join_parts_within(&mut held, 60);
-        assert!(more.is_err_and(|what| what.contains("ports, and at most 60 can be")));
+        assert!(more.is_err_and(|what| what.contains("ports, more than the limit of 60")));
         let [whole] = <[Topology; 1]>::try_from(Topology::of(&fabric)).unwrap();
         assert!(whole.clone().join_parts_within(&mut held, 60).is_err());
         assert!(whole.of.is_none() && whole.clone().join_parts(&mut held) == Ok(Some(whole)));

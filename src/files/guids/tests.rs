@@ -36,6 +36,6 @@ fn what_is_no_guid_is_refused_with_its_line() {
 
 #[test]
 fn a_list_may_be_empty_a_file_may_not() {
-    assert!(read_text("# nobody\n").unwrap().guids.is_empty());
+    assert!(read_text("# no entry\n").unwrap().guids.is_empty());
     assert_eq!(read_text("\n").unwrap_err().code, "FD-2307");
 }

@@ -44,7 +44,8 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
         if absent > 0 {
             // One note a row, because large files have whole columns of N/A.
             notes.add("FN-404", row.place(), || {
-                format!("{absent} counters have no value (N/A): read as unknown")
+                let counters = if absent == 1 { "counter has" } else { "counters have" };
+                format!("{absent} {counters} no value (N/A): read as unknown")
             });
         }
         values.shrink_to_fit();
@@ -72,8 +73,8 @@ pub(super) fn read_growth(
     }
     if pause.is_none() {
         notes.add("FN-438", section.place(), || {
-            "the file does not state --pm_pause_time; the growth in PM_DELTA is taken to be that of 1 s, ibdiagnet's \
-             usual pause"
+            "the file does not state --pm_pause_time; PM_DELTA is read as the growth within 1 s, ibdiagnet's default \
+             pause"
                 .to_owned()
         });
     }

@@ -194,7 +194,7 @@ impl FabricDraft {
             self.by_guid.insert(guid, key);
             if let Some((.., place)) = ports.first() {
                 notes.add_partial("FN-428", place.clone(), || {
-                    format!("{guid} has ports but no row in NODES; taken for a {}", kind.word())
+                    format!("{guid} has ports but no row in NODES; read as a {}", kind.word())
                 });
             }
             for (number, mut facts, _) in ports {
@@ -229,7 +229,7 @@ impl FabricDraft {
                 // The kind of the missing node is unknown, so the link is left out.
                 notes.add_partial("FN-429", row.place(), || {
                     format!(
-                        "the link {}[{}] - {}[{}] leads to a node that no table has; left out",
+                        "the link {}[{}] - {}[{}] leads to a node that is in no table; left out",
                         a.0, a.1, b.0, b.1
                     )
                 });

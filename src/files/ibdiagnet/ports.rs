@@ -218,7 +218,7 @@ fn read_word<T>(
     let value = from_word(text);
     if value.is_none() {
         notes.add("FN-433", row.place(), || {
-            format!("the {what} of this row is in words that are not known: read as unknown")
+            format!("the {what} of this row is not a known word: read as unknown")
         });
     }
     value
@@ -233,6 +233,6 @@ fn redact_key_like(value: u64) -> Option<u64> {
 fn note_code(row: &Row<'_>, what: &str, code: u64, notes: &mut Notes) {
     notes.add("FN-433", row.place(), || {
         let shown = redact_key_like(code).map_or(String::new(), |code| format!(" {code:#x}"));
-        format!("the {what}{shown} of this row is not known: read as unknown")
+        format!("the {what}{shown} of this row is not a known value: read as unknown")
     });
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::FileError;
 use crate::csv::read_row;
 use crate::text::{Input, TextLine, TextLines, parse_timestamp};
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::{NotePlace, Notes, digits_in_groups};
 
 /// Most columns. Real tables have up to about two hundred.
 const COLUMN_LIMIT: usize = 1024;
@@ -93,7 +93,8 @@ impl<'a> CsvTables<'a> {
             let name = &section.name;
             if name == "NODES" {
                 notes.add_grave("FN-558", section.place(), || {
-                    "a second dump begins here: nothing of it is read; give the dumps one by one".to_owned()
+                    "a second dump begins here and is not read; give each dump as a file of its own"
+                        .to_owned()
                 });
             }
             notes.add("FN-423", section.place(), || format!("a second table {name}; the first counts"));
@@ -281,7 +282,7 @@ impl<'a> Section<'a> {
             }
             if cells.len() > COLUMN_LIMIT {
                 let what = format!("{} columns in the table {}", cells.len(), self.name);
-                let hint = format!("no known version has over {COLUMN_LIMIT}");
+                let hint = format!("no known version has over {} columns", digits_in_groups(COLUMN_LIMIT));
                 return Err(FileError::new("FD-2404", self.input.line_place(line.number), what, hint));
             }
             let names = cells.iter().map(|cell| cell.trim().to_owned()).collect();
@@ -310,7 +311,7 @@ fn repair_row(
         let joined = cells[at..end].join(",");
         cells.splice(at..end, [Cow::Owned(joined)]);
         notes.add("FN-425", place(), || {
-            "commas without quotes in a node description; read as part of it".to_owned()
+            "commas without quotes in a node description; read as part of the description".to_owned()
         });
     }
     cells.len() == width

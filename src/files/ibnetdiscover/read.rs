@@ -106,7 +106,7 @@ impl<'a> DumpReader<'a> {
                 let place = self.place(number);
                 self.notes.add_partial("FN-202", place, || {
                     format!(
-                        "'{}' is an error line of the tool: something did not answer",
+                        "'{}' is an error message of the tool: a device did not answer",
                         excerpt(text.trim())
                     )
                 });
@@ -185,7 +185,10 @@ impl<'a> DumpReader<'a> {
         if let Some(other) = head.node.filter(|node| node.guid != guid.guid) {
             let place = self.place(number);
             self.notes.add("FN-210", place, || {
-                format!("the head of node {} names {}: the id in the record counts", guid.guid, other.guid)
+                format!(
+                    "the lines before the record of {} name {}: the GUID in the record is used",
+                    guid.guid, other.guid
+                )
             });
         }
         let facts = NodeFacts {
@@ -226,7 +229,7 @@ impl<'a> DumpReader<'a> {
         let (guid, first, second) = (node.guid, node.description.clone(), facts.description);
         self.repeated.entry(known).or_insert_with(|| [first.clone(), second.clone()]);
         self.notes.add("FN-209", NotePlace::line(self.file, number), || {
-            format!("a second record of {guid} ('{first}', here '{second}'): both are taken together")
+            format!("a second record of {guid} ('{first}', here '{second}'): both are read as one node")
         });
         known
     }
@@ -356,6 +359,6 @@ fn bad_id(id: &str) -> LineFault {
     LineFault::new(
         "FD-2103",
         what,
-        "nodes are S-, H- or R- and a GUID; other names stand in ibsim net files only",
+        "nodes are S-, H- or R- and a GUID; only ibsim net files have other names",
     )
 }

@@ -119,12 +119,15 @@ impl std::fmt::Display for LidOrZero {
 
 fn note_left_out(notes: &mut Notes, fabric: &Fabric) {
     for (id, node) in fabric.nodes() {
-        let heard = |peer: fabdeck_fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
+        let answered = |peer: fabdeck_fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
         let named =
-            fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(heard) && !is_down(fabric, id));
+            fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(answered) && !is_down(fabric, id));
         if !node.facts.answered && !named {
             notes.add_partial("FN-232", NotePlace::file(super::ID), || {
-                format!("{} did not answer and no node that did names it: left out", node.guid())
+                format!(
+                    "{} did not answer and no node that answered has a cable to it: left out",
+                    node.guid()
+                )
             });
         }
     }

@@ -128,7 +128,7 @@ fn check_range(value: u32, least: u32, most: u32, what: &str) -> Result<u32, Lin
     if (least..=most).contains(&value) {
         return Ok(value);
     }
-    let what = format!("{value} is no {what}: it lies between {least} and {most}");
+    let what = format!("{value} is not {what}: the range is {least} to {most}");
     Err(LineFault::new("FD-2109", what, "the values are those of PortInfo: sums of 1, 2, 4, 8, 16"))
 }
 

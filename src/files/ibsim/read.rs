@@ -150,17 +150,13 @@ impl NetFileReader<'_> {
             LineKind::Key { key, value, relative } => self.read_key(key, value, relative, number)?,
             LineKind::Alias(rest) => self.read_alias(rest)?,
             LineKind::Include(name) => {
-                let what = format!("ibsim would go on with the file {}", excerpt(name));
-                return Err(LineFault::new(
-                    "FD-2107",
-                    what,
-                    "put the text of that file in the place of this line",
-                ));
+                let what = format!("ibsim would read the file {} here", excerpt(name));
+                return Err(LineFault::new("FD-2107", what, "replace this line with the text of that file"));
             }
             LineKind::Command(command) => {
                 let place = self.place(number);
                 self.notes.add("FN-221", place, || {
-                    format!("ibsim would run its command '{}' here: it is not carried out", excerpt(command))
+                    format!("ibsim would run its command '{}' here; fabdeck does not", excerpt(command))
                 });
             }
             LineKind::ToolError | LineKind::Noise => {
@@ -175,7 +171,7 @@ impl NetFileReader<'_> {
         if std::mem::take(&mut self.expected) > 0 && !matches!(kind, LineKind::Blank) {
             let place = self.place(number);
             self.notes.add("FN-225", place, || {
-                "no blank line between a record and this line: ibsim would pass over this line".to_owned()
+                "no blank line between a record and this line: ibsim would skip this line".to_owned()
             });
         }
     }
@@ -227,7 +223,7 @@ impl NetFileReader<'_> {
         let quoted = value.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
         let Some((name, _)) = quoted.filter(|(name, _)| name.len() <= LONGEST) else {
             let what = format!("'{}' is no name of a module", excerpt(value));
-            return Err(LineFault::new("FD-2105", what, "write module=\"name\" with at most 20 signs"));
+            return Err(LineFault::new("FD-2105", what, "write module=\"name\" with at most 20 characters"));
         };
         name.clone_into(&mut self.settings.module);
         Ok(())
@@ -245,11 +241,11 @@ impl NetFileReader<'_> {
     fn begin_record(&mut self, record: &RecordLine<'_>, number: u64, cut: bool) -> Result<(), LineFault> {
         self.pending = None;
         if record.id.contains(['#', '@']) {
-            let what = format!("the id \"{}\" has a sign that ibsim keeps for itself", excerpt(record.id));
+            let what = format!("the id \"{}\" has a character that ibsim reserves", excerpt(record.id));
             return Err(LineFault::new(
                 "FD-2108",
                 what,
-                "ids hold neither # nor @; put the name behind a # instead",
+                "ids contain neither # nor @; put the name after a # instead",
             ));
         }
         let id = self.full_id(record.id);
@@ -349,7 +345,7 @@ impl NetFileReader<'_> {
         if line.spaced {
             let place = self.place(number);
             self.notes.add("FN-222", place, || {
-                "a blank before the bracket of the peer's port: ibsim would take port 1 instead".to_owned()
+                "a blank before the bracket of the peer's port: ibsim would use port 1 instead".to_owned()
             });
         }
         let port = match line.peer_port {
@@ -436,7 +432,7 @@ impl NetFileReader<'_> {
             let Some((far, far_enabled)) = far else {
                 self.notes.add_partial("FN-224", NotePlace::line(self.file, cable.line), || {
                     format!(
-                        "\"{}\" has no record, at which ibsim stops: the cable is left out",
+                        "\"{}\" has no record, and ibsim would stop here: the cable is left out",
                         excerpt(name)
                     )
                 });

@@ -34,7 +34,7 @@ pub fn write(fabric: &Fabric) -> Result<WriterOutput, Box<FileError>> {
             let _ = writer.write_node(id, &node.facts);
         } else {
             writer.notes.add_partial("FN-232", file_place(), || {
-                format!("{} did not answer or has no ports: ibsim cannot play it, left out", node.guid())
+                format!("{} did not answer or has no ports: ibsim cannot simulate it; left out", node.guid())
             });
         }
     }
@@ -149,18 +149,19 @@ impl NetFileWriter<'_> {
         let speed = lesser(a.speed, b.speed, |speed| speed as u32);
         if a.width != b.width || a.speed != b.speed {
             self.notes.add("FN-237", file_place(), || {
-                "the ends of a cable differ in width or speed: both get the lesser, as ibsim would".to_owned()
+                "the ends of a cable differ in width or speed: both get the lower value, as in ibsim"
+                    .to_owned()
             });
         }
         if width.is_none() || speed.is_none() {
             self.notes.add("FN-236", file_place(), || {
-                "a width or speed that is not known: ibsim plays 4x and SDR".to_owned()
+                "a width or speed is unknown: ibsim simulates 4x and SDR".to_owned()
             });
         }
         let speed = speed.unwrap_or(LinkSpeed::Sdr);
         if speed > LinkSpeed::Hdr {
             self.notes.add("FN-231", file_place(), || {
-                format!("ibsim 0.10 does not know {speed}: written as HDR, the fastest that it plays")
+                format!("ibsim 0.10 does not know {speed}: written as HDR, its fastest speed")
             });
         }
         let mut played = speed.min(LinkSpeed::Hdr);
@@ -178,7 +179,7 @@ impl NetFileWriter<'_> {
         let facts = &self.fabric.node(port.node).facts;
         if facts.vendor_id != Some(MELLANOX) {
             self.notes.add("FN-239", file_place(), || {
-                format!("{} plays FDR10, but ibnetdiscover shows QDR where vendid is not 0x2c9", facts.guid)
+                format!("{} has FDR10, but ibnetdiscover shows QDR where vendid is not 0x2c9", facts.guid)
             });
         }
     }
@@ -195,8 +196,9 @@ impl NetFileWriter<'_> {
         let is_empty = name.is_empty();
         if is_empty || name != facts.description {
             self.notes.add("FN-235", file_place(), || {
-                let (is, of) = (if is_empty { "its id" } else { name.as_ref() }, &facts.description);
-                format!("ibsim cannot call a node '{of}': it becomes '{is}'")
+                let is = if is_empty { "by its id".to_owned() } else { format!("'{name}'") };
+                let of = &facts.description;
+                format!("ibsim cannot use the name '{of}': the node is named {is}")
             });
         }
         name
@@ -205,7 +207,7 @@ impl NetFileWriter<'_> {
     fn note_guids(&mut self, id: NodeId, facts: &NodeFacts) {
         if self.fabric.node_by_guid(facts.guid) != Some(id) {
             self.notes.add("FN-233", file_place(), || {
-                format!("GUID {} is borne by two nodes: ibsim needs its option -I for that", facts.guid)
+                format!("two nodes have GUID {}: start ibsim with its option -I", facts.guid)
             });
         }
         let switch = facts.kind == NodeKind::Switch;
@@ -215,7 +217,7 @@ impl NetFileWriter<'_> {
             if let Some(guid) = port.facts.guid.filter(|guid| guid.0 != counted) {
                 let number = port.number;
                 self.notes.add("FN-234", file_place(), || {
-                    format!("port {number} of {} is {guid}: ibsim calls it {counted:#x}", facts.guid)
+                    format!("port {number} of {} has GUID {guid}: ibsim gives it {counted:#x}", facts.guid)
                 });
             }
         }

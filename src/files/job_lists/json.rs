@@ -49,7 +49,7 @@ struct Job {
 #[serde(untagged)]
 enum Number {
     Plain(u64),
-    Told {
+    Object {
         set: bool,
         number: u64,
     },
@@ -60,8 +60,8 @@ enum Number {
 impl Number {
     fn get(self) -> Option<u64> {
         match self {
-            Self::Plain(number) | Self::Told { set: true, number } => Some(number),
-            Self::Told { .. } | Self::None => None,
+            Self::Plain(number) | Self::Object { set: true, number } => Some(number),
+            Self::Object { .. } | Self::None => None,
         }
     }
 
@@ -98,7 +98,7 @@ enum Resources {
 #[serde(untagged)]
 enum Nodes {
     List(String),
-    Told { list: String },
+    Object { list: String },
     Other(serde::de::IgnoredAny),
 }
 
@@ -115,7 +115,9 @@ impl Job {
 
     fn host_list(&self) -> &str {
         let resources = match &self.job_resources {
-            Some(Resources::Known { nodes: Nodes::List(list) | Nodes::Told { list } }) => Some(list.as_str()),
+            Some(Resources::Known { nodes: Nodes::List(list) | Nodes::Object { list } }) => {
+                Some(list.as_str())
+            }
             _ => None,
         };
         let own = self.nodes.as_deref().filter(|list| !list.is_empty());
@@ -125,24 +127,24 @@ impl Job {
 
 pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     let bytes = input.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input.bytes);
-    let told: SqueueOutput = serde_json::from_slice(bytes).map_err(|error| {
+    let output: SqueueOutput = serde_json::from_slice(bytes).map_err(|error| {
         let place =
             NotePlace { offset: error_offset(bytes, &error), ..input.line_place(error.line() as u64) };
         FileError::new(
             "FD-2310",
             place,
             format!("no list of jobs: {error}"),
-            "give what squeue --json printed",
+            "give the output of squeue --json",
         )
     })?;
-    if !told.errors.is_empty() {
-        let said: Vec<String> = told.errors.iter().map(SqueueMessage::text).collect();
-        let what = format!("squeue reports: {}", said.join("; "));
-        let hint = "its list is not whole: ask again when the controller answers";
+    if !output.errors.is_empty() {
+        let errors: Vec<String> = output.errors.iter().map(SqueueMessage::text).collect();
+        let what = format!("squeue reports: {}", errors.join("; "));
+        let hint = "the list is incomplete: run squeue again when the controller answers";
         return Err(FileError::new("FD-2311", NotePlace::file(input.name), what, hint));
     }
     let mut list = JobList { form: ListForm::SqueueJson, lines: Vec::new() };
-    for (number, job) in (1..).zip(told.jobs.iter().filter(|job| job.job_state.is_running())) {
+    for (number, job) in (1..).zip(output.jobs.iter().filter(|job| job.job_state.is_running())) {
         let Some(name) = job.name() else { continue };
         let added = list.add_hosts(number, &name, job.host_list());
         added.map_err(|error| bad_host_list(NotePlace::file(input.name), &name, &error))?;
@@ -154,7 +156,7 @@ impl SqueueMessage {
     fn text(&self) -> String {
         let words = [&self.description, &self.error].into_iter().flatten().map(String::as_str);
         let words: Vec<&str> = words.filter(|text| !text.is_empty()).collect();
-        if words.is_empty() { "an error without words".to_owned() } else { words.join(": ") }
+        if words.is_empty() { "an error without a description".to_owned() } else { words.join(": ") }
     }
 }
 

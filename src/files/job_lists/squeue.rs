@@ -70,7 +70,7 @@ pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         // squeue's default columns, without -o, are no node lists.
         if heading || !is_id(id) || id.ends_with(']') || nodes.contains(char::is_whitespace) {
             let what = format!("'{}' is not a job's id and its nodes", printable_excerpt(text));
-            let hint = "give what squeue -h -t R -o \"%i %N\" prints, or mend this line";
+            let hint = "give the output of squeue -h -t R -o \"%i %N\", or correct this line";
             return Err(FileError::new("FD-2303", input.line_place(line.number), what, hint));
         }
         let job = job_of(id);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn arrays_are_jobs_and_components_are_one() {
-        let told = read_text("17 n[1-2]\n18_2 n5\n19+0 n6\n19+1 gpu1\n20\n").unwrap();
+        let rows = read_text("17 n[1-2]\n18_2 n5\n19+0 n6\n19+1 gpu1\n20\n").unwrap();
         let row = |number, job: &str, host: &str| (number, job.to_owned(), host.to_owned());
         let expected = [
             row(1, "17", "n1"),
@@ -100,7 +100,7 @@ mod tests {
             row(3, "19", "n6"),
             row(4, "19", "gpu1"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(rows, expected);
         for heading in ["JOBID NODELIST", "JOBID  NODELIST(REASON)"] {
             let text =
                 format!("{heading}\n7 n1\n8 (Resources)\n9_[1-3] (ReqNodeNotAvail, may be reserved)\n");

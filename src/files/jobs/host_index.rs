@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::job_lists::JobList;
 use crate::slurm::{host_name, host_word};
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::{NotePlace, Notes, digits_in_groups};
 use fabdeck_fabric::{Fabric, JobMap, NamedHost, Names, NodeId, NodeKind};
 
 /// Most names in a note.
@@ -47,7 +47,7 @@ impl<'f> HostIndex<'f> {
                 continue;
             }
             for name in [names.name(id), node.facts.description.as_str()] {
-                let said = match names.host_rules().host_of(name) {
+                let named = match names.host_rules().host_of(name) {
                     Some(NamedHost::Several(hosts)) => {
                         unclear.insert(name.to_owned(), hosts);
                         continue;
@@ -55,7 +55,7 @@ impl<'f> HostIndex<'f> {
                     Some(NamedHost::Host(host)) => Some((host_of_word(&host), host)),
                     None => host_name(name).zip(host_word(name).map(str::to_owned)),
                 };
-                if let Some((short, word)) = said {
+                if let Some((short, word)) = named {
                     by_name.entry(short).or_default().entry(word).or_default().insert(id);
                 }
             }
@@ -64,9 +64,9 @@ impl<'f> HostIndex<'f> {
     }
 
     fn find(&self, host: &str) -> HostMatch {
-        let bearers = self.by_name.get(&host_of_word(host));
-        let bearers = bearers.or_else(|| self.by_name.get(&host_name(host)?));
-        let Some(bearers) = bearers else {
+        let adapters = self.by_name.get(&host_of_word(host));
+        let adapters = adapters.or_else(|| self.by_name.get(&host_name(host)?));
+        let Some(adapters) = adapters else {
             // A list by hand may name GUIDs.
             let named = self.names.find(self.fabric, host, Some(NodeKind::ChannelAdapter));
             return if named.is_empty() {
@@ -75,12 +75,12 @@ impl<'f> HostIndex<'f> {
                 HostMatch::Nodes(named.into_iter().collect())
             };
         };
-        let mut who = bearers.values();
+        let mut sets = adapters.values();
         // An adapter with two names is one host.
-        let first = who.next().filter(|first| who.all(|nodes| nodes == *first));
-        match bearers.get(host).or(first) {
+        let first = sets.next().filter(|first| sets.all(|nodes| nodes == *first));
+        match adapters.get(host).or(first) {
             Some(nodes) => HostMatch::Nodes(nodes.clone()),
-            None => HostMatch::Several(bearers.keys().cloned().collect()),
+            None => HostMatch::Several(adapters.keys().cloned().collect()),
         }
     }
 
@@ -131,7 +131,7 @@ impl<'f> HostIndex<'f> {
                     placed.unknown.insert(host.to_owned());
                     placed.meant.extend(self.similar_name(host).map(|name| (host.to_owned(), name)));
                 }
-                HostMatch::Several(bearers) => drop(placed.ambiguous.insert(host.to_owned(), bearers)),
+                HostMatch::Several(hosts) => drop(placed.ambiguous.insert(host.to_owned(), hosts)),
             }
         }
         placed
@@ -174,9 +174,9 @@ impl JobPlacement {
     pub fn other_fabric_text(&self) -> String {
         let named = list_some(self.unknown.iter().chain(self.ambiguous.keys()).map(String::as_str));
         format!(
-            "none of the hosts with jobs ({}: {named}) is in the fabric; is it the list of another fabric, or are its \
-             columns turned round?",
-            self.hosts
+            "none of the hosts with jobs ({}: {named}) is in the fabric; check that the list is of this fabric, and \
+             the order of its columns",
+            digits_in_groups(self.hosts)
         )
     }
 
@@ -192,7 +192,8 @@ impl JobPlacement {
     /// Notes on hosts that are not on the fabric, one for each kind.
     pub fn notes(&self, place: &NotePlace) -> Notes {
         let mut notes = Notes::new();
-        let of = format!("of {} hosts with jobs", self.hosts);
+        let hosts = if self.hosts == 1 { "host" } else { "hosts" };
+        let of = format!("of {} {hosts} with jobs", digits_in_groups(self.hosts));
         if self.is_on_other_fabric() {
             notes.add_partial("FN-545", place.clone(), || self.other_fabric_text());
         }
@@ -200,9 +201,13 @@ impl JobPlacement {
             notes.add("FN-541", place.clone(), || {
                 let named = list_some(self.unknown.iter().map(String::as_str));
                 let meant = self.meant.first_key_value().map_or_else(String::new, |(host, name)| {
-                    format!("; {host} is {name} there: small letters and capitals are different letters")
+                    format!("; the fabric has {name} for {host}: names are case-sensitive")
                 });
-                format!("{} {of} are not in the fabric and left out: {named}{meant}", self.unknown.len())
+                let are = if self.unknown.len() == 1 { "is" } else { "are" };
+                format!(
+                    "{} {of} {are} not in the fabric and left out: {named}{meant}",
+                    digits_in_groups(self.unknown.len())
+                )
             });
         }
         if !self.ambiguous.is_empty() {
@@ -210,17 +215,27 @@ impl JobPlacement {
                 let each = self.ambiguous.iter().map(|(host, fit)| format!("{host} ({})", fit.join(", ")));
                 let each: Vec<String> = each.take(MAX_NAMES + 1).collect();
                 let named = list_some(each.iter().map(String::as_str));
-                format!("{} {of} fit several of the fabric and are left out: {named}", self.ambiguous.len())
+                let fit = if self.ambiguous.len() == 1 { "fits" } else { "fit" };
+                format!(
+                    "{} {of} {fit} several hosts of the fabric; left out: {named}",
+                    digits_in_groups(self.ambiguous.len())
+                )
             });
         }
         if !self.unclear.is_empty() {
             notes.add("FN-543", place.clone(), || {
-                let each = self.unclear.iter().map(|(name, hosts)| format!("'{name}' ({})", hosts.join(" or ")));
+                let each =
+                    self.unclear.iter().map(|(name, hosts)| format!("'{name}' ({})", hosts.join(" or ")));
                 let each: Vec<String> = each.take(MAX_NAMES + 1).collect();
                 let named = list_some(each.iter().map(String::as_str));
+                let fit = if self.unclear.len() == 1 {
+                    "name of an adapter fits its"
+                } else {
+                    "names of adapters fit their"
+                };
                 format!(
-                    "{} names of adapters fit their rule in [jobs] in several ways and say nothing of their hosts: {named}",
-                    self.unclear.len()
+                    "{} {fit} rule in [jobs] in several ways; the hosts stay unknown: {named}",
+                    digits_in_groups(self.unclear.len())
                 )
             });
         }
@@ -231,8 +246,8 @@ impl JobPlacement {
                 let named = list_some(each.iter().map(String::as_str));
                 let have = if self.shared.len() == 1 { "has" } else { "have" };
                 format!(
-                    "{} {of} {have} several: {named}; a host is shared, or the list is older than some job",
-                    self.shared.len()
+                    "{} {of} {have} several jobs: {named}; a host is shared, or the list is out of date",
+                    digits_in_groups(self.shared.len())
                 )
             });
         }
@@ -316,7 +331,7 @@ mod tests {
             notes,
             [
                 "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ...",
-                "squeue: FN-544: 2 of 13 hosts with jobs have several: n2 (2), n3 (2); a host is shared, or the list is older than some job"
+                "squeue: FN-544: 2 of 13 hosts with jobs have several jobs: n2 (2), n3 (2); a host is shared, or the list is out of date"
             ]
         );
     }
@@ -325,12 +340,10 @@ mod tests {
     fn a_name_in_other_case_is_shown_as_it_is_written() {
         let (placed, jobs) = place(&["Node1.site HCA-1", "n2 HCA-1"], "7 node1,n2,N3\n");
         assert_eq!(jobs["7"], ["n2 HCA-1"]);
-        let told = placed.notes(&NotePlace::file("f")).iter().next().unwrap().to_string();
+        let note = placed.notes(&NotePlace::file("f")).iter().next().unwrap().to_string();
         assert!(
-            told.ends_with(
-                "left out: N3, node1; node1 is Node1 there: small letters and capitals are different letters"
-            ),
-            "{told}"
+            note.ends_with("left out: N3, node1; the fabric has Node1 for node1: names are case-sensitive"),
+            "{note}"
         );
     }
 

@@ -16,10 +16,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use crate::job_lists::{JobList, read_json, read_text};
 use crate::text::Input;
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Most bytes of a list of jobs.
 const MOST_BYTES: usize = 512 << 20;
-/// Most bytes of error output that are kept.
+/// Most bytes of error output that are stored.
 const MAX_STDERR_BYTES: usize = 4096;
 /// Most bytes read in one turn, so that a turn is short.
 const BYTES_PER_TURN: usize = 16 << 20;
@@ -41,27 +42,25 @@ pub struct Squeue {
 /// Why a query gave no list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SqueueError {
-    #[error(
-        "FD-4601: {program} cannot be run: {why}; say where it is with --squeue, or give the jobs with --file"
-    )]
+    #[error("FD-4601: {program} cannot be run: {why}; give its path with --squeue, or the jobs with --file")]
     NoProgram { program: String, why: String },
     #[error(
-        "FD-4602: {program} has not answered within {} s and was ended; {}; --slurm-timeout lets it take longer",
+        "FD-4602: {program} did not answer within {} s and was killed; {}; give it more time with --slurm-timeout",
         .timeout.as_secs_f64(), partial_answer_text(*.bytes)
     )]
     Silent { program: String, timeout: Duration, bytes: usize },
-    #[error("FD-4603: {program} failed: {said}; does its controller live (scontrol ping)?")]
-    Failed { program: String, said: String },
-    #[error("FD-4604: {program} prints more than {MOST_BYTES} bytes; give the jobs with --file")]
+    #[error("FD-4603: {program} failed: {message}; check Slurm's controller (scontrol ping)")]
+    Failed { program: String, message: String },
+    #[error("FD-4604: {program} printed more than {} MiB; give the jobs with --file", MOST_BYTES >> 20)]
     TooMuch { program: String },
-    #[error("FD-4605: {program} prints no list of jobs: {said}; is it Slurm's squeue?")]
-    NoList { program: String, said: String },
+    #[error("FD-4605: {program} printed no list of jobs: {message}; check that it is Slurm's squeue")]
+    NoList { program: String, message: String },
 }
 
 fn partial_answer_text(bytes: usize) -> String {
     match bytes {
-        0 => "does its controller live (scontrol ping)?".to_owned(),
-        _ => format!("it was still at it, with {bytes} bytes printed"),
+        0 => "check Slurm's controller (scontrol ping)".to_owned(),
+        _ => format!("it had printed {} bytes so far", digits_in_groups(bytes)),
     }
 }
 
@@ -139,10 +138,9 @@ impl SqueuePoll {
     fn choose_error(&mut self, text: AnswerFault) -> SqueueError {
         let program = self.squeue.program.display().to_string();
         match (self.no_json.take(), text) {
-            (_, AnswerFault::Ended(said)) => SqueueError::Failed { program, said },
-            (Some(AnswerFault::Unread(said)), AnswerFault::Unread(_)) | (_, AnswerFault::Unread(said)) => {
-                SqueueError::NoList { program, said }
-            }
+            (_, AnswerFault::Ended(message)) => SqueueError::Failed { program, message },
+            (Some(AnswerFault::Unread(message)), AnswerFault::Unread(_))
+            | (_, AnswerFault::Unread(message)) => SqueueError::NoList { program, message },
         }
     }
 }
@@ -152,9 +150,9 @@ struct SqueueProcess {
     child: Option<Child>,
     /// When the process was seen to have ended. It is not reaped until its pipes are drained or the grace period is
     /// over, so its id stays valid.
-    gone: Option<Duration>,
+    exited_at: Option<Duration>,
     out: Vec<u8>,
-    said: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
 impl SqueueProcess {
@@ -171,7 +169,7 @@ impl SqueueProcess {
         }
         // A process group of its own: children end with squeue, and Ctrl-C reaches only this process.
         let child = command.process_group(0).spawn().map_err(failed)?;
-        let running = Self { child: Some(child), gone: None, out: Vec::new(), said: Vec::new() };
+        let running = Self { child: Some(child), exited_at: None, out: Vec::new(), stderr: Vec::new() };
         running.unblock().map_err(failed)?;
         Ok(running)
     }
@@ -192,17 +190,17 @@ impl SqueueProcess {
     fn read_output(&mut self, now: Duration) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         // Checked before reading, so that all output from before the end is in the pipes.
-        if self.gone.is_none() && has_exited(child) {
-            self.gone = Some(now);
+        if self.exited_at.is_none() && has_exited(child) {
+            self.exited_at = Some(now);
         }
         let out = child.stdout.as_mut().is_none_or(|pipe| drain_pipe(pipe, &mut self.out, MOST_BYTES + 1));
-        let said =
-            child.stderr.as_mut().is_none_or(|pipe| drain_pipe(pipe, &mut self.said, MAX_STDERR_BYTES));
-        let gone = self.gone?;
-        if out && said {
+        let stderr =
+            child.stderr.as_mut().is_none_or(|pipe| drain_pipe(pipe, &mut self.stderr, MAX_STDERR_BYTES));
+        let exited_at = self.exited_at?;
+        if out && stderr {
             return self.child.take()?.wait().ok();
         }
-        if now.saturating_sub(gone) < GRACE {
+        if now.saturating_sub(exited_at) < GRACE {
             return None;
         }
         kill_group(child);
@@ -212,8 +210,8 @@ impl SqueueProcess {
     /// The list, or its error.
     fn parse_answer(&self, form: OutputForm, status: ExitStatus) -> Result<JobList, AnswerFault> {
         if !status.success() {
-            let said = String::from_utf8_lossy(&self.said);
-            let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let stderr = String::from_utf8_lossy(&self.stderr);
+            let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             return Err(AnswerFault::Ended(if lines.is_empty() {
                 status.to_string()
             } else {
@@ -254,15 +252,15 @@ fn kill_group(child: &Child) {
 }
 
 /// Reads the content of a pipe, and keeps at most `most` bytes; returns whether the pipe has ended.
-fn drain_pipe(pipe: &mut impl Read, kept: &mut Vec<u8>, most: usize) -> bool {
+fn drain_pipe(pipe: &mut impl Read, buffer: &mut Vec<u8>, most: usize) -> bool {
     let mut piece = [0; 64 * 1024];
     let mut read = 0;
-    while read < BYTES_PER_TURN && kept.len() <= most {
+    while read < BYTES_PER_TURN && buffer.len() <= most {
         match pipe.read(&mut piece) {
             Ok(0) => return true,
             Ok(count) => {
-                let room = most.saturating_sub(kept.len());
-                kept.extend_from_slice(&piece[..count.min(room)]);
+                let room = most.saturating_sub(buffer.len());
+                buffer.extend_from_slice(&piece[..count.min(room)]);
                 read += count;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -329,7 +327,7 @@ mod tests {
             "echo 'squeue: unrecognized option --json' >&2; exit 1",
             "echo 'serializer_required: could not find plugin' >&2; kill -ABRT $$",
             "echo not json",
-            r#"echo '{"errors": [{"error": "nothing heard"}], "jobs": []}'"#,
+            r#"echo '{"errors": [{"error": "no answer"}], "jobs": []}'"#,
         ] {
             assert_eq!(ask(&both(json), LONG).unwrap(), rows(&[("7", "n1"), ("7", "n2")]), "{json}");
         }
@@ -350,14 +348,14 @@ mod tests {
 
     #[test]
     fn unreadable_answers_are_reported() {
-        let said = |text: &str| ask(text, LONG).unwrap_err().to_string();
-        let cut = said(r#"echo '{"jobs": [{"job_id": 8,'"#);
+        let error_of = |text: &str| ask(text, LONG).unwrap_err().to_string();
+        let cut = error_of(r#"echo '{"jobs": [{"job_id": 8,'"#);
         assert!(cut.contains("FD-4605") && cut.contains("FD-2310") && !cut.contains("scontrol"), "{cut}");
-        let other = said("case $1 in --json) exit 1;; esac; echo a b c");
+        let other = error_of("case $1 in --json) exit 1;; esac; echo a b c");
         assert!(other.contains("FD-4605") && other.contains("'a b c'"), "{other}");
         let slow =
             ask("while :; do echo; sleep 0.01; done", Duration::from_millis(300)).unwrap_err().to_string();
-        assert!(slow.contains("FD-4602") && slow.contains("still at it"), "{slow}");
+        assert!(slow.contains("FD-4602") && slow.contains("bytes so far"), "{slow}");
     }
 
     /// A pipe is emptied at each turn, and is larger than Linux's default.
@@ -381,11 +379,17 @@ mod tests {
     #[test]
     fn failures_quote_squeue() {
         let fails = ask("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", LONG);
-        let said = fails.unwrap_err().to_string();
-        assert!(said.contains("FD-4603") && said.contains("Unable to contact slurm controller"), "{said}");
+        let message = fails.unwrap_err().to_string();
+        assert!(
+            message.contains("FD-4603") && message.contains("Unable to contact slurm controller"),
+            "{message}"
+        );
         let squeue = Squeue { program: "/nowhere/squeue".into(), timeout: LONG };
-        let said = SqueuePoll::start(&squeue, Duration::ZERO).err().unwrap().to_string();
-        assert!(said.contains("FD-4601: /nowhere/squeue") && said.contains("No such file"), "{said}");
+        let message = SqueuePoll::start(&squeue, Duration::ZERO).err().unwrap().to_string();
+        assert!(
+            message.contains("FD-4601: /nowhere/squeue") && message.contains("No such file"),
+            "{message}"
+        );
         // An empty list is no error.
         assert_eq!(ask("exit 0", LONG).unwrap(), []);
     }

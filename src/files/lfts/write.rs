@@ -46,7 +46,10 @@ fn write_switch(
     for (lid, port) in lft.routed_lids() {
         if lid.value() > top || is_beyond(port, facts.port_count) {
             notes.add(ENTRIES_LEFT_OUT, NotePlace::default(), || {
-                format!("switch {}: LID {lid} through port {port} is not of this fabric", facts.guid)
+                format!(
+                    "switch {}: this fabric has no LID {lid}, or no port {port} at the switch",
+                    facts.guid
+                )
             });
             continue;
         }

@@ -4,6 +4,7 @@ use std::io;
 
 use super::time_limit::{TimedInput, read_up_to};
 use super::{Depth, FileError, Unpacker, damaged_archive, printable_text};
+use fabdeck_fabric::observe::digits_in_groups;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ArchiveKind {
@@ -44,7 +45,7 @@ impl Unpacker<'_> {
         let broken = |why: io::Error| {
             damaged_archive(
                 name,
-                format!("the tar archive cannot be read on: {}", printable_text(&why.to_string())),
+                format!("the rest of the tar archive cannot be read: {}", printable_text(&why.to_string())),
             )
         };
         let pace = self.pace;
@@ -135,7 +136,8 @@ impl Unpacker<'_> {
 
     fn too_many_entries(&mut self, name: &str) -> Box<FileError> {
         let most = self.budget.limits.entries;
-        self.budget.exceed_limit(name, format!("it holds more than {most} entries"))
+        self.budget
+            .exceed_limit(name, format!("the archive has more than {} entries", digits_in_groups(most)))
     }
 }
 

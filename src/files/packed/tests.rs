@@ -99,8 +99,8 @@ fn archives_are_folders_and_one_may_lie_in_another() {
     assert_eq!(unpack_all(&middle, Limits::default()).0, one("f!in.zip!a.txt", Ok(TEXT)));
     let outer = zip_of(&[("in.tar", &middle), ("b.txt", TEXT)]);
     let (found, _) = unpack_all(&outer, Limits::default());
-    assert_eq!(found[0], ("f!in.tar!in.zip".to_owned(), Err("FD-2005")), "deeper ones are told");
-    assert_eq!(found[1].1.as_deref(), Ok(TEXT), "and take nothing with them");
+    assert_eq!(found[0], ("f!in.tar!in.zip".to_owned(), Err("FD-2005")), "deeper archives are reported");
+    assert_eq!(found[1].1.as_deref(), Ok(TEXT), "files beside them are unpacked");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct TimeLimit<'a> {
 
 impl fmt::Debug for TimeLimit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pace").field("is_over", &self.is_over).finish_non_exhaustive()
+        f.debug_struct("TimeLimit").field("is_over", &self.is_over).finish_non_exhaustive()
     }
 }
 

@@ -32,8 +32,7 @@ impl PartitionFile {
         default.extend(manager.map(|port| (port, true)));
         if manager.is_none() {
             notes.add(NO_MANAGER, NotePlace::file(file), || {
-                "the subnet manager's port is not known: it is in no partition but those of all ports"
-                    .to_owned()
+                "the subnet manager's port is unknown: it is only in partitions of all ports".to_owned()
             });
         }
         for statement in &self.statements {

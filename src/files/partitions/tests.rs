@@ -50,7 +50,7 @@ fn what_opensm_would_drop_the_file_for_is_refused_with_its_line() {
         let error = read_text(&format!("Default=0x7fff: ALL;\n{wrong}\n")).unwrap_err();
         assert_eq!((error.code, error.place.line), ("FD-2303", Some(2)), "{wrong}");
     }
-    assert_eq!(read_text("# nobody\n").unwrap_err().code, "FD-2307");
+    assert_eq!(read_text("# no member\n").unwrap_err().code, "FD-2307");
 }
 
 #[test]

@@ -10,6 +10,8 @@
 //! first number; here it is refused, because the list was probably cut. In addition, text may follow a bracket
 //! (`n[1-2]-ib`), as other tools write.
 
+use fabdeck_fabric::observe::digits_in_groups;
+
 /// Most names of a list: a subnet has fewer LIDs, and Slurm accepts no more in one range.
 pub const MAX_NAMES: usize = 65_536;
 /// Most bytes of a host name.
@@ -98,7 +100,10 @@ fn parse_ranges(inside: &str, mut at: usize) -> Result<Vec<Range>, HostListError
         let range = Range { first: from, last: to, width: first.len() };
         held = held.saturating_add(range.count());
         if held > MAX_NAMES {
-            return Err(host_list_error(at, format!("more than {MAX_NAMES} names in one bracket")));
+            return Err(host_list_error(
+                at,
+                format!("more than {} names in one bracket", digits_in_groups(MAX_NAMES)),
+            ));
         }
         ranges.push(range);
         at += text.len() + 1;
@@ -128,7 +133,10 @@ fn append_combinations(names: &mut Vec<String>, parts: &[Part<'_>], at: usize) -
     }
     let made = parts.iter().map(count).fold(1usize, usize::saturating_mul);
     if names.len().saturating_add(made) > MAX_NAMES {
-        return Err(host_list_error(at, format!("more than {MAX_NAMES} names by here")));
+        return Err(host_list_error(
+            at,
+            format!("more than {} names up to here", digits_in_groups(MAX_NAMES)),
+        ));
     }
     let mut made = vec![String::new()];
     for part in parts {
@@ -139,7 +147,7 @@ fn append_combinations(names: &mut Vec<String>, parts: &[Part<'_>], at: usize) -
             }
         }
         if made.first().is_some_and(|name| name.len() > MAX_NAME_BYTES) {
-            return Err(host_list_error(at, format!("a name of more than {MAX_NAME_BYTES} signs ends")));
+            return Err(host_list_error(at, format!("a name of more than {MAX_NAME_BYTES} bytes ends")));
         }
     }
     names.append(&mut made);

@@ -187,7 +187,7 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
             let on: Vec<&str> = set.iter().map(|switch| names.name(*switch)).collect();
             notes.add("FN-453", file_place(), || {
                 format!(
-                    "{name} is on {}; listed at {} (--rail N takes another)",
+                    "{name} is on {}; listed at {} (--rail N selects another)",
                     on.join(" and "),
                     names.name(at)
                 )
@@ -262,7 +262,7 @@ fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes
         if ranks[a.index()].is_some() && ranks[a.index()] == ranks[b.index()] {
             notes.add("FN-452", file_place(), || {
                 format!(
-                    "the link {} - {} joins switches of one rank; a tree cannot say it",
+                    "the link {} - {} joins switches of one rank; a tree cannot express it",
                     names.name(a),
                     names.name(b)
                 )

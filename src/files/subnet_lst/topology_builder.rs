@@ -116,7 +116,7 @@ impl<'a> TopologyBuilder<'a> {
     fn note_unknown_word<T>(&mut self, word: &str, value: Option<T>, what: &str, line: u64) -> Option<T> {
         if value.is_none() && !word.is_empty() {
             self.notes.add(UNKNOWN_WORD, self.input.line_place(line), || {
-                format!("the {what} '{}' says nothing; it is unknown", printable_excerpt(word))
+                format!("the {what} '{}' is not a known word: read as unknown", printable_excerpt(word))
             });
         }
         value
@@ -191,7 +191,11 @@ impl<'a> TopologyBuilder<'a> {
         let lid = value.and_then(Lid::new);
         if lid.is_none() {
             self.notes.add(UNKNOWN_LID, self.input.line_place(line), || {
-                format!("{} has the LID '{}': its LID is unknown", end.node_guid, printable_excerpt(end.lid))
+                format!(
+                    "{} has the LID '{}', which is no unicast LID: read as unknown",
+                    end.node_guid,
+                    printable_excerpt(end.lid)
+                )
             });
         }
         lid
@@ -251,7 +255,7 @@ impl<'a> TopologyBuilder<'a> {
             if draft.kind == NodeKind::Switch && draft.facts.kind != NodeKind::Switch {
                 let (guid, name) = (draft.facts.guid, &draft.facts.description);
                 self.notes.add(RELABELLED, self.input.line_place(draft.line), || {
-                    format!("{guid} ('{name}') is called CA and is a switch by its ports or by another line")
+                    format!("{guid} ('{name}') is listed as CA, but its ports or another line show a switch")
                 });
             }
         }
@@ -259,9 +263,9 @@ impl<'a> TopologyBuilder<'a> {
 
     /// Whether the file lists cables from both ends; notes cables listed from one end only.
     fn pair_cables(&mut self) -> bool {
-        let told: FxHashSet<(DraftPortKey, DraftPortKey)> =
+        let reported: FxHashSet<(DraftPortKey, DraftPortKey)> =
             self.cables.iter().map(|(a, b, _)| (*a, *b)).collect();
-        let twin = |(near, far, _): &&(DraftPortKey, DraftPortKey, u64)| told.contains(&(*far, *near));
+        let twin = |(near, far, _): &&(DraftPortKey, DraftPortKey, u64)| reported.contains(&(*far, *near));
         // ibdiagnet lists each cable once.
         if !self.cables.iter().any(|cable| twin(&cable)) {
             return false;
@@ -288,7 +292,7 @@ impl<'a> TopologyBuilder<'a> {
                     fabdeck_fabric::observe::NotePlace::file(self.input.name),
                     || {
                         format!(
-                            "{one} and {two} are both marked SM (LIDs were not assigned yet?); it is unknown"
+                            "{one} and {two} are both marked SM, as before LIDs are assigned; the subnet manager stays unknown"
                         )
                     },
                 );

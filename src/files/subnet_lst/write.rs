@@ -42,19 +42,19 @@ fn note_assumed(fabric: &Fabric, port: &Port, notes: &mut Notes) {
     let facts = &fabric.node(port.node).facts;
     if port.facts.state.is_none() {
         notes.add(ASSUMED_STATE, NotePlace::file(super::ID), || {
-            format!("nobody told the state of port {} of {}: written as ACT", port.number, facts.guid)
+            format!("the state of port {} of {} is unknown: written as ACT", port.number, facts.guid)
         });
     }
-    let told = [
+    let facts_known = [
         ("revision", facts.revision.is_some()),
         ("vendor", facts.vendor_id.is_some()),
         ("device", facts.device_id.is_some()),
         ("system image", facts.system_image_guid.is_some()),
         ("port GUID", port_guid(fabric, port.node, port.number).is_some()),
     ];
-    for (what, _) in told.iter().filter(|(_, told)| !told) {
+    for (what, _) in facts_known.iter().filter(|(_, is_known)| !is_known) {
         notes.add(ASSUMED_NUMBER, NotePlace::file(super::ID), || {
-            format!("nobody told the {what} of {}: written as 0", facts.guid)
+            format!("the {what} of {} is unknown: written as 0", facts.guid)
         });
     }
 }

@@ -30,7 +30,7 @@ pub fn read_guid_noted(notes: &mut Notes, place: impl FnOnce() -> NotePlace, tex
     if guid.derived {
         notes.add("FN-205", place(), || {
             let text = excerpt(text);
-            format!("'{text}' is not hexadecimal: {} stands for it wherever it is named", guid.guid)
+            format!("'{text}' is not hexadecimal: the GUID {} replaces it everywhere", guid.guid)
         });
     }
     Some(guid)
@@ -65,7 +65,7 @@ pub fn note_tail(
         note_unknown_lid(notes, place());
     }
     if let Some(word) = tail.odd {
-        notes.add("FN-216", place(), || format!("'{}' means nothing here: left out", excerpt(word)));
+        notes.add("FN-216", place(), || format!("'{}' is no known word here: left out", excerpt(word)));
     }
     if let Some(rate) = tail.rate
         && (tail.width_in_use().is_none() || tail.speed_in_use().is_none())
@@ -75,12 +75,12 @@ pub fn note_tail(
 }
 
 pub fn note_rate(notes: &mut Notes, place: NotePlace, rate: &str) {
-    let what = || format!("'{}' is no known width and speed: what is not known is left open", excerpt(rate));
+    let what = || format!("'{}' is no known width and speed: unknown parts are left open", excerpt(rate));
     notes.add("FN-212", place, what);
 }
 
 pub fn note_unknown_lid(notes: &mut Notes, place: NotePlace) {
-    let what = || "a LID of 0, -1, none at all, or one above 49151: taken as unknown".to_owned();
+    let what = || "a LID that is missing, 0, negative or above 49151: read as unknown".to_owned();
     notes.add("FN-204", place, what);
 }
 
@@ -94,7 +94,7 @@ pub fn note_unrecorded_nodes(notes: &mut Notes, file: &str, builder: &FabricBuil
         }
         notes.add_partial("FN-206", NotePlace::line(file, claim.line), || {
             format!(
-                "{} {} '{}' has no record: it is known by its peers only",
+                "{} {} '{}' has no record: only its peers name it",
                 far.kind.word(),
                 far.guid,
                 far.description
@@ -123,14 +123,14 @@ pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
         if owner != id {
             // The note omits the GUID: in a table with shifted columns it may be a key.
             notes.add("FN-217", NotePlace::file(file), || {
-                format!("{} and {} bear one port GUID", port_text(fabric, owner), port_text(fabric, id))
+                format!("{} and {} have the same port GUID", port_text(fabric, owner), port_text(fabric, id))
             });
         }
     }
     for (id, node) in fabric.nodes() {
         if fabric.node_by_guid(node.guid()) != Some(id) {
             notes.add("FN-226", NotePlace::file(file), || {
-                format!("GUID {} is borne by nodes of two kinds: both are kept", node.guid())
+                format!("nodes of two kinds have GUID {}: both are kept", node.guid())
             });
         }
     }

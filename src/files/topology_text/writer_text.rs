@@ -53,7 +53,7 @@ pub fn note_down(notes: &mut Notes, format: &str, fabric: &Fabric) {
         let peer = fabric.port(peer_id);
         notes.add_partial("FN-240", NotePlace::file(format), || {
             let (near, far) = (fabric.node(port.node).guid(), fabric.node(peer.node).guid());
-            format!("the cable {near}[{}] - {far}[{}] left out: it is down", port.number, peer.number)
+            format!("the cable {near}[{}] - {far}[{}] is down: left out", port.number, peer.number)
         });
     }
 }

@@ -24,7 +24,7 @@ struct PrefixKind {
 
 const KINDS: [PrefixKind; 4] = [
     PrefixKind {
-        title: "the words of a system log",
+        title: "a syslog header",
         remove: "the time, host and program",
         length: syslog_length,
         rising: false,
@@ -39,7 +39,7 @@ const KINDS: [PrefixKind; 4] = [
         foreign: false,
     },
     PrefixKind {
-        title: "the quote of a mail",
+        title: "the quote mark of a mail",
         remove: "the '>'",
         length: quote_length,
         rising: false,
@@ -66,7 +66,7 @@ pub(super) fn strip_prefixes(
         let (matched, of) = if whole { (matched, of) } else { count_prefixed(kind, bytes) };
         if matched == of {
             notes.add(PREFIX, NotePlace::file(name), || {
-                format!("left out in front of every line: {}", kind.title)
+                format!("removed from the beginning of every line: {}", kind.title)
             });
             return Ok(Some(strip_prefix(kind.length, bytes)));
         }
@@ -88,7 +88,7 @@ fn note_partial_prefix(name: &str, head: &[u8], notes: &mut Notes) {
         if matched > 1 {
             notes.add_partial(PARTIAL_PREFIX, NotePlace::file(name), || {
                 format!(
-                    "{matched} of the first {of} lines have {} in front of them and are not read; remove {} there",
+                    "{matched} of the first {of} lines begin with {} and are not read; remove {} there",
                     kind.title, kind.remove
                 )
             });
@@ -97,7 +97,7 @@ fn note_partial_prefix(name: &str, head: &[u8], notes: &mut Notes) {
 }
 
 fn mixed_prefix(name: &str, kind: &PrefixKind, matched: usize, of: usize) -> Box<FileError> {
-    let what = format!("{} stands in front of {matched} of {of} lines, and not of the others", kind.title);
+    let what = format!("{} is in front of {matched} of {of} lines, and not of the others", kind.title);
     let hint =
         format!("remove {} in front of the lines, and lines that are no part of the dump", kind.remove);
     FileError::new(MIXED_PREFIX, NotePlace::file(name), what, hint)
@@ -171,7 +171,9 @@ fn strip_common_words(name: &str, bytes: &[u8], notes: &mut Notes) -> Option<Vec
     text.pop();
     (of >= 2 && detect(&text).is_some()).then(|| {
         let shown: String = same.trim_end().chars().filter(|c| !c.is_control()).take(40).collect();
-        notes.add(PREFIX, NotePlace::file(name), || format!("left out in front of every line: '{shown}'"));
+        notes.add(PREFIX, NotePlace::file(name), || {
+            format!("removed from the beginning of every line: '{shown}'")
+        });
         text
     })
 }

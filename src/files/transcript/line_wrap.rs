@@ -40,9 +40,9 @@ pub(super) fn refuse_wrapped(
         return Ok(());
     }
     let JoinedText { width, count, .. } = joined;
-    let what = format!("the lines are wrapped at {width} columns: {count} of them go on in the next line");
+    let what = format!("the lines are wrapped at {width} columns: {count} of them continue in the next line");
     let hint =
-        "write the dump into a file where it is taken, as in 'ibnetdiscover > net.txt', and send that file";
+        "write the output of the tool directly to a file, as in 'ibnetdiscover > net.txt', and use that file";
     Err(FileError::new(WRAPPED, NotePlace::file(name), what, hint))
 }
 

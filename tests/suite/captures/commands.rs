@@ -107,14 +107,14 @@ fn hot_spots_come_from_the_sweeps_before_the_time_asked_for() {
     for (args, what) in [
         (
             &["--at", "-21s", "hotspots"][..],
-            "10 s between sweeps are needed, and 9 s were recorded before (the usual 10 s from sweep to sweep, where no \
-             --interval is given); --interval 9s fits",
+            "10 s between sweeps are needed, and 9 s were recorded before this moment (the usual 10 s from sweep to sweep, where no \
+             --interval is given); use --interval 9s",
         ),
         (
             &["hotspots", "--interval", "31s"],
-            "31 s between sweeps are needed, and 30 s were recorded before; --int",
+            "31 s between sweeps are needed, and 30 s were recorded before this moment; use --int",
         ),
-        (&["--at", "-30s", "hotspots"], "it is the first moment: give a later --at"),
+        (&["--at", "-30s", "hotspots"], "this is the first moment: give a later --at"),
     ] {
         let refused = run(&home, &[&DEMO[..], args].concat(), 64);
         let said = String::from_utf8(refused.stderr).unwrap();
@@ -259,7 +259,7 @@ fn a_time_within_a_gap_names_the_sweep_that_answers() {
     for (at, within) in [("-62s", false), ("-61.5s", true), ("-40s", true), ("-1.5s", true), ("-1s", false)] {
         let asked = ["--source", "gap.fdcap", "--at", at, "show", "hosts"];
         let said = String::from_utf8(run(&home, &asked, 0).stderr).unwrap();
-        let told = said.contains("lies in a gap of 61 s") && said.contains("is the sweep of 2026-11-22T");
+        let told = said.contains("is in a gap of 61 s") && said.contains("the sweep of 2026-11-22T");
         assert_eq!(told, within, "{at}: {said}");
     }
 }

@@ -176,5 +176,5 @@ fn the_command_cuts_tells_damage_and_writes_over_nothing() {
     cut(&["-o", "rest.fdcap", "--force", "--strict"], 2);
     let rest = json(&home, &["capture", "info", "rest.fdcap"], 0);
     assert_eq!((&rest["damage"], &rest["partial"]), (&serde_json::json!([]), &true.into()));
-    assert!(rest["notes"].to_string().contains("sweeps could not be read when this was cut out"), "{rest}");
+    assert!(rest["notes"].to_string().contains("could not be read when this part was written"), "{rest}");
 }

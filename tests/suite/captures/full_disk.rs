@@ -30,7 +30,10 @@ fn a_full_disk_loses_nothing_that_was_kept_before_it() {
     for (room, stiff) in (0..size).step_by(13).flat_map(|room| [(room, false), (room, true)]) {
         let memory = Memory { room: Some(room), stiff, ..Memory::default() };
         let (kept, said) = fill(&memory);
-        assert!(said.contains(&format!("{kept} sweeps")) && said.contains("are kept"), "{room}: {said}");
+        assert!(
+            said.contains("recording before it is kept") && said.contains(&format!("sweeps: {kept},")),
+            "{room}: {said}"
+        );
         let bytes = memory.bytes.take();
         let Ok(mut reader) = CaptureReader::open("full", bytes.as_slice()) else {
             assert_eq!(kept, 0, "{room}");

@@ -65,7 +65,7 @@ fn a_frame_holds_what_its_lead_says_and_no_more() {
     let large = frame(&zeros, zeros.len(), 1);
     assert!(refusal(&large).contains("FD-2701"), "no lead may say so much: {}", refusal(&large));
     let short = frame(b"0\n", 3, 1);
-    assert!(refusal(&short).contains("holds 2 bytes and not the 3"), "{}", refusal(&short));
+    assert!(refusal(&short).contains("has 2 bytes and not the 3"), "{}", refusal(&short));
 }
 
 #[test]
@@ -91,15 +91,18 @@ fn records_that_contradict_themselves_are_refused() {
         format!(r#"{{"topology":{{"nodes":[{{"kind":"host","guid":"0x1","name":"n",{ports}}}]}}}}"#)
     };
     for (record, why) in [
-        (counters(r#""at":[],"values":{"moved":{"silent":[],"ports":[0],"by":{}}}"#), "place 0 among 0"),
-        (counters(r#""at":[1],"values":{"whole":[]}"#), "1 times of 0 samples"),
+        (
+            counters(r#""at":[],"values":{"moved":{"silent":[],"ports":[0],"by":{}}}"#),
+            "index 0 in a list of 0 samples",
+        ),
+        (counters(r#""at":[1],"values":{"whole":[]}"#), "times and samples differ: 1 and 0"),
         (
             counters(r#""at":[-9],"values":{"whole":[{"counters":[],"ports":[[null,1,1,[]]]}]}"#),
-            "time that cannot be",
+            "impossible time",
         ),
         (
             counters(r#""at":[1],"values":{"whole":[{"counters":["A"],"ports":[[null,1,1,[]]]}]}"#),
-            "0 values of 1",
+            "values and counters differ: 0 and 1",
         ),
         (
             counters(r#""at":[1],"values":{"whole":[{"counters":[],"ports":[[null,1,255,[]]]}]}"#),
@@ -109,7 +112,7 @@ fn records_that_contradict_themselves_are_refused() {
         (node(r#"{"number":1,"lid":49152}"#), "no unicast LID"),
         (node(r#"{"number":1,"peer":[9,1]}"#), "a cable to node 9"),
         (node(r#"{"number":1,"state":"Odd"}"#), "'Odd' is no state"),
-        (r#"{"tables":{"whole":true,"nodes":{"switch 0x1":{}}}}"#.to_owned(), "no node here"),
+        (r#"{"tables":{"whole":true,"nodes":{"switch 0x1":{}}}}"#.to_owned(), "no node of this fabric"),
     ] {
         let lines = format!(
             "{{\"seq\":0,\"time\":0,\"record\":{HEADER}}}\n{{\"seq\":1,\"time\":0,\"record\":{record}}}\n"
@@ -145,8 +148,9 @@ fn values_of_a_sweep_are_counted_over_all_its_frames() {
     let offset = CaptureReader::open("bomb", bytes.as_slice()).unwrap().frame_slot(2).offset;
     assert!(bytes.len() < 32 * 1024, "{} bytes", bytes.len());
     let said = refusal(&bytes);
-    let why =
-        format!("record 3 at byte {offset}: 2100000 values of 2100 samples, and at most 2000000 can be");
+    let why = format!(
+        "record 3 at byte {offset}: 2,100,000 values of 2,100 samples, more than the limit of 2,000,000"
+    );
     assert!(said.contains(&why), "{said}");
     // As much as a record may hold is fine, however few samples it is of.
     CaptureReader::open("fits", capture(200).as_slice()).unwrap().show_last().unwrap();

@@ -310,7 +310,7 @@ fn a_piped_capture_has_a_past_and_a_cut_one_no_end() {
     let (code, words) = asked(&whole, "09:05:00");
     assert!(code == Some(64) && words.contains("is after the capture ends"), "{words}");
     let (code, words) = asked(&whole[..12_000], "09:01:55");
-    assert!(code == Some(64) && words.contains("whose end is missing"), "{words}");
+    assert!(code == Some(64) && words.contains("a capture without an end"), "{words}");
     assert!(asked(b"no capture\n", "09:00").1.contains("FD-27"), "{}", asked(b"no capture\n", "09:00").1);
 }
 
@@ -345,8 +345,8 @@ fn captures_in_folders_are_named() {
         assert!(told.contains(what) && told.contains(both), "{told}");
     }
     let told = stderr_text(&run(&home, &["capture", "info", "night/incast"], 64));
-    assert!(told.contains("give its file: there are night/incast/incast.fdcap"), "{told}");
+    assert!(told.contains("give one of its captures: night/incast/incast.fdcap"), "{told}");
     fs::create_dir(home.path().join("empty")).unwrap();
     let told = stderr_text(&run(&home, &["capture", "info", "empty"], 64));
-    assert!(told.contains("one capture is wanted; give its file\n"), "{told}");
+    assert!(told.contains("this command reads one capture; give a capture file\n"), "{told}");
 }

@@ -95,7 +95,10 @@ fn a_host_with_several_jobs_is_listed_once_and_reported() {
     assert_eq!((&all["totals"]["hosts"], &all["totals"]["shared"]), (&3.into(), &2.into()), "{all}");
     let note = &all["notes"][0];
     assert_eq!(note["code"], "FN-544", "{all}");
-    assert!(note.to_string().contains("2 of 3 hosts with jobs have several: node0 (2), node1 (2)"), "{note}");
+    assert!(
+        note.to_string().contains("2 of 3 hosts with jobs have several jobs: node0 (2), node1 (2)"),
+        "{note}"
+    );
     let text = fabdeck(&[&TREE[..], &["jobs", "--file", SHARED]].concat()).out;
     assert!(text.contains("2 on 3 hosts, 0 of them on several switches"), "{text}");
     let one = fabdeck(&[&TREE[..], &["jobs", "--file", "node0 a,gpu0 a"]].concat()).out;
@@ -273,7 +276,7 @@ fn a_list_of_another_fabric_is_distinguished_from_an_idle_one() {
     assert_eq!(told.exit, Exit::Done, "{}", told.err);
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!((&told["partial"], &told["totals"]["placed"]), (&true.into(), &0.into()), "{told}");
-    assert!(told["notes"].to_string().contains("columns turned round"), "{told}");
+    assert!(told["notes"].to_string().contains("the order of its columns"), "{told}");
 }
 
 #[test]
