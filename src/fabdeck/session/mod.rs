@@ -87,7 +87,7 @@ pub use slow_lanes::{
     LaneFlow, LaneSpot, LaneState, LaneStatus, LaneTable, MovePlanError, TableStatus, lane_state,
 };
 pub use snapshot::Snapshot;
-pub use summary::{FabricSummary, count_words, device_words};
+pub use summary::{FabricSummary, count_words, device_words, nothing_to_do};
 pub use trace::{LidChoice, Trace, TraceEndpoint, TraceError, TraceHop, TraceOutcome, parse_endpoint};
 pub use trace_ends::{TraceEnds, parse_trace_ends};
 pub use traffic::{

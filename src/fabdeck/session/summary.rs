@@ -110,6 +110,14 @@ pub fn device_words((switches, adapters): (usize, usize)) -> String {
     switches.into_iter().chain(adapters).collect::<Vec<_>>().join(" and ")
 }
 
+/// Message for a plan that changes nothing: it has no writes, or the fabric has them already.
+pub fn nothing_to_do(plan: &str, writes: usize) -> String {
+    match writes {
+        0 => format!("nothing to do: {plan} writes nothing"),
+        _ => format!("nothing to do: everything that {plan} writes is in place"),
+    }
+}
+
 /// A count with its noun: `1 switch`, `2 switches`.
 pub fn count_words(count: usize, one: &str, several: &str) -> String {
     format!("{} {}", digits_in_groups(count), if count == 1 { one } else { several })

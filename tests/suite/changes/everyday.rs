@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::processes::{ServedLab, command};
+use super::processes::{DEMO, ServedLab, command};
 
 /// The block of README.md that begins with a simulator that is served, without its comments.
 fn lines() -> Vec<String> {
@@ -52,4 +52,26 @@ fn the_change_of_the_readme_leads_from_plan_to_confirm() {
     // Nothing goes over the cable any more that the plan is about.
     let users = typed(&lab, "fabdeck --source sim:./lab.sock show users rack3-leaf[10] --json", &[]);
     assert_eq!(serde_json::from_str::<Value>(&users).unwrap()["rows"], serde_json::json!([]), "{users}");
+}
+
+/// A plan that writes nothing starts no change and asks no question. Where the tables that it was made upon are those
+/// of a pending change, it is refused, because they may be rolled back.
+#[test]
+fn a_plan_without_writes_ends_with_nothing_to_do() {
+    let lab = ServedLab::new(DEMO);
+    lab.run_to_end(&["route", "--engine", "minhop", "-o", "same.plan"], 0);
+    let text = lab.run_to_end(&["apply", "same.plan"], 0);
+    assert!(text.contains("nothing to do: the plan writes nothing"), "{text}");
+    let json = lab.run(&["apply", "same.plan", "--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&json["state"], &json["writes"], &json["id"]), (&"unchanged".into(), &0.into(), &Value::Null));
+    assert_eq!((lab.row(), lab.guards()), (Value::Null, Vec::new()), "no change was begun");
+
+    let pending = lab.apply();
+    lab.run_to_end(&["route", "--engine", "updn", "-o", "upon-pending.plan"], 0);
+    let refused = lab.run_to_end(&["apply", "upon-pending.plan", "--yes"], 4);
+    assert!(refused.contains(&pending[..8]), "{refused}");
+    lab.run_to_end(&["confirm", &pending], 0);
+    let text = lab.run_to_end(&["apply", "upon-pending.plan"], 0);
+    assert!(text.contains("nothing to do"), "{text}");
 }

@@ -25,7 +25,7 @@ const APPLY: [&str; 5] = ["apply", "b.plan", "--yes", "--accept", "transition,cy
 fn nothing_is_written_upon_what_another_machine_has_pending() {
     let lab = ServedLab::new(DEMO);
     let id = lab.apply();
-    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    let made = lab.run(&["route", "--engine", "sssp", "-o", "b.plan"]);
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let tables = lab.tables();
@@ -64,7 +64,7 @@ fn nothing_is_written_upon_what_another_machine_has_pending() {
 fn a_registration_outlives_its_guard() {
     let lab = ServedLab::new(DEMO);
     let id = lab.apply();
-    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    let made = lab.run(&["route", "--engine", "sssp", "-o", "b.plan"]);
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
     lab.kill_guards();
     let refused = run_on_other_machine(&lab, &APPLY);
@@ -83,7 +83,7 @@ fn a_registration_outlives_its_guard() {
         std::thread::sleep(Duration::from_millis(100));
     }
     lab.run_to_end(&["rollback", &id], 0);
-    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan", "--force"]);
+    let made = lab.run(&["route", "--engine", "sssp", "-o", "b.plan", "--force"]);
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
     let applied = run_on_other_machine(&lab, &APPLY);
     assert!(matches!(applied.status.code(), Some(0)), "{}", stderr_text(&applied));
@@ -103,7 +103,7 @@ fn what_a_later_guard_rolls_back_is_registered_no_longer() {
     drop(journal);
     lab.run_to_end(&["guard", "--resume"], 0);
     lab.wait_for_state("rolled-back", Duration::from_secs(20));
-    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    let made = lab.run(&["route", "--engine", "sssp", "-o", "b.plan"]);
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
     let applied = run_on_other_machine(&lab, &APPLY);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr_text(&applied));
@@ -113,7 +113,7 @@ fn what_a_later_guard_rolls_back_is_registered_no_longer() {
 #[test]
 fn two_machines_at_once_never_both_apply() {
     let lab = ServedLab::new(DEMO);
-    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    let made = lab.run(&["route", "--engine", "sssp", "-o", "b.plan"]);
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
     for round in 0..3 {
         let one = lab.command(&["apply", "a.plan", "--yes", "--accept", "transition,cycle"]).spawn().unwrap();

@@ -375,7 +375,7 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     assert!(has_message(
         &driver,
         Severity::Info,
-        "nothing to do: all that my.plan writes stands there already"
+        "nothing to do: everything that my.plan writes is in place"
     ));
     assert!(driver.state.layer.is_none());
 }

@@ -23,8 +23,8 @@ use crate::session::interactive::{
     Acceptance, Attestations, ChangeOffer, ChangeOverview, Changer, LaneRequest, PlanSource,
 };
 use crate::session::{
-    ChangeRow, LaneState, LevelsInForce, LinkService, PlanOrigin, Snapshot, migration_lines, phase_lines,
-    plan_text, service_plan,
+    ChangeRow, LaneState, LevelsInForce, LinkService, PlanOrigin, Snapshot, migration_lines, nothing_to_do,
+    phase_lines, plan_text, service_plan,
 };
 use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan, have_most_in_common};
 use fabdeck_fabric::Element;
@@ -263,16 +263,15 @@ impl ConsoleChangesInner {
 
     fn begin(&self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, Failure> {
         let Some(plan) = offer.plan.as_ref().filter(|_| !offer.applied) else {
-            let words = "nothing to do: all that the plan writes stands there already";
-            return Err(Failure::new(crate::script::Exit::Refused, words));
+            return Err(Failure::new(crate::script::Exit::Refused, nothing_to_do("the plan", offer.parts)));
         };
         // Only the last offer is kept; an older plan is checked against the fabric again.
         let last = lock(&self.offered).clone();
         let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
             Some(ready) => ready,
-            None => self
-                .prepare_again(plan)?
-                .ok_or_else(|| Failure::new(crate::script::Exit::Refused, "it is applied already"))?,
+            None => self.prepare_again(plan)?.ok_or_else(|| {
+                Failure::new(crate::script::Exit::Refused, nothing_to_do("the plan", offer.parts))
+            })?,
         };
         acceptance::refuse_unaccepted(&ready.found, &acceptance.accepted)?;
         let begun = accept_now(ready.begun.clone(), acceptance);

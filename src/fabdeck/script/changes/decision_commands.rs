@@ -17,7 +17,8 @@ use crate::script::progress::{ProgressMeter, clear_line, rewrite_line};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
 use crate::session::{
-    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, time_of_day, waiting_words,
+    ChangeRow, change_progress, change_words, nothing_to_do, phase_of_five_words, silent_words, time_of_day,
+    waiting_words,
 };
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
 
@@ -147,7 +148,7 @@ pub fn wait_until(
 
 /// Reports that no change was begun, because everything that the plan writes is in place.
 pub fn report_unchanged(context: &mut Context<'_, '_>, writes: usize) -> Result<(), Failure> {
-    context.output.print_message("nothing to do: all that the plan writes stands there already");
+    context.output.print_message(&nothing_to_do("the plan", writes));
     if !context.output.json {
         return Ok(());
     }

@@ -48,7 +48,7 @@ pub struct PreparedChange {
     pub simulated: bool,
 }
 
-/// Checks a plan against the fabric; `None` if everything that it writes is in place.
+/// Checks a plan against the fabric; `None` if everything that it writes is in place, or if it writes nothing.
 pub fn prepare(
     means: Env<'_>,
     source: &str,
@@ -65,8 +65,10 @@ pub fn prepare(
     let simulated = source.starts_with("sim:");
     let own = means.outside.is_own_simulator(source);
     let found = check_plan_fit(&look, &plan);
-    // A pending change explains a misfit and may roll back at any moment, so it is reported first.
-    if !own && !matches!(found, PlanFit::AsMade) {
+    let writes_nothing = plan.writes.is_empty() && plan.migrations.is_empty();
+    // A pending change explains a misfit and may roll back at any moment, so it is reported first. It may also be
+    // the reason why a plan writes nothing.
+    if !own && (writes_nothing || !matches!(found, PlanFit::AsMade)) {
         let here = BeginRecord {
             simulator: simulator_socket(source)?,
             switches: switch_guids(&look),
@@ -86,6 +88,7 @@ pub fn prepare(
             return Err(Failure::new(Exit::Stale, what));
         }
         PlanFit::Applied => return Ok(None),
+        PlanFit::AsMade if writes_nothing => return Ok(None),
         fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, (false, LevelsInForce::Unsaid))?,
     };
     Ok(Some(PreparedChange {

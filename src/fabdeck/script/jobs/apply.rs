@@ -13,8 +13,8 @@ use crate::script::changes::{
 };
 use crate::script::context::Context;
 use crate::script::{Exit, Failure, StopFlag, StopWatch, lanes_in_force, plan};
-use crate::session::check_after_change;
 use crate::session::interactive::Acceptance;
+use crate::session::{check_after_change, nothing_to_do};
 use fabdeck_change::{ChangePhase, ChangeStatus, Plan};
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
@@ -99,7 +99,7 @@ impl JobPlanApplier {
                     self.mark.remove()?;
                 }
                 let why = match status {
-                    Ok(None) => "all that the plan writes stands there already".to_owned(),
+                    Ok(None) => nothing_to_do("the plan", plan.writes.len()),
                     Ok(Some(status)) => status.why.unwrap_or_default(),
                     Err(failure) => failure.message.unwrap_or_default(),
                 };

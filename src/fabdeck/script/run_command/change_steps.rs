@@ -10,7 +10,7 @@ use crate::script::changes::{
 };
 use crate::script::{Exit, Failure, StopWatch, plan};
 use crate::session::interactive::Acceptance;
-use crate::session::{LevelsInForce, check_plan_fit, count_words, judge_plan, time_of_day};
+use crate::session::{LevelsInForce, check_plan_fit, count_words, judge_plan, nothing_to_do, time_of_day};
 use fabdeck_change::{ChangePhase, Plan};
 use fabdeck_mad::access::ReadOptions;
 
@@ -68,8 +68,8 @@ impl Runner<'_, '_, '_> {
         let status = match status {
             Ok(Some(status)) => status,
             Ok(None) => {
+                let words = nothing_to_do("the plan", plan.writes.len());
                 self.applied = Some(plan);
-                let words = "nothing to do: all that the plan writes stands there already";
                 return Ok(StepOutput { values, ..StepOutput::with_text(words) });
             }
             Err(failure) => {

@@ -14,7 +14,7 @@ use crate::session::interactive::results;
 use crate::session::interactive::slow_lanes;
 use crate::session::interactive::state::{LoadState, SessionState};
 use crate::session::interactive::tasks::TaskId;
-use crate::session::time_of_day;
+use crate::session::{nothing_to_do, time_of_day};
 use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
 
 const PENDING_INTERVAL_MS: u64 = 1000;
@@ -87,10 +87,7 @@ pub fn receive_offer(
     match result {
         Err(error) => state.log_message(Severity::Error, format!("{what} cannot be applied: {error}")),
         Ok(offer) if offer.applied => {
-            state.log_message(
-                Severity::Info,
-                format!("nothing to do: all that {what} writes stands there already"),
-            );
+            state.log_message(Severity::Info, nothing_to_do(&what, offer.parts));
         }
         Ok(offer) => state.layer = Some(Overlay::Dialogue(Box::new(Dialogue::apply(offer, line)))),
     }
