@@ -589,6 +589,7 @@ fn traffic_of_a_process_that_is_killed() {
 fn a_client_killed_in_the_middle_of_traffic_harms_no_other() {
     let served = TestServer::start();
     let mut good = served.client(None);
+    served.wait_for_event("sits on");
     for _ in 0..3 {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "simulator_server::traffic_of_a_process_that_is_killed"]);

@@ -100,7 +100,7 @@ fn a_policy_that_leaves_levels_open_leaves_the_verdict_open() {
     let check = answer(&site, &CHECK, 0);
     assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&Value::Null, &"unknown".into()), "{check}");
     assert!(codes(&check).contains(&"FN-261") && check["findings"] == Value::Array(vec![]), "{check}");
-    assert!(check["notes"].to_string().contains("service levels 0, 1, 2, 3 by rules"), "{check}");
+    assert!(check["notes"].to_string().contains("service levels 0, 1, 2, 3 in rules"), "{check}");
 
     let strict = answer(&site, &STRICT, 2);
     let findings = strict["findings"].as_array().unwrap();
