@@ -10,8 +10,7 @@ use std::time::Duration;
 use fabdeck::console::{Appearance, ColorDepth, Symbols, Theme, draw};
 use fabdeck::session::Snapshot;
 use fabdeck::session::interactive::{
-    ReplayBox, ReplayFrames, SessionInput, SessionState, Size, Sweeper, TestSession, WatchSettings,
-    read_sweep,
+    ReplayFrames, SessionInput, SessionState, Size, WatchSettings, read_sweep,
 };
 use fabdeck_fabric::NameMap;
 use fabdeck_fabric::counters::Thresholds;
@@ -22,10 +21,15 @@ use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::Value;
+use test_session::{ReplayBox, Sweeper, TestSession};
 
 use crate::adapters::tool_lines;
 use crate::discovery::PART;
 use crate::ibsim::{self, Stage};
+
+#[path = "../suite/console/test_session.rs"]
+#[allow(dead_code, reason = "the suite uses more of it")]
+mod test_session;
 
 const FILE: &str = "watched.fdcap";
 const BEGUN: i64 = 1_795_313_620_000;

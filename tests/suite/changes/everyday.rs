@@ -64,7 +64,10 @@ fn a_plan_without_writes_ends_with_nothing_to_do() {
     assert!(text.contains("nothing to do: the plan writes nothing"), "{text}");
     let json = lab.run(&["apply", "same.plan", "--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!((&json["state"], &json["writes"], &json["id"]), (&"unchanged".into(), &0.into(), &Value::Null));
+    assert_eq!(
+        (&json["state"], &json["writes"], &json["id"]),
+        (&"unchanged".into(), &0.into(), &Value::Null)
+    );
     assert_eq!((lab.row(), lab.guards()), (Value::Null, Vec::new()), "no change was begun");
 
     let pending = lab.apply();

@@ -6,12 +6,14 @@ use fabdeck::console::ColorDepth;
 use fabdeck::session::Danger;
 use fabdeck::session::interactive::{
     ACTIONS, Action, Dialogue, DialogueFocus, Key, KeyName, Overlay, ScreenId, SessionInput, Severity, Size,
-    TestSession, WriteAccess, next_wake_ms, replay,
+    WriteAccess, next_wake_ms,
 };
 use fabdeck_change::{ChangePhase, GuardRequest, RollbackRemainder};
 
 use super::fake_changes::{FakeChanges, offer, row, status};
 use super::fixture::{appearance, frame, golden, text};
+use super::session_replay::replay;
+use super::test_session::TestSession;
 
 const PROPOSED: &str = "3 :preview space updn enter / updn enter";
 
@@ -372,11 +374,8 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     let nothing = fabdeck::session::interactive::ChangeOffer { applied: true, ..offer(0) };
     fake.0.borrow_mut().offer = Ok(nothing);
     driver.press(":apply space my.plan enter");
-    assert!(has_message(
-        &driver,
-        Severity::Info,
-        "nothing to do: everything that my.plan writes is in place"
-    ));
+    let words = "nothing to do: everything that my.plan writes is in place";
+    assert!(has_message(&driver, Severity::Info, words));
     assert!(driver.state.layer.is_none());
 }
 

@@ -1,9 +1,11 @@
 //! A console compares what was confirmed with the fabric, again and again, and says when it no longer stands.
 
+use super::session_replay::replay;
+use super::test_session::TestSession;
 use fabdeck::console::ColorDepth;
 use fabdeck::session::interactive::{
-    Attestations, Effect, SessionEvent, SessionInput, Severity, TaskOutcome, TaskRequest, TestSession,
-    WriteAccess, next_wake_ms, replay, update,
+    Attestations, Effect, SessionEvent, SessionInput, Severity, TaskOutcome, TaskRequest, WriteAccess,
+    next_wake_ms, update,
 };
 use fabdeck_change::{AttestationVerdict, ChangePhase};
 

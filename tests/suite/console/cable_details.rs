@@ -1,7 +1,8 @@
 //! What details of a cable say of its error counters.
 
+use super::test_session::TestSession;
 use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{ElementDetail, Size, TestSession};
+use fabdeck::session::interactive::{ElementDetail, Size};
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, PortNum};
 

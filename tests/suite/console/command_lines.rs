@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
+use super::test_session::TestSession;
 use fabdeck::console::ColorDepth;
 use fabdeck::script::{CliResult, Exit, LocalSystemAccess, TerminalInfo, run};
-use fabdeck::session::interactive::{SessionInput, TestSession};
+use fabdeck::session::interactive::SessionInput;
 
 use super::fixture::{appearance, frame, open_session, text};
 

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::test_session::TestSession;
 use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{Key, SessionInput, TaskId, TaskOutcome, TaskRequest, TestSession};
+use fabdeck::session::interactive::{Key, SessionInput, TaskId, TaskOutcome, TaskRequest};
 use fabdeck_fabric::counters::LinkProblemKind;
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_files::capture::{DerivedEvent, Recorder, TimelineEvent, create};

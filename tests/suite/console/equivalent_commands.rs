@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::test_session::TestSession;
 use fabdeck::script::Exit;
-use fabdeck::session::interactive::{ACTIONS, SessionInput, TestSession};
+use fabdeck::session::interactive::{ACTIONS, SessionInput};
 use serde_json::Value;
 
 use super::command_lines::{carried_out, first_column, hops};

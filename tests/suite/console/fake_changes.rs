@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::test_session::{ChangerBox, TestSession};
 use fabdeck::session::ChangeRow;
 use fabdeck::session::interactive::{
-    Acceptance, Attestations, ChangeOffer, ChangeOverview, Changer, ChangerBox, PlanSource, Size,
-    TestSession, WriteAccess,
+    Acceptance, Attestations, ChangeOffer, ChangeOverview, Changer, PlanSource, Size, WriteAccess,
 };
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, DeviceReport, DeviceState, GuardRequest,

@@ -1,8 +1,9 @@
 //! Filters: what does not fit is dimmed on the map, the place that was found stays, and a GUID finds its node in every
 //! view.
 
+use super::test_session::TestSession;
 use fabdeck::console::{ColorDepth, Role};
-use fabdeck::session::interactive::{SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size};
 use fabdeck_fabric::ElementId;
 
 use super::fixture::{appearance, frame, open_session, text};

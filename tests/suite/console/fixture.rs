@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::test_session::TestSession;
 use fabdeck::console::{Appearance, ColorDepth, Symbols, Theme, draw};
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
 use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{SessionState, Size, TestSession};
+use fabdeck::session::interactive::{SessionState, Size};
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 use ratatui::buffer::Buffer;

@@ -1,7 +1,8 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
+use super::test_session::TestSession;
 use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size};
 use fabdeck_fabric::NodeId;
 
 use super::fixture::{SIZES, appearance, failed, frame, golden, look, open_session, shared, styles, text};

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::session_replay::replay;
+use super::test_session::{JobLister, TestSession};
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::script::Exit;
 use fabdeck::session::interactive::{
-    Effect, JobListSource, JobLister, JobSettings, JobView, JobsModel, Key, LoadState, Screen as _, ScreenId,
-    SessionEvent, SessionInput, Size, TaskOutcome, TaskRequest, TestSession, replay, update,
+    Effect, JobListSource, JobSettings, JobView, JobsModel, Key, LoadState, Screen as _, ScreenId,
+    SessionEvent, SessionInput, Size, TaskOutcome, TaskRequest, update,
 };
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::test_session::{ChangerBox, Sweeper, TestSession};
 use fabdeck::script::{ChangeOptions, ConsoleChanges, LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::interactive::{ChangerBox, Size, Sweeper, TestSession, WriteAccess, read_sweep};
+use fabdeck::session::interactive::{Size, WriteAccess, read_sweep};
 use fabdeck::session::{LaneStatus, Snapshot};
 use fabdeck_change::ChangePhase;
 use fabdeck_mad::access::{NoObserver, ReadOptions};

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::test_session::{ChangerBox, TestSession};
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::session::interactive::{
-    Acceptance, ChangeOffer, ChangeOverview, Changer, ChangerBox, LaneRequest, PlanSource, SessionInput,
-    Size, TestSession, WriteAccess,
+    Acceptance, ChangeOffer, ChangeOverview, Changer, LaneRequest, PlanSource, SessionInput, Size,
+    WriteAccess,
 };
 use fabdeck::session::{LaneState, LevelsInForce, Snapshot, lane_state};
 use fabdeck_change::{ChangeStatus, GuardRequest};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::test_session::TestSession;
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::session::Snapshot;
 use fabdeck::session::interactive::{
     Effect, FabricView, Key, Keymap, Overlay, ScreenId, SessionEvent, SessionInput, Severity, Size,
-    TaskOutcome, TaskRequest, TestSession, TreeItem, update,
+    TaskOutcome, TaskRequest, TreeItem, update,
 };
 use fabdeck_fabric::ElementId;
 

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::test_session::{ReplayBox, Sweeper, TestSession};
 use fabdeck::console::ColorDepth;
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
 use fabdeck::session::Snapshot;
 use fabdeck::session::interactive::{
-    Effect, FrameSource, Key, OpenedRecording, ReplayBox, ReplayFrame, SeekRequest, SessionEvent,
-    SessionInput, Size, Sweeper, TaskId, TaskOutcome, TaskRequest, TestSession, WatchRecording, read_sweep,
-    update,
+    Effect, FrameSource, Key, OpenedRecording, ReplayFrame, SeekRequest, SessionEvent, SessionInput, Size,
+    TaskId, TaskOutcome, TaskRequest, WatchRecording, read_sweep, update,
 };
 use fabdeck_fabric::observe::{FabricEvent, Sweep};
 use fabdeck_fabric::{Guid, NameMap};

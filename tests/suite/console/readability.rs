@@ -1,10 +1,11 @@
 //! What stands on a screen can be read: names that differ look different, what tells of trouble is in sight, and what
 //! does not fit says that there is more.
 
+use super::test_session::TestSession;
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
 use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{SessionInput, Size, TOUR, TaskDependency, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size, TOUR, TaskDependency};
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::test_session::{JobLister, TestSession};
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::interactive::{JobLister, SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size};
 use fabdeck_fabric::observe::JobListState;
 use fabdeck_files::capture::{Recorder, create};
 use fabdeck_files::capture_format::CaptureHeader;

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::test_session::{ReplayBox, Sweeper, TestSession};
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
 use fabdeck::session::Snapshot;
 use fabdeck::session::interactive::{
-    Effect, FrameSource, Key, Playback, PlaybackPosition, ReplayBox, ReplayFrames, SeekRequest, SessionEvent,
-    SessionInput, Size, SnapshotMaker, Sweeper, TaskOutcome, TaskRequest, TestSession, WatchSettings,
-    read_sweep, update,
+    Effect, FrameSource, Key, Playback, PlaybackPosition, ReplayFrames, SeekRequest, SessionEvent,
+    SessionInput, Size, SnapshotMaker, TaskOutcome, TaskRequest, WatchSettings, read_sweep, update,
 };
 use fabdeck_fabric::NameMap;
 use fabdeck_fabric::counters::Thresholds;

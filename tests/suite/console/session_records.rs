@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::session_replay::{ReplayError, replay, replay_watched};
+use super::test_session::{ReplayBox, Sweeper, TestSession};
 use fabdeck::console::ColorDepth;
 use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
 use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    Keymap, ReplayBox, ReplayError, SessionInput, Size, Sweeper, TestSession, read_sweep, replay,
-    replay_watched,
-};
+use fabdeck::session::interactive::{Keymap, SessionInput, Size, read_sweep};
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 

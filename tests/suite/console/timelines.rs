@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::test_session::TestSession;
 use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{Screen, SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{Screen, SessionInput, Size};
 
 use super::fixture::{appearance, frame, text};
 use super::replays::{last_message, playback, played};

@@ -1,7 +1,9 @@
 //! Lines that are typed, and what is said of those that cannot be taken.
 
+use super::session_replay::replay;
+use super::test_session::TestSession;
 use fabdeck::script::Exit;
-use fabdeck::session::interactive::{ElementDetail, ScreenId, SessionInput, TestSession, replay};
+use fabdeck::session::interactive::{ElementDetail, ScreenId, SessionInput};
 
 use super::command_lines::{carried_out, hops};
 use super::fixture::{appearance, frame, open_session, text};

@@ -1,7 +1,8 @@
 //! Trouble is told where it is hidden: in closed groups of the tree, on the page of messages, on a narrow screen.
 
+use super::test_session::TestSession;
 use fabdeck::console::{ColorDepth, Role};
-use fabdeck::session::interactive::{SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size};
 
 use super::fixture::{appearance, frame, open_session, text};
 

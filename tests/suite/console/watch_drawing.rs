@@ -1,7 +1,8 @@
 //! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
 
+use super::test_session::TestSession;
 use fabdeck::console::{ColorDepth, Role};
-use fabdeck::session::interactive::{SessionInput, Size, TestSession};
+use fabdeck::session::interactive::{SessionInput, Size};
 use fabdeck_fabric::PortNum;
 use fabdeck_fabric::observe::Counter;
 

@@ -5,12 +5,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::session_replay::{ReplayError, replay_watched};
+use super::test_session::{ReplayBox, Sweeper, TestSession};
 use fabdeck::console::{Appearance, ColorDepth, Symbols};
 use fabdeck::session::Snapshot;
 use fabdeck::session::interactive::{
-    Effect, ProposalState, ReplayBox, ReplayError, Screen, ScreenId, SessionEvent, SessionInput, Severity,
-    Size, Sweeper, TaskOutcome, TaskRequest, TestSession, WatchSettings, next_wake_ms, read_sweep,
-    replay_watched, update,
+    Effect, ProposalState, Screen, ScreenId, SessionEvent, SessionInput, Severity, Size, TaskOutcome,
+    TaskRequest, WatchSettings, next_wake_ms, read_sweep, update,
 };
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterValues};

@@ -26,7 +26,6 @@ mod path_navigation;
 mod preconditions;
 mod prompt;
 mod ranks;
-mod replay;
 mod results;
 mod row_selection;
 mod running_jobs;
@@ -36,7 +35,6 @@ mod slow_lanes;
 mod state;
 mod table;
 mod tasks;
-mod test_session;
 mod timeline;
 mod update;
 mod watch;
@@ -58,7 +56,6 @@ pub use model::{MissingTables, Model, ProposalState, Rack, Ranks, SwitchRank, TA
 pub use overlay::{Help, Overlay, Scroll, TOUR};
 pub use overlays::{LOG_MARGIN, dialogue_height, dialogue_width, tour_rows};
 pub use prompt::{Completion, Prompt, Purpose};
-pub use replay::{ReplayError, replay, replay_watched};
 pub use running_jobs::{
     DEFAULT_INTERVAL_MS, JobComparisonRequest, JobInput, JobListSource, JobSettings, JobsModel, jobs_head,
 };
@@ -73,7 +70,6 @@ pub use slow_lanes::{LaneRequest, LanesModel, lanes_head};
 pub use state::{LoadState, SessionState, quote_for_shell};
 pub use table::Table;
 pub use tasks::{Task, TaskDependency, TaskId, Tasks};
-pub use test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, TestSession};
 pub use timeline::{
     CANCELLED, DerivedPart, EventKind, FrameSource, NoBaseline, NoRecording, OpenedRecording, Playback,
     PlaybackPosition, ReplayFrame, ReplayFrames, SeekRequest, SnapshotMaker, Speed, TimeMark, WatchRecording,

@@ -5,18 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::changes::{Changer, NoChanger, WriteAccess};
-use super::effect::{Effect, TaskOutcome, TaskRequest};
-use super::event::{SessionEvent, SessionHeader, SessionInput};
-use super::key::Key;
-use super::keymap::Keymap;
-use super::layout::Size;
-use super::running_jobs::JobListSource;
-use super::state::SessionState;
-use super::timeline::{FrameSource, NoRecording};
-use super::update::update;
-use super::watch::{SweepResult, WatchSettings};
-use crate::session::{PlanOrigin, Snapshot};
+use fabdeck::session::interactive::{
+    Changer, Effect, FrameSource, JobListSource, Key, Keymap, NoChanger, NoRecording, SessionEvent,
+    SessionHeader, SessionInput, SessionState, Size, SweepResult, TaskOutcome, TaskRequest, WatchSettings,
+    WriteAccess, update,
+};
+use fabdeck::session::{PlanOrigin, Snapshot};
 use fabdeck_files::job_lists::JobList;
 use fabdeck_routing::NoProgress;
 
@@ -43,7 +37,7 @@ pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<SweepResult, String>>);
 
 impl Default for Sweeper {
     fn default() -> Self {
-        Self(Box::new(|_| Err("nobody reads counters here".to_owned())))
+        Self(Box::new(|_| Err("this session reads no counters".to_owned())))
     }
 }
 
@@ -76,7 +70,7 @@ pub struct JobLister(pub Box<dyn FnMut(&JobListSource) -> JobListResult>);
 
 impl Default for JobLister {
     fn default() -> Self {
-        Self(Box::new(|_| Err("nobody lists jobs here".to_owned())))
+        Self(Box::new(|_| Err("this session lists no jobs".to_owned())))
     }
 }
 
@@ -241,7 +235,7 @@ impl TestSession {
 }
 
 /// Performs a task at once; plans are written to memory.
-pub(super) fn run_task(
+pub fn run_task(
     job: &TaskRequest,
     look: &Result<Arc<Snapshot>, String>,
     (sweeper, recorded, changing, lister): (&mut Sweeper, &mut ReplayBox, &mut ChangerBox, &mut JobLister),

@@ -4,15 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::effect::{Effect, TaskOutcome, TaskRequest};
-use super::event::{RecordedEvent, RecordedInput, SessionEvent, SessionHeader, SessionInput};
-use super::keymap::{Keymap, KeymapError};
-use super::running_jobs::JobsModel;
-use super::state::SessionState;
-use super::tasks::TaskId;
+use fabdeck::session::Snapshot;
+use fabdeck::session::interactive::{
+    Effect, JobsModel, Keymap, KeymapError, RecordedEvent, RecordedInput, SessionEvent, SessionHeader,
+    SessionInput, SessionState, TaskId, TaskOutcome, TaskRequest, update,
+};
+
 use super::test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, run_task};
-use super::update::update;
-use crate::session::Snapshot;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
