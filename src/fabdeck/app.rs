@@ -26,10 +26,10 @@ pub fn run() -> ExitCode {
     let stop = StopFlag::default();
     let machine = LocalSystemAccess::new(stop.clone());
     let console_machine = machine.clone();
-    let (no_color, utf8, said) = (no_color(), screen::shows_unicode(), log.clone());
+    let (no_color, utf8, log_text) = (no_color(), screen::shows_unicode(), log.clone());
     let exit = match supervise(&stop, move || run_command(&machine, log)) {
         CliResult::Exit(exit) => exit,
-        CliResult::Console(opening) => run_console(console_machine, *opening, no_color, utf8, &said),
+        CliResult::Console(opening) => run_console(console_machine, *opening, no_color, utf8, &log_text),
     };
     tracing::info!(code = exit.code(), name = exit.name(), "ended");
     // A worker may still block in a read when a signal ends the process; nothing waits for it.

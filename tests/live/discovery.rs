@@ -266,7 +266,7 @@ pub fn fabdeck(stage: &Stage, args: &[&str], exit: i32) -> (Value, String) {
     let output = ibsim::finish(command);
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(exit), "{args:?}: {talk}");
-    assert!(talk.contains(" sent in all, 0 of them could write"), "{args:?}: {talk}");
+    assert!(talk.contains(" sent in total, 0 of them able to write"), "{args:?}: {talk}");
     (serde_json::from_slice(&output.stdout).unwrap(), talk)
 }
 

@@ -53,7 +53,7 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     let output = watching.wait_with_output().unwrap();
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
-    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sweeps = told["sweeps"].as_array().unwrap();
     // The commands run one after the other, so they may fall into two intervals.
@@ -111,7 +111,7 @@ fn a_link_that_goes_down_under_ibsim_is_reported_with_what_opensm_makes_of_it() 
     let output = watching.wait_with_output().unwrap();
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
-    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let news = |what: &str| -> Vec<Value> {
         let sweeps = told["sweeps"].as_array().unwrap().iter();
@@ -151,7 +151,7 @@ fn another_opensm_that_takes_over_under_ibsim_is_reported() {
     let output = watching.wait_with_output().unwrap();
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
-    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sweeps = told["sweeps"].as_array().unwrap().iter();
     let all = sweeps.flat_map(|sweep| sweep["news"].as_array().unwrap().clone());

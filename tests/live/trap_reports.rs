@@ -51,7 +51,7 @@ fn a_host_that_goes_under_ibsim_is_reported_by_opensm() {
     let output = watching.wait_with_output().unwrap();
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
-    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
     assert!(talk.contains("traps: 2 Sets of InformInfo to the subnet manager"), "{talk}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sweeps = told["sweeps"].as_array().unwrap().iter();

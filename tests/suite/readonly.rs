@@ -94,7 +94,7 @@ fn commands_that_read_send_nothing_that_writes() {
             // The path of somebody leads over every cable.
             let findings = args.contains(&"--switches") || *name == "disable";
             let said = run_command(home.path(), args, if findings { 2 } else { 0 });
-            assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
+            assert!(said.contains("sent in total, 0 of them able to write"), "{name}: {said}");
         }
     });
     let others: Vec<u8> =
@@ -114,9 +114,8 @@ fn commands_that_watch_with_traps_subscribe_and_leave() {
     let traffic = traffic_of_served_simulator(home.path(), || {
         for args in watching {
             let said = run_command(home.path(), args, 0);
-            assert!(said.contains("sent in all, 0 of them could write"), "{args:?}: {said}");
-            let traps =
-                "traps: 2 Sets of InformInfo to the subnet manager and 0 answers to reports beside these";
+            assert!(said.contains("sent in total, 0 of them able to write"), "{args:?}: {said}");
+            let traps = "traps: 2 Sets of InformInfo to the subnet manager and 0 answers to reports, not counted above";
             assert!(said.contains(traps), "{args:?}: {said}");
         }
         let said = run_command(home.path(), &["--traps", "show", "fabric"], 64);

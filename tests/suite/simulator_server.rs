@@ -477,7 +477,7 @@ fn the_command_serves_until_a_signal_and_puts_its_socket_away() {
         let mut said = String::new();
         talk.read_to_string(&mut said).unwrap();
         assert!(
-            said.contains("1 client was served; they sent 1 datagram (Get: 1), 0 of which could write"),
+            said.contains("1 client served: 1 datagram received (Get: 1), 0 of them able to write"),
             "{said}"
         );
         assert!(!home.path().join("fabric.sock").exists());

@@ -16,11 +16,11 @@ const SUFFIX: &str = "log";
 /// Environment variable with the log level, in the syntax of `tracing` (`debug`, `fabdeck_live=trace`).
 const LEVEL: &str = "FABDECK_LOG";
 
-/// Opens the log and returns a sentence that names its folder, or says why there is no log.
+/// Opens the log and returns a sentence that names its folder, or the reason why there is no log.
 pub fn open_log() -> String {
     let folders = directories::ProjectDirs::from("", "", "fabdeck");
     let Some(folder) = folders.as_ref().and_then(|folders| folders.state_dir()) else {
-        return "no log is written: there is no home folder for it".to_owned();
+        return "no log is written, because there is no home folder".to_owned();
     };
     match start(folder) {
         Ok(()) => format!("the log is in {}", folder.display()),

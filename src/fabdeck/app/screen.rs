@@ -12,8 +12,8 @@ pub fn columns() -> Option<usize> {
 
 /// Whether the locale uses UTF-8; the first of these variables that is not empty decides.
 pub fn shows_unicode() -> bool {
-    let said = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(said).unwrap_or_default();
+    let non_empty_variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(non_empty_variable).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }

@@ -52,7 +52,7 @@ pub struct PendingRollback {
     /// State as `changes` prints it; `None` if no guard answered.
     pub state: Option<String>,
     pub words: String,
-    /// Whether everything is as it was before the change.
+    /// Whether the fabric is as it was before the change.
     pub complete: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct StepObservation {
 pub trait StepRunner {
     /// Whether the run is a rehearsal.
     fn is_dry_run(&self) -> bool;
-    /// Whether the run was asked to end.
+    /// Whether the run has to end.
     fn is_stop_requested(&self) -> bool;
     /// Time of day; `None` if reports are to have no times.
     fn time(&mut self) -> Option<String>;
@@ -102,12 +102,12 @@ pub fn run_steps(book: &Runbook, crew: &mut dyn StepRunner) -> RunReport {
     let mut report = RunReport::of(book, crew.is_dry_run());
     let mut values = Values::default();
     for (at, step) in book.steps.iter().enumerate() {
-        let told = match crew.is_stop_requested() {
+        let outcome = match crew.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
             false => run_step(crew, step, (false, at + 1, book.steps.len()), &mut values, &book.guards),
         };
-        let ended = told.ended;
-        report.steps[at] = told.report;
+        let ended = outcome.ended;
+        report.steps[at] = outcome.report;
         if let Some((state, exit)) = ended {
             report.state = state;
             report.exit = exit;
@@ -137,11 +137,11 @@ pub fn run_steps(book: &Runbook, crew: &mut dyn StepRunner) -> RunReport {
 /// Runs the steps on failure. A failed step does not skip the next one.
 fn run_failure_steps(book: &Runbook, crew: &mut dyn StepRunner, report: &mut RunReport, values: &mut Values) {
     for (at, step) in book.on_failure.iter().enumerate() {
-        let told = match crew.is_stop_requested() {
+        let outcome = match crew.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
             false => run_step(crew, step, (true, at + 1, book.on_failure.len()), values, &[]),
         };
-        report.on_failure[at] = told.report;
+        report.on_failure[at] = outcome.report;
     }
 }
 
@@ -157,7 +157,7 @@ fn roll_back_pending(crew: &mut dyn StepRunner, report: &mut RunReport) {
     report.taken_back = Some(back);
 }
 
-/// Report of a step, and how the run ends if it does not go on.
+/// Report of a step, and how the run ends if it does not continue.
 struct StepOutcome {
     report: StepReport,
     ended: Option<(RunState, u8)>,
@@ -165,7 +165,7 @@ struct StepOutcome {
 
 impl StepOutcome {
     fn interrupted(number: usize, step: &RunbookStep) -> Self {
-        let words = "FD-9237: somebody ended the run here".to_owned();
+        let words = "FD-9237: the run was interrupted here".to_owned();
         let report = StepReport { state: StepState::Interrupted, words, ..StepReport::not_run(number, step) };
         Self { report, ended: Some((RunState::Interrupted, EXIT_INTERRUPTED)) }
     }
@@ -239,7 +239,7 @@ fn check_values(expected: &[StepGuard], values: &Values) -> Result<StepOutput, S
         rehearsed |= verdict == GuardVerdict::NotRehearsed;
         if verdict.is_stopping() {
             return Err(StepFailure::unexpected(format!(
-                "FD-9232: expected '{}' {}: {}",
+                "FD-9232: the expectation '{}' {}: {}",
                 guard.text,
                 verdict.word(),
                 guard.found_text(values)

@@ -22,14 +22,14 @@ pub struct RunbookFault {
 /// Text, variables and faults that all readers of a runbook share.
 pub(super) struct FieldReader<'t> {
     pub text: &'t str,
-    pub known: ReaderOptions,
+    pub options: ReaderOptions,
     pub vars: BTreeMap<String, String>,
     faults: RefCell<Vec<RunbookFault>>,
 }
 
 impl<'t> FieldReader<'t> {
-    pub fn new(text: &'t str, known: ReaderOptions) -> Self {
-        Self { text, known, vars: BTreeMap::new(), faults: RefCell::default() }
+    pub fn new(text: &'t str, options: ReaderOptions) -> Self {
+        Self { text, options, vars: BTreeMap::new(), faults: RefCell::default() }
     }
 
     pub fn report_fault(&self, line: usize, what: impl Into<String>) {
@@ -55,7 +55,7 @@ impl<'t> FieldReader<'t> {
             filled.push_str(&rest[..at]);
             let after = &rest[at + 2..];
             let Some(end) = after.find('}') else {
-                self.report_fault(line, format!("FD-9207: '{text}' opens '${{' and does not close it"));
+                self.report_fault(line, format!("FD-9207: '{text}' has '${{' without '}}'"));
                 return filled;
             };
             let name = &after[..end];
@@ -63,7 +63,7 @@ impl<'t> FieldReader<'t> {
                 Some(value) => filled.push_str(value),
                 None => {
                     let meant = suggest(&similar_words(name, self.vars.keys().map(String::as_str)));
-                    self.report_fault(line, format!("FD-9207: no variable is called '{name}'{meant}"));
+                    self.report_fault(line, format!("FD-9207: there is no variable '{name}'{meant}"));
                 }
             }
             rest = &after[end + 1..];
@@ -114,7 +114,8 @@ impl<'r, 't> Fields<'r, 't> {
     fn report_wrong_value(&self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let line = self.reader.line_of(value);
         let found = value.get_ref().type_str();
-        self.reader.report_fault(line, format!("FD-9204: '{key}' of {} is {wanted}, not {found}", self.what));
+        self.reader
+            .report_fault(line, format!("FD-9204: '{key}' of {} has to be {wanted}, not {found}", self.what));
     }
 
     fn report_missing(&self, key: &str) {
@@ -131,7 +132,7 @@ impl<'r, 't> Fields<'r, 't> {
         match value.get_ref().as_str() {
             Some(text) => Some((line, self.reader.substitute_vars(line, text))),
             None => {
-                self.report_wrong_value(value, key, "a text");
+                self.report_wrong_value(value, key, "a string");
                 None
             }
         }
@@ -144,7 +145,7 @@ impl<'r, 't> Fields<'r, 't> {
         match value.get_ref().as_str() {
             Some(text) => (line, text.to_owned()),
             None => {
-                self.report_wrong_value(value, key, "a text");
+                self.report_wrong_value(value, key, "a string");
                 (line, String::new())
             }
         }
@@ -168,7 +169,7 @@ impl<'r, 't> Fields<'r, 't> {
             None => match value.get_ref().as_str() {
                 Some(_) => self.text_of(value, key).into_iter().collect(),
                 None => {
-                    self.report_wrong_value(value, key, "a text or a list of texts");
+                    self.report_wrong_value(value, key, "a string or a list of strings");
                     Vec::new()
                 }
             },
@@ -221,7 +222,7 @@ impl<'r, 't> Fields<'r, 't> {
 
     pub fn time(&mut self, key: &'static str) -> Option<Duration> {
         let (line, text) = self.text(key)?;
-        let time = self.reader.known.time;
+        let time = self.reader.options.time;
         self.time_of(line, key, &text, time)
     }
 
@@ -247,14 +248,14 @@ impl<'r, 't> Fields<'r, 't> {
         self.reader.guards(&texts)
     }
 
-    /// Reads the table under a key.
+    /// Reads the table of a key.
     pub fn subtable(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<Fields<'r, 't>> {
         let line = self.reader.line_of(value);
         match value.get_ref().as_table() {
             Some(table) => Some(Fields::new(self.reader, table, line, what)),
             None => {
                 let found = value.get_ref().type_str();
-                self.reader.report_fault(line, format!("FD-9204: {what} is a table, not {found}"));
+                self.reader.report_fault(line, format!("FD-9204: {what} has to be a table, not {found}"));
                 None
             }
         }
@@ -265,12 +266,12 @@ impl<'r, 't> Fields<'r, 't> {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
             if !self.taken.contains(name) {
-                let known = || self.taken.iter().copied();
-                let meant = suggest(&similar_words(name, known()));
-                let known = known().collect::<Vec<_>>().join(", ");
+                let keys = || self.taken.iter().copied();
+                let meant = suggest(&similar_words(name, keys()));
+                let keys = keys().collect::<Vec<_>>().join(", ");
                 let line = self.reader.line_of(key);
                 let what =
-                    format!("FD-9203: '{name}' is no key of {}{meant}; the keys are: {known}", self.what);
+                    format!("FD-9203: '{name}' is no key of {}{meant}; the keys are: {keys}", self.what);
                 self.reader.report_fault(line, what);
             }
         }

@@ -13,7 +13,7 @@ pub enum Comparator {
     GreaterOrEqual,
 }
 
-/// A longer sign stands before its own prefix.
+/// A longer sign comes before its own prefix.
 const COMPARATORS: &[(&str, Comparator)] = &[
     ("!=", Comparator::Unequal),
     ("<=", Comparator::LessOrEqual),
@@ -89,7 +89,7 @@ pub enum GuardVerdict {
     Fails,
     /// A value of the guard is unknown, so the guard does not hold.
     Unknown,
-    /// No step has given the values yet.
+    /// No step has set the values yet.
     NotYet,
     /// The values do not exist in a rehearsal.
     NotRehearsed,
@@ -186,7 +186,7 @@ impl StepGuard {
     pub fn found_text(&self, values: &Values) -> String {
         let each = self.names().into_iter().map(|name| match values.get(name) {
             Some(found) => format!("{name} is {found}"),
-            None => format!("{name} is not given yet"),
+            None => format!("{name} has no value yet"),
         });
         each.collect::<Vec<_>>().join(", ")
     }

@@ -24,10 +24,10 @@ pub struct ReaderOptions {
 pub fn read(
     text: &str,
     set: &BTreeMap<String, String>,
-    known: ReaderOptions,
+    options: ReaderOptions,
 ) -> Result<Runbook, (Vec<RunbookFault>, Vec<String>)> {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = FieldReader::new(text, known);
+    let mut reader = FieldReader::new(text, options);
     for error in &errors {
         let line = error.span().map_or(1, |span| reader.line(span.start));
         reader.report_fault(line, format!("FD-9202: {}", error.message()));
@@ -57,7 +57,7 @@ fn vars(
 ) -> BTreeMap<String, String> {
     let mut vars = BTreeMap::new();
     let mut later = Vec::new();
-    let mut top = Fields::new(reader, table, 1, "the book");
+    let mut top = Fields::new(reader, table, 1, "the runbook");
     if let Some(value) = top.take("vars")
         && let Some(all) = top.subtable(value, "'vars'".to_owned())
     {
@@ -73,7 +73,7 @@ fn vars(
                 (None, Some(usual)) => later.push((name, usual)),
                 (None, None) => {
                     unset.push(format!(
-                        "FD-9222: the variable '{name}' ({about}) is not set; give it with --set {name}=VALUE"
+                        "FD-9222: the variable '{name}' ({about}) is not set; set it with --set {name}=VALUE"
                     ));
                     // An empty value keeps the texts that use the variable from being reported too.
                     vars.insert(name, String::new());
@@ -84,22 +84,23 @@ fn vars(
     // A default can use variables that were set, and defaults that use no variable themselves.
     let (plain, made): (Vec<_>, Vec<_>) = later.into_iter().partition(|(_, (_, text))| !text.contains("${"));
     vars.extend(plain.into_iter().map(|(name, (_, text))| (name, text)));
-    let mut known = FieldReader::new(reader.text, reader.known);
-    known.vars = vars.clone();
+    let mut with_vars = FieldReader::new(reader.text, reader.options);
+    with_vars.vars = vars.clone();
     for (name, (line, text)) in made {
-        vars.insert(name, known.substitute_vars(line, &text));
+        vars.insert(name, with_vars.substitute_vars(line, &text));
     }
-    known.faults().into_iter().for_each(|fault| reader.report_fault(fault.line, fault.what));
+    with_vars.faults().into_iter().for_each(|fault| reader.report_fault(fault.line, fault.what));
     for name in set.keys().filter(|name| !vars.contains_key(*name)) {
-        let known = vars.keys().cloned().collect::<Vec<_>>().join(", ");
-        let known = if known.is_empty() { "it has none".to_owned() } else { format!("they are {known}") };
-        unset.push(format!("FD-9221: --set: the book has no variable '{name}'; {known}"));
+        let names = vars.keys().cloned().collect::<Vec<_>>().join(", ");
+        let names =
+            if names.is_empty() { "it has none".to_owned() } else { format!("its variables are {names}") };
+        unset.push(format!("FD-9221: --set: the runbook has no variable '{name}'; {names}"));
     }
     vars
 }
 
 fn book(reader: &FieldReader<'_>, table: &DeTable<'_>) -> Runbook {
-    let mut top = Fields::new(reader, table, 1, "the book");
+    let mut top = Fields::new(reader, table, 1, "the runbook");
     top.take("vars");
     let name = top.required_text("name").1;
     let summary = top.required_text("summary").1;
@@ -110,7 +111,7 @@ fn book(reader: &FieldReader<'_>, table: &DeTable<'_>) -> Runbook {
     };
     let (steps, on_failure) = (list("step"), list("on_failure"));
     if steps.is_empty() && reader.faults().is_empty() {
-        reader.report_fault(1, "FD-9205: the book has no [[step]]");
+        reader.report_fault(1, "FD-9205: the runbook has no [[step]]");
     }
     top.refuse_unknown_keys();
     let mut ids = BTreeSet::new();
@@ -131,7 +132,10 @@ fn steps<'r, 't>(
     key: &str,
 ) -> Vec<RunbookStep> {
     let Some(list) = value.get_ref().as_array() else {
-        reader.report_fault(reader.line_of(value), format!("FD-9204: '{key}' is a list: write [[{key}]]"));
+        reader.report_fault(
+            reader.line_of(value),
+            format!("FD-9204: '{key}' has to be a list: write [[{key}]]"),
+        );
         return Vec::new();
     };
     let each = list.iter().enumerate();
@@ -147,9 +151,7 @@ fn step(mut fields: Fields<'_, '_>) -> Option<RunbookStep> {
     if let Some((line, id)) = &id
         && (id.is_empty() || !id.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_".contains(sign)))
     {
-        fields
-            .reader
-            .report_fault(*line, format!("FD-9206: '{id}' is no id; letters, digits, - and _ make one"));
+        fields.reader.report_fault(*line, format!("FD-9206: '{id}' is no id; use letters, digits, - and _"));
     }
     let name = fields.text("name").map(|(_, text)| text);
     let guards = fields.guards();
@@ -159,14 +161,15 @@ fn step(mut fields: Fields<'_, '_>) -> Option<RunbookStep> {
         [kind] => task(&mut fields, kind),
         [] => {
             let kinds = KINDS.join(", ");
-            fields.reader.report_fault(line, format!("FD-9208: {what} does nothing; it has one of: {kinds}"));
+            fields.reader.report_fault(line, format!("FD-9208: {what} has no kind; give one of: {kinds}"));
             None
         }
         several => {
             let several = several.join(" and ");
-            fields
-                .reader
-                .report_fault(line, format!("FD-9208: {what} does one thing, not {several}; make two steps"));
+            fields.reader.report_fault(
+                line,
+                format!("FD-9208: {what} has several kinds: {several}; write one step for each"),
+            );
             None
         }
     };

@@ -1,7 +1,7 @@
 //! Conditions over the rows of a table: their number, a filter that each fulfils, and aggregates of a field.
 
 use super::guard::Bound;
-use crate::session::{Column, Columns, Filter, Listing, Query, Value, ViewId};
+use crate::session::{Column, Columns, Filter, Listing, Query, Value, ViewId, count_words};
 
 /// How a field of the filtered rows is aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,7 +104,7 @@ impl RowCondition {
         let query = Query { fields: Some(field.to_owned()), ..Query::default() };
         let found =
             query.select(&EmptyListing(listing), Columns::Shown).map_err(|error| error.to_string())?;
-        found.columns.first().copied().ok_or_else(|| format!("'{field}' names no field"))
+        found.columns.first().copied().ok_or_else(|| format!("there is no field '{field}'"))
     }
 
     pub fn judge(&self, listing: &dyn Listing) -> Result<RowResult, String> {
@@ -115,12 +115,15 @@ impl RowCondition {
         for claim in &self.claims {
             match claim {
                 RowClaim::Count(bound) if bound.holds(rows.len() as f64) => {}
-                RowClaim::Count(_) => wrong.push(format!("there are {} rows", rows.len())),
+                RowClaim::Count(_) => wrong.push(format!("found {}", count_words(rows.len(), "row", "rows"))),
                 RowClaim::Every(every) => {
                     let every_row = Filter::parse(every, listing).map_err(|error| error.to_string())?;
                     let other = rows.iter().filter(|row| !every_row.matches_row(listing, **row)).count();
                     if other > 0 {
-                        wrong.push(format!("{other} of {} rows are not '{every}'", rows.len()));
+                        wrong.push(format!(
+                            "'{every}' is not true for {other} of {}",
+                            count_words(rows.len(), "row", "rows")
+                        ));
                     }
                 }
                 RowClaim::Field(aggregate, field, bound) => {

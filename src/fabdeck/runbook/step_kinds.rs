@@ -24,7 +24,7 @@ pub const KINDS: &[&str] = &[
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const TEN_SECONDS: Duration = Duration::from_secs(10);
-/// Stands for a number of lanes that the runbook does not give.
+/// Marks a number of lanes that the runbook does not set.
 const LANES_UNSET: u32 = 0;
 
 /// Reads the value under the key of a kind.
@@ -67,7 +67,7 @@ fn one_text(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<String> {
 fn is_plain_true(fields: &Fields<'_, '_>, value: SpannedValue<'_, '_>, words: String) -> bool {
     let plain = value.get_ref().as_bool() == Some(true);
     if !plain {
-        fields.reader.report_fault(fields.reader.line_of(value), format!("FD-9204: {words} is true"));
+        fields.reader.report_fault(fields.reader.line_of(value), format!("FD-9204: {words} has to be true"));
     }
     plain
 }
@@ -105,8 +105,8 @@ fn rows(fields: &mut Fields<'_, '_>) -> Option<RowCondition> {
     if table.is_none() && !id.is_empty() {
         let ids = || TABLES.iter().map(|table| table.id());
         let meant = suggest(&similar_words(&id, ids()));
-        let known = ids().collect::<Vec<_>>().join(", ");
-        reader.report_fault(line, format!("FD-9206: there is no table '{id}'{meant}; there are {known}"));
+        let names = ids().collect::<Vec<_>>().join(", ");
+        reader.report_fault(line, format!("FD-9206: there is no table '{id}'{meant}; there are {names}"));
     }
     let filters: Vec<String> = fields.texts("filter").into_iter().map(|(_, text)| text).collect();
     let mut claims = Vec::new();
@@ -134,7 +134,7 @@ fn rows(fields: &mut Fields<'_, '_>) -> Option<RowCondition> {
     }
     if claims.is_empty() && reader.faults().is_empty() {
         let what =
-            format!("FD-9205: {} asks for nothing; give count, every, sum, min, max or mean", fields.what);
+            format!("FD-9205: {} has no condition; give count, every, sum, min, max or mean", fields.what);
         reader.report_fault(fields.line, what);
     }
     let rows = RowCondition { line: fields.line, table: table?, filter: filters.join(","), claims };
@@ -150,12 +150,12 @@ fn table(id: &str) -> Option<ViewId> {
 
 fn engine(fields: &Fields<'_, '_>, line: usize, id: &str) {
     if ENGINES.iter().all(|engine| engine.id != id) {
-        let known = || ENGINES.iter().map(|engine| engine.id);
-        let meant = suggest(&similar_words(id, known()));
-        let known = known().collect::<Vec<_>>().join(", ");
+        let names = || ENGINES.iter().map(|engine| engine.id);
+        let meant = suggest(&similar_words(id, names()));
+        let names = names().collect::<Vec<_>>().join(", ");
         fields
             .reader
-            .report_fault(line, format!("FD-9215: there is no engine '{id}'{meant}; there are {known}"));
+            .report_fault(line, format!("FD-9215: there is no engine '{id}'{meant}; there are {names}"));
     }
 }
 
@@ -171,14 +171,14 @@ fn route(mut fields: Fields<'_, '_>) -> Option<StepTask> {
     if !id.is_empty() {
         engine(&fields, line, &id);
     }
-    let said = fields.number("lanes", LANES_UNSET, 1..=15);
-    let lanes = u8::try_from(said).ok().filter(|lanes| u32::from(*lanes) != LANES_UNSET);
+    let number = fields.number("lanes", LANES_UNSET, 1..=15);
+    let lanes = u8::try_from(number).ok().filter(|lanes| u32::from(*lanes) != LANES_UNSET);
     let lanes_by = match fields.text("lanes_by") {
         None => LaneDependence::Pair,
         Some((_, by)) if by == "pair" => LaneDependence::Pair,
         Some((_, by)) if by == "destination" => LaneDependence::Destination,
         Some((line, by)) => {
-            let what = format!("FD-9206: 'lanes_by': lanes do not go by '{by}'; pair or destination");
+            let what = format!("FD-9206: 'lanes_by' is '{by}'; write pair or destination");
             fields.reader.report_fault(line, what);
             LaneDependence::Pair
         }
@@ -193,10 +193,10 @@ fn jobs(mut fields: Fields<'_, '_>) -> StepTask {
     let (squeue, timeout) =
         (fields.path("squeue"), fields.take("timeout").and_then(|_| fields.time("timeout")));
     if file.is_some() == slurm {
-        let what = format!("FD-9205: {} has either 'file' or 'slurm = true'", fields.what);
+        let what = format!("FD-9205: {} needs either 'file' or 'slurm = true'", fields.what);
         fields.reader.report_fault(fields.line, what);
     } else if !slurm && (squeue.is_some() || timeout.is_some()) {
-        let what = format!("FD-9205: {}: 'squeue' and 'timeout' are for 'slurm = true'", fields.what);
+        let what = format!("FD-9205: {}: 'squeue' and 'timeout' need 'slurm = true'", fields.what);
         fields.reader.report_fault(fields.line, what);
     }
     fields.refuse_unknown_keys();
@@ -212,13 +212,13 @@ fn accepted(fields: &mut Fields<'_, '_>) -> Vec<String> {
     };
     let named: Vec<(usize, String)> =
         fields.texts("accept").into_iter().flat_map(each).filter(|(_, name)| !name.is_empty()).collect();
-    let findings = fields.reader.known.findings;
+    let findings = fields.reader.options.findings;
     for (line, name) in &named {
         if !findings.contains(&name.as_str()) {
-            let known = findings.join(", ");
+            let names = findings.join(", ");
             fields
                 .reader
-                .report_fault(*line, format!("FD-9216: '{name}' names no finding; they are {known}"));
+                .report_fault(*line, format!("FD-9216: '{name}' is no finding; the findings are {names}"));
         }
     }
     named.into_iter().map(|(_, name)| name).collect()
@@ -227,16 +227,14 @@ fn accepted(fields: &mut Fields<'_, '_>) -> Vec<String> {
 fn apply(mut fields: Fields<'_, '_>) -> StepTask {
     let plan = fields.path("plan");
     let window = fields.text("window");
-    let read = fields.reader.known.window;
+    let read = fields.reader.options.window;
     let window = window.and_then(|(line, text)| fields.time_of(line, "window", &text, read));
     let opensm = match fields.text("via") {
         None => false,
         Some((_, road)) if road == "direct" => false,
         Some((_, road)) if road == "opensm" => true,
         Some((line, road)) => {
-            fields
-                .reader
-                .report_fault(line, format!("FD-9206: 'via': there is no road '{road}'; direct or opensm"));
+            fields.reader.report_fault(line, format!("FD-9206: 'via' is '{road}'; write direct or opensm"));
             false
         }
     };
@@ -272,7 +270,7 @@ fn unanswered(fields: &mut Fields<'_, '_>) -> SilentHostAction {
         "wait" => SilentHostAction::Wait,
         "go-on" => SilentHostAction::GoOn,
         _ => {
-            let why = format!("FD-9206: 'unanswered': there is no '{word}'; stop, wait or go-on");
+            let why = format!("FD-9206: 'unanswered' is '{word}'; write stop, wait or go-on");
             fields.reader.report_fault(line, why);
             SilentHostAction::default()
         }
@@ -309,7 +307,7 @@ fn wait<'r, 't>(fields: &mut Fields<'r, 't>, value: SpannedValue<'r, 't>, words:
         _ => {
             fields.reader.report_fault(
                 inner.line,
-                format!("FD-9205: {words} has either 'until' or 'file', or is a time"),
+                format!("FD-9205: {words} needs either 'until' or 'file', or is a time"),
             );
             None
         }

@@ -1,5 +1,5 @@
 //! Checks the order of steps: decisions without a change, windows that end before a decision, guards over values that
-//! no step gives.
+//! no step sets.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn check_changes(book: &Runbook, found: &mut Vec<RunbookFault>) {
             (StepTask::Apply(_), Some((other, ..))) => fault(
                 step.line,
                 format!(
-                    "FD-9211: the change of line {} is pending still; confirm or rollback comes before another apply",
+                    "FD-9211: the change of line {} is still pending; confirm it or roll it back before another apply",
                     other.line
                 ),
             ),
@@ -57,7 +57,7 @@ fn check_changes(book: &Runbook, found: &mut Vec<RunbookFault>) {
         }
     }
     if let Some((step, ..)) = pending {
-        let what = "FD-9211: apply without confirm or rollback: nobody decides over the change";
+        let what = "FD-9211: apply without confirm or rollback: no step decides about the change";
         fault(step.line, what.to_owned());
     }
     for step in &book.on_failure {
@@ -65,14 +65,16 @@ fn check_changes(book: &Runbook, found: &mut Vec<RunbookFault>) {
             let kind = step.task.kind();
             fault(
                 step.line,
-                format!("FD-9211: {kind} on failure: what failed is taken back, and nothing else written"),
+                format!(
+                    "FD-9211: {kind} on failure: the failed change is rolled back, and no other is permitted"
+                ),
             );
         }
     }
 }
 
 fn no_plan_message() -> String {
-    "FD-9211: apply without a plan: give 'plan', or a step before that makes one (route, disable, enable, lanes)".to_owned()
+    "FD-9211: apply without a plan: give 'plan', or an earlier step that makes one (route, disable, enable, lanes)".to_owned()
 }
 
 fn short_window_message(window: Duration, lasts: Duration, line: usize) -> String {
@@ -100,7 +102,7 @@ fn check_values(book: &Runbook, found: &mut Vec<RunbookFault>) {
     for step in book.steps.iter().chain(&book.on_failure) {
         jobs |= matches!(step.task, StepTask::Jobs(_));
         if let StepTask::Expect(ExpectTask::Values(guards)) = &step.task {
-            refuse(guards, &known, found, "no step before gives");
+            refuse(guards, &known, found, "no earlier step sets");
         }
         // Values about jobs exist only after a step that names the jobs.
         for name in value_names::names_of_task(&step.task)
@@ -110,9 +112,9 @@ fn check_values(book: &Runbook, found: &mut Vec<RunbookFault>) {
             known.extend(step.id.as_ref().map(|id| format!("{id}.{name}")));
             known.insert(name);
         }
-        refuse(&step.guards, &known, found, "neither this step nor one before gives");
+        refuse(&step.guards, &known, found, "neither this step nor an earlier one sets");
     }
-    refuse(&book.guards, &known, found, "no step gives");
+    refuse(&book.guards, &known, found, "no step sets");
 }
 
 fn missing_value_message(name: &str, known: &BTreeSet<String>, who: &str) -> String {
@@ -123,7 +125,7 @@ fn missing_value_message(name: &str, known: &BTreeSet<String>, who: &str) -> Str
         false => {
             let names: BTreeSet<&str> = known.iter().map(String::as_str).chain(all.iter().copied()).collect();
             let meant = suggest(&similar_words(name, names.into_iter()));
-            format!("FD-9210: {who} the value '{name}', for there is none of that name{meant}")
+            format!("FD-9210: {who} the value '{name}', which does not exist{meant}")
         }
     }
 }

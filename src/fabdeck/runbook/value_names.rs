@@ -1,4 +1,4 @@
-//! Names of the values that each kind of step gives, which are the values that guards can use.
+//! Names of the values that each kind of step sets, which are the values that guards can use.
 
 use super::steps::StepTask;
 
@@ -80,7 +80,7 @@ pub fn is_job_value(name: &str) -> bool {
     name.split('.').any(|part| part == "jobs")
 }
 
-/// Values that a step gives when it is done.
+/// Values that a step sets when it is done.
 pub fn names_of_task(task: &StepTask) -> Vec<String> {
     match task {
         StepTask::Expect(super::steps::ExpectTask::Rows(_)) => to_strings(&["rows"]),

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum StepValue {
     Number(f64),
     Flag(bool),
-    /// The step looked for the value, and it is unknown.
+    /// The step tried to read the value, and it is unknown.
     Unknown,
     /// The value does not exist in a rehearsal.
     Unrehearsed,

@@ -39,14 +39,14 @@ pub fn welcome_text(adapters: &[AdapterRow]) -> String {
                  `fabdeck sources` lists some"
             .to_owned(),
         Some(best) => {
-            let state = best.state.unwrap_or("state not told");
+            let state = best.state.unwrap_or("state unknown");
             let more = match ports.len() - 1 {
                 0 => String::new(),
                 more => format!(" and {more} more (`fabdeck sources` lists them)"),
             };
             format!(
                 "no source was given: this is the built-in simulator; this machine has an adapter, {source} ({state}){more}: \
-                 fabdeck --source {source} looks at its fabric",
+                 fabdeck --source {source} reads its fabric",
                 source = best.source
             )
         }
@@ -80,7 +80,7 @@ mod tests {
         };
         let several = words(vec![port(1, Some("Down"), "InfiniBand"), port(2, Some("Active"), "InfiniBand")]);
         assert!(several.contains("umad:mlx5_0:2 (Active) and 1 more"), "{several}");
-        assert!(several.contains("--source umad:mlx5_0:2 looks"), "{several}");
+        assert!(several.contains("--source umad:mlx5_0:2 reads"), "{several}");
         let down = words(vec![port(1, Some("Down"), "InfiniBand")]);
         assert!(down.contains("umad:mlx5_0:1 (Down): fabdeck"), "{down}");
         for none in [words(vec![port(1, Some("Active"), "Ethernet")]), welcome_text(&[])] {

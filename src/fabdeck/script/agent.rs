@@ -1,4 +1,4 @@
-//! `agent`: the host side of dFtree, until it is asked to end.
+//! `agent`: the host side of dFtree, until a signal or the end of its time.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     let (port, m_key) = context.outside.port(&source, &context.source_options())?;
     if port.is_virtual() && args.time.is_none() {
         return Err(Failure::usage(
-            "FD-7972: in this simulator time passes as fast as it is asked for, and nobody else is in it; say how much of it \
-             with --for, or serve it (simulate --serve) and give sim:SOCKET,at=NODE",
+            "FD-7972: time passes without waiting in this simulator, and no other process uses it; give a duration with \
+             --for, or serve the simulator (simulate --serve) and give sim:SOCKET,at=NODE",
         ));
     }
     let asked = context.globals.state_dir.clone().or_else(|| context.config.state_dir.clone());
@@ -46,8 +46,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     stop.listen_within(SHUTDOWN_TIMEOUT);
     let wish = stop.listen();
     let mut unwritten = None;
-    let ran = agent.run(wish, &mut |told| {
-        if let Err(error) = print_event(context, &told) {
+    let ran = agent.run(wish, &mut |event| {
+        if let Err(error) = print_event(context, &event) {
             // Without a reader of its output the agent ends, and serves no further notice.
             stop.request();
             unwritten = Some(error);
@@ -63,23 +63,23 @@ struct AgentEventLine<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(flatten)]
-    told: &'t AgentEvent,
+    event: &'t AgentEvent,
 }
 
 /// Prints an event as a line at once, because the reader waits for it.
-fn print_event(context: &mut Context<'_, '_>, told: &AgentEvent) -> std::io::Result<()> {
+fn print_event(context: &mut Context<'_, '_>, event: &AgentEvent) -> std::io::Result<()> {
     let now = Zoned::now();
     let times = !context.globals.no_times;
     let output = &mut context.output;
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = AgentEventLine { schema: "fabdeck.agent/1", time, told };
+        let line = AgentEventLine { schema: "fabdeck.agent/1", time, event };
         crate::script::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else if times {
-        writeln!(output.out, "{} {told}", now.strftime("%H:%M:%S"))?;
+        writeln!(output.out, "{} {event}", now.strftime("%H:%M:%S"))?;
     } else {
-        writeln!(output.out, "{told}")?;
+        writeln!(output.out, "{event}")?;
     }
     output.out.flush()
 }

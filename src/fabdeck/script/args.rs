@@ -29,71 +29,71 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// What to look at: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
+    /// The fabric to read: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
-    /// Of a capture: when; 02:13:40 of its day, RFC 3339, or -5m before its end (usually the end). Shown is the last sweep
-    /// up to then, and a time as coarse as it is written lasts as long: 02:13 until the end of that minute
+    /// Moment of a capture: 02:13:40 of its day, RFC 3339, or -5m before its end (default: the end). The last sweep up
+    /// to that moment is shown; 02:13 means the end of that minute
     #[arg(long, global = true, value_name = "TIME", allow_hyphen_values = true)]
     pub at: Option<String>,
     /// Print one JSON object
     #[arg(long, global = true)]
     pub json: bool,
-    /// Only rows that hold this: a text, FIELD OP VALUE (= != < <= > >=, ~ for "contains"), or ~LETTERS in this order;
-    /// commas mean "and"
+    /// Only rows that match: a text, FIELD OP VALUE (= != < <= > >=, ~ for "contains"), or ~LETTERS in this order; a
+    /// comma means "and"
     #[arg(long, global = true, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Vec<String>,
-    /// Names of nodes by GUID, as the tools of infiniband-diags read them
+    /// File with the names of nodes by GUID, in the format of infiniband-diags
     #[arg(long, global = true, value_name = "FILE")]
     pub node_name_map: Option<PathBuf>,
-    /// How long an answer of a live fabric may take: 500ms, 2s, or seconds without a unit (usually 1s)
+    /// Timeout of a request to a live fabric: 500ms, 2s, or seconds without a unit (default: 1s)
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
-    /// How often a question is sent again when no answer came: 0 to 100 (usually 2)
+    /// Retries of a request that gets no answer: 0 to 100 (default: 2)
     #[arg(long, global = true, value_name = "N", value_parser = retries, allow_hyphen_values = true)]
     pub retries: Option<u32>,
-    /// M_Keys of a guarded fabric: one key, or lines 'GUID KEY'; `-` is stdin
+    /// M_Keys of a protected fabric: one key, or lines 'GUID KEY'; `-` is stdin
     #[arg(long, global = true, value_name = "FILE")]
     pub mkey_file: Option<PathBuf>,
-    /// While counters are watched (console, hotspots, record) let the subnet manager report traps. It is asked to with a
-    /// Set of InformInfo, and to stop with another
+    /// Subscribe to the subnet manager's traps while counters are watched (console, hotspots, record). One Set of
+    /// InformInfo subscribes, another one unsubscribes
     #[arg(long, global = true)]
     pub traps: bool,
-    /// Let commands that write do so, on a fabric that the configuration names ([[fabric]]); a simulator needs no leave
+    /// Permit writes to a fabric that the configuration names ([[fabric]]); a simulator needs no permission
     #[arg(long, global = true)]
     pub allow_write: bool,
-    /// Where changes are kept: their journals, locks and the audit trail (usually /var/lib/fabdeck; of simulators a folder of
-    /// your own)
+    /// State folder, with the journals and locks of changes and the audit trail (default: /var/lib/fabdeck; for
+    /// simulators a folder of your own)
     #[arg(long, global = true, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
-    /// The configuration to use instead of the one in the configuration folder
+    /// Configuration file, instead of the one in the configuration folder
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Colour in text
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub color: Option<Color>,
-    /// How many threads compute (usually as many as there are cores); the answer is the same with any
+    /// Number of threads that compute (default: one for each core); answers do not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
     pub threads: Option<usize>,
-    /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
+    /// Assume the routes of this engine if the source has no forwarding tables; the answer marks them as assumed
     #[arg(long, global = true, value_name = "ENGINE")]
     pub assume: Option<String>,
     // Its help is built with the whole command line, from the table of themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Draw the console with ASCII signs only
+    /// Draw the console with ASCII characters only
     #[arg(long, global = true)]
     pub ascii: bool,
-    /// Write what happens in the console into this new file, keys included, so that the session can be had again
+    /// Write the events of the console, keys included, to this new file, so that the session can be replayed
     #[arg(long, global = true, value_name = "FILE")]
     pub record_events: Option<PathBuf>,
     /// Leave times out of JSON, so that equal fabrics give equal bytes
     #[arg(long, global = true)]
     pub no_times: bool,
-    /// A partial answer ends with exit code 2
+    /// End with exit code 2 if the answer is partial
     #[arg(long, global = true)]
     pub strict: bool,
-    /// Say more: every note, and where the log is
+    /// Print more: every note, and the folder of the log
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }
@@ -109,7 +109,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
     Sources {
-        /// Print the entry that opts the fabric of --source in to being written to
+        /// Print the configuration entry that permits writes to the fabric of --source
         #[arg(long)]
         identity: bool,
     },
@@ -164,7 +164,7 @@ pub enum ShowAction {
         rows: RowArgs,
     },
     Users {
-        /// Whose users: link:NAME[PORT], either end of the cable
+        /// The link whose users are listed: link:NAME[PORT], either end of the cable
         link: String,
         #[command(flatten)]
         rows: RowArgs,
@@ -173,7 +173,7 @@ pub enum ShowAction {
         /// Rows; or all counters and states of links as node_exporter's textfile collector reads them
         #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
         format: CounterFormat,
-        /// With --format prometheus: read twice, so far apart, and give rates besides
+        /// With --format prometheus: read twice, this time apart, and add rates
         #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
         interval: Option<Duration>,
         #[command(flatten)]
@@ -193,11 +193,11 @@ pub enum CounterFormat {
 /// Columns, number and order of rows.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RowArgs {
-    /// Only these fields, in this order: ids with commas between; `help` lists them
+    /// Only these fields, in this order: ids separated by commas; `help` lists them
     #[arg(long, value_name = "A,B,...")]
     pub fields: Option<String>,
-    /// Order of the rows: FIELD, FIELD:asc, FIELD:desc or -FIELD, several with commas between; of errors, loads and the
-    /// like the largest come first
+    /// Order of the rows: FIELD, FIELD:asc, FIELD:desc or -FIELD, several separated by commas; errors, loads and
+    /// similar fields begin with the largest
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
     pub sort: Option<String>,
     /// Only the first N rows
@@ -210,7 +210,7 @@ pub struct TraceArgs {
     /// Where the path begins: switch:NAME, host:NAME, port:NAME[PORT], a name, a GUID or a LID
     #[arg(value_name = "SRC")]
     pub from: String,
-    /// Where it should end, written the same way
+    /// Where the path ends, written the same way
     #[arg(value_name = "DST")]
     pub to: String,
     /// Forwarding tables to follow instead of those of the source: a dump of them, or a plan
@@ -229,19 +229,19 @@ pub struct CheckArgs {
     /// Count switches as sources and destinations too
     #[arg(long)]
     pub switches: bool,
-    /// Who may talk to whom, as OpenSM's partitions.conf says it: pairs that share no partition are no lost pairs
+    /// Partitions in the format of OpenSM's partitions.conf: pairs without a common partition do not count as lost
     #[arg(long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
     /// Count permutation loads and shifts too; on a full subnet that takes minutes
     #[arg(long)]
     pub loads: bool,
-    /// Which hosts run which job, a host and a job a line, or what squeue prints: count the paths within jobs too
+    /// List of running jobs (a host and its job on each line, or the output of squeue): count the paths within jobs too
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
-    /// Which lanes packets take (usually sampled where a subnet manager answers, else level 0)
+    /// How the lanes of packets are determined (default: sampled if a subnet manager answers, else service level 0)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
 }
@@ -249,22 +249,22 @@ pub struct CheckArgs {
 /// The two readings of counters that are compared.
 #[derive(Debug, Args)]
 pub struct HotspotArgs {
-    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 10s)
+    /// Interval between two sweeps: 500ms, 2s, or seconds without a unit (default: 10s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
-    /// How many intervals are judged, each with a sweep at its end
+    /// Number of intervals to judge, each with a sweep at its end
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub count: u32,
-    /// Counters as they were first, in a file, instead of sweeps
+    /// File with the earlier counters, instead of sweeps
     #[arg(long, value_name = "FILE", requires_all = ["after", "seconds"], conflicts_with_all = ["interval", "count"])]
     pub before: Option<PathBuf>,
-    /// Counters as they were later
+    /// File with the later counters
     #[arg(long, value_name = "FILE", requires = "before")]
     pub after: Option<PathBuf>,
-    /// How many seconds lie between the two files
+    /// Seconds between the two files
     #[arg(long, value_name = "N", requires = "before", value_parser = seconds, allow_hyphen_values = true)]
     pub seconds: Option<f64>,
-    /// Of each kind only the worst N in text; JSON has all
+    /// Print only the worst N of each kind; JSON has all
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
 }
@@ -281,10 +281,11 @@ pub struct LanesArgs {
 
 #[derive(Debug, Args)]
 pub struct LanesShowArgs {
-    /// What is known of the service levels of the paths in force (usually what path records say, where they are not too many)
+    /// How the service levels of the paths in force are determined (default: from path records, unless they are too
+    /// many)
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
-    /// Of each kind only the first N in text; JSON has all
+    /// Print only the first N of each kind; JSON has all
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
 }
@@ -296,19 +297,19 @@ pub enum LanesAction {
 
 #[derive(Debug, Args)]
 pub struct ProposeArgs {
-    /// Where to write the plan, a name that is free; `-` is stdout
+    /// New file for the plan; `-` is stdout
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Take all flows on slow lanes back to the fast ones, whatever is hot: no counters are read
+    /// Move all flows on slow lanes back to the fast ones, without reading counters
     #[arg(long, conflicts_with_all = ["interval", "count"])]
     pub back: bool,
-    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 10s)
+    /// Interval between two sweeps: 500ms, 2s, or seconds without a unit (default: 10s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
-    /// How many intervals are judged; what the last one shows is proposed
+    /// Number of intervals to judge; the last one decides what is proposed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub count: u32,
     #[command(flatten)]
@@ -317,9 +318,9 @@ pub struct ProposeArgs {
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A name of `fabdeck sources`, with keys after commas
+    /// Name of a generated fabric (`fabdeck sources` lists them), with keys after commas
     pub name: String,
-    /// Where to write it; `-` is stdout
+    /// Output file; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The format to write: ibsim or ibnetdiscover
@@ -329,24 +330,24 @@ pub struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// Files that are one fabric together; `-` is stdin
+    /// Files of one fabric; `-` is stdin
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Where to write, a name that is free; `-` is stdout
+    /// New output file; `-` is stdout
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// The format to write; a word that is none lists them
+    /// The format to write; an unknown name lists all formats
     #[arg(long, value_name = "FORMAT")]
     pub to: String,
-    /// With --to slurm-topology: list each host at the leaf of its adapter N, from 1 on; left out, hosts that are on the
-    /// same leaves stay together
+    /// With --to slurm-topology: list each host at the leaf switch of its adapter N, counted from 1 (default: hosts
+    /// with the same leaf switches stay together)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub rail: Option<u8>,
-    /// With --to csv: write cells as they are. Usually one that begins as a formula does (=, +, -, @) gets a quote in front, so
-    /// that no spreadsheet computes it, and control characters are written out
+    /// With --to csv: write cells unescaped. By default a cell that begins like a formula (=, +, -, @) gets a quote in
+    /// front, and control characters are escaped
     #[arg(long)]
     pub raw_cells: bool,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -358,7 +359,8 @@ pub struct SimulateArgs {
         "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "spots", "share", "slow_level",
         "message", "top"])]
     pub serve: Option<PathBuf>,
-    /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' a line
+    /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' on each
+    /// line
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     #[command(flatten)]
@@ -368,26 +370,26 @@ pub struct SimulateArgs {
 /// What to record, and for how long.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The capture to write, a name that is free; `-` is stdout
+    /// New file for the capture; `-` is stdout
     #[arg(short, long, value_name = "FILE.fdcap")]
     pub output: PathBuf,
-    /// Between two sweeps: 500ms, 2s, 1h, or seconds without a unit (usually 1s)
+    /// Interval between two sweeps: 500ms, 2s, 1h, or seconds without a unit (default: 1s)
     #[arg(long, value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
-    /// How long: 90s, 10m, 8h (usually until Ctrl-C)
+    /// Duration: 90s, 10m, 8h (default: until Ctrl-C)
     #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub time: Option<Duration>,
-    /// Begin another file once this one has so many bytes (100MB, 1GiB): FILE-000001.fdcap, FILE-000002.fdcap, ...
+    /// Begin the next file when this one reaches this size (100MB, 1GiB): FILE-000001.fdcap, FILE-000002.fdcap, ...
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub rotate_size: Option<u64>,
-    /// Begin another file once this one has so much time: 1h, 1d
+    /// Begin the next file when this one covers this time: 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub rotate_every: Option<Duration>,
-    /// Of these files keep the last N, those of earlier recordings with the same name counted; the oldest are removed. Two
-    /// recordings at a time need two names
+    /// Keep only the newest N of these files, those of earlier recordings with the same name included. Two recordings
+    /// at the same time need different names
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
-    /// Each line of stdin is a note, at the time it comes
+    /// Record each line of stdin as a note, with the time of its arrival
     #[arg(long)]
     pub notes: bool,
     #[command(flatten)]
@@ -397,21 +399,21 @@ pub struct RecordArgs {
 /// How a host handles notices.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// The program that moves the flows of this host, run without a shell for each notice; it finds what to do in
+    /// The program that moves the flows of this host, run without a shell for each notice. Its environment has
     /// FABDECK_HOT_SPOT_LID, FABDECK_SERVICE_LEVEL, FABDECK_DIRECTION (slow or fast), FABDECK_NUMBER, FABDECK_LID,
-    /// FABDECK_PORT and FABDECK_PORT_GUID, and ends with 0 once it is done
+    /// FABDECK_PORT and FABDECK_PORT_GUID. It ends with exit code 0 when the flows have moved
     #[arg(long, value_name = "PROGRAM")]
     pub hook: Option<PathBuf>,
-    /// How long it may take before it is ended (usually 30s)
+    /// Timeout after which the program is ended (default: 30s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub hook_timeout: Option<Duration>,
-    /// Notices in a second that are followed; more are dropped, and that is said (usually 20)
+    /// Notices per second that are followed; more are dropped and reported (default: 20)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rate: Option<u32>,
-    /// Only say what would be done
+    /// Only print what would be done
     #[arg(long)]
     pub dry_run: bool,
-    /// How long: 90s, 10m (usually until Ctrl-C)
+    /// Duration: 90s, 10m (default: until Ctrl-C)
     #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub time: Option<Duration>,
 }
@@ -435,7 +437,7 @@ pub enum CaptureAction {
         file: PathBuf,
         #[command(flatten)]
         stretch: StretchArgs,
-        /// Rates since the sweep before, instead of the counters themselves
+        /// Rates since the previous sweep, instead of the counters
         #[arg(long)]
         rates: bool,
         #[command(flatten)]
@@ -444,17 +446,17 @@ pub enum CaptureAction {
     Anonymize {
         /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
-        /// Keep what operators noted, but for names (whole, their host, its first label) and GUIDs in it; other
-        /// spellings are not found, so read them before you give it away
+        /// Keep the notes of operators, with the names (whole, their host, its first label) and GUIDs in them replaced.
+        /// Other spellings are not found, so read the notes before you share the capture
         #[arg(long)]
         keep_notes: bool,
         #[command(flatten)]
         made: OutputFileArgs,
     },
     Note {
-        /// A capture that was ended
+        /// A complete capture
         file: PathBuf,
-        /// What is to be remembered; --at says of when (usually of its end)
+        /// Text of the note; --at sets its moment (default: the end of the capture)
         text: String,
     },
 }
@@ -462,11 +464,11 @@ pub enum CaptureAction {
 /// A stretch of a capture, by its times.
 #[derive(Debug, Clone, Default, Args)]
 pub struct StretchArgs {
-    /// The first sweep no sooner than this, written as for --at; 02:13 is from the beginning of that minute (usually the
-    /// first of all)
+    /// Begin with the first sweep at or after this time, written as for --at; 02:13 means the beginning of that minute
+    /// (default: the first sweep)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
-    /// The last sweep no later than this; 02:13 is until the end of that minute (usually the last of all)
+    /// End with the last sweep at or before this time; 02:13 means the end of that minute (default: the last sweep)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
 }
@@ -474,10 +476,10 @@ pub struct StretchArgs {
 /// The output file of a capture made from another one.
 #[derive(Debug, Clone, Args)]
 pub struct OutputFileArgs {
-    /// Where to write it, a name that is free; `-` is stdout
+    /// New output file; `-` is stdout
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -485,7 +487,7 @@ pub struct OutputFileArgs {
 /// The traffic to simulate.
 #[derive(Debug, Args)]
 pub struct TrafficArgs {
-    /// How much time is simulated: 500us, 1ms; a tenth of it passes before anything is measured
+    /// Simulated time: 500us, 1ms; measuring begins after a tenth of it
     #[arg(long = "for", alias = "time", value_name = "TIME", default_value = "1ms", value_parser = moment)]
     pub time_ns: u64,
     /// End as soon as the rates of 99 % of the hosts have settled
@@ -494,61 +496,61 @@ pub struct TrafficArgs {
     /// Routes of this engine instead of the tables in force
     #[arg(long, value_name = "E")]
     pub engine: Option<String>,
-    /// The most lanes that routes of an engine may use; left out, 8, or fewer where ports have fewer, and 4 where no
-    /// adapter port says how many it has
+    /// Largest number of lanes that routes of an engine may use (default: 8, or fewer if ports have fewer; 4 if no
+    /// adapter port reports its number)
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
     pub lanes: Option<u8>,
-    /// What is known of the service levels of the paths in force
+    /// How the service levels of the paths in force are determined
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
-    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME
+    /// Mark this element as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME
     #[arg(long, value_name = "ELEMENT", num_args = 1..)]
     pub fail: Vec<String>,
-    /// Mark so many links between switches as failed, drawn by --seed
+    /// Mark N links between switches as failed, chosen at random by --seed
     #[arg(long, value_name = "N")]
     pub fail_random: Option<usize>,
-    /// Of everything that is drawn
+    /// Seed of all random choices
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// What hosts offer, as a share of what they can send
+    /// Offered load of the hosts, as a share of what they can send
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub load: f64,
-    /// Payload in Gb/s that a host can send, and as much take in (usually what its link carries)
+    /// Payload in Gb/s that a host can send, and receive (default: what its link carries)
     #[arg(long, value_name = "GBPS")]
     pub host_limit: Option<f64>,
-    /// Bytes of payload of a packet
+    /// Payload of a packet in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 2048)]
     pub payload: u32,
-    /// How many hot-spots there are, each of a group of hosts: for hotspot
+    /// For hotspot: number of hot-spots, each of a group of hosts
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub spots: u32,
-    /// The share of its packets that each host sends to a hot-spot: for hotspot
+    /// For hotspot: share of its packets that each host sends to a hot-spot
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub share: String,
-    /// The service level of what is for a hot-spot, a slow lane: for hotspot
+    /// For hotspot: service level of packets to a hot-spot, which is a slow lane
     #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15))]
     pub slow_level: Option<u8>,
-    /// Packets of each message: for shift
+    /// For shift: packets of each message
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub message: u32,
-    /// How many hosts, flows and ports are named, from the top and from the bottom
+    /// Number of hosts, flows and ports to list, from the top and from the bottom
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
 }
 
 /// Builds the whole command line, with the descriptions of the command table.
 pub fn command_line() -> clap::Command {
-    let after = "Without a command the console opens, on the fabric of --source or on sim:demo; where nobody sits before a terminal, that fabric is shown in numbers.";
-    let themes = format!("Colours of the console: {}, or one of your own", theme_names());
+    let after = "Without a command the console opens, on the fabric of --source or on sim:demo. Without a terminal the fabric is printed in numbers.";
+    let themes = format!("Theme of the console: {}, or the name of your own", theme_names());
     add_help(Cli::command(), "").mut_arg("theme", |arg| arg.help(themes)).after_help(after)
 }
 
 fn add_help(command: clap::Command, path: &str) -> clap::Command {
     let mut dressed = command;
-    if let Some(known) = session::command(path) {
-        dressed = dressed.about(known.summary).long_about(format!("{}\n\n{}", known.summary, known.details));
-        if !known.examples.is_empty() {
-            dressed = dressed.after_help(format!("Examples:\n  {}", known.examples.join("\n  ")));
+    if let Some(entry) = session::command(path) {
+        dressed = dressed.about(entry.summary).long_about(format!("{}\n\n{}", entry.summary, entry.details));
+        if !entry.examples.is_empty() {
+            dressed = dressed.after_help(format!("Examples:\n  {}", entry.examples.join("\n  ")));
         }
     }
     let names: Vec<String> = dressed.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
@@ -578,7 +580,7 @@ mod tests {
         let table: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
         let missing = found.iter().filter(|name| !table.contains(&name.as_str())).cloned().collect();
         let extra =
-            table.iter().filter(|name| !found.iter().any(|known| known == *name)).map(|n| (*n).to_owned());
+            table.iter().filter(|name| !found.iter().any(|other| other == *name)).map(|n| (*n).to_owned());
         (missing, extra.collect())
     }
 

@@ -63,11 +63,11 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
     let number: f64 = number.parse().map_err(|_| wrong())?;
     // A time below a nanosecond counts as zero; a time that exceeds every clock is too long.
     if number < 0.0 {
-        return Err("it has to be longer than nothing".to_owned());
+        return Err("it has to be longer than 0".to_owned());
     }
     let Ok(time) = Duration::try_from_secs_f64(number * seconds) else { return Err(longer.to_owned()) };
     match time {
-        Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
+        Duration::ZERO => Err("it has to be longer than 0".to_owned()),
         time if time > most => Err(longer.to_owned()),
         time => Ok(time),
     }

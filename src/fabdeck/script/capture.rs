@@ -38,8 +38,8 @@ fn info(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         let page = (context.output.paint, context.output.page);
         write_pairs(context.output.out, page, &lines(&name, &info))?;
     }
-    let look = context.snapshot_of(&name, info.last)?;
-    Ok(context.conclude(&look))
+    let snapshot = context.snapshot_of(&name, info.last)?;
+    Ok(context.conclude(&snapshot))
 }
 
 fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> Result<(), Failure> {
@@ -84,7 +84,7 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> 
 fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     let fabric = &info.last.fabric;
     let count = |kind, one, many| count_words(fabric.count(kind), one, many);
-    let unknown = || "nothing".to_owned();
+    let unknown = || "no sweep".to_owned();
     let size = format!(
         "{} bytes, {} unpacked, in {} records",
         digits_in_groups(info.bytes),
@@ -108,7 +108,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         (
             "sweeps",
             format!(
-                "{}, one every {} ms; {} with recorded events; what counters come to is none of them",
+                "{}, one every {} ms; {} with recorded events, verdicts over counters not included",
                 digits_in_groups(info.sweeps),
                 digits_in_groups(info.header.interval_ms),
                 digits_in_groups(info.events)
@@ -117,7 +117,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         ("size", size),
     ];
     if info.noted > 0 {
-        pairs.push(("noted", count_words(info.noted, "note of operators", "notes of operators")));
+        pairs.push(("noted", count_words(info.noted, "note of an operator", "notes of operators")));
         pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
     }
     if info.noted > info.first_noted.len() {
@@ -128,7 +128,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         let lists = count_words(info.job_lists, "list", "lists");
         let silences = match info.job_silences {
             0 => String::new(),
-            times => format!("; {} nobody said any more which run", count_words(times, "time", "times")),
+            times => format!("; {} without an answer", count_words(times, "query", "queries")),
         };
         pairs.push(("jobs", format!("{lists}{silences}")));
     }
@@ -142,7 +142,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     if info.lost > 0 {
         pairs.push(("lost", format!("{} cannot be shown", count_words(info.lost, "sweep", "sweeps"))));
     }
-    let end = if info.ended { "as it should be" } else { "missing: cut short, or still being recorded" };
+    let end = if info.ended { "complete" } else { "missing: cut short, or still being recorded" };
     pairs.push(("end", end.to_owned()));
     pairs
 }

@@ -54,12 +54,12 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
     if text.is_empty() || !fits_note(text) {
         let bytes = text.len();
         return Err(Failure::usage(format!(
-            "FD-7967: a note takes from one sign to 64 KiB as it is written down, and this one has {bytes} bytes"
+            "FD-7967: a note has from 1 character to 64 KiB as it is recorded, and this one has {bytes} bytes"
         )));
     }
     if is_stdout(file) {
         return Err(Failure::usage(
-            "FD-7970: a note is written into the capture itself, and stdin is none; give its file",
+            "FD-7970: a note is written to the capture itself, which stdin does not permit; give the file of the capture",
         ));
     }
     let mut moments = Moments::new(open(file)?);
@@ -69,9 +69,9 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
         return Err(Failure::new(
             Exit::Failed,
             format!(
-                "FD-7969: {name} has no end or is damaged, so it may still be written, or would lose what cannot be \
-                 read; `record --notes` takes notes meanwhile, and `capture cut {name} -o OUT` makes a whole one of what \
-                 there is"
+                "FD-7969: {name} has no end or is damaged: it may still be recorded, or would lose its unreadable parts; \
+                 add notes with `record --notes` during the recording, or write a complete capture of the readable part \
+                 with `capture cut {name} -o OUT`"
             ),
         ));
     }
@@ -125,7 +125,7 @@ fn write(
 /// Refuses `--json` with output to stdout.
 pub fn refuse_two_outputs(context: &Context<'_, '_>) -> Result<(), Failure> {
     match context.output.json {
-        true => Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out")),
+        true => Err(Failure::usage("FD-7501: --json and '-o -' both write to stdout; leave one out")),
         false => Ok(()),
     }
 }
@@ -169,14 +169,14 @@ fn report(
         context.output.print_message(&match made.as_str() {
             "-" => format!("{sweeps} of {name} written to stdout"),
             made if made == name && schema == "capture-note" => {
-                format!("{name} has the note, and {sweeps} as before")
+                format!("the note was added to {name}, which has {sweeps} as before")
             }
-            made if made == name => format!("{name} is written anew, with {sweeps}"),
+            made if made == name => format!("{name} was rewritten, with {sweeps}"),
             made => format!("{sweeps} of {name} written to {made}"),
         });
         if written.lost > 0 {
             let lost = count_words(written.lost, "sweep", "sweeps");
-            context.output.print_message(&format!("{lost} could not be read and are left out"));
+            context.output.print_message(&format!("unreadable and left out: {lost}"));
         }
     }
     Ok(report_damage(context, &notes))
@@ -187,7 +187,7 @@ pub fn damage_notes(name: &str, damage: &[String]) -> Notes {
     let mut notes = Notes::new();
     for what in damage {
         notes.add_partial("FN-382", NotePlace::file(name), || {
-            format!("{what}; what builds upon it is left out")
+            format!("{what}; sweeps that depend on it are left out")
         });
     }
     notes

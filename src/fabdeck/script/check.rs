@@ -19,47 +19,47 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     let own = args.tables.is_none();
     if !own && matches!(args.lanes, Some(LaneChoice::Sampled | LaneChoice::Exact)) {
         return Err(Failure::usage(
-            "FD-7902: path records are about the tables in force, so '--tables FILE' goes with --lanes one or unknown",
+            "FD-7902: path records describe the tables in force; with '--tables FILE' use --lanes one or unknown",
         ));
     }
     let mut source = context.open_source(context.named_source()?)?;
-    let mut look = context.read_snapshot_through(
+    let mut snapshot = context.read_snapshot_through(
         source.as_mut(),
         ReadOptions { tables: own, adaptive: true, ..ReadOptions::default() },
     )?;
     if let Some(file) = &args.tables {
-        let (tables, notes) = context.outside.tables(file, look.fabric())?;
-        look.observation.notes.extend(notes);
+        let (tables, notes) = context.outside.tables(file, snapshot.fabric())?;
+        snapshot.observation.notes.extend(notes);
         // Lanes that the fabric itself reported stay, unless the file has its own.
-        merge(&mut look.observation.tables, tables);
+        merge(&mut snapshot.observation.tables, tables);
     }
-    context.assume(&mut look)?;
+    context.assume(&mut snapshot)?;
     if let Some(file) = &args.partitions {
-        let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-        let (partitions, notes) = context.outside.partitions(file, look.fabric(), manager)?;
-        look.observation.notes.extend(notes);
-        look.partitions = Some(partitions);
+        let manager = snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+        let (partitions, notes) = context.outside.partitions(file, snapshot.fabric(), manager)?;
+        snapshot.observation.notes.extend(notes);
+        snapshot.partitions = Some(partitions);
     }
-    if look.fabric().switches().next().is_none() {
+    if snapshot.fabric().switches().next().is_none() {
         let refusal = Failure::usage(
-            "FD-7901: the source tells of no switch, so there are no tables to check; give the fabric's topology \
-             too (ibnetdiscover > net.txt), in one folder with what else there is",
+            "FD-7901: the source has no switch, so there are no tables to check; put the fabric's topology \
+             (ibnetdiscover > net.txt) in one folder with the other files",
         );
-        return Err(context.refuse_with_notes(&look, refusal));
+        return Err(context.refuse_with_notes(&snapshot, refusal));
     }
-    if !look.observation.tables.has_forwarding() {
+    if !snapshot.observation.tables.has_forwarding() {
         let refusal = Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \
-             opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
+             opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
         );
-        return Err(context.refuse_with_notes(&look, refusal));
+        return Err(context.refuse_with_notes(&snapshot, refusal));
     }
-    // Path records tell the levels of tables in force; a file says by itself what it knows.
+    // Path records describe the levels of tables in force; a file has its own.
     let in_force = match own || args.lanes.is_some() {
         true => lanes_in_force::read_lanes_in_force(
             context,
             source.as_mut(),
-            &mut look,
+            &mut snapshot,
             (args.lanes, args.switches),
         )?,
         false => LanesInForce::of_choice(None),
@@ -67,21 +67,21 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     let jobs = args
         .jobs
         .as_ref()
-        .map(|file| jobs::read_job_map(context, &mut look, file, args.missing))
+        .map(|file| jobs::read_job_map(context, &mut snapshot, file, args.missing))
         .transpose()?;
-    let (tables, faults) = (&look.observation.tables, Faults::default());
-    let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoProgress)?;
+    let (tables, faults) = (&snapshot.observation.tables, Faults::default());
+    let report = check_in_force(&snapshot, tables, &faults, args.switches, in_force.sent(), &NoProgress)?;
     let wanted = LoadOptions { patterns: args.loads, jobs: jobs.as_ref() };
     let (patterns, jobs) = match (args.loads, wanted.jobs) {
         (false, None) => (None, None),
-        _ => compute_loads(&look, &look.observation.tables, wanted),
+        _ => compute_loads(&snapshot, &snapshot.observation.tables, wanted),
     };
     let report = CertificateReport { loads: patterns, jobs, ..report };
     let mut findings = report.defect_words();
     // Under `--strict` an undecided verdict ends with 2, and a finding says why.
     findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
-    write(context, &look, &report, &findings)?;
-    let concluded = context.conclude(&look);
+    write(context, &snapshot, &report, &findings)?;
+    let concluded = context.conclude(&snapshot);
     Ok(if findings.is_empty() { concluded } else { Exit::Findings })
 }
 
@@ -101,18 +101,18 @@ fn merge(held: &mut Tables, read: Tables) {
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     report: &CertificateReport,
     findings: &[String],
 ) -> Result<(), Failure> {
     if context.output.json {
-        let mut object = context.object("check", look)?;
+        let mut object = context.object("check", snapshot)?;
         object.fields(report)?;
         object.field("findings", &findings)?;
         return Ok(object.end()?);
     }
     let found = finding_lines(findings);
-    let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).chain(found).collect();
+    let pairs: Vec<_> = premises(snapshot).into_iter().chain(report_lines(report)).chain(found).collect();
     write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())
 }
@@ -123,14 +123,14 @@ pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
 }
 
 /// What the following lines depend on: tables that are assumed, and parts of the fabric that are unknown.
-pub fn premises(look: &Snapshot) -> Vec<(&'static str, String)> {
-    let assumed = look
+pub fn premises(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
+    let assumed = snapshot
         .assumed
         .map(|engine| ("assumed", format!("the tables are those of {engine}; the source has none")));
-    let partial = look.observation.is_partial().then(|| {
+    let partial = snapshot.observation.is_partial().then(|| {
         (
             "partial",
-            "not all of the fabric could be read: what follows is about what could (-v, notes)".to_owned(),
+            "part of the fabric could not be read; the following lines are about the rest (see the notes, -v)".to_owned(),
         )
     });
     assumed.into_iter().chain(partial).collect()

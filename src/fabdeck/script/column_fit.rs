@@ -16,7 +16,7 @@ const NAME_FIELDS: &[&str] =
 /// Length of the longest node description.
 const MAX_NAME_WIDTH: usize = 64;
 
-/// A name that is cut further says nothing.
+/// A shorter name would not identify a node.
 const MIN_NAME_WIDTH: usize = 12;
 
 /// Names are cut down to this width before a spare column is kept.
@@ -83,8 +83,8 @@ impl TableLayout {
         dropped
     }
 
-    /// Drops columns from the right while the table is too wide. The first column stays, because it says what the row
-    /// is about.
+    /// Drops columns from the right while the table is too wide. The first column stays, because it identifies the
+    /// row.
     fn drop_while_wide(
         self,
         listing: &dyn Listing,

@@ -34,7 +34,7 @@ pub struct ConfigFile {
     pub socket_dir: Option<PathBuf>,
     /// Socket of the system log, which records the length of the audit trail.
     pub system_log: Option<PathBuf>,
-    /// What other users may ask of guards.
+    /// Requests to guards that other users may send.
     pub rights: Rights,
     pub theme: Option<String>,
     /// Themes by the beginnings of sources, so that an important fabric looks different.
@@ -74,7 +74,7 @@ impl ConfigFile {
                 file,
                 None,
                 &format!("FD-7101: cannot be read: {error}"),
-                "check --config and its rights",
+                "check --config and the permission to read the file",
             )),
         }
     }
@@ -87,8 +87,8 @@ impl ConfigFile {
         let mut config = Self::default();
         for (key, value) in &table {
             let line = line_of_key(text, key);
-            let said = config.set(key, value, text);
-            said.map_err(|wrong| config_failure(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
+            let result = config.set(key, value, text);
+            result.map_err(|wrong| config_failure(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
         }
         Ok(config)
     }
@@ -180,7 +180,7 @@ impl ConfigFile {
     }
 }
 
-const THEMES_HINT: &str = "under [themes] stand lines such as \"umad:mlx5_0\" = \"production\"";
+const THEMES_HINT: &str = "[themes] has lines such as \"umad:mlx5_0\" = \"production\"";
 
 fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
     let table = value.as_table().ok_or("FD-7110: 'themes' is no table: write [themes]")?;
@@ -191,7 +191,8 @@ fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
     table.iter().map(tie).collect()
 }
 
-const HOTSPOT_HINT: &str = "under [hotspots] stand numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
+const HOTSPOT_HINT: &str =
+    "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
 
 fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
     let table = value.as_table().ok_or("FD-7111: 'hotspots' is no table: write [hotspots]")?;
@@ -201,19 +202,20 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
         let most = if key == "fair-share" { 1.0 } else { f64::MAX };
         let number = number
             .filter(|number| (0.0..=most).contains(number))
-            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: it is no number that makes sense"))?;
+            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: it is no number in range"))?;
         match key.as_str() {
             "congestion" => thresholds.congestion = number,
             "fair-share" => thresholds.fair_share = number,
             "errors-per-hour" => thresholds.errors_per_hour = number,
             "flaps-per-hour" => thresholds.flaps_per_hour = number,
-            _ => return Err(format!("FD-7111: [hotspots] {key}: it is none of its keys")),
+            _ => return Err(format!("FD-7111: [hotspots] {key}: there is no such key")),
         }
     }
     Ok(thresholds)
 }
 
-const WATCH_HINT: &str = "under [watch] stand interval = \"5s\" and drift_period = \"5m\", of which \"0s\" turns either off, and past_mib = 64";
+const WATCH_HINT: &str =
+    "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
 
 fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
     let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
@@ -225,7 +227,7 @@ fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
                 config.past_mib = Some(past_mib(value)?);
                 continue;
             }
-            _ => return Err(format!("FD-7112: [watch] {key}: it is none of its keys")),
+            _ => return Err(format!("FD-7112: [watch] {key}: there is no such key")),
         };
         let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
         *wanted = Some(match text {
@@ -244,8 +246,7 @@ fn past_mib(value: &toml::Value) -> Result<u64, String> {
     number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MAX_MIB}"))
 }
 
-const KEYS_HINT: &str =
-    "under [keys] stand lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
+const KEYS_HINT: &str = "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
 
 /// Reads a key or a list of keys for each action.
 fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
@@ -295,7 +296,7 @@ fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
             }
             _ => {
                 return Err(format!(
-                    "'{key}' is none of its keys: {FABRIC_KEYS} (keys of the file stand above the entry)"
+                    "there is no key '{key}'; the keys are: {FABRIC_KEYS} (keys of the file belong above the entry)"
                 ));
             }
         }
@@ -309,7 +310,7 @@ fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
 fn guids(key: &str, value: &toml::Value) -> Result<Vec<Guid>, String> {
     let list = value.as_array().ok_or_else(|| format!("'{key}' is no list of GUIDs"))?;
     let guid = |item: &toml::Value| {
-        let text = item.as_str().ok_or_else(|| format!("'{key}' holds something that is no text"))?;
+        let text = item.as_str().ok_or_else(|| format!("'{key}' has an item that is no text"))?;
         Guid::from_hex(text).map_err(|error| format!("'{key}': {error}"))
     };
     list.iter().map(guid).collect()
@@ -330,7 +331,7 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|b| *b == b'\n').count()
 }
 
-/// Line of the first line that begins with a key; every known key stands at the beginning of a line.
+/// Number of the first line that begins with a key; every known key is at the beginning of a line.
 fn line_of_key(text: &str, key: &str) -> Option<usize> {
     let begins = |line: &str| line.trim_start().trim_start_matches(['"', '\'', '[']).starts_with(key);
     text.lines().position(begins).map(|at| at + 1)
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lanes_that_adapters_are_supposed_to_have_are_a_number_of_data_lanes() {
+    fn supposed_lanes_are_a_number_of_data_lanes() {
         assert_eq!(parse("supposed-lanes = 8").unwrap().supposed_lanes, Some(8));
         for lanes in ["0", "16", "\"4\"", "4.5"] {
             let refused = parse(&format!("supposed-lanes = {lanes}")).unwrap_err();

@@ -1,4 +1,4 @@
-//! Options of the console: its source, and what flags and configuration say.
+//! Options of the console: its source, and the values of flags and configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,10 +34,10 @@ pub struct ConsoleOptions {
     /// Whether the session may write to its fabric.
     pub writing: WriteAccess,
     /// Messages from before the first screen.
-    pub told: Vec<String>,
+    pub messages: Vec<String>,
     pub theme: ThemeChoice,
     pub ascii: bool,
-    /// Colours on or off against what the environment says.
+    /// Whether colours are on, if a flag or the configuration overrides the environment.
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
     pub watch: WatchSettings,
@@ -83,7 +83,7 @@ impl ConsoleOptions {
             source,
             given: context.change_options(),
             writing: write_access(context, named),
-            told: Vec::new(),
+            messages: Vec::new(),
             theme,
             ascii: globals.ascii || config.ascii,
             color,

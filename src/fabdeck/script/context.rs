@@ -1,4 +1,4 @@
-//! What every command has at hand: flags, configuration, access to the system, and both output streams.
+//! The context of every command: flags, configuration, access to the system, and both output streams.
 
 use crate::session::{Snapshot, assume};
 use fabdeck_fabric::observe::{Notes, Observation};
@@ -56,9 +56,9 @@ impl Context<'_, '_> {
     }
 
     /// Applies `--assume` to a snapshot that may lack tables.
-    pub fn assume(&self, look: &mut Snapshot) -> Result<(), Failure> {
+    pub fn assume(&self, snapshot: &mut Snapshot) -> Result<(), Failure> {
         match &self.globals.assume {
-            Some(id) => Ok(assume(look, engine_named(id)?)?),
+            Some(id) => Ok(assume(snapshot, engine_named(id)?)?),
             None => Ok(()),
         }
     }
@@ -130,11 +130,11 @@ impl Context<'_, '_> {
     pub fn read_tables_toward(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Snapshot,
+        snapshot: &mut Snapshot,
         lids: &[Lid],
     ) -> Result<(), Failure> {
         let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
-        let read = source.read_routes_to(&mut look.observation, lids, &mut meter);
+        let read = source.read_routes_to(&mut snapshot.observation, lids, &mut meter);
         meter.clear();
         Ok(read?)
     }
@@ -155,31 +155,31 @@ impl Context<'_, '_> {
     pub fn read_lanes(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Snapshot,
+        snapshot: &mut Snapshot,
         most: Option<u64>,
     ) -> Result<LaneReadOutcome, Failure> {
         let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
-        let read = source.read_lanes(&mut look.observation, most, &mut meter);
+        let read = source.read_lanes(&mut snapshot.observation, most, &mut meter);
         meter.clear();
         Ok(read?)
     }
 
-    /// Asks the subnet manager for the service levels of paths.
+    /// Queries the subnet manager for the service levels of paths.
     pub fn read_levels(
         &mut self,
         source: &mut dyn Source,
-        look: &mut Snapshot,
+        snapshot: &mut Snapshot,
         wanted: LevelReadOptions,
     ) -> Result<LevelReadOutcome, Failure> {
         let mut meter = ProgressMeter::new(self.output.err, self.progress).with_stop(self.stop.as_ref());
-        let read = source.read_levels(&mut look.observation, wanted, &mut meter);
+        let read = source.read_levels(&mut snapshot.observation, wanted, &mut meter);
         meter.clear();
         Ok(read?)
     }
 
     /// Returns a refusal that a damaged file may have caused, after printing the notes about what was left out.
-    pub fn refuse_with_notes(&mut self, look: &Snapshot, refusal: Failure) -> Failure {
-        self.output.print_notes(&look.observation.notes);
+    pub fn refuse_with_notes(&mut self, snapshot: &Snapshot, refusal: Failure) -> Failure {
+        self.output.print_notes(&snapshot.observation.notes);
         refusal
     }
 
@@ -187,19 +187,19 @@ impl Context<'_, '_> {
     /// that part. The notes name what is missing, and the exit code says that the source did not answer.
     pub fn explain_missing<T>(
         &mut self,
-        look: &Snapshot,
+        snapshot: &Snapshot,
         found: Result<T, impl Into<Failure>>,
     ) -> Result<T, Failure> {
         found.map_err(|error| {
             let failure = error.into();
-            if look.observation.reading.is_none() || !look.observation.is_partial() {
+            if snapshot.observation.reading.is_none() || !snapshot.observation.is_partial() {
                 return failure;
             }
-            self.conclude(look);
-            let said = failure.message.unwrap_or_default();
+            self.conclude(snapshot);
+            let message = failure.message.unwrap_or_default();
             Failure::new(
                 Exit::Unreachable,
-                format!("{said}; it may be among what did not answer (see the notes, and -v)"),
+                format!("{message}; it may be in the part that did not answer (see the notes, and -v)"),
             )
         })
     }
@@ -229,15 +229,15 @@ impl Context<'_, '_> {
     }
 
     /// Begins the JSON object of a command that read a source.
-    pub fn object(&mut self, schema: &str, look: &Snapshot) -> Result<Object<'_>, Failure> {
-        let time = look.observation.time.as_deref().filter(|_| !self.globals.no_times);
+    pub fn object(&mut self, schema: &str, snapshot: &Snapshot) -> Result<Object<'_>, Failure> {
+        let time = snapshot.observation.time.as_deref().filter(|_| !self.globals.no_times);
         let head = ObjectHead {
             schema,
-            source: Some(&look.source),
+            source: Some(&snapshot.source),
             time,
-            assumed: look.assumed,
-            partial: look.observation.is_partial(),
-            notes: &look.observation.notes,
+            assumed: snapshot.assumed,
+            partial: snapshot.observation.is_partial(),
+            notes: &snapshot.observation.notes,
         };
         Ok(Object::begin(self.output.out, &head)?)
     }
@@ -255,15 +255,16 @@ impl Context<'_, '_> {
     }
 
     /// Prints the notes of a snapshot and returns the exit code that it leads to.
-    pub fn conclude(&mut self, look: &Snapshot) -> Exit {
+    pub fn conclude(&mut self, snapshot: &Snapshot) -> Exit {
         if self.globals.verbose {
-            lines(look).iter().for_each(|line| self.output.print_message(line));
+            lines(snapshot).iter().for_each(|line| self.output.print_message(line));
         }
-        self.output.print_notes(&look.observation.notes);
-        if look.observation.is_partial() {
+        self.output.print_notes(&snapshot.observation.notes);
+        if snapshot.observation.is_partial() {
             self.partial = true;
             if !self.output.json {
-                self.output.print_message("the answer is partial: something did not answer or was cut off");
+                self.output
+                    .print_message("the answer is partial: part of the source did not answer or was cut off");
             }
             if self.globals.strict {
                 return Exit::Findings;
@@ -277,6 +278,8 @@ impl Context<'_, '_> {
         if self.globals.filter.is_empty() {
             return Ok(());
         }
-        Err(Failure::usage(format!("FD-7202: '{command}' has no rows that --filter could choose from")))
+        Err(Failure::usage(format!(
+            "FD-7202: '{command}' prints no rows, so --filter has no effect; leave it out"
+        )))
     }
 }

@@ -21,9 +21,9 @@ pub fn find_writer<'o>(
     id: &str,
     will_do: impl Fn(&FormatWriter) -> bool,
 ) -> Result<&'o FormatWriter, Failure> {
-    let known = || outside.writers().iter().filter(|writer| will_do(writer));
-    known().find(|writer| writer.id == id).ok_or_else(|| {
-        let words: Vec<&str> = known().map(|writer| writer.id).collect();
+    let writers = || outside.writers().iter().filter(|writer| will_do(writer));
+    writers().find(|writer| writer.id == id).ok_or_else(|| {
+        let words: Vec<&str> = writers().map(|writer| writer.id).collect();
         Failure::usage(format!("FD-7601: '{id}' cannot be written here; formats: {}", words.join(", ")))
     })
 }
@@ -32,23 +32,23 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     context.refuse_filter("convert")?;
     let writer = find_writer(context.outside, &args.to, |_| true)?;
     if args.rail.is_some() && writer.id != SLURM {
-        return Err(Failure::usage(format!("FD-7607: --rail goes with --to {SLURM} alone")));
+        return Err(Failure::usage(format!("FD-7607: --rail needs --to {SLURM}")));
     }
     if context.output.json && output_file::is_stdout(&args.output) {
-        return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
+        return Err(Failure::usage("FD-7501: --json and '-o -' both write to stdout; leave one out"));
     }
     refuse_same_file(args)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
     let (plan, inputs) = split_off_plan(&args.inputs)?;
-    let mut look = read_snapshot(context, writer.id, plan.as_ref(), &inputs)?;
-    let written = (writer.write)(&look, &FormatOptions { rail: args.rail, raw_cells: args.raw_cells })?;
-    look.observation.notes.extend(written.notes);
+    let mut snapshot = read_snapshot(context, writer.id, plan.as_ref(), &inputs)?;
+    let written = (writer.write)(&snapshot, &FormatOptions { rail: args.rail, raw_cells: args.raw_cells })?;
+    snapshot.observation.notes.extend(written.notes);
     output_file::write(&mut context.output, &args.output, &written.bytes)?;
     plan.iter().for_each(|plan| plan::print_warnings(context, plan));
-    let summary = FabricSummary::from_snapshot(&look);
+    let summary = FabricSummary::from_snapshot(&snapshot);
     if context.output.json {
         let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
-        let mut object = context.object("convert", &look)?;
+        let mut object = context.object("convert", &snapshot)?;
         object.field("inputs", &inputs)?;
         object.field("file", &args.output.display().to_string())?;
         object.field("format", &writer.id)?;
@@ -64,7 +64,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
             summary.sentence()
         ));
     }
-    Ok(context.conclude(&look))
+    Ok(context.conclude(&snapshot))
 }
 
 /// Separates the plan from the other inputs, by their content.
@@ -98,31 +98,31 @@ fn read_snapshot(
         ..ReadOptions::default()
     };
     let Some(plan) = plan else { return context.read_snapshot_from(open_inputs(context, inputs)?, wanted) };
-    let mut look = match inputs {
+    let mut snapshot = match inputs {
         [] if context.source().is_none() => {
             return Err(Failure::usage(
-                "FD-7505: a plan is for a fabric; give the fabric's files as inputs as well, or --source",
+                "FD-7505: a plan needs its fabric; give the fabric's files as inputs as well, or --source",
             ));
         }
         [] => context.read_snapshot(wanted)?,
         inputs => context.read_snapshot_from(open_inputs(context, inputs)?, wanted)?,
     };
-    plan::apply_to_snapshot(context, &mut look, plan)?;
+    plan::apply_to_snapshot(context, &mut snapshot, plan)?;
     if lanes {
-        map_levels_to_lanes(&mut look, plan.lanes.count);
+        map_levels_to_lanes(&mut snapshot, plan.lanes.count);
     }
-    Ok(look)
+    Ok(snapshot)
 }
 
 /// Sets the SL2VL tables that a plan's lanes need: each service level on the lane of its number, the rest on lane 0.
-fn map_levels_to_lanes(look: &mut Snapshot, lanes: u8) {
+fn map_levels_to_lanes(snapshot: &mut Snapshot, lanes: u8) {
     let mut row = Sl2Vl::default();
     for number in 0..u32::from(lanes) {
         if let (Some(level), Some(lane)) = (ServiceLevel::new(number), Lane::new(number)) {
             row.set(level, lane);
         }
     }
-    let observation = &mut look.observation;
+    let observation = &mut snapshot.observation;
     for (id, _) in observation.fabric.switches() {
         let cabled = observation.fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
         let ports: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
@@ -142,11 +142,11 @@ fn open_inputs(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn 
         // A capture has a past; any other single input reports that it has none.
         [word] if no_file(word) || context.globals.at.is_some() => context.open_source(word),
         [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
-            "FD-7507: --at is for one capture; several files are one fabric without a past",
+            "FD-7507: --at needs one capture; several files are one fabric without earlier moments",
         )),
         words => match words.iter().find(|word| no_file(word)) {
             Some(word) => Err(Failure::usage(format!(
-                "FD-7503: '{word}' is a fabric by itself; give it as the only input"
+                "FD-7503: '{word}' is a complete fabric; give it as the only input"
             ))),
             None => Ok(context.outside.open_files(inputs)?),
         },

@@ -12,9 +12,9 @@ fn escape_cell(cell: &str) -> String {
 }
 
 /// A title line, then a line for each port with every field of `show ports`; an unknown value is an empty cell.
-pub fn ports(look: &Snapshot, raw: bool) -> Vec<u8> {
+pub fn ports(snapshot: &Snapshot, raw: bool) -> Vec<u8> {
     let mut text = String::new();
-    let Some(listing) = ViewId::Ports.listing(look) else { return Vec::new() };
+    let Some(listing) = ViewId::Ports.listing(snapshot) else { return Vec::new() };
     let columns = 0..listing.column_count();
     write_row(&mut text, columns.clone().map(|at| listing.column(at).id.as_ref()));
     for row in 0..listing.row_count() {

@@ -16,17 +16,17 @@ pub fn commands_page() -> String {
     let line = command_line();
     let mut page = format!("# Commands\n\n{GENERATED_NOTICE}\n");
     page.push_str(
-        "Data goes to stdout, talk to stderr. `--json` prints one object with `schema`, `source`, `partial` and \
-         `notes`; its schemas are in [schemas](schemas). `-` is stdin or stdout. Nothing prompts.\n",
+        "Data goes to stdout, messages to stderr. `--json` prints one object with `schema`, `source`, `partial` and \
+         `notes`; its schemas are in [schemas](schemas). `-` is stdin or stdout. Only `apply` asks a question, on a terminal.\n",
     );
     page.push_str("\n## Global options\n\n");
     push_arguments(&mut page, &line);
-    for known in COMMANDS {
-        let Some(command) = find(&line, known.name) else { continue };
+    for entry in COMMANDS {
+        let Some(command) = find(&line, entry.name) else { continue };
         if command.is_subcommand_required_set() {
             continue;
         }
-        push_command(&mut page, known, &command);
+        push_command(&mut page, entry, &command);
     }
     page
 }
@@ -35,18 +35,18 @@ fn find(line: &clap::Command, name: &str) -> Option<clap::Command> {
     name.split(' ').try_fold(line.clone(), |at, word| at.find_subcommand(word).cloned())
 }
 
-fn push_command(page: &mut String, known: &session::Command, command: &clap::Command) {
-    let usage = usage(command, known.name);
-    push(page, format_args!("\n## {}\n\n{}. {}\n\n", known.name, known.summary, known.details));
+fn push_command(page: &mut String, entry: &session::Command, command: &clap::Command) {
+    let usage = usage(command, entry.name);
+    push(page, format_args!("\n## {}\n\n{}. {}\n\n", entry.name, entry.summary, entry.details));
     push(page, format_args!("    {usage}\n\n"));
-    push(page, format_args!("Needs {}; {}.\n", known.needs.title(), known.danger.title()));
+    push(page, format_args!("Needs {}; {}.\n", entry.needs.title(), entry.danger.title()));
     if command.get_arguments().next().is_some() {
         page.push('\n');
         push_arguments(page, command);
     }
-    if !known.examples.is_empty() {
+    if !entry.examples.is_empty() {
         page.push_str("\nExamples:\n\n");
-        for example in known.examples {
+        for example in entry.examples {
             push(page, format_args!("    {example}\n"));
         }
     }
@@ -92,21 +92,19 @@ pub fn fields_page() -> String {
     let mut page = format!("# Fields\n\n{GENERATED_NOTICE}\n");
     page.push_str(
         "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
-         `--fields` names others; JSON has all of them, `null` where nobody said.\n\n\
-         A filter is a text that any field may hold, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
+         `--fields` names others; JSON has all of them, `null` for an unknown value.\n\n\
+         A filter is a text that any field may contain, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
          (contains this text, whatever its case; \
          no regular expression). `==` is `=`. A comma means \"and\", as does a second `--filter`; double quotes keep \
          commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
-         (`speed<EDR`). `none` stands for what nobody said. `~LETTERS` holds where a text that is shown has these \
-         letters in this order, whatever their case and whatever stands between (`~spn` finds spine-2).\n",
+         (`speed<EDR`). `none` matches an unknown value. `~LETTERS` matches a shown text with these letters in this \
+         order, in any case and with other letters between them (`~spn` finds spine-2).\n",
     );
     for view in ViewId::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));
         push_fields(&mut page, view.columns().into_iter());
         if view.has_source_columns() {
-            page.push_str(
-                "\nBesides these there is a field for each counter that the source has, under its name.\n",
-            );
+            page.push_str("\nEach counter of the source is a further field, under its name.\n");
         }
     }
     push(&mut page, format_args!("\n## The screen Hot-spots\n\n"));
@@ -142,12 +140,12 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 pub fn keys_page() -> String {
     let mut page = format!("# Keys of the console\n\n{GENERATED_NOTICE}\n");
     page.push_str(
-        "Every key is an action, and every action has a word: `:` and the word do the same. `[keys]` in the configuration \
-         binds other keys, as in `mark = [\"f\", \"x\"]`. Over help, the log, details and the \
-         tour the same keys scroll, turn pages and go out, and `/` searches help. While a line is typed, Enter takes it or \
-         the offer that is picked, Esc leaves things as they were, Tab completes as far as offers agree and then picks, as \
-         arrows do, and Ctrl-U empties it. A name with blanks stands in quotes. Ctrl-C ends the session from \
-         anywhere.\n\nScreens:\n\n",
+        "Each key runs an action, and each action has a word: `:` and the word do the same. `[keys]` in the configuration \
+         binds other keys, as in `mark = [\"f\", \"x\"]`. In help, the log, details and the tour the same keys scroll, \
+         turn pages and close, and `/` searches help. In an input line, Enter accepts the line or the selected \
+         suggestion, Esc cancels, Tab completes the common beginning of all suggestions and then selects one, as the \
+         arrow keys do, and Ctrl-U clears the line. A name with blanks needs quotes. Ctrl-C ends the session \
+         everywhere.\n\nScreens:\n\n",
     );
     for screen in SCREENS {
         push(&mut page, format_args!("- `{}` {}: {}\n", screen.number, screen.title, screen.about));

@@ -40,35 +40,37 @@ impl Exit {
     /// Code, name and meaning of the outcome.
     const fn row(self) -> (u8, &'static str, &'static str) {
         match self {
-            Self::Done => (0, "done", "done, nothing found; also when the reader of a pipe went away"),
+            Self::Done => (0, "done", "done, without findings; also when the reader of a pipe closed it"),
             Self::Failed => (1, "failed", "failed for a reason that has no code of its own"),
             Self::Findings => (
                 2,
                 "findings",
-                "findings: of `check`, of `hotspots`, of `lanes` (tables that are not as slow lanes need them, moves that no -o takes), of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine that `whatif` asks gives routes; `plan diff` differs; `trace` found no path; `simulate` came to a deadlock; a guard or an expectation stopped a runbook; a partial answer under `--strict`",
+                "findings: of `check`, of `hotspots`, of `lanes` (tables that differ from what slow lanes need, moves without -o), of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; `simulate` ended in a deadlock; a guard or an expectation stopped a runbook; a partial answer under `--strict`",
             ),
             Self::Stale => (
                 3,
                 "stale",
-                "a plan is stale, or the fabric drifted from it; of `changes --verify` a confirmed change no longer stands",
+                "a plan is stale, or the fabric drifted from it; `changes --verify`: a confirmed change no longer stands",
             ),
-            Self::Refused => {
-                (4, "refused", "refused: read-only, not opted in, locked by another, or not confirmed")
-            }
+            Self::Refused => (
+                4,
+                "refused",
+                "refused: read-only, not opted in, locked by another process, or not confirmed",
+            ),
             Self::RolledBack => (5, "rolled-back", "applied, not confirmed, rolled back"),
             Self::RollbackIncomplete => (
                 6,
                 "rollback-incomplete",
-                "rollback incomplete, or a change beyond its deadline that nothing takes back: a person is needed",
+                "rollback incomplete, or an overdue change that nothing rolls back: a person is needed",
             ),
             Self::BadInput => (7, "bad-input", "bad input file, with file, line or offset and reason"),
             Self::Unreachable => (
                 8,
                 "unreachable",
-                "source not reachable, or timed out; of `changes --verify` a switch that a change wrote does not answer",
+                "source not reachable, or timed out; `changes --verify`: a switch that a change wrote does not answer",
             ),
-            Self::Usage => (64, "usage", "the command line cannot be carried out as it is written"),
-            Self::Bug => (101, "bug", "a bug in fabdeck; it says what to report"),
+            Self::Usage => (64, "usage", "the command line is wrong, and nothing was done"),
+            Self::Bug => (101, "bug", "a bug in fabdeck; the message says what to report"),
             Self::Hangup => (129, "hangup", "ended by SIGHUP"),
             Self::Interrupted => (130, "interrupted", "ended by SIGINT"),
             Self::Terminated => (143, "terminated", "ended by SIGTERM"),

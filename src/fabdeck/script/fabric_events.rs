@@ -12,7 +12,7 @@ use fabdeck_fabric::observe::{
 };
 
 /// JSON of one event. Keys that do not apply are empty or null.
-pub fn fabric_event_object(look: &Snapshot, news: &FabricEvent) -> Value {
+pub fn fabric_event_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
     let (ends, node): (Vec<&PortIdentity>, _) = match news {
         FabricEvent::LinkDown { a, b }
         | FabricEvent::LinkUp { a, b }
@@ -31,16 +31,16 @@ pub fn fabric_event_object(look: &Snapshot, news: &FabricEvent) -> Value {
         | FabricEvent::LanesDrift { node, .. }
         | FabricEvent::ArbitrationDrift { node, .. } => (Vec::new(), Some(*node)),
     };
-    let port = |end: &PortIdentity| json!({ "port": end_name(look, *end), "guid": end.0.to_string() });
+    let port = |end: &PortIdentity| json!({ "port": end_name(snapshot, *end), "guid": end.0.to_string() });
     json!({
         "what": fabric_event_word(news),
         "trouble": news.is_trouble(),
-        "text": fabric_event_text(look, news),
+        "text": fabric_event_text(snapshot, news),
         "ports": ends.into_iter().map(port).collect::<Vec<_>>(),
-        "node": node.map(|node| node_name(look, node)),
+        "node": node.map(|node| node_name(snapshot, node)),
         "guid": node.map(|node| node.to_string()),
         "flapped": flaps_object(news),
-        "manager": manager_object(look, news),
+        "manager": manager_object(snapshot, news),
         "drift": drift_object(news),
         "trap": trap_object(news),
     })
@@ -73,19 +73,21 @@ fn flaps_object(news: &FabricEvent) -> Value {
 }
 
 /// The old and the new master subnet manager.
-fn manager_object(look: &Snapshot, news: &FabricEvent) -> Value {
-    let told = |told: &KnownManager| {
-        let manager = told.manager.as_ref();
+fn manager_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
+    let to_object = |known: &KnownManager| {
+        let manager = known.manager.as_ref();
         json!({
-            "lid": told.lid.map(|lid| lid.value()),
-            "port": manager_port(look, told),
+            "lid": known.lid.map(|lid| lid.value()),
+            "port": manager_port(snapshot, known),
             "guid": manager.map(|manager| manager.guid.to_string()),
             "state": manager.and_then(|manager| manager.state.clone()),
             "priority": manager.and_then(|manager| manager.priority),
         })
     };
     match news {
-        FabricEvent::ManagerChanged { before, now } => json!({ "before": told(before), "now": told(now) }),
+        FabricEvent::ManagerChanged { before, now } => {
+            json!({ "before": to_object(before), "now": to_object(now) })
+        }
         _ => Value::Null,
     }
 }
@@ -95,8 +97,8 @@ fn drift_object(news: &FabricEvent) -> Value {
     let (mut blocks, mut first, mut groups, mut lanes, mut arbitration) =
         (&[][..], Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (entries, manager) = match news {
-        FabricEvent::TableDrift { blocks: told, entries, first: named, manager, .. } => {
-            blocks = told.as_slice();
+        FabricEvent::TableDrift { blocks: changed_blocks, entries, first: named, manager, .. } => {
+            blocks = changed_blocks.as_slice();
             first = named.iter().map(entry_object).collect();
             (entries, manager)
         }

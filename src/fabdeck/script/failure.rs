@@ -26,7 +26,7 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Failure of a write. A closed pipe is no failure, because its reader has seen enough.
+    /// Failure of a write. A closed pipe is no failure, because its reader needs no more.
     pub fn writing(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, message: None };
@@ -34,7 +34,7 @@ impl Failure {
         Self::new(
             Exit::Failed,
             format!(
-                "FD-7001: {what} cannot be written: {error}; check its folder, its rights and the room on the disk"
+                "FD-7001: {what} cannot be written: {error}; check its folder, its permissions and the free space on the disk"
             ),
         )
     }

@@ -13,37 +13,35 @@ use super::{Exit, Failure, output_file};
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("generate")?;
     if context.globals.source.is_some() {
-        return Err(Failure::usage(
-            "FD-7504: generate looks at no source; leave out --source, or use convert",
-        ));
+        return Err(Failure::usage("FD-7504: generate reads no source; leave out --source, or use convert"));
     }
     let writer = find_writer(context.outside, &args.format, |writer| writer.topology)?;
     let to = args.output.as_deref();
     if context.output.json && to.is_some_and(output_file::is_stdout) {
-        return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
+        return Err(Failure::usage("FD-7501: --json and '-o -' both write to stdout; leave one out"));
     }
     let name = args.name.strip_prefix("sim:").unwrap_or(&args.name);
     let observation = context.outside.generate(name)?;
-    let mut look = context.snapshot_of(&format!("sim:{name}"), observation)?;
+    let mut snapshot = context.snapshot_of(&format!("sim:{name}"), observation)?;
     if !context.output.json || to.is_some() {
-        let written = (writer.write)(&look, &FormatOptions::default())?;
-        look.observation.notes.extend(written.notes);
+        let written = (writer.write)(&snapshot, &FormatOptions::default())?;
+        snapshot.observation.notes.extend(written.notes);
         output_file::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
     }
-    report(context, &look, to, writer.id)?;
-    Ok(context.conclude(&look))
+    report(context, &snapshot, to, writer.id)?;
+    Ok(context.conclude(&snapshot))
 }
 
 fn report(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     to: Option<&Path>,
     format: &str,
 ) -> Result<(), Failure> {
-    let summary = FabricSummary::from_snapshot(look);
+    let summary = FabricSummary::from_snapshot(snapshot);
     let file = to.map(|path| path.display().to_string());
     if context.output.json {
-        let mut object = context.object("generate", look)?;
+        let mut object = context.object("generate", snapshot)?;
         object.field("file", &file)?;
         object.field("format", &file.as_ref().map(|_| format))?;
         for (key, number) in summary.numbers() {

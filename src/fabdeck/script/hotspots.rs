@@ -30,20 +30,20 @@ pub(super) const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     context.refuse_filter("hotspots")?;
-    let (look, intervals) = match (&args.before, &args.after, args.seconds) {
+    let (snapshot, intervals) = match (&args.before, &args.after, args.seconds) {
         (Some(before), Some(after), Some(seconds)) => read_files(context, before, after, seconds)?,
         _ => read_sweeps(context, args)?,
     };
     if intervals.iter().any(|interval| interval.watched.ports == 0) {
-        context.conclude(&look);
+        context.conclude(&snapshot);
         return Err(Failure::new(
             Exit::Failed,
-            "FD-7941: no port of this fabric has counters in both readings; check that they are of the same fabric, \
-             and the notes",
+            "FD-7941: no port of this fabric has counters in both readings; check the notes, and that both readings \
+             are of this fabric",
         ));
     }
-    write(context, &look, &intervals, args.top)?;
-    let concluded = context.conclude(&look);
+    write(context, &snapshot, &intervals, args.top)?;
+    let concluded = context.conclude(&snapshot);
     Ok(if intervals.iter().any(HotspotInterval::has_findings) { Exit::Findings } else { concluded })
 }
 
@@ -56,55 +56,64 @@ fn read_sweeps(
     let mut source = context.open_source(context.named_source()?)?;
     // Forwarding tables distinguish contributors from victims.
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let mut look = context.read_snapshot_through(source.as_mut(), wanted)?;
+    let mut snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
     if let Some(growth) =
-        look.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
+        snapshot.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
     {
-        let interval = interval_of_growth(context, &look, &growth);
-        return Ok((look, vec![interval]));
+        let interval = interval_of_growth(context, &snapshot, &growth);
+        return Ok((snapshot, vec![interval]));
     }
-    let back = source.rewind(&mut look.observation, interval * args.count);
+    let back = source.rewind(&mut snapshot.observation, interval * args.count);
     back.map_err(|error| if args.interval.is_none() { explain_default_interval(error) } else { error })?;
-    let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
+    let first = sweep(context, source.as_mut(), &mut snapshot, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
-    let mut seen = Rc::new(look.clone());
-    let first_began = SweepMoment::of(&look, &first);
+    let mut seen = Rc::new(snapshot.clone());
+    let first_began = SweepMoment::of(&snapshot, &first);
     let mut from = first_began.clone();
     // Changes between the snapshot and the first sweep are reported with the first interval.
     let mut news = first.news.clone();
     for _ in 0..args.count {
-        let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
+        let after = sweep(context, source.as_mut(), &mut snapshot, before.began + interval)?;
         if after.fabric.is_some() {
-            seen = Rc::new(look.clone());
+            seen = Rc::new(snapshot.clone());
         }
         news.extend_from_slice(&after.news);
-        let fabric = look.fabric();
-        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
+        let fabric = snapshot.fabric();
+        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &snapshot.observation.ticks);
         // A recording has errors from before the first of these sweeps.
         let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
         let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
         let seconds = (after.began - before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(&look, (&rates, seconds), since, &context.config.hotspots);
-        let to = SweepMoment::of(&look, &after);
+        let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), since, &context.config.hotspots);
+        let to = SweepMoment::of(&snapshot, &after);
         let since = match past {
             Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
             None => (!all.is_empty()).then(|| LinksSince::First(first_began.clone())),
         };
         let judged = VerdictBasis::Sweeps { from, to: to.clone(), since };
-        all.push(HotspotInterval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
+        all.push(HotspotInterval {
+            snapshot: seen.clone(),
+            watched,
+            judged,
+            news: std::mem::take(&mut news),
+        });
         (before, from) = (after, to);
     }
-    source.end_watch(&mut look.observation);
-    Ok((look, all))
+    source.end_watch(&mut snapshot.observation);
+    Ok((snapshot, all))
 }
 
 /// Builds the interval from growth that the source itself states.
-fn interval_of_growth(context: &Context<'_, '_>, look: &Snapshot, growth: &CounterGrowth) -> HotspotInterval {
-    let rates = rates_of_growth(look.fabric(), growth);
+fn interval_of_growth(
+    context: &Context<'_, '_>,
+    snapshot: &Snapshot,
+    growth: &CounterGrowth,
+) -> HotspotInterval {
+    let rates = rates_of_growth(snapshot.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
-    let watched = IntervalVerdict::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let watched = IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
     let judged = VerdictBasis::Growth { stated: growth.stated };
-    HotspotInterval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
+    HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, judged, news: Vec::new() }
 }
 
 /// Explains that the default interval is longer than the capture, because the operator gave none.
@@ -112,8 +121,7 @@ pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
             let usual = DEFAULT_INTERVAL.as_secs();
-            let what =
-                format!("{what} (the usual {usual} s from sweep to sweep, where no --interval is given)");
+            let what = format!("{what} (the default of {usual} s, because no --interval is given)");
             SourceError::Name { code: TOO_SHORT, what, hint }
         }
         other => other,
@@ -123,15 +131,15 @@ pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
 pub(super) fn sweep(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     not_before: Duration,
 ) -> Result<Sweep, Failure> {
     let mut meter = ProgressMeter::new(context.output.err, context.progress).with_stop(context.stop.as_ref());
-    let swept = source.sweep(&mut look.observation, not_before, &mut meter);
+    let swept = source.sweep(&mut snapshot.observation, not_before, &mut meter);
     meter.clear();
     let swept = swept?;
     if swept.fabric.is_some() {
-        look.update_names();
+        snapshot.update_names();
     }
     Ok(swept)
 }
@@ -143,32 +151,32 @@ fn read_files(
     after: &Path,
     seconds: f64,
 ) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
-    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
     let judged = VerdictBasis::Files(before.display().to_string(), after.display().to_string());
-    let before = read_samples(context, &mut look, before)?;
-    let after = read_samples(context, &mut look, after)?;
-    let rates = rates_of_samples(look.fabric(), &before, &after, seconds);
-    let watched = IntervalVerdict::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let interval = HotspotInterval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() };
-    Ok((look, vec![interval]))
+    let before = read_samples(context, &mut snapshot, before)?;
+    let after = read_samples(context, &mut snapshot, after)?;
+    let rates = rates_of_samples(snapshot.fabric(), &before, &after, seconds);
+    let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, judged, news: Vec::new() };
+    Ok((snapshot, vec![interval]))
 }
 
 fn read_samples(
     context: &Context<'_, '_>,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     file: &Path,
 ) -> Result<Vec<CounterSample>, Failure> {
     let seen = context
         .outside
         .open_files(&[file.to_owned()])?
         .observe(ReadOptions::default(), &mut fabdeck_mad::access::NoObserver)?;
-    look.observation.notes.extend(seen.notes);
+    snapshot.observation.notes.extend(seen.notes);
     Ok(seen.counters)
 }
 
 /// Verdict of one interval, with the fabric at its end, because a change of the fabric can change ids.
 struct HotspotInterval {
-    look: Rc<Snapshot>,
+    snapshot: Rc<Snapshot>,
     watched: IntervalVerdict,
     judged: VerdictBasis,
     news: Vec<FabricEvent>,
@@ -186,8 +194,8 @@ enum SweepMoment {
 
 impl SweepMoment {
     /// Time of the sweep that was just read.
-    fn of(look: &Snapshot, sweep: &Sweep) -> Self {
-        match (&look.observation.time, &look.observation.reading) {
+    fn of(snapshot: &Snapshot, sweep: &Sweep) -> Self {
+        match (&snapshot.observation.time, &snapshot.observation.reading) {
             (Some(time), _) => Self::Clock(time.clone()),
             (None, Some(reading)) if reading.virtual_time => Self::Simulated(sweep.began.as_secs_f64()),
             (None, Some(_)) => {
@@ -237,7 +245,7 @@ impl LinksSince {
             Self::First(first) => first
                 .words()
                 .map_or("the first sweep of all".to_owned(), |at| format!("{at}, the first sweep of all")),
-            Self::Recorded(time) => format!("{time}, for the capture has what was before"),
+            Self::Recorded(time) => format!("{time}, an earlier sweep of the capture"),
         }
     }
 
@@ -253,18 +261,16 @@ impl VerdictBasis {
     fn line(&self, seconds: f64) -> (&'static str, String) {
         let words = match self {
             Self::Files(before, after) => {
-                format!(
-                    "the counters in {before} to those in {after}, {seconds:.1} s later as --seconds says"
-                )
+                format!("the counters in {before} to those in {after}, {seconds:.1} s later (--seconds)")
             }
             Self::Growth { stated } => {
-                let time = if *stated { "as --pm_pause_time says" } else { "ibdiagnet's usual pause" };
+                let time = if *stated { "from --pm_pause_time" } else { "ibdiagnet's default pause" };
                 format!("the growth in PM_DELTA, over {seconds:.0} s, {time}")
             }
             Self::Sweeps { from, to, since } => {
                 let own = if matches!(from, SweepMoment::Simulated(_)) { " of simulated time" } else { "" };
                 let between = match from.words().zip(to.words()) {
-                    Some((from, to)) => format!("{from} to {to}{own}, when two sweeps began"),
+                    Some((from, to)) => format!("{from} to {to}{own}, the begins of two sweeps"),
                     None => format!("one sweep to another, {seconds:.1} s later"),
                 };
                 match since {
@@ -295,27 +301,27 @@ impl HotspotInterval {
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     intervals: &[HotspotInterval],
     most: usize,
 ) -> Result<(), Failure> {
     let thresholds = context.config.hotspots.clone();
     if context.output.json {
         let times = !context.globals.no_times;
-        let mut object = context.object("hotspots", look)?;
+        let mut object = context.object("hotspots", snapshot)?;
         object.field("thresholds", &thresholds_object(&thresholds))?;
         object.list("sweeps", intervals.iter().map(|interval| IntervalRow::new(interval, times)))?;
         return Ok(object.end()?);
     }
     let page = (context.output.paint, context.output.page);
-    write_pairs(context.output.out, page, &premises(look))?;
-    for (at, HotspotInterval { look, watched, judged, news }) in intervals.iter().enumerate() {
+    write_pairs(context.output.out, page, &premises(snapshot))?;
+    for (at, HotspotInterval { snapshot, watched, judged, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
         }
         let mut lines = vec![judged.line(watched.seconds)];
-        lines.extend(verdict_lines(look, watched, &thresholds, most));
-        lines.extend(fabric_event_lines(look, news, most));
+        lines.extend(verdict_lines(snapshot, watched, &thresholds, most));
+        lines.extend(fabric_event_lines(snapshot, news, most));
         write_pairs(context.output.out, page, &lines)?;
     }
     Ok(())
@@ -365,17 +371,17 @@ struct IntervalRow {
 }
 
 impl IntervalRow {
-    fn new(HotspotInterval { look, watched, judged, news }: &HotspotInterval, times: bool) -> Self {
+    fn new(HotspotInterval { snapshot, watched, judged, news }: &HotspotInterval, times: bool) -> Self {
         let verdict = &watched.verdict;
         let alone = verdict.hot_spots.is_empty();
         let held_up: Vec<Value> =
-            verdict.congested_adapters.iter().map(|held| contributor_object(look, held, alone)).collect();
+            verdict.congested_adapters.iter().map(|held| contributor_object(snapshot, held, alone)).collect();
         let with_role = |roles: &[&str]| {
             let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
             held_up.iter().filter(wanted).cloned().collect()
         };
         let [from, to, links_since] = if times { judged.clocks() } else { [None, None, None] };
-        let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
+        let names = |ports: &[_]| ports.iter().map(|port| snapshot.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
             time: to.clone(),
@@ -388,24 +394,24 @@ impl IntervalRow {
                 .iter()
                 .map(|hot| {
                     let object = with_key(
-                        waiting_object(look, &hot.at),
+                        waiting_object(snapshot, &hot.at),
                         "adapter",
-                        look.port_name(hot.adapter).into(),
+                        snapshot.port_name(hot.adapter).into(),
                     );
-                    with_key(object, "adapter_guid", guid_at(look, hot.adapter).into())
+                    with_key(object, "adapter_guid", guid_at(snapshot, hot.adapter).into())
                 })
                 .collect(),
             contributors: with_role(&["contributor", "contributor-or-victim"]),
             victims: with_role(&["victim"]),
             held_up,
-            on_the_way: verdict.congested_ports.iter().map(|at| waiting_object(look, at)).collect(),
-            oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(look, leaf)).collect(),
+            on_the_way: verdict.congested_ports.iter().map(|at| waiting_object(snapshot, at)).collect(),
+            oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(snapshot, leaf)).collect(),
             links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
             stands_still: verdict.is_stalled(),
-            links: watched.troubles.iter().map(|trouble| link_object(look, trouble)).collect(),
+            links: watched.troubles.iter().map(|trouble| link_object(snapshot, trouble)).collect(),
             untold: names(&verdict.unknown_ports),
             cleared: names(&watched.cleared),
-            news: news.iter().map(|news| fabric_event_object(look, news)).collect(),
+            news: news.iter().map(|news| fabric_event_object(snapshot, news)).collect(),
         }
     }
 }
@@ -415,10 +421,10 @@ fn with_key(mut object: Value, key: &str, value: Value) -> Value {
     object
 }
 
-fn waiting_object(look: &Snapshot, at: &CongestedPort) -> Value {
+fn waiting_object(snapshot: &Snapshot, at: &CongestedPort) -> Value {
     json!({
-        "port": look.port_name(at.port),
-        "guid": guid_at(look, at.port),
+        "port": snapshot.port_name(at.port),
+        "guid": guid_at(snapshot, at.port),
         "counter": "PortXmitWait",
         "ticks_per_second": at.congestion,
         "at_least": at.at_least,
@@ -428,23 +434,23 @@ fn waiting_object(look: &Snapshot, at: &CongestedPort) -> Value {
 }
 
 /// GUID of the node of a port.
-fn guid_at(look: &Snapshot, port: PortId) -> String {
-    look.fabric().node(look.fabric().port(port).node).guid().to_string()
+fn guid_at(snapshot: &Snapshot, port: PortId) -> String {
+    snapshot.fabric().node(snapshot.fabric().port(port).node).guid().to_string()
 }
 
-fn leaf_object(look: &Snapshot, leaf: &OversubscribedUplink) -> Value {
-    let object = with_key(waiting_object(look, &leaf.at), "leaf", look.name(leaf.leaf).into());
+fn leaf_object(snapshot: &Snapshot, leaf: &OversubscribedUplink) -> Value {
+    let object = with_key(waiting_object(snapshot, &leaf.at), "leaf", snapshot.name(leaf.leaf).into());
     let object = with_key(object, "hosts", leaf.hosts.into());
     with_key(with_key(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
 /// `alone`: no adapter is a hot-spot, so there is no contributor.
-fn contributor_object(look: &Snapshot, held: &CongestedAdapter, alone: bool) -> Value {
+fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, alone: bool) -> Value {
     let role = match held.role {
         CongestionRole::ContributorOrVictim if alone => "victim",
         role => role_word(role),
     };
-    let object = with_key(waiting_object(look, &held.at), "role", role.into());
+    let object = with_key(waiting_object(snapshot, &held.at), "role", role.into());
     let why = match held.role {
         CongestionRole::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
             json!({ "others_at_most": others, "arrived": arrived })
@@ -460,20 +466,20 @@ fn contributor_object(look: &Snapshot, held: &CongestedAdapter, alone: bool) -> 
     with_key(object, "bytes_per_second", why)
 }
 
-fn link_object(look: &Snapshot, trouble: &LinkProblem) -> Value {
-    let ends = look.fabric().link(trouble.link);
+fn link_object(snapshot: &Snapshot, trouble: &LinkProblem) -> Value {
+    let ends = snapshot.fabric().link(trouble.link);
     let (why, rate) = match trouble.why {
         LinkProblemKind::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
         LinkProblemKind::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
         LinkProblemKind::Degraded => ("degraded", None),
     };
     json!({
-        "a": look.port_name(ends.a),
-        "b": look.port_name(ends.b),
-        "a_guid": guid_at(look, ends.a),
-        "b_guid": guid_at(look, ends.b),
+        "a": snapshot.port_name(ends.a),
+        "b": snapshot.port_name(ends.b),
+        "a_guid": guid_at(snapshot, ends.a),
+        "b_guid": guid_at(snapshot, ends.b),
         "why": why,
-        "counted_at": rate.map(|(at, ..)| look.port_name(at)),
+        "counted_at": rate.map(|(at, ..)| snapshot.port_name(at)),
         "per_hour": rate.map(|(_, per_hour, _)| per_hour),
         "at_least": rate.is_some_and(|(.., at_least)| at_least),
     })

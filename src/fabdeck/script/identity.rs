@@ -11,64 +11,64 @@ use super::{Exit, Failure};
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;
-    let look = context.read_snapshot(ReadOptions::default())?;
-    if look.fabric().switch_count() == 0 {
+    let snapshot = context.read_snapshot(ReadOptions::default())?;
+    if snapshot.fabric().switch_count() == 0 {
         return Err(Failure::new(
             Exit::Failed,
-            "FD-7508: a fabric is known by its switches, and this one has none".to_owned(),
+            "FD-7508: a fabric is identified by its switches, and this one has none".to_owned(),
         ));
     }
-    if look.observation.reading.is_none() {
+    if snapshot.observation.reading.is_none() {
         return Err(Failure::usage(
-            "FD-7509: nothing is written to files, so there is nothing to opt in; give a live fabric: --source umad",
+            "FD-7509: changes are not written to files, so no entry is needed; give a live fabric: --source umad",
         ));
     }
-    let entry = entry(&look);
+    let entry = entry(&snapshot);
     if context.output.json {
         let switches: Vec<String> =
-            look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect();
-        let mut object = context.object("identity", &look)?;
+            snapshot.fabric().switches().map(|(_, node)| node.guid().to_string()).collect();
+        let mut object = context.object("identity", &snapshot)?;
         object.field("switches", &switches)?;
-        object.field("subnet_prefix", &prefix(&look))?;
-        object.field("subnet_managers", &manager(&look).into_iter().collect::<Vec<_>>())?;
+        object.field("subnet_prefix", &prefix(&snapshot))?;
+        object.field("subnet_managers", &manager(&snapshot).into_iter().collect::<Vec<_>>())?;
         object.field("entry", &entry)?;
         object.end()?;
     } else {
         write!(context.output.out, "{entry}")?;
     }
-    Ok(context.conclude(&look))
+    Ok(context.conclude(&snapshot))
 }
 
 /// The default prefix identifies nothing, because every fabric has it.
-fn prefix(look: &Snapshot) -> Option<String> {
-    let prefix = look.observation.reading.as_ref()?.subnet_prefix?;
+fn prefix(snapshot: &Snapshot) -> Option<String> {
+    let prefix = snapshot.observation.reading.as_ref()?.subnet_prefix?;
     (prefix != DEFAULT_PREFIX).then(|| format!("0x{prefix:016x}"))
 }
 
-fn manager(look: &Snapshot) -> Option<String> {
-    look.observation.subnet_manager.as_ref().map(|manager| manager.guid.to_string())
+fn manager(snapshot: &Snapshot) -> Option<String> {
+    snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid.to_string())
 }
 
 /// The lines for the configuration.
-fn entry(look: &Snapshot) -> String {
+fn entry(snapshot: &Snapshot) -> String {
     let mut head = String::new();
-    if look.observation.is_partial() {
-        head += "# PARTIAL: not everything answered, and what did not is missing below. Look again before this is used.\n";
+    if snapshot.observation.is_partial() {
+        head += "# PARTIAL: nodes that did not answer are missing below. Read the fabric again before you use this entry.\n";
     }
-    let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # as you call it\n";
+    let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # your name for it\n";
     // Writing to a string cannot fail.
-    if let Some(prefix) = prefix(look) {
+    if let Some(prefix) = prefix(snapshot) {
         let _ = writeln!(entry, "subnet-prefix = \"{prefix}\"");
     }
-    if let Some(manager) = manager(look) {
-        let _ = writeln!(entry, "# Add the standbys; a fabric under another manager is then refused.");
+    if let Some(manager) = manager(snapshot) {
+        let _ = writeln!(entry, "# Add the standby managers; a fabric under any other manager is refused.");
         let _ = writeln!(entry, "subnet-managers = [\"{manager}\"]");
     } else {
         entry += "# No subnet manager answered; with one, subnet-managers = [\"GUID of its port\"] ties the entry to it.\n";
     }
-    entry += "# Nine in ten of these have to be there before anything is written.\nswitches = [\n";
-    for (id, node) in look.fabric().switches() {
-        let name: String = look.name(id).chars().map(|c| if is_printable(c) { c } else { ' ' }).collect();
+    entry += "# Nine in ten of these switches have to be present before anything is written.\nswitches = [\n";
+    for (id, node) in snapshot.fabric().switches() {
+        let name: String = snapshot.name(id).chars().map(|c| if is_printable(c) { c } else { ' ' }).collect();
         let _ = writeln!(entry, "  \"{}\",  # {name}", node.guid());
     }
     entry + "]\n"

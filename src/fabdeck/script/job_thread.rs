@@ -35,19 +35,19 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 /// Source of the running jobs during a recording.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RecordJobsArgs {
-    /// Record which jobs run as well: ask Slurm, by squeue
+    /// Record the running jobs too, read from Slurm by squeue
     #[arg(long, conflicts_with = "jobs")]
     pub slurm: bool,
-    /// Record which jobs run as well: a list as `jobs --file` takes it, read again when it changes
+    /// Record the running jobs too, read from a list as for `jobs --file` whenever the list changes
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
-    /// The squeue to run (usually the one that PATH has)
+    /// The squeue program (default: the one in PATH)
     #[arg(long, value_name = "PROGRAM", requires = "slurm")]
     pub squeue: Option<PathBuf>,
-    /// How long squeue may take before it is ended (usually 2m)
+    /// Timeout after which squeue is ended (default: 2m)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
     pub slurm_timeout: Option<Duration>,
-    /// From one question to Slurm to the next (usually 30s)
+    /// Interval between two queries of Slurm (default: 30s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
     pub jobs_interval: Option<Duration>,
 }
@@ -61,7 +61,7 @@ pub struct JobThread {
     came: Receiver<ReceivedList>,
     /// The first list, if the recording waited for it.
     first: Option<ReceivedList>,
-    said: JobListState,
+    state: JobListState,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -101,7 +101,7 @@ pub fn start_job_thread(
         }
         None => return Ok(None),
     };
-    Ok(Some(JobThread { came, first: None, said: JobListState::default(), stop, thread: Some(thread) }))
+    Ok(Some(JobThread { came, first: None, state: JobListState::default(), stop, thread: Some(thread) }))
 }
 
 fn now() -> i64 {
@@ -109,7 +109,7 @@ fn now() -> i64 {
 }
 
 /// Reads the list whenever its file changes.
-fn follow_file(file: &Path, mut known: Option<FileStamp>, to: &Sender<ReceivedList>, stop: &AtomicBool) {
+fn follow_file(file: &Path, mut last: Option<FileStamp>, to: &Sender<ReceivedList>, stop: &AtomicBool) {
     let mut next = Instant::now() + FILE_INTERVAL;
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(POLL_INTERVAL);
@@ -118,10 +118,10 @@ fn follow_file(file: &Path, mut known: Option<FileStamp>, to: &Sender<ReceivedLi
         }
         next = Instant::now() + FILE_INTERVAL;
         let fresh = file_stamp(file);
-        if fresh.is_some() && fresh == known {
+        if fresh.is_some() && fresh == last {
             continue;
         }
-        known = fresh;
+        last = fresh;
         let list = read_as(file, read).map_err(|error| error.to_string());
         if to.send((now(), list)).is_err() {
             return;
@@ -133,8 +133,8 @@ fn follow_file(file: &Path, mut known: Option<FileStamp>, to: &Sender<ReceivedLi
 type FileStamp = (i64, i64, u64, u64);
 
 fn file_stamp(file: &Path) -> Option<FileStamp> {
-    let told = std::fs::metadata(file).ok()?;
-    Some((told.mtime(), told.mtime_nsec(), told.len(), told.ino()))
+    let metadata = std::fs::metadata(file).ok()?;
+    Some((metadata.mtime(), metadata.mtime_nsec(), metadata.len(), metadata.ino()))
 }
 
 /// Queries Slurm repeatedly. A query that takes longer than the interval delays only the next one.
@@ -185,21 +185,21 @@ impl JobThread {
     /// Returns the current list and messages about it, without waiting. `time` is the time of the sweep, if time is
     /// simulated.
     pub fn take_latest(&mut self, time: Option<i64>) -> (Option<Arc<JobSnapshot>>, Vec<String>) {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         while let Some((at, came)) = self.first.take().or_else(|| self.came.try_recv().ok()) {
-            said.extend(self.store(time.unwrap_or(at), came));
+            messages.extend(self.store(time.unwrap_or(at), came));
         }
-        (self.said.last().cloned(), said)
+        (self.state.last().cloned(), messages)
     }
 
     fn store(&mut self, at: i64, came: Result<JobList, String>) -> Option<String> {
-        let before = self.said.is_silent();
+        let before = self.state.is_silent();
         let fitting = recordable_jobs(came.as_ref().map_err(String::as_str));
         let why = fitting.as_ref().err().cloned();
-        self.said.update(at, fitting);
+        self.state.update(at, fitting);
         match (before, why) {
-            (false, Some(why)) => Some(format!("no list of jobs, and the recording goes on: {why}")),
-            (true, None) => Some("jobs are told again".to_owned()),
+            (false, Some(why)) => Some(format!("no list of jobs; the recording continues: {why}")),
+            (true, None) => Some("the list of jobs is available again".to_owned()),
             _ => None,
         }
     }

@@ -42,22 +42,22 @@ const ENGINE: &str = "sar";
 /// hosts that no fabric has, but a list without any known host belongs to another fabric.
 pub fn read_job_map(
     context: &Context<'_, '_>,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     file: &Path,
     missing: MissingHosts,
 ) -> Result<JobMap, Failure> {
     let list = context.outside.jobs(file).map_err(Failure::from_list_error)?;
-    let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(&list);
+    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(&list);
     if !list.is_from_slurm() && missing == MissingHosts::Refuse {
-        check_hosts_exist(look, &list, &placed, file)?;
+        check_hosts_exist(snapshot, &list, &placed, file)?;
     }
     if placed.is_on_other_fabric() {
         let what = format!("{}: FD-7904: {}", file.display(), placed.other_fabric_text());
         return Err(Failure::new(Exit::BadInput, what));
     }
     let place = NotePlace::file(file.display().to_string());
-    look.observation.notes.extend(placed.idle_note(&place));
-    look.observation.notes.extend(placed.notes(&place));
+    snapshot.observation.notes.extend(placed.idle_note(&place));
+    snapshot.observation.notes.extend(placed.notes(&place));
     Ok(placed.jobs)
 }
 
@@ -66,7 +66,7 @@ const MAX_MISSING_NAMED: usize = 100;
 
 /// Checks that the fabric has each host of a list by hand; the message names all missing ones.
 fn check_hosts_exist(
-    look: &Snapshot,
+    snapshot: &Snapshot,
     list: &JobList,
     placed: &JobPlacement,
     file: &Path,
@@ -74,15 +74,15 @@ fn check_hosts_exist(
     let mut missing: Vec<&JobLine> = Vec::new();
     for line in &list.lines {
         let absent = placed.unknown.contains(&line.host) || placed.ambiguous.contains_key(&line.host);
-        if absent && missing.iter().all(|known| known.host != line.host) {
+        if absent && missing.iter().all(|other| other.host != line.host) {
             missing.push(line);
         }
     }
     let Some(first) = missing.first() else { return Ok(()) };
     let why = match missing.as_slice() {
         [one] => format!(
-            "{}; mend the line, or leave the host out with --missing skip",
-            absence_reason(look, placed, one)
+            "{}; correct the line, or leave the host out with --missing skip",
+            absence_reason(snapshot, placed, one)
         ),
         all => {
             let each = all
@@ -95,7 +95,7 @@ fn check_hosts_exist(
                 more => format!(" and {more} more"),
             };
             format!(
-                "{} hosts of the list are not in the fabric: {}{more}; mend the lines, or leave these hosts out with \
+                "{} hosts of the list are not in the fabric: {}{more}; correct the lines, or leave these hosts out with \
                  --missing skip",
                 all.len(),
                 each.join(", ")
@@ -107,21 +107,21 @@ fn check_hosts_exist(
 }
 
 /// Reason why a host of a list is not found in the fabric.
-fn absence_reason(look: &Snapshot, placed: &JobPlacement, line: &JobLine) -> String {
+fn absence_reason(snapshot: &Snapshot, placed: &JobPlacement, line: &JobLine) -> String {
     match placed.ambiguous.get(&line.host) {
-        Some(bearers) => format!("'{}' fits several hosts: {}", line.host, bearers.join(", ")),
+        Some(bearers) => format!("'{}' matches several hosts: {}", line.host, bearers.join(", ")),
         None => {
-            let like = look.names.similar_names(&line.host).into_iter().map(str::to_owned).collect();
+            let like = snapshot.names.similar_names(&line.host).into_iter().map(str::to_owned).collect();
             ElementError::Unknown { kind: "host", name: line.host.clone(), like }.to_string()
         }
     }
 }
 
 /// Places the jobs of a list on a fabric and adds notes about missing hosts.
-pub fn place_jobs(look: &mut Snapshot, list: &JobList, place: &NotePlace) -> JobPlacement {
-    let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(list);
-    look.observation.notes.extend(placed.notes(place));
-    note_judged_lids(look);
+pub fn place_jobs(snapshot: &mut Snapshot, list: &JobList, place: &NotePlace) -> JobPlacement {
+    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(list);
+    snapshot.observation.notes.extend(placed.notes(place));
+    note_judged_lids(snapshot);
     placed
 }
 
@@ -143,19 +143,19 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
         context.write_fields(ViewId::Jobs)?;
         return Ok(Exit::Done);
     }
-    let (look, placed, said) = read_jobs(context, &args.from)?;
-    let (seen, all) = summarize_jobs(&look, &placed);
+    let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
+    let (seen, all) = summarize_jobs(&snapshot, &placed);
     if totals && !context.output.json {
-        let who = said.words.iter().map(|words| ("list", words.clone())).collect();
+        let who = origin.words.iter().map(|words| ("list", words.clone())).collect();
         let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
-        let lines = [premises(&look), who, all.lines(), missing].concat();
+        let lines = [premises(&snapshot), who, all.lines(), missing].concat();
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
         if !seen.is_empty() {
             writeln!(context.output.out)?;
         }
     }
-    write(context, &look, (&seen, &all), &args.rows, &said)?;
-    Ok(context.conclude(&look))
+    write(context, &snapshot, (&seen, &all), &args.rows, &origin)?;
+    Ok(context.conclude(&snapshot))
 }
 
 /// Runs `jobs channels`.
@@ -164,18 +164,18 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
         context.write_fields(ViewId::JobChannels)?;
         return Ok(Exit::Done);
     }
-    let (look, placed, said) = read_jobs(context, &args.from)?;
-    let (_, all) = summarize_jobs(&look, &placed);
-    let weighed = JobComparison::new(&look, placed, &Faults::default(), None);
-    let Some(rows) = job_channels(&look, &weighed) else {
-        let what = "FD-7821: which channels paths cross is not known: the source has no forwarding tables (--assume ENGINE)";
-        return Err(context.refuse_with_notes(&look, Failure::new(Exit::BadInput, what)));
+    let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
+    let (_, all) = summarize_jobs(&snapshot, &placed);
+    let weighed = JobComparison::new(&snapshot, placed, &Faults::default(), None);
+    let Some(rows) = job_channels(&snapshot, &weighed) else {
+        let what = "FD-7821: the source has no forwarding tables, so the channels of paths are unknown; assume some with --assume ENGINE";
+        return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
-    context.write_rows(ViewId::JobChannels.id(), &look, &JobChannelRows(&rows), &query, |object| {
-        said.fields(object, &all)
+    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JobChannelRows(&rows), &query, |object| {
+        origin.fields(object, &all)
     })?;
-    Ok(context.conclude(&look))
+    Ok(context.conclude(&snapshot))
 }
 
 /// Jobs of the named source, otherwise of the fabric's source itself.
@@ -196,21 +196,23 @@ fn read_named_jobs(
 ) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
     // The list comes first, because it arrives or fails within a known time.
     let list = read_list(context, from)?;
-    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    context.assume(&mut look)?;
-    let placed = place_jobs(&mut look, &list, &from.place());
-    Ok((look, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
+    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.assume(&mut snapshot)?;
+    let placed = place_jobs(&mut snapshot, &list, &from.place());
+    Ok((snapshot, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
 }
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     (seen, totals): (&[JobSummary], &JobTotals),
     rows: &RowArgs,
-    said: &JobOrigin,
+    origin: &JobOrigin,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(ViewId::Jobs.id(), look, &JobRows(seen), &query, |object| said.fields(object, totals))
+    context.write_rows(ViewId::Jobs.id(), snapshot, &JobRows(seen), &query, |object| {
+        origin.fields(object, totals)
+    })
 }
 
 /// Schema of what JSON has beside the rows.

@@ -41,23 +41,23 @@ pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Fail
 fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Snapshot), Failure> {
     let mut source = context.open_source(context.named_source()?)?;
     let wanted = ReadOptions { tables: true, lanes: true, ..ReadOptions::default() };
-    let look = context.read_snapshot_through(source.as_mut(), wanted)?;
-    Ok((source, look))
+    let snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
+    Ok((source, snapshot))
 }
 
-/// Reads what is known of the service levels.
+/// Reads the known service levels.
 fn read_levels(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     shown: &LanesShowArgs,
 ) -> Result<LanesInForce, Failure> {
-    lanes_in_force::read_lanes_in_force(context, source, look, (shown.lanes_in_force, false))
+    lanes_in_force::read_lanes_in_force(context, source, snapshot, (shown.lanes_in_force, false))
 }
 
 /// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
 /// changes, so both have none.
-fn flows_in_force(context: &Context<'_, '_>, look: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
+fn flows_in_force(context: &Context<'_, '_>, snapshot: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
     let (source, outside) = (context.named_source()?, context.outside);
     if !is_live(source) || outside.is_own_simulator(source) {
         return Ok(Vec::new());
@@ -65,37 +65,41 @@ fn flows_in_force(context: &Context<'_, '_>, look: &Snapshot) -> Result<Vec<Move
     let given = context.change_options();
     let means = Env { outside, given: &given };
     Ok(moved_flows(
-        look.fabric(),
-        &changes::all_migrations_in_force(means, source, changes::switch_guids(look))?,
+        snapshot.fabric(),
+        &changes::all_migrations_in_force(means, source, changes::switch_guids(snapshot))?,
     ))
 }
 
-/// Asks whether each host with flows that move or have moved has a subscribed agent.
-fn read_agents(source: &mut dyn Source, look: &Snapshot, moves: &FlowMoves) -> Result<AgentStates, Failure> {
-    let lids: Vec<Lid> = moves.affected_hosts(look.fabric()).into_iter().collect();
-    let told = source.find_agents(&lids)?;
-    Ok(lids.into_iter().zip(told).collect())
+/// Queries whether each host with flows that move or have moved has a subscribed agent.
+fn read_agents(
+    source: &mut dyn Source,
+    snapshot: &Snapshot,
+    moves: &FlowMoves,
+) -> Result<AgentStates, Failure> {
+    let lids: Vec<Lid> = moves.affected_hosts(snapshot.fabric()).into_iter().collect();
+    let states = source.find_agents(&lids)?;
+    Ok(lids.into_iter().zip(states).collect())
 }
 
 fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Exit, Failure> {
-    let (mut source, mut look) = read_snapshot(context)?;
-    let sent = read_levels(context, source.as_mut(), &mut look, shown)?;
-    let moves = FlowMoves::keep_all(look.fabric(), &flows_in_force(context, &look)?);
-    let agents = read_agents(source.as_mut(), &look, &moves)?;
-    let state = lane_state(&look, &moves, &agents, sent.sent());
+    let (mut source, mut snapshot) = read_snapshot(context)?;
+    let sent = read_levels(context, source.as_mut(), &mut snapshot, shown)?;
+    let moves = FlowMoves::keep_all(snapshot.fabric(), &flows_in_force(context, &snapshot)?);
+    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
+    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
     if context.output.json {
-        let mut object = context.object("lane-state", &look)?;
-        write_state(&mut object, &look, &state)?;
+        let mut object = context.object("lane-state", &snapshot)?;
+        write_state(&mut object, &snapshot, &state)?;
         object.end()?;
     } else {
-        let mut lines = premises(&look);
-        lines.extend(state_lines(&look, &state, shown.top));
+        let mut lines = premises(&snapshot);
+        lines.extend(state_lines(&snapshot, &state, shown.top));
         if state.spots.is_empty() {
             lines.push(("slow lane", "no flow is on one".to_owned()));
         }
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     }
-    let concluded = context.conclude(&look);
+    let concluded = context.conclude(&snapshot);
     Ok(if has_wrong_tables(&state) { Exit::Findings } else { concluded })
 }
 
@@ -108,30 +112,30 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
     if let Some(output) = &asked.output {
         output_file::refuse_unless_forced(output, asked.force)?;
     }
-    let (mut source, mut look) = read_snapshot(context)?;
+    let (mut source, mut snapshot) = read_snapshot(context)?;
     let watched = match asked.back {
         true => None,
-        false => Some(watch_hotspots(context, source.as_mut(), &mut look, asked)?),
+        false => Some(watch_hotspots(context, source.as_mut(), &mut snapshot, asked)?),
     };
-    let sent = read_levels(context, source.as_mut(), &mut look, &asked.shown)?;
-    let in_force = flows_in_force(context, &look)?;
+    let sent = read_levels(context, source.as_mut(), &mut snapshot, &asked.shown)?;
+    let in_force = flows_in_force(context, &snapshot)?;
     let moves = match &watched {
-        Some(watched) => propose_moves(look.fabric(), &watched.verdict, &watched.told, &in_force),
-        None => FlowMoves::return_all(look.fabric(), &in_force),
+        Some(watched) => propose_moves(snapshot.fabric(), &watched.verdict, &watched.told, &in_force),
+        None => FlowMoves::return_all(snapshot.fabric(), &in_force),
     };
-    let agents = read_agents(source.as_mut(), &look, &moves)?;
-    let state = lane_state(&look, &moves, &agents, sent.sent());
+    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
+    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
     let made = match moves.has_moves() || state.needs_tables() {
         true => {
             let times = !context.globals.no_times;
             let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(changes::user));
-            Some(migration_plan(&look, &moves, &agents, sent.sent(), PlanOrigin { created, author }))
+            Some(migration_plan(&snapshot, &moves, &agents, sent.sent(), PlanOrigin { created, author }))
         }
         false => None,
     };
     let plan = match made {
         Some(Err(error)) => {
-            context.conclude(&look);
+            context.conclude(&snapshot);
             return Err(failure(error));
         }
         Some(Ok(plan)) => Some(plan),
@@ -143,12 +147,12 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
         output_file::write(&mut context.output, file, text.as_bytes())?;
     }
     if file.is_none_or(|file| !output_file::is_stdout(file)) {
-        write_report(context, &look, (&state, plan.as_ref()), (file, asked.shown.top))?;
+        write_report(context, &snapshot, (&state, plan.as_ref()), (file, asked.shown.top))?;
     }
     if let (Some(plan), Some(_)) = (&plan, file) {
         plan::print_warnings(context, plan);
     }
-    let concluded = context.conclude(&look);
+    let concluded = context.conclude(&snapshot);
     let found = match plan {
         Some(plan) => asked.output.is_none() || !plan.findings.is_empty(),
         None => has_wrong_tables(&state),
@@ -168,38 +172,40 @@ fn failure(error: MigrationPlanError) -> Failure {
 fn watch_hotspots(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     asked: &ProposeArgs,
 ) -> Result<IntervalVerdict, Failure> {
     let interval = asked.interval.unwrap_or(DEFAULT_INTERVAL);
-    let back = source.rewind(&mut look.observation, interval * asked.count);
+    let back = source.rewind(&mut snapshot.observation, interval * asked.count);
     back.map_err(|error| if asked.interval.is_none() { explain_default_interval(error) } else { error })?;
-    let mut before = sweep(context, source, look, Duration::ZERO)?;
+    let mut before = sweep(context, source, snapshot, Duration::ZERO)?;
     let mut moved = before.fabric.is_some();
     let mut judged = None;
     for _ in 0..asked.count {
-        let after = sweep(context, source, look, before.began + interval)?;
+        let after = sweep(context, source, snapshot, before.began + interval)?;
         moved |= after.fabric.is_some();
-        let rates = rates_of_sweeps(look.fabric(), &before, &after)
-            .with_ticks(look.fabric(), &look.observation.ticks);
+        let rates = rates_of_sweeps(snapshot.fabric(), &before, &after)
+            .with_ticks(snapshot.fabric(), &snapshot.observation.ticks);
         let seconds = (after.began - before.began).as_secs_f64();
-        judged = Some(IntervalVerdict::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots));
+        judged =
+            Some(IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots));
         before = after;
     }
-    source.end_watch(&mut look.observation);
+    source.end_watch(&mut snapshot.observation);
     // Nodes that appeared meanwhile need lane tables too.
     if moved {
-        context.read_lanes(source, look, None)?;
+        context.read_lanes(source, snapshot, None)?;
     }
     judged.filter(|watched| watched.ports > 0).ok_or_else(|| {
-        let what = "FD-7941: no port of this fabric has counters in both readings; check the notes";
+        let what = "FD-7941: no port of this fabric has counters in both readings; check the notes, and that both readings are of \
+                    this fabric";
         Failure::new(Exit::Failed, what)
     })
 }
 
 fn write_report(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     (state, plan): (&LaneState, Option<&Plan>),
     (file, most): (Option<&Path>, usize),
 ) -> Result<(), Failure> {
@@ -207,20 +213,20 @@ fn write_report(
     let findings = plan.map(|plan| plan.findings.clone()).unwrap_or_default();
     let writes = plan.map_or(0, |plan| plan.writes.len());
     if context.output.json {
-        let mut object = context.object("lanes-propose", look)?;
+        let mut object = context.object("lanes-propose", snapshot)?;
         object.field("plan", &file)?;
         object.field("writes", &writes)?;
         object.field("findings", &findings)?;
-        write_state(&mut object, look, state)?;
+        write_state(&mut object, snapshot, state)?;
         return Ok(object.end()?);
     }
-    let mut lines = premises(look);
-    lines.extend(state_lines(look, state, most));
+    let mut lines = premises(snapshot);
+    lines.extend(state_lines(snapshot, state, most));
     match plan {
         Some(plan) => {
             let parts = count_words(writes, "part", "parts");
             let written = match writes {
-                0 => "nothing: the tables are as slow lanes need them".to_owned(),
+                0 => "nothing: the tables already have what slow lanes need".to_owned(),
                 _ => format!("{parts} of {}", device_words(plan.count_targets())),
             };
             if plan.migrations.is_empty() {
@@ -240,11 +246,11 @@ fn follows_word(follows: FollowMode) -> &'static str {
     match follows {
         FollowMode::Agent => "its agent follows",
         FollowMode::Queries => "no agent",
-        FollowMode::Unknown => "agent not known",
+        FollowMode::Unknown => "agent unknown",
     }
 }
 
-fn state_lines(look: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'static str, String)> {
+fn state_lines(snapshot: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let more = |lines: &mut Vec<_>, all: usize| {
         if all > most {
@@ -269,12 +275,13 @@ fn state_lines(look: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'static
         let differing = state.differing_tables().count();
         let right = state.tables.len() - differing;
         let all = count_words(state.tables.len(), "table", "tables");
-        lines.push(("on the ways", format!("{all}, {right} as slow lanes need them")));
-        lines
-            .extend(state.differing_tables().take(most).map(|table| ("  differs", table_words(look, table))));
+        lines.push(("on paths", format!("{all}, {right} as slow lanes need them")));
+        lines.extend(
+            state.differing_tables().take(most).map(|table| ("  differs", table_words(snapshot, table))),
+        );
         more(&mut lines, differing);
     }
-    lines.extend(state.refused.iter().map(|why| ("not known", why.clone())));
+    lines.extend(state.refused.iter().map(|why| ("unknown", why.clone())));
     lines
 }
 
@@ -289,7 +296,7 @@ fn moved_flows_text(flows: &MovedFlows) -> String {
     let (from, to) = (hosts.join(", "), flows.hot_spot);
     let verbs = if who == "these hosts" { ["are", "have"] } else { ["is", "has"] };
     format!(
-        "{count} from LID {from} to LID {to}: {who} {} in the fabric no more, or {} another LID now",
+        "{count} from LID {from} to LID {to}: {who} {} no longer in the fabric, or {} another LID now",
         verbs[0], verbs[1]
     )
 }
@@ -305,10 +312,10 @@ fn spot_words(spot: &LaneSpot) -> String {
     format!("{} (LID {}): {}{levels}{waits}", spot.port.name, spot.port.lid, spot.standing.word())
 }
 
-fn table_words(look: &Snapshot, table: &LaneTable) -> String {
-    let port = look.unique_port_name(table.port);
+fn table_words(snapshot: &Snapshot, table: &LaneTable) -> String {
+    let port = snapshot.unique_port_name(table.port);
     match &table.standing {
-        TableStatus::AsShould => format!("{port} {}: as it should be", table.table),
+        TableStatus::AsShould => format!("{port} {}: correct", table.table),
         TableStatus::Differs { held, wanted } => {
             format!("{port} {}: {held}; should be {wanted}", table.table)
         }
@@ -318,11 +325,11 @@ fn table_words(look: &Snapshot, table: &LaneTable) -> String {
 
 fn write_state(
     object: &mut super::json::Object<'_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     state: &LaneState,
 ) -> Result<(), Failure> {
     object.list("hot_spots", state.spots.iter().map(spot_object))?;
-    object.list("tables", state.tables.iter().map(|table| table_object(look, table)))?;
+    object.list("tables", state.tables.iter().map(|table| table_object(snapshot, table)))?;
     object.field("refused", &state.refused)?;
     let gone = state.gone.iter().map(|gone| {
     let hosts: Vec<u16> = gone.hosts.iter().map(|host|host.value()).collect();
@@ -348,14 +355,14 @@ fn spot_object(spot: &LaneSpot) -> Value {
     })
 }
 
-fn table_object(look: &Snapshot, table: &LaneTable) -> Value {
+fn table_object(snapshot: &Snapshot, table: &LaneTable) -> Value {
     let (state, held, wanted, why) = match &table.standing {
         TableStatus::AsShould => ("as-should", None, None, None),
         TableStatus::Differs { held, wanted } => ("differs", Some(held), Some(wanted), None),
         TableStatus::Cannot(why) => ("cannot", None, None, Some(why)),
     };
     json!({
-            "port": look.port_name(table.port), "table": table.table,
+            "port": snapshot.port_name(table.port), "table": table.table,
                 "state": state, "held": held, "wanted": wanted, "why": why,
     })
 }

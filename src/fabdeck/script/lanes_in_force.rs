@@ -1,6 +1,6 @@
 //! Service levels of the paths in force, as far as they are known: `--lanes`, `--lanes-in-force`.
 
-use crate::session::{LevelsInForce, Snapshot};
+use crate::session::{LevelsInForce, Snapshot, digits_in_groups};
 use fabdeck_fabric::observe::{NotePlace, PathLevels};
 use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
 
@@ -40,10 +40,10 @@ pub fn read_snapshot(
     (choice, switches): (Option<LaneChoice>, bool),
 ) -> Result<(Snapshot, LanesInForce), Failure> {
     let mut source = context.open_source(context.named_source()?)?;
-    let mut look = context.read_snapshot_through(source.as_mut(), wanted)?;
-    context.assume(&mut look)?;
-    let in_force = read_lanes_in_force(context, source.as_mut(), &mut look, (choice, switches))?;
-    Ok((look, in_force))
+    let mut snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
+    context.assume(&mut snapshot)?;
+    let in_force = read_lanes_in_force(context, source.as_mut(), &mut snapshot, (choice, switches))?;
+    Ok((snapshot, in_force))
 }
 
 /// Reads a snapshot without queries about lanes.
@@ -51,39 +51,39 @@ pub fn read_snapshot_without_lanes(
     context: &mut Context<'_, '_>,
     wanted: ReadOptions,
 ) -> Result<(Snapshot, LanesInForce), Failure> {
-    let mut look = context.read_snapshot_from(context.open_source(context.named_source()?)?, wanted)?;
-    context.assume(&mut look)?;
-    Ok((look, LanesInForce::of_choice(None)))
+    let mut snapshot = context.read_snapshot_from(context.open_source(context.named_source()?)?, wanted)?;
+    context.assume(&mut snapshot)?;
+    Ok((snapshot, LanesInForce::of_choice(None)))
 }
 
 /// Adds the data about lanes in force to a snapshot: lane tables, and path records of the subnet manager. Without an
-/// option this is done only if it takes seconds.
+/// option they are read only if that takes seconds.
 pub fn read_lanes_in_force(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     (choice, switches): (Option<LaneChoice>, bool),
 ) -> Result<LanesInForce, Failure> {
     let mut found = LanesInForce::of_choice(choice);
     // Assumed tables have their own lanes, unless the operator asks for service level 0 alone.
-    let brought = look.routes.is_some() && choice != Some(LaneChoice::One);
-    if brought || !look.observation.tables.has_forwarding() {
+    let brought = snapshot.routes.is_some() && choice != Some(LaneChoice::One);
+    if brought || !snapshot.observation.tables.has_forwarding() {
         return Ok(found);
     }
     let wanted = LevelReadOptions { every: choice == Some(LaneChoice::Exact), switches, most: None };
     match choice {
         Some(LaneChoice::Unknown | LaneChoice::Assumed) => {}
         Some(LaneChoice::One) => {
-            context.read_lanes(source, look, None)?;
+            context.read_lanes(source, snapshot, None)?;
         }
         Some(LaneChoice::Sampled | LaneChoice::Exact) => {
-            context.read_lanes(source, look, None)?;
-            found.records = read_path_records(context, source, look, wanted)?;
+            context.read_lanes(source, snapshot, None)?;
+            found.records = read_path_records(context, source, snapshot, wanted)?;
         }
         None => {
             let wanted = LevelReadOptions { most: Some(DEFAULT_QUERY_LIMIT), ..wanted };
-            if read_lanes_if_cheap(context, source, look, wanted)? {
-                found.records = read_path_records(context, source, look, wanted)?;
+            if read_lanes_if_cheap(context, source, snapshot, wanted)? {
+                found.records = read_path_records(context, source, snapshot, wanted)?;
             }
         }
     }
@@ -94,20 +94,22 @@ pub fn read_lanes_in_force(
 fn read_lanes_if_cheap(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     wanted: LevelReadOptions,
 ) -> Result<bool, Failure> {
-    let price = context.read_levels(source, look, LevelReadOptions { most: Some(0), ..wanted })?;
+    let price = context.read_levels(source, snapshot, LevelReadOptions { most: Some(0), ..wanted })?;
     if !matches!(price, LevelReadOutcome::TooMany(count) if count <= DEFAULT_QUERY_LIMIT) {
         return Ok(true);
     }
-    let LaneReadOutcome::TooMany(count) = context.read_lanes(source, look, Some(DEFAULT_QUERY_LIMIT))? else {
+    let LaneReadOutcome::TooMany(count) = context.read_lanes(source, snapshot, Some(DEFAULT_QUERY_LIMIT))?
+    else {
         return Ok(true);
     };
-    look.observation.notes.add("FN-705", NotePlace::file(look.source.clone()), || {
+    snapshot.observation.notes.add("FN-705", NotePlace::file(snapshot.source.clone()), || {
         format!(
-            "lanes are not known: it would take {count} questions for the tables of lanes; 'sampled' asks them where it \
-             is given by name, and finds packets that are dropped for want of a lane"
+            "the lanes are unknown: reading the lane tables takes {} requests; give 'sampled' by name to send \
+             them, which also finds packets that are dropped because they have no lane",
+            digits_in_groups(count)
         )
     });
     Ok(false)
@@ -117,21 +119,24 @@ fn read_lanes_if_cheap(
 fn read_path_records(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     wanted: LevelReadOptions,
 ) -> Result<Option<PathLevels>, Failure> {
-    let why = match context.read_levels(source, look, wanted)? {
+    let why = match context.read_levels(source, snapshot, wanted)? {
         LevelReadOutcome::Read(read) => return Ok(Some(read)),
         // Files answer no queries, which needs no note.
         LevelReadOutcome::NotLive if wanted.most.is_some() => return Ok(None),
         LevelReadOutcome::NotLive => "the source is not live".to_owned(),
         LevelReadOutcome::NoManager => "no subnet manager answers".to_owned(),
-        LevelReadOutcome::Silent => "the subnet manager gives none".to_owned(),
+        LevelReadOutcome::Silent => "the subnet manager returns none".to_owned(),
         LevelReadOutcome::TooMany(count) => {
-            format!("it would take {count} questions; 'sampled' asks them where it is given by name")
+            format!("they take {} queries; give 'sampled' by name to send them", digits_in_groups(count))
         }
     };
-    let place = NotePlace::file(look.source.clone());
-    look.observation.notes.add("FN-704", place, || format!("lanes are not known by path records: {why}"));
+    let place = NotePlace::file(snapshot.source.clone());
+    snapshot
+        .observation
+        .notes
+        .add("FN-704", place, || format!("the lanes are not known from path records: {why}"));
     Ok(None)
 }

@@ -20,23 +20,23 @@ pub fn run(
     let chosen = rows.fields.is_some() || rows.sort.is_some() || rows.top.is_some();
     if chosen || context.output.json || !context.globals.filter.is_empty() {
         return Err(Failure::usage(
-            "FD-7311: Prometheus is given every counter of every port; leave out --fields, --sort, --top, --filter and \
+            "FD-7311: --format prometheus prints every counter of every port; leave out --fields, --sort, --top, --filter and \
              --json",
         ));
     }
-    let (mut look, rates) = match interval {
+    let (mut snapshot, rates) = match interval {
         None => (context.read_snapshot(ReadOptions { counters: true, ..ReadOptions::default() })?, None),
         Some(interval) => read_two_sweeps(context, interval)?,
     };
-    for notes in [unplaced_counters(&look), fresh_counters(&look)] {
-        look.observation.notes.extend(notes);
+    for notes in [unplaced_counters(&snapshot), fresh_counters(&snapshot)] {
+        snapshot.observation.notes.extend(notes);
     }
-    let mut text = write(look.fabric(), &look.names, &look.observation.counters);
+    let mut text = write(snapshot.fabric(), &snapshot.names, &snapshot.observation.counters);
     if let Some(rates) = rates {
-        text += &write_gauges(look.fabric(), &look.names, &gauges(&rates));
+        text += &write_gauges(snapshot.fabric(), &snapshot.names, &gauges(&rates));
     }
     context.output.out.write_all(text.as_bytes())?;
-    Ok(context.conclude(&look))
+    Ok(context.conclude(&snapshot))
 }
 
 /// Reads two sweeps; the counters are those of the second.
@@ -45,14 +45,14 @@ fn read_two_sweeps(
     interval: Duration,
 ) -> Result<(Snapshot, Option<Rates>), Failure> {
     let mut source = context.open_source(context.named_source()?)?;
-    let mut look = context.read_snapshot_through(source.as_mut(), ReadOptions::default())?;
-    source.rewind(&mut look.observation, interval)?;
-    let before = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
-    let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
-    let fabric = look.fabric();
-    let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
-    look.observation.counters = after.samples;
-    Ok((look, Some(rates)))
+    let mut snapshot = context.read_snapshot_through(source.as_mut(), ReadOptions::default())?;
+    source.rewind(&mut snapshot.observation, interval)?;
+    let before = sweep(context, source.as_mut(), &mut snapshot, Duration::ZERO)?;
+    let after = sweep(context, source.as_mut(), &mut snapshot, before.began + interval)?;
+    let fabric = snapshot.fabric();
+    let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &snapshot.observation.ticks);
+    snapshot.observation.counters = after.samples;
+    Ok((snapshot, Some(rates)))
 }
 
 fn gauges(rates: &Rates) -> Vec<Gauge> {
@@ -61,9 +61,9 @@ fn gauges(rates: &Rates) -> Vec<Gauge> {
         Gauge { name, help, values }
     };
     vec![
-        gauge("transmit_data_bytes_per_second", "bytes sent a second", PortRates::bandwidth),
-        gauge("receive_data_bytes_per_second", "bytes received a second", PortRates::receive_bandwidth),
-        gauge("transmit_wait_ticks_per_second", "ticks of waiting a second", PortRates::congestion),
+        gauge("transmit_data_bytes_per_second", "bytes sent per second", PortRates::bandwidth),
+        gauge("receive_data_bytes_per_second", "bytes received per second", PortRates::receive_bandwidth),
+        gauge("transmit_wait_ticks_per_second", "ticks of waiting per second", PortRates::congestion),
         gauge(
             "transmit_wait_ratio",
             "share of the time in which packets waited and nothing was sent",
@@ -75,6 +75,6 @@ fn gauges(rates: &Rates) -> Vec<Gauge> {
 
 pub fn row_rates_failure() -> Failure {
     Failure::usage(
-        "FD-7312: rows are raw counters; --interval goes with --format prometheus, and 'hotspots' judges rates",
+        "FD-7312: rows are raw counters; --interval needs --format prometheus, and 'hotspots' judges rates",
     )
 }

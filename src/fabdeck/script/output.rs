@@ -17,13 +17,13 @@ const NOTES_SHOWN: usize = 10;
 /// Messages are not wrapped at less than this width.
 pub const MIN_COLUMNS: usize = 24;
 
-/// What the process knows of its terminal.
+/// Properties of the terminal of this process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TerminalInfo {
     pub stdin: bool,
     pub stdout: bool,
     pub stderr: bool,
-    /// Whether the environment asks for no colours (`NO_COLOR`, or a terminal without them).
+    /// Whether the environment disables colours (`NO_COLOR`, or a terminal without them).
     pub no_color: bool,
     /// Width in columns; `None` if unknown.
     pub columns: Option<usize>,
@@ -86,7 +86,7 @@ impl<'a> Output<'a> {
         }
         if !missed.is_empty() {
             let them = missed.join(", ");
-            self.print_message(&format!("no room for {them}: a wider terminal, a pipe and --json have them"));
+            self.print_message(&format!("no room for {them}; use a wider terminal, a pipe or --json"));
         }
         write_table(self.out, self.paint, page, listing, &selection)
     }

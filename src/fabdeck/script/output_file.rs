@@ -33,15 +33,14 @@ pub fn refuse_existing(path: &Path) -> Result<(), Failure> {
     if is_stdout(path) || !taken {
         return Ok(());
     }
-    let what =
-        format!("FD-7922: {} is there already, and was left as it is; name another file", path.display());
+    let what = format!("FD-7922: {} exists already and was not changed; name another file", path.display());
     Err(Failure::new(Exit::Failed, what))
 }
 
 /// Does the same, unless `--force` permits to overwrite.
 pub fn refuse_unless_forced(path: &Path, force: bool) -> Result<(), Failure> {
     let forced = |failure: Failure| Failure {
-        message: failure.message.map(|what| format!("{what}, or write over it with --force")),
+        message: failure.message.map(|what| format!("{what}, or overwrite it with --force")),
         ..failure
     };
     if force { Ok(()) } else { refuse_existing(path).map_err(forced) }
@@ -55,13 +54,13 @@ pub fn write_with<R>(
 ) -> Result<R, Failure> {
     refuse_unless_forced(path, force)?;
     let failed = |error: io::Error| Failure::writing(&path.display().to_string(), &error);
-    let known = std::fs::metadata(path);
-    if known.as_ref().is_ok_and(|known| !known.is_file()) {
+    let metadata = std::fs::metadata(path);
+    if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
         return write(File::options().write(true).open(path).map_err(failed)?);
     }
-    let real = if known.is_ok() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let real = if metadata.is_ok() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
     let (beside, file) = create_temporary(&real).map_err(failed)?;
-    let rights = known.map_or(Ok(()), |known| file.set_permissions(known.permissions()));
+    let rights = metadata.map_or(Ok(()), |metadata| file.set_permissions(metadata.permissions()));
     let written = rights.map_err(failed).and_then(|()| write(file)).and_then(|made| {
         std::fs::rename(&beside, &real).map_err(failed)?;
         Ok(made)
@@ -75,12 +74,12 @@ pub fn write_with<R>(
 fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match std::fs::metadata(path) {
         // A device or a named pipe is written to, not replaced.
-        Ok(known) if !known.is_file() => {
+        Ok(metadata) if !metadata.is_file() => {
             let mut file = std::fs::OpenOptions::new().write(true).open(path)?;
             file.write_all(bytes)
         }
         // A symbolic link stays, and the file keeps its permissions.
-        Ok(known) => replace(&path.canonicalize()?, bytes, Some(known.permissions())),
+        Ok(metadata) => replace(&path.canonicalize()?, bytes, Some(metadata.permissions())),
         Err(_) => replace(path, bytes, None),
     }
 }

@@ -11,7 +11,7 @@ pub const DEFAULT_SOURCE: &str = "sim:demo";
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("fabdeck")?;
     let source = context.open_source(context.source().unwrap_or(DEFAULT_SOURCE))?;
-    let look = context.read_snapshot_from(source, ReadOptions::default())?;
-    write_summary(context, &look)?;
-    Ok(context.conclude(&look))
+    let snapshot = context.read_snapshot_from(source, ReadOptions::default())?;
+    write_summary(context, &snapshot)?;
+    Ok(context.conclude(&snapshot))
 }

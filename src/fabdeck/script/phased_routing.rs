@@ -12,43 +12,48 @@ use fabdeck_fabric::{Faults, Lid};
 use fabdeck_mad::access::{ReadOptions, Source};
 use fabdeck_routing::Engine;
 
-/// Adds lane tables to a snapshot, and asks which of its hosts have an agent.
+/// Adds lane tables to a snapshot, and queries which of its hosts have an agent.
 pub fn read_agents(
     context: &mut Context<'_, '_>,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     faults: &Faults,
 ) -> Result<Vec<(Lid, Option<bool>)>, Failure> {
-    let lids = leaving_lids(look, faults).map_err(phase_failure)?;
+    let lids = leaving_lids(snapshot, faults).map_err(phase_failure)?;
     let mut source = context.open_source(context.named_source()?)?;
     let source: &mut dyn Source = source.as_mut();
-    // Asking for agents needs the subnet manager, which this reading finds.
+    // The query for agents needs the subnet manager, which this reading finds.
     context.read_snapshot_through(source, ReadOptions::default())?;
-    context.read_lanes(source, look, None)?;
-    let told = source.find_agents(&lids)?;
-    Ok(lids.into_iter().zip(told).collect())
+    context.read_lanes(source, snapshot, None)?;
+    let states = source.find_agents(&lids)?;
+    Ok(lids.into_iter().zip(states).collect())
 }
 
 /// Routes with an engine and keeps one half of the LIDs.
 pub fn route_in_phases(
     context: &mut Context<'_, '_>,
-    (look, faults): (&Snapshot, &Faults),
+    (snapshot, faults): (&Snapshot, &Faults),
     engine: &'static Engine,
     (half, agents): (LidHalf, &[(Lid, Option<bool>)]),
     (asked, in_force): (ProposalOptions<'_>, &LanesInForce),
 ) -> Result<RoutedPlan, Failure> {
-    let tables = &look.observation.tables;
+    let tables = &snapshot.observation.tables;
     let begun = std::time::Instant::now();
     let outcome = context.run_with_progress(engine.id, |pulse| {
-        let proposal = propose(look, tables, faults, engine, asked, pulse)?;
-        settle_proposal(look, faults, proposal, asked.sent, pulse)
+        let proposal = propose(snapshot, tables, faults, engine, asked, pulse)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, pulse)
     });
     let proposal = outcome?;
     let made = provenance(context);
     let sent = in_force.sent();
     let half = (half, agents);
-    let (plan, proposal) =
-        plan_half((look, faults), (engine.id, &proposal), half, (sent, made), &fabdeck_routing::NoProgress)
-            .map_err(phase_failure)?;
+    let (plan, proposal) = plan_half(
+        (snapshot, faults),
+        (engine.id, &proposal),
+        half,
+        (sent, made),
+        &fabdeck_routing::NoProgress,
+    )
+    .map_err(phase_failure)?;
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, Ok(&proposal), seconds);
     Ok(RoutedPlan { plan, proposal, row })

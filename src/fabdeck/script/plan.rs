@@ -44,7 +44,7 @@ pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let read = opened.take(MAX_PLAN_BYTES + 1).read_to_string(&mut text);
     read.map_err(|error| bad(error.to_string()))?;
     if text.len() as u64 > MAX_PLAN_BYTES {
-        return Err(bad(format!("it has more than {} MiB, and no plan is that long", MAX_PLAN_BYTES >> 20)));
+        return Err(bad(format!("it has more than {} MiB, the limit of a plan", MAX_PLAN_BYTES >> 20)));
     }
     let plan = Plan::read(&text);
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
@@ -71,14 +71,14 @@ pub fn plan_has_lanes(plan: &Plan) -> bool {
 /// Changes tables and routes of a snapshot to those after the plan; refuses a stale plan.
 pub fn apply_to_snapshot(
     context: &mut Context<'_, '_>,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     plan: &Plan,
 ) -> Result<(), Failure> {
-    assume_tables(look, plan)?;
-    refuse_stale(context, look, plan)?;
-    let after = plan.tables_after(look.fabric(), &look.observation.tables);
-    look.routes = Some(plan.routes(look.fabric(), &after));
-    look.observation.tables = after;
+    assume_tables(snapshot, plan)?;
+    refuse_stale(context, snapshot, plan)?;
+    let after = plan.tables_after(snapshot.fabric(), &snapshot.observation.tables);
+    snapshot.routes = Some(plan.routes(snapshot.fabric(), &after));
+    snapshot.observation.tables = after;
     Ok(())
 }
 
@@ -96,12 +96,12 @@ fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
 }
 
 fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let number = |value: &serde_json::Value| value.as_u64().map_or_else(|| "?".to_owned(), digits_in_groups);
     let assumed = plan.assumed.as_ref().map(|engine| {
         (
             "assumed",
-            format!("the tables before it are those of {engine}; it can be applied to a simulator only"),
+            format!("the tables in force are those of {engine}; the plan can be applied to a simulator only"),
         )
     });
     let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
@@ -115,7 +115,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         Some(NO_TABLES) => format!("not known: {NO_TABLES}"),
         _ => number(&plan.impact["moved_pairs"]),
     };
-    let told = vec![
+    let rows = vec![
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
         ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
@@ -130,13 +130,13 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     ];
     let found = finding_lines(&plan.findings);
     let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
-    let told = told
+    let rows = rows
         .into_iter()
         .chain(cut_off)
         .chain(job_lines(plan))
         .chain(migration_lines(plan))
         .chain(phase_lines(plan));
-    assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
+    assumed.into_iter().chain(rows).chain(plan.transition.lines()).chain(found).collect()
 }
 
 /// The jobs for which the plan was made, and their gain.
@@ -147,19 +147,18 @@ fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let words = |figures: &JobFigures| job_figures_words(figures);
     let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
     vec![
-        ("for jobs", format!("{} that ran when it was made", count_words(count, "job", "jobs"))),
+        ("for jobs", format!("{} that ran when the plan was made", count_words(count, "job", "jobs"))),
         ("jobs then", now),
         ("  after", words(&then)),
     ]
 }
 
 /// Refuses a plan for another fabric or another state of it.
-fn refuse_stale(context: &mut Context<'_, '_>, look: &Snapshot, plan: &Plan) -> Result<PlanFit, Failure> {
-    let fit = check_plan_fit(look, plan);
+fn refuse_stale(context: &mut Context<'_, '_>, snapshot: &Snapshot, plan: &Plan) -> Result<PlanFit, Failure> {
+    let fit = check_plan_fit(snapshot, plan);
     let Some(stale) = fit.stale() else { return Ok(fit) };
-    context.conclude(look);
-    let what =
-        format!("FD-7932: the plan is stale: {}; make it again for the fabric as it is", stale.words());
+    context.conclude(snapshot);
+    let what = format!("FD-7932: the plan is stale: {}; make it again for the current fabric", stale.words());
     Err(Failure::new(Exit::Stale, what))
 }
 
@@ -175,10 +174,10 @@ pub fn print_warnings(context: &mut Context<'_, '_>, plan: &Plan) {
 }
 
 /// Assumes the same tables as the plan did.
-fn assume_tables(look: &mut Snapshot, plan: &Plan) -> Result<(), Failure> {
+fn assume_tables(snapshot: &mut Snapshot, plan: &Plan) -> Result<(), Failure> {
     match &plan.assumed {
-        Some(id) if !look.observation.tables.has_forwarding() => {
-            Ok(assume(look, super::whatif::engine_named(id)?)?)
+        Some(id) if !snapshot.observation.tables.has_forwarding() => {
+            Ok(assume(snapshot, super::whatif::engine_named(id)?)?)
         }
         _ => Ok(()),
     }
@@ -188,26 +187,26 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
     let plan = read(file)?;
     let lanes = plan_has_lanes(&plan);
     let mut source = context.open_source(context.named_source()?)?;
-    let mut look = context.read_snapshot_through(
+    let mut snapshot = context.read_snapshot_through(
         source.as_mut(),
         ReadOptions { tables: true, lanes, ..ReadOptions::default() },
     )?;
-    assume_tables(&mut look, &plan)?;
-    let fit = refuse_stale(context, &look, &plan)?;
+    assume_tables(&mut snapshot, &plan)?;
+    let fit = refuse_stale(context, &snapshot, &plan)?;
     let wider = switches && !plan.scope.switches;
     let in_force = match wider && fit == PlanFit::AsMade {
         true => lanes_in_force::read_lanes_in_force(
             context,
             source.as_mut(),
-            &mut look,
+            &mut snapshot,
             (planned_lane_choice(&plan), true),
         )?,
         false => LanesInForce::of_choice(None),
     };
-    let judged = judge_plan(&look, &plan, &fit, (switches, in_force.sent()))?;
-    let failed = excluded_elements(&look, &plan);
+    let judged = judge_plan(&snapshot, &plan, &fit, (switches, in_force.sent()))?;
+    let failed = excluded_elements(&snapshot, &plan);
     if context.output.json {
-        let mut object = context.object("plan-check", &look)?;
+        let mut object = context.object("plan-check", &snapshot)?;
         object.field("stale", &false)?;
         object.field("applied", &(fit == PlanFit::Applied))?;
         object.field("failed", &failed)?;
@@ -220,9 +219,9 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         object.end()?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
-        pairs.extend(super::check::premises(&look));
+        pairs.extend(super::check::premises(&snapshot));
         pairs.extend(failed.iter().map(|failed| {
-            let there = if failed.found { "there still, and left alone" } else { "gone" };
+            let there = if failed.found { "still present, and not used" } else { "gone" };
             ("failed", format!("{}: {there}", failed.element))
         }));
         pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
@@ -233,11 +232,11 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         pairs.extend(finding_lines(&judged.findings));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
-    let concluded = context.conclude(&look);
+    let concluded = context.conclude(&snapshot);
     Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// How the plan knew the lanes of the old paths, so that they are determined in the same way.
+/// How the lanes of the old paths were determined for the plan, so that they are determined in the same way again.
 fn planned_lane_choice(plan: &Plan) -> Option<LaneChoice> {
     match plan.transition.old_lanes.as_str() {
         "one" => Some(LaneChoice::One),
@@ -259,7 +258,7 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
     let summary = plan.lanes.summary();
     match unmet {
         _ if plan.lanes.count == 1 => summary,
-        None => format!("{summary}; no switch tells what it does with levels"),
+        None => format!("{summary}; no switch reports its SL2VL tables"),
         Some(unmet) => {
             let switches = count_words(unmet.len(), "switch does not put", "switches do not put");
             format!("{summary}; {switches} each level on the lane of its number")
@@ -270,13 +269,14 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
     let lanes = plan_has_lanes(&plan);
-    let mut look = context.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
-    assume_tables(&mut look, &plan)?;
-    let ahead = remaining_difference(&look, &plan);
-    let fit = check_plan_fit(&look, &plan);
+    let mut snapshot =
+        context.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+    assume_tables(&mut snapshot, &plan)?;
+    let ahead = remaining_difference(&snapshot, &plan);
+    let fit = check_plan_fit(&snapshot, &plan);
     let stale = fit.stale();
     if context.output.json {
-        let mut object = context.object("plan-diff", &look)?;
+        let mut object = context.object("plan-diff", &snapshot)?;
         object.field("stale", &stale.map(StalePlan::words))?;
         object.field("applied", &(fit == PlanFit::Applied))?;
         object.field("drift", &stale.map(|stale| &stale.drift))?;
@@ -285,13 +285,13 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     } else {
         let mut pairs = vec![("stale", fit.words())];
         let switches = count_words(ahead.switches.len(), "switch", "switches");
-        pairs.push(("tables", format!("{switches} to write, for what the plan leads to")));
+        pairs.push(("tables", format!("{switches} to write, to reach the plan")));
         pairs.extend(example_lines(&ahead.switches));
         pairs.push(("lanes", lanes_line(&plan, ahead.lanes.as_deref())));
         pairs.extend(example_lines(ahead.lanes.as_deref().unwrap_or_default()));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
-    let concluded = context.conclude(&look);
+    let concluded = context.conclude(&snapshot);
     let differs = !ahead.switches.is_empty() || ahead.lanes.is_some_and(|lanes| !lanes.is_empty());
     Ok(match stale {
         Some(_) => Exit::Stale,

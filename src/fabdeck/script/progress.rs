@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_loses_its_last_parts_where_its_terminal_is_narrow() {
+    fn a_line_loses_its_last_parts_on_a_narrow_terminal() {
         let line = "change 3f2a91bc applied, not confirmed; 9m 58s left, until 14:12:03 UTC; Ctrl-C leaves it waiting";
         assert_eq!(fit_line(line, 120), line);
         assert_eq!(
@@ -167,18 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_says_how_far_it_is_once_it_takes_time_and_the_line_goes_away() {
+    fn a_slow_engine_shows_a_line_of_progress_that_is_cleared() {
         let mut err = Vec::new();
         let done = run_with_progress(&mut err, ("nue", None), |pulse| {
             pulse.report(3, 4);
             std::thread::sleep(FIRST_DELAY + 3 * UPDATE_INTERVAL);
             7
         });
-        let said = String::from_utf8(err).unwrap();
-        assert!(done == 7 && said.contains("nue: 75 %, Ctrl-C ends it"), "{said:?}");
-        assert!(said.ends_with("\r\x1b[K") && !said.contains('\n'), "{said:?}");
+        let output = String::from_utf8(err).unwrap();
+        assert!(done == 7 && output.contains("nue: 75 %, Ctrl-C ends it"), "{output:?}");
+        assert!(output.ends_with("\r\x1b[K") && !output.contains('\n'), "{output:?}");
         let mut err = Vec::new();
         assert_eq!(run_with_progress(&mut err, ("nue", None), |_| 7), 7);
-        assert!(err.is_empty(), "what is quick needs no line");
+        assert!(err.is_empty(), "a quick engine shows no line");
     }
 }

@@ -36,8 +36,8 @@ struct UnansweredObject<'a> {
 }
 
 impl<'a> UnansweredObject<'a> {
-    fn new(look: &Snapshot, silence: &'a MissingAnswer) -> Self {
-        let name = |guid| look.fabric().node_by_guid(guid).map(|node| look.name(node).to_owned());
+    fn new(snapshot: &Snapshot, silence: &'a MissingAnswer) -> Self {
+        let name = |guid| snapshot.fabric().node_by_guid(guid).map(|node| snapshot.name(node).to_owned());
         Self {
             route: route_text(&silence.route),
             asked: &silence.asked,
@@ -52,9 +52,9 @@ impl<'a> UnansweredObject<'a> {
 }
 
 /// Adds the phases and the unanswered requests of a live reading to an object; both lists are empty for files.
-pub fn write_read_statistics(object: &mut Object<'_>, look: &Snapshot, times: bool) -> io::Result<()> {
+pub fn write_read_statistics(object: &mut Object<'_>, snapshot: &Snapshot, times: bool) -> io::Result<()> {
     let none = ReadingReport::default();
-    let reading = look.observation.reading.as_ref().unwrap_or(&none);
+    let reading = snapshot.observation.reading.as_ref().unwrap_or(&none);
     let phase = |phase: &ReadingPhase| PhaseObject {
         phase: phase.name,
         sent: phase.sent,
@@ -68,41 +68,41 @@ pub fn write_read_statistics(object: &mut Object<'_>, look: &Snapshot, times: bo
     };
     object.field("virtual_time", &reading.virtual_time)?;
     object.list("reading", reading.phases.iter().map(phase))?;
-    object.list("silence", reading.silent.iter().map(|silence| UnansweredObject::new(look, silence)))
+    object.list("silence", reading.silent.iter().map(|silence| UnansweredObject::new(snapshot, silence)))
 }
 
 /// Lines of `-v`: one for each phase, and one for each unanswered request.
-pub fn lines(look: &Snapshot) -> Vec<String> {
-    let Some(reading) = &look.observation.reading else { return Vec::new() };
+pub fn lines(snapshot: &Snapshot) -> Vec<String> {
+    let Some(reading) = &snapshot.observation.reading else { return Vec::new() };
     let mut lines = vec![format!("read from {}", reading.from)];
     lines.extend(reading.phases.iter().map(|phase| phase_line(phase, reading.virtual_time)));
     let sent: u64 = reading.phases.iter().map(|phase| phase.sent).sum();
     lines.push(format!(
-        "{} sent in all, {} of them could write",
+        "{} sent in total, {} of them able to write",
         count_words(sent as usize, "MAD", "MADs"),
         digits_in_groups(reading.writes)
     ));
     if reading.sets + reading.reports_answered > 0 {
         lines.push(format!(
-            "traps: {} of InformInfo to the subnet manager and {} beside these",
+            "traps: {} of InformInfo to the subnet manager and {}, not counted above",
             count_words(reading.sets as usize, "Set", "Sets"),
             count_words(reading.reports_answered as usize, "answer to a report", "answers to reports"),
         ));
     }
-    lines.extend(unanswered_lines(look, &reading.silent));
+    lines.extend(unanswered_lines(snapshot, &reading.silent));
     lines
 }
 
 /// One line for each node and kind of request; numbers of the same kind share it (`PortInfo 7, 11, 13`).
-fn unanswered_lines(look: &Snapshot, silent: &[MissingAnswer]) -> Vec<String> {
+fn unanswered_lines(snapshot: &Snapshot, silent: &[MissingAnswer]) -> Vec<String> {
     let mut groups: Vec<(String, String, Vec<&str>)> = Vec::new();
     for silence in silent {
         let (what, number) = match silence.asked.rsplit_once(' ') {
             Some((what, number)) if number.bytes().all(|b| b.is_ascii_digit()) => (what, Some(number)),
             _ => (silence.asked.as_str(), None),
         };
-        let (head, tail) = unanswered_text(look, silence, what);
-        match groups.last_mut().filter(|(known, end, _)| *known == head && *end == tail) {
+        let (head, tail) = unanswered_text(snapshot, silence, what);
+        match groups.last_mut().filter(|(group, end, _)| *group == head && *end == tail) {
             Some((_, _, numbers)) => numbers.extend(number),
             None => groups.push((head, tail, number.into_iter().collect())),
         }
@@ -126,7 +126,7 @@ fn phase_line(phase: &ReadingPhase, simulated: bool) -> String {
     );
     for (count, what) in [
         (phase.repeated, "sent again"),
-        (phase.unanswered, "given up"),
+        (phase.unanswered, "without an answer"),
         (phase.refused, "refused"),
         (phase.strangers, "stray"),
     ] {
@@ -138,8 +138,8 @@ fn phase_line(phase: &ReadingPhase, simulated: bool) -> String {
 }
 
 /// The words before and after the numbers of a line.
-fn unanswered_text(look: &Snapshot, silence: &MissingAnswer, what: &str) -> (String, String) {
-    let object = UnansweredObject::new(look, silence);
+fn unanswered_text(snapshot: &Snapshot, silence: &MissingAnswer, what: &str) -> (String, String) {
+    let object = UnansweredObject::new(snapshot, silence);
     let verb = if silence.refusal.is_some() { "refused" } else { "no answer" };
     let who = match (&object.node, &object.guid, &object.peer, object.peer_port) {
         (Some(name), Some(guid), ..) if name == guid => format!(" by {guid}"),

@@ -29,10 +29,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let name = context.named_source()?.to_owned();
     let mut source = context.open_source(&name)?;
     let wanted = ReadOptions { tables: true, multicast: true, lanes: true, ..ReadOptions::default() };
-    let look = context.read_snapshot_through(source.as_mut(), wanted)?;
-    let Some(reading) = &look.observation.reading else {
+    let snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
+    let Some(reading) = &snapshot.observation.reading else {
         return Err(Failure::usage(format!(
-            "FD-7964: {name} is not live, so there is nothing to record; `convert` writes what is known of it"
+            "FD-7964: {name} is not live, so there is nothing to record; use `convert` to write its state"
         )));
     };
     let simulated = reading.virtual_time;
@@ -45,7 +45,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         interval,
         until: args.time,
         clock: RecordingClock { simulated, start: start_time(simulated), first: None },
-        look,
+        snapshot,
         sweeps: 0,
         notes: args.notes.then(start_reading),
         hearing: None,
@@ -70,32 +70,32 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         // The recording gets a proper end whatever happened to the source.
         other => other,
     };
-    source.end_watch(&mut run.look.observation);
+    source.end_watch(&mut run.snapshot.observation);
     let last = run.clock.last(run.interval, run.sweeps);
-    let (kept, files) = reel.end(last).map_err(|error| unwritten_failure(&error))?;
-    report(context, &run.look, &files, kept)?;
+    let (recorded, files) = reel.end(last).map_err(|error| unwritten_failure(&error))?;
+    report(context, &run.snapshot, &files, recorded)?;
     match ended {
         Err(RecordingStop::Source(error)) => Err(error.into()),
-        _ => Ok(context.conclude(&run.look)),
+        _ => Ok(context.conclude(&run.snapshot)),
     }
 }
 
 /// Refuses options that make no sense in a simulator whose time passes as fast as it is read.
 fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
     let what = match () {
-        () if args.time.is_none() => "say how much of it with --for, as in --for 10m",
-        () if args.notes => "leave out --notes: they would have no time of their own",
+        () if args.time.is_none() => "give a duration with --for, as in --for 10m",
+        () if args.notes => "leave out --notes, because notes would have no time of their own",
         () => return Ok(()),
     };
-    Err(Failure::usage(format!("FD-7961: in this simulator time passes as fast as it is asked for; {what}")))
+    Err(Failure::usage(format!("FD-7961: time passes without waiting in this simulator; {what}")))
 }
 
 /// Explains why an hour of recording is ready at once, with times in the future.
 fn report_simulated_time(context: &mut Context<'_, '_>) {
     if !context.output.json {
         context.output.print_message(
-            "time in this simulator is simulated: it passes as fast as sweeps can be read, and what is recorded has its \
-             times, not those of the clock",
+            "the time of this simulator is simulated: it passes as fast as sweeps can be read, and the recording has \
+             simulated times, not those of the clock",
         );
     }
 }
@@ -106,16 +106,16 @@ fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Fail
     let keys = context.source_options().mkey_file;
     let what = match () {
         () if is_stdout(&args.output) && rolls => {
-            "FD-7963: stdout is one stream; --rotate-size and --rotate-every are for files"
+            "FD-7963: stdout is one stream; --rotate-size and --rotate-every need files"
         }
         () if is_stdout(&args.output) && context.output.json => {
-            "FD-7501: --json and '-o -' both want stdout; leave one out"
+            "FD-7501: --json and '-o -' both write to stdout; leave one out"
         }
         () if args.keep.is_some() && !rolls => {
-            "FD-7966: --keep is for --rotate-size and --rotate-every: without them there is one file"
+            "FD-7966: --keep needs --rotate-size or --rotate-every: without them there is one file"
         }
         () if args.notes && keys.is_some_and(|file| is_stdout(&file)) => {
-            "FD-7965: --notes and '--mkey-file -' both want stdin; write the keys to a file"
+            "FD-7965: --notes and '--mkey-file -' both read stdin; write the keys to a file"
         }
         () if !rolls => return refuse_existing(&args.output),
         () => return Ok(()),
@@ -138,7 +138,9 @@ fn open_output<'o>(
     }
     let Some(series) = FileSeries::new(&args.output) else {
         let file = args.output.display();
-        return Err(Failure::usage(format!("FD-7966: '{file}' is no name that numbers could be put into")));
+        return Err(Failure::usage(format!(
+            "FD-7966: '{file}' has no file name for numbers; give another one with -o"
+        )));
     };
     let rolling = RollingFiles { series, rotation, keep: args.keep.map(|keep| keep as usize) };
     let reel =
@@ -148,8 +150,8 @@ fn open_output<'o>(
         Failure::new(
             Exit::Refused,
             format!(
-                "FD-7971: another recording writes {rival}, and both would count and remove the files of that name; name \
-                 another with -o"
+                "FD-7971: another recording writes {rival}, and both would count and delete the files of that name; give \
+                 another name with -o"
             ),
         ) })
 }
@@ -203,7 +205,7 @@ struct RecordingRun {
     interval: Duration,
     until: Option<Duration>,
     clock: RecordingClock,
-    look: Snapshot,
+    snapshot: Snapshot,
     sweeps: u32,
     notes: Option<Receiver<StdinNote>>,
     hearing: Option<JobThread>,
@@ -220,16 +222,16 @@ impl RecordingRun {
         let stop = context.outside.stop();
         let wish = stop.listen();
         let mut next = Duration::ZERO;
-        let told = self
-            .look
+        let before = self
+            .snapshot
             .observation
             .reading
             .as_ref()
-            .map_or((0, 0), |told| (told.phases.len(), told.silent.len()));
+            .map_or((0, 0), |reading| (reading.phases.len(), reading.silent.len()));
         loop {
             let meter = ProgressMeter::new(context.output.err, context.progress);
-            let mut watch = RecordingWatch { meter, wish, kept: reel.totals() };
-            let swept = source.sweep(&mut self.look.observation, next, &mut watch);
+            let mut watch = RecordingWatch { meter, wish, recorded: reel.totals() };
+            let swept = source.sweep(&mut self.snapshot.observation, next, &mut watch);
             watch.meter.clear();
             let sweep = match swept {
                 Ok(sweep) => sweep,
@@ -238,9 +240,9 @@ impl RecordingRun {
             };
             // Every sweep would add its phases and unanswered requests to a long recording; the sweep itself says
             // what is missing.
-            if let Some(reading) = &mut self.look.observation.reading {
-                reading.phases.truncate(told.0);
-                reading.silent.truncate(told.1);
+            if let Some(reading) = &mut self.snapshot.observation.reading {
+                reading.phases.truncate(before.0);
+                reading.silent.truncate(before.1);
             }
             let time = self.clock.time(&sweep);
             if self.sweeps > 0 {
@@ -265,17 +267,17 @@ impl RecordingRun {
         sweep: &Sweep,
     ) -> Result<(), RecordingStop> {
         if let Some(file) = reel.rotate(time).map_err(RecordingStop::Write)? {
-            context.output.print_message(&format!("{file} begins"));
+            context.output.print_message(&format!("recording to {file}"));
         }
-        let written = reel.recorder().record_sweep(time, &self.look.observation, sweep);
+        let written = reel.recorder().record_sweep(time, &self.snapshot.observation, sweep);
         written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
         match reel.remove_oldest() {
             Ok(gone) => gone.iter().for_each(|path| {
-                context.output.print_message(&format!("{} is removed: --keep", path.display()));
+                context.output.print_message(&format!("{} is deleted (--keep)", path.display()));
             }),
-            // The recording goes on; the message explains the full disk.
+            // The recording continues; the message explains the full disk.
             Err(error) => {
-                context.output.print_message(&format!("FD-7968: an old file cannot be removed: {error}"))
+                context.output.print_message(&format!("FD-7968: an old file cannot be deleted: {error}"))
             }
         }
         Ok(())
@@ -284,9 +286,9 @@ impl RecordingRun {
     /// Adds the current list of jobs to the snapshot.
     fn record_jobs(&mut self, context: &mut Context<'_, '_>, time: i64) {
         let Some(hearing) = &mut self.hearing else { return };
-        let (jobs, said) = hearing.take_latest(self.clock.simulated.then_some(time));
-        self.look.observation.jobs = jobs;
-        said.iter().for_each(|words| context.output.print_message(words));
+        let (jobs, messages) = hearing.take_latest(self.clock.simulated.then_some(time));
+        self.snapshot.observation.jobs = jobs;
+        messages.iter().for_each(|words| context.output.print_message(words));
     }
 
     /// Adds the notes that arrived on stdin.
@@ -302,7 +304,7 @@ impl RecordingRun {
                     written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
                 }
                 StdinNote::TooLong => context.output.print_message(
-                    "FD-7967: a note takes more than 64 KiB, and was left out; the recording goes on",
+                    "FD-7967: a note has more than 64 KiB and was left out; the recording continues",
                 ),
             }
         }
@@ -318,13 +320,19 @@ fn write_failure(reel: &RecordingOutput<'_>, error: RecordError) -> FileWriteErr
 struct RecordingWatch<'w> {
     meter: ProgressMeter<'w>,
     wish: &'w AtomicBool,
-    kept: RecordedPart,
+    recorded: RecordedPart,
 }
 
 impl ReadObserver for RecordingWatch<'_> {
     fn report_progress(&mut self, _: ReadProgress) {
-        let RecordedPart { sweeps, bytes, .. } = self.kept;
-        self.meter.show_line(|| format!("recorded {sweeps} sweeps, {} kB", bytes / 1000));
+        let RecordedPart { sweeps, bytes, .. } = self.recorded;
+        self.meter.show_line(|| {
+            format!(
+                "recorded {}, {} kB",
+                count_words(sweeps as usize, "sweep", "sweeps"),
+                digits_in_groups(bytes / 1000)
+            )
+        });
     }
 
     fn is_cancelled(&self) -> bool {
@@ -334,15 +342,15 @@ impl ReadObserver for RecordingWatch<'_> {
 
 fn unwritten_failure(FileWriteError { file, error }: &FileWriteError) -> Failure {
     if error.error.kind() == std::io::ErrorKind::BrokenPipe {
-        // The reader of the pipe has seen enough.
+        // The reader of the pipe needs no more.
         return Failure { exit: Exit::Done, message: None };
     }
-    let kept = count_words(error.kept.sweeps as usize, "sweep", "sweeps");
+    let sweeps = count_words(error.kept.sweeps as usize, "sweep", "sweeps");
     Failure::new(
         Exit::Failed,
         format!(
-            "FD-7962: {file} cannot be written on: {}; {kept} before that are in it ({} bytes) and can be read; check \
-             the room on the disk",
+            "FD-7962: {file} cannot be extended: {}; the recording before that can be read ({sweeps}, {} bytes); check \
+             the free space on the disk",
             error.error,
             digits_in_groups(error.kept.bytes)
         ),
@@ -351,26 +359,26 @@ fn unwritten_failure(FileWriteError { file, error }: &FileWriteError) -> Failure
 
 fn report(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     files: &[String],
-    kept: RecordedPart,
+    recorded: RecordedPart,
 ) -> Result<(), Failure> {
     let file = files.last().map_or("", String::as_str);
     if context.output.json {
         let times = !context.globals.no_times;
-        let mut object = context.object("record", look)?;
+        let mut object = context.object("record", snapshot)?;
         object.field("file", &file)?;
         object.field("files", &files)?;
-        object.field("sweeps", &kept.sweeps)?;
+        object.field("sweeps", &recorded.sweeps)?;
         if times {
-            object.field("bytes", &kept.bytes)?;
-            object.field("from_ms", &kept.from)?;
-            object.field("to_ms", &kept.to)?;
+            object.field("bytes", &recorded.bytes)?;
+            object.field("from_ms", &recorded.from)?;
+            object.field("to_ms", &recorded.to)?;
         }
         return Ok(object.end()?);
     }
     let (sweeps, bytes) =
-        (count_words(kept.sweeps as usize, "sweep", "sweeps"), digits_in_groups(kept.bytes));
+        (count_words(recorded.sweeps as usize, "sweep", "sweeps"), digits_in_groups(recorded.bytes));
     context.output.print_message(&match files {
         [_] if file == "-" => format!("{sweeps} written to stdout, {bytes} bytes"),
         [_] => format!("{sweeps} in {file}, {bytes} bytes; --source {file} shows it"),

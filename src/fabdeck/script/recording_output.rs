@@ -101,8 +101,8 @@ impl<'o> RecordingOutput<'o> {
 
     /// Begins the next file if a sweep of this time belongs there, and returns its name.
     pub fn rotate(&mut self, time: i64) -> Result<Option<&str>, FileWriteError> {
-        let kept = self.recorder.recorded();
-        let Some(rolling) = self.rolling.as_ref().filter(|rolling| rolling.rotation.is_due(&kept, time))
+        let recorded = self.recorder.recorded();
+        let Some(rolling) = self.rolling.as_ref().filter(|rolling| rolling.rotation.is_due(&recorded, time))
         else {
             return Ok(None);
         };
@@ -111,7 +111,7 @@ impl<'o> RecordingOutput<'o> {
         let fresh = Recorder::new(Box::new(file) as Box<dyn Sink + 'o>, self.header.clone());
         let full = std::mem::replace(&mut self.recorder, fresh);
         // A file ends with its last sweep.
-        let ended = full.finish(kept.to.unwrap_or(time));
+        let ended = full.finish(recorded.to.unwrap_or(time));
         let ended = ended.map_err(|error| {
             // The new file is empty, and the error says why.
             let _ = std::fs::remove_file(&path);

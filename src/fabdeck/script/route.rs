@@ -2,7 +2,7 @@
 
 use crate::session::{
     EngineRow, JobFigures, LidHalf, NO_TABLES, PlanCreationError, PlanOrigin, Proposal, ProposalOptions,
-    Snapshot, assume_lids, digits_in_groups, job_figures_in_force, job_figures_words, make_plan, phase_lines,
+    Snapshot, assume_lids, count_words, job_figures_in_force, job_figures_words, make_plan, phase_lines,
     plan_text, propose, report_lines, settle_proposal, supposed_words,
 };
 use fabdeck_change::Plan;
@@ -20,9 +20,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     context.refuse_filter("route")?;
     if args.partitions.is_some() {
         return Err(Failure::usage(
-            "FD-7925: a plan is judged over all pairs, whatever their partitions: it is held against the fabric again \
-             when it is applied, and does not carry who may talk to whom then; leave out --partitions, and ask \
-             `check --partitions` of the tables",
+            "FD-7925: a plan is judged over all pairs, because it has no partitions to check again when it is applied; \
+             leave out --partitions, and use `check --partitions` for the tables",
         ));
     }
     // The check comes before the engine, which may take minutes.
@@ -34,31 +33,31 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         _ => None,
     };
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (mut look, in_force) =
+    let (mut snapshot, in_force) =
         lanes_in_force::read_snapshot(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
-    let has_tables = look.observation.tables.has_forwarding();
+    let has_tables = snapshot.observation.tables.has_forwarding();
     if !has_tables && half.is_some() {
         return Err(Failure::usage(
             "FD-7913: the source has no tables in force, so they cannot change in phases; put a dump of them beside the \
-             topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
+             topology (dump_lfts, opensm-lfts.dump), or assume those of an engine: --assume ENGINE",
         ));
     }
     if !has_tables {
-        assume_lids(&mut look);
+        assume_lids(&mut snapshot);
     }
-    let faults = whatif::read_faults(context, &look, &args.fail)?;
-    let request = whatif::route_request(context, &mut look, &args.route)?;
+    let faults = whatif::read_faults(context, &snapshot, &args.fail)?;
+    let request = whatif::route_request(context, &mut snapshot, &args.route)?;
     let agents = match half {
-        Some(LidHalf::Base) => phased_routing::read_agents(context, &mut look, &faults)?,
+        Some(LidHalf::Base) => phased_routing::read_agents(context, &mut snapshot, &faults)?,
         _ => Vec::new(),
     };
     let asked = ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
-    let before = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
+    let before = job_figures_in_force(&snapshot, &snapshot.observation.tables, &faults, &request.jobs);
     let RoutedPlan { mut plan, proposal, mut row } = match half {
-        None => route_plan(context, &look, &faults, engine, asked)?,
+        None => route_plan(context, &snapshot, &faults, engine, asked)?,
         Some(half) => phased_routing::route_in_phases(
             context,
-            (&look, &faults),
+            (&snapshot, &faults),
             engine,
             (half, &agents),
             (asked, &in_force),
@@ -74,9 +73,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let text = text_of_plan(&plan)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
     output_file::write(&mut context.output, &args.output, text.as_bytes())?;
-    write(context, &look, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
+    write(context, &snapshot, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
     plan::print_warnings(context, &plan);
-    let concluded = context.conclude(&look);
+    let concluded = context.conclude(&snapshot);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
@@ -90,21 +89,21 @@ pub struct RoutedPlan {
 /// Runs an engine and compares its routes with the fabric.
 pub fn route_plan(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     faults: &Faults,
     engine: &'static Engine,
     asked: ProposalOptions<'_>,
 ) -> Result<RoutedPlan, Failure> {
-    let tables = &look.observation.tables;
+    let tables = &snapshot.observation.tables;
     let begun = std::time::Instant::now();
     let outcome = context.run_with_progress(engine.id, |pulse| {
-        let proposal = propose(look, tables, faults, engine, asked, pulse)?;
-        settle_proposal(look, faults, proposal, asked.sent, pulse)
+        let proposal = propose(snapshot, tables, faults, engine, asked, pulse)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, pulse)
     });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
-    let plan = make_plan(look, faults, engine.id, &proposal, asked.sent, provenance(context))
+    let plan = make_plan(snapshot, faults, engine.id, &proposal, asked.sent, provenance(context))
         .map_err(unwritten_failure)?;
     Ok(RoutedPlan { plan, proposal, row })
 }
@@ -133,7 +132,7 @@ pub fn exit_of(error: &PlanCreationError) -> Exit {
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     args: &RoutePlanArgs,
     (plan, before): (&Plan, Option<&JobFigures>),
     proposal: &Proposal,
@@ -144,7 +143,7 @@ fn write(
     }
     let file = args.output.display().to_string();
     if context.output.json {
-        let mut object = context.object("route", look)?;
+        let mut object = context.object("route", snapshot)?;
         object.fields(row)?;
         object.field("jobs_in_force", &before)?;
         object.field("plan", &file)?;
@@ -152,19 +151,21 @@ fn write(
         object.field("findings", &plan.findings)?;
         return Ok(object.end()?);
     }
-    let mut lines = check::premises(look);
+    let mut lines = check::premises(snapshot);
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
     lines.extend(supposed_words([row]).map(|words| ("lanes", words)));
-    let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
-    lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
+    let job_lines = [("jobs now", before), ("  then", row.jobs.as_ref())];
+    lines.extend(
+        job_lines.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))),
+    );
     match has_tables {
         true => {
             lines.push(("changes", change_summary(plan)));
             lines.extend(phase_lines(plan));
             lines.extend(plan.transition.lines());
         }
-        false => lines.push(("changes", format!("{NO_TABLES}, so what the plan changes is not known"))),
+        false => lines.push(("changes", format!("{NO_TABLES}, so the changes of the plan are unknown"))),
     }
     lines.extend(plan.cut_off.words().map(|words| ("cuts off", words)));
     lines.push(("plan", file));
@@ -181,10 +182,14 @@ pub fn change_summary(plan: &Plan) -> String {
     let (blocks, safe) = (plan.writes.len(), plan.transition.short_verdict());
     let lanes = match plan.impact["changed_lanes"].as_u64() {
         Some(0) => "no lane changes".to_owned(),
-        Some(some) => format!("{} paths of a switch to a LID change their lane", digits_in_groups(some)),
-        None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
-        None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
+        Some(some) => {
+            let paths = count_words(some as usize, "path", "paths");
+            format!("the lane of {paths} of a switch to a LID changes")
+        }
+        None if plan.lanes.count == 1 => "changes of lanes are unknown; all paths use one lane".to_owned(),
+        None => format!("changes of lanes are unknown; paths use {} lanes", plan.lanes.count),
     };
-    let [blocks, switches] = [blocks, plan.count_targets().0].map(digits_in_groups);
-    format!("{blocks} blocks on {switches} switches; {lanes}; {safe}")
+    let blocks = count_words(blocks, "block", "blocks");
+    let switches = count_words(plan.count_targets().0, "switch", "switches");
+    format!("{blocks} on {switches}; {lanes}; {safe}")
 }

@@ -9,14 +9,14 @@ use fabdeck_routing::LaneDependence;
 /// Elements that are marked as failed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FailArgs {
-    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME; a name alone means the node, and
-    /// NAME/PORT the cable there
+    /// Mark this element as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME; a name alone means the
+    /// node, and NAME/PORT its cable
     #[arg(long, value_name = "ELEMENT", num_args = 1..)]
     pub fail: Vec<String>,
-    /// Mark so many links between switches as failed, drawn by --seed
+    /// Mark N links between switches as failed, chosen at random by --seed
     #[arg(long, value_name = "N")]
     pub fail_random: Option<usize>,
-    /// Of what is drawn
+    /// Seed of the random choice
     #[arg(long, value_name = "S", default_value_t = 1, requires = "fail_random")]
     pub seed: u64,
 }
@@ -24,43 +24,43 @@ pub struct FailArgs {
 /// What to do with hosts of a list that the fabric does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum MissingHosts {
-    /// The list is refused, and all of them are named
+    /// Refuse the list and name all of them
     #[default]
     Refuse,
-    /// They are left out, and a note names them
+    /// Leave them out, with a note that names them
     Skip,
 }
 
 /// Options of the engines.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RouteArgs {
-    /// The most lanes that routes may use; left out, 8, or fewer where ports have fewer, and 4 where no adapter port says
-    /// how many it has
+    /// Largest number of lanes that routes may use (default: 8, or fewer if ports have fewer; 4 if no adapter port
+    /// reports its number)
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
     pub lanes: Option<u8>,
-    /// GUIDs of the switches to take as roots
+    /// GUIDs of the root switches
     #[arg(long, value_name = "FILE")]
     pub roots: Option<PathBuf>,
-    /// GUIDs of the nodes that compute
+    /// GUIDs of the compute nodes
     #[arg(long, value_name = "FILE")]
     pub compute_nodes: Option<PathBuf>,
-    /// GUIDs of the nodes that serve the others
+    /// GUIDs of the I/O nodes
     #[arg(long, value_name = "FILE")]
     pub io_nodes: Option<PathBuf>,
-    /// The jobs that run, for engines that balance for them: a host and its job on each line, or what squeue prints
+    /// List of running jobs, for engines that balance jobs: a host and its job on each line, or the output of squeue
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
-    /// What the lane of a path may depend on, of engines that have a choice
+    /// What the lane of a path may depend on, for engines that have a choice
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub lanes_by: LanesByChoice,
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
-    /// What is known of the lanes of the paths in force, which decide whether the change is safe while traffic flows;
-    /// left out, `route` asks as `check` does, and `whatif` nobody
+    /// How the lanes of the paths in force are determined; they decide whether the change is safe under traffic. By
+    /// default `route` sends the queries of `check`, and `whatif` sends none
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
 }
@@ -69,13 +69,13 @@ pub struct RouteArgs {
 pub struct WhatifArgs {
     #[command(flatten)]
     pub fail: FailArgs,
-    /// How many random links to hold the loss against; usually as many as the marks take down
+    /// Number of random links to compare the loss with (default: as many as the marks take down)
     #[arg(long, value_name = "N")]
     pub expect: Option<usize>,
-    /// Only these engines, with commas between; all when it is left out
+    /// Only these engines, separated by commas (default: all)
     #[arg(long, value_name = "E,...", value_delimiter = ',')]
     pub engine: Vec<String>,
-    /// Refused: what is counted here are the paths of all pairs; `check` takes partitions
+    /// Refused: `whatif` counts the paths of all pairs; `check` takes partitions
     #[arg(long, value_name = "FILE", hide = true)]
     pub partitions: Option<PathBuf>,
     #[command(flatten)]
@@ -94,16 +94,16 @@ pub struct RoutePlanArgs {
     /// Refused: a plan is judged over all pairs; `check` takes partitions
     #[arg(long, value_name = "FILE", hide = true)]
     pub partitions: Option<PathBuf>,
-    /// Change base LIDs alone, in five phases: hosts leave them before their tables change, and come back (docs/phases.md)
+    /// Change base LIDs alone, in five phases: hosts leave them before their tables change, and return (docs/phases.md)
     #[arg(long, conflicts_with = "high_lids")]
     pub phases: bool,
-    /// Change high LIDs alone: where hosts go meanwhile
+    /// Change high LIDs alone, which hosts use while base LIDs change
     #[arg(long)]
     pub high_lids: bool,
-    /// Where to write the plan, a name that is free; `-` is stdout
+    /// New file for the plan; `-` is stdout
     #[arg(short, long, value_name = "PLAN")]
     pub output: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -127,28 +127,28 @@ pub enum PlanAction {
     },
 }
 
-/// What is known of the lanes of packets.
+/// How the lanes of packets are determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LaneChoice {
-    /// All packets go on service level 0
+    /// All packets use service level 0
     One,
-    /// Several service levels may be in use, and which path is on which is not known
+    /// Several service levels may be in use, and those of single paths are unknown
     Unknown,
-    /// Service level 0, where nothing at hand says otherwise; the subnet manager is not asked
+    /// Service level 0, unless the source has others; no query to the subnet manager
     Assumed,
-    /// As path records of two sources of each switch say, of all where they differ
+    /// From path records of two sources of each switch, or of all sources if these differ
     Sampled,
-    /// As path records of every pair say
+    /// From path records of every pair
     Exact,
 }
 
 /// What the lane of a path may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum LanesByChoice {
-    /// Where it begins and ends
+    /// Its source and destination
     #[default]
     Pair,
-    /// Where it ends: what OpenSM can give adapters
+    /// Its destination alone: what OpenSM can give adapters
     Destination,
 }
 

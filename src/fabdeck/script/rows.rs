@@ -25,7 +25,7 @@ impl Context<'_, '_> {
     pub fn write_rows(
         &mut self,
         schema: &str,
-        look: &Snapshot,
+        snapshot: &Snapshot,
         listing: &dyn Listing,
         query: &Query,
         more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
@@ -33,7 +33,7 @@ impl Context<'_, '_> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = query.select(listing, columns)?;
         if self.output.json {
-            let mut object = self.object(schema, look)?;
+            let mut object = self.object(schema, snapshot)?;
             more(&mut object)?;
             object.rows("rows", listing, &selection)?;
             return Ok(object.end()?);
@@ -58,9 +58,7 @@ impl Context<'_, '_> {
         }
         self.output.write_table(&fields, selection, false)?;
         if view.has_source_columns() {
-            self.output.print_message(
-                "besides these there is a field for each counter that the source has, under its own name",
-            );
+            self.output.print_message("each counter of the source is a further field, under its own name");
         }
         Ok(())
     }
@@ -76,12 +74,12 @@ fn empty_message(listing: &dyn Listing, selection: &Selection, query: &Query) ->
     let patterns =
         |filter: &String| filter.split_once('~').is_some_and(|(_, text)| text.contains(PATTERN_SIGNS));
     let hint = if query.filters.iter().any(patterns) {
-        "; ~ means 'contains' and takes signs like ^ and * as they stand"
+        "; ~ means 'contains' and takes characters like ^ and * literally"
     } else {
         ""
     };
     let rows = count_words(selection.of, "row", "rows");
-    format!("none of {rows} is left by what was asked for{hint}")
+    format!("no row matches the filter ({rows} without it){hint}")
 }
 
 /// Fields as rows.

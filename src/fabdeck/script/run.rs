@@ -86,7 +86,7 @@ pub fn run(
     {
         // The console shows these messages itself, because its screen hides what was printed before.
         Ok(Some(opening)) => {
-            return CliResult::Console(Box::new(ConsoleOptions { told: taken_over, ..opening }));
+            return CliResult::Console(Box::new(ConsoleOptions { messages: taken_over, ..opening }));
         }
         Ok(None) => refuse_events(&cli.globals),
         Err(failure) => Err(failure),
@@ -138,7 +138,7 @@ fn set_thread_count(threads: usize) -> Result<(), Failure> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     let refused = built.err().filter(|error| error.source().is_some());
     refused.map_or(Ok(()), |error| {
-        let what = format!("FD-7204: {threads} threads cannot be started: {error}; ask for fewer");
+        let what = format!("FD-7204: {threads} threads cannot be started: {error}; use fewer");
         Err(Failure::new(Exit::Failed, what))
     })
 }
@@ -195,9 +195,9 @@ fn refuse_traps(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(),
     match action {
         None | Some(CliCommand::Hotspots(_) | CliCommand::Record(_)) => Ok(()),
         Some(_) if !globals.traps => Ok(()),
-        Some(_) => {
-            Err(Failure::usage("FD-7207: --traps is for what watches: the console, hotspots and record"))
-        }
+        Some(_) => Err(Failure::usage(
+            "FD-7207: --traps is for commands that watch counters: the console, hotspots and record",
+        )),
     }
 }
 
@@ -216,7 +216,7 @@ fn refuse_assumption(globals: &GlobalArgs, action: Option<&CliCommand>) -> Resul
         }
         Some(CliCommand::Simulate(args)) if args.serve.is_none() => Ok(()),
         Some(CliCommand::Plan(_)) => Err(Failure::usage(
-            "FD-7205: a plan says by itself which tables were assumed when it was made; leave out --assume",
+            "FD-7205: a plan states which tables were assumed when it was made; leave out --assume",
         )),
         _ => Err(unused_assumption_failure()),
     }
@@ -242,14 +242,14 @@ fn refuse_time(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), 
         return Ok(());
     }
     Err(Failure::usage(
-        "FD-7207: --at is for commands that look at a capture at a time, which this one does not; leave it out",
+        "FD-7207: --at selects a moment of a capture, which this command does not read; leave it out",
     ))
 }
 
 pub(super) fn unused_assumption_failure() -> Failure {
     Failure::usage(
         "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, jobs, show jobs, show tables, show users and the field efi of show links: \
-         nothing else follows forwarding tables",
+         other commands do not follow forwarding tables",
     )
 }
 
@@ -309,10 +309,10 @@ fn print_refusal<'w>(
     if let Some(word) = unknown_word(refused) {
         let hint = match command_before(args, word) {
             Some(command) => {
-                format!("'{command}' has no '{word}': 'fabdeck {command} --help' lists what it has")
+                format!("'{command}' has no '{word}': 'fabdeck {command} --help' lists its arguments")
             }
             None => format!(
-                "'{word}' is neither a command nor a file or folder that is there: 'fabdeck PATH' opens a source, \
+                "'{word}' is neither a command nor an existing file or folder: 'fabdeck PATH' opens a source, \
                  'fabdeck --help' lists the commands"
             ),
         };
@@ -321,7 +321,7 @@ fn print_refusal<'w>(
     if !answer && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
         let _ = writeln!(
             stream,
-            "\n  tip: a list has no blank after its commas, or stands in quotes: a,b or 'a, b'"
+            "\n  tip: write a list without blanks after its commas, or in quotes: a,b or 'a, b'"
         );
     }
     if answer { Exit::Done } else { Exit::Usage }

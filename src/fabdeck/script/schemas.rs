@@ -101,49 +101,49 @@ fn events(id: &str) -> String {
 
 /// Schema of a whole answer. The object is open, because later versions may add keys.
 fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -> Value {
-    let mut known = Map::new();
-    known.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
-    known.insert("source".into(), if looked { text() } else { json!({ "type": "null" }) });
-    known.insert("partial".into(), flag());
-    known.insert("notes".into(), list(note()));
+    let mut map = Map::new();
+    map.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
+    map.insert("source".into(), if looked { text() } else { json!({ "type": "null" }) });
+    map.insert("partial".into(), flag());
+    map.insert("notes".into(), list(note()));
     let own = properties.into_iter().map(|(key, value)| (key.to_owned(), value));
-    known.extend(own);
-    let required: Vec<String> = known.keys().cloned().collect();
+    map.extend(own);
+    let required: Vec<String> = map.keys().cloned().collect();
     if looked {
-        known.insert("time".into(), text());
-        known.insert("assumed".into(), text());
+        map.insert("time".into(), text());
+        map.insert("assumed".into(), text());
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "object",
-        "properties": known,
+        "properties": map,
         "required": required,
     })
 }
 
 pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = properties.iter().map(|(key, _)| *key).collect();
-    let known: Map<String, Value> =
+    let map: Map<String, Value> =
         properties.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-    json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
+    json!({ "type": "object", "properties": map, "required": required, "additionalProperties": false })
 }
 
 /// Schema of an object without unknown keys, of which numeric ones are optional.
 fn closed_with_numbers(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     let mut schema = closed(properties);
-    if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        known.extend(more.iter().map(|key| ((*key).to_owned(), json!({ "type": "number" }))));
+    if let Some(map) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        map.extend(more.iter().map(|key| ((*key).to_owned(), json!({ "type": "number" }))));
     }
     schema
 }
 
 /// Schema of a row; no key is required, because `--fields` may leave keys out.
 fn row(columns: &[&Column], open_ended: bool) -> Value {
-    let known: Map<String, Value> =
+    let map: Map<String, Value> =
         columns.iter().map(|column| (column.id.to_string(), cell(column))).collect();
     let others = if open_ended { nullable(number()) } else { json!(false) };
-    json!({ "type": "object", "properties": known, "additionalProperties": others })
+    json!({ "type": "object", "properties": map, "additionalProperties": others })
 }
 
 fn cell(column: &Column) -> Value {
@@ -336,8 +336,8 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
     let mut sweep = closed_with_numbers(row, &["seconds"]);
-    if let Some(known) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
-        known.extend(["time", "from", "to", "links_since"].map(|key| (key.to_owned(), text())));
+    if let Some(map) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
+        map.extend(["time", "from", "to", "links_since"].map(|key| (key.to_owned(), text())));
     }
     vec![("thresholds", thresholds), ("sweeps", list(sweep))]
 }
@@ -350,7 +350,7 @@ fn news() -> Value {
     let row = closed(vec![("from", number()), ("to", number()), ("before", text()), ("now", text())]);
     let weights = || closed(vec![("high", text()), ("low", text())]);
     let port = closed(vec![("port", number()), ("before", weights()), ("now", weights())]);
-    let told = || {
+    let manager = || {
         closed(vec![
             ("lid", nullable(number())),
             ("port", nullable(text())),
@@ -385,7 +385,7 @@ fn news() -> Value {
         ("node", nullable(text())),
         ("guid", nullable(guid())),
         ("flapped", nullable(closed(vec![("downed", number()), ("recovered", number())]))),
-        ("manager", nullable(closed(vec![("before", told()), ("now", told())]))),
+        ("manager", nullable(closed(vec![("before", manager()), ("now", manager())]))),
         ("drift", nullable(closed(drift))),
         ("trap", nullable(closed(trap))),
     ])

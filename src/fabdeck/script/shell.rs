@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use super::args::command_line;
 use super::context::Context;
 use super::{Exit, Failure, output_file};
+use crate::session::count_words;
 
 const NAME: &str = "fabdeck";
 
@@ -58,7 +59,8 @@ pub fn man(context: &mut Context<'_, '_>, dir: Option<&Path>) -> Result<Exit, Fa
     } else if let (None, Some(page)) = (dir, pages.first()) {
         context.output.out.write_all(page.text.as_bytes())?;
     } else if let Some(dir) = dir {
-        context.output.print_message(&format!("{} pages are written to {}", pages.len(), dir.display()));
+        let pages = count_words(pages.len(), "page", "pages");
+        context.output.print_message(&format!("{pages} written to {}", dir.display()));
     }
     Ok(Exit::Done)
 }

@@ -40,26 +40,26 @@ pub fn run(context: &mut Context<'_, '_>, show: &ShowAction) -> Result<Exit, Fai
         return Ok(Exit::Done);
     }
     let wanted = wanted(view, rows, &context.globals.filter);
-    let mut look = context.read_snapshot(wanted)?;
+    let mut snapshot = context.read_snapshot(wanted)?;
     if wanted.tables {
-        context.assume(&mut look)?;
+        context.assume(&mut snapshot)?;
     } else if context.globals.assume.is_some() {
         return Err(unused_assumption_failure());
     }
     if view == ViewId::Counters {
-        let notes = unplaced_counters(&look);
-        look.observation.notes.extend(notes);
+        let notes = unplaced_counters(&snapshot);
+        snapshot.observation.notes.extend(notes);
     }
     if wanted.counters {
-        let notes = fresh_counters(&look);
-        look.observation.notes.extend(notes);
+        let notes = fresh_counters(&snapshot);
+        snapshot.observation.notes.extend(notes);
     }
     match named {
-        Some(link) if view == ViewId::Users => users_of(context, &look, link, rows)?,
-        Some(switch) => switch_entries(context, &look, switch, rows)?,
-        None => show_view(context, &look, view, rows)?,
+        Some(link) if view == ViewId::Users => users_of(context, &snapshot, link, rows)?,
+        Some(switch) => switch_entries(context, &snapshot, switch, rows)?,
+        None => show_view(context, &snapshot, view, rows)?,
     }
-    Ok(context.conclude(&look))
+    Ok(context.conclude(&snapshot))
 }
 
 /// Parts of the fabric that a view needs besides nodes, ports and links.
@@ -82,79 +82,80 @@ fn uses_field(rows: &RowArgs, filters: &[String], field: &str) -> bool {
 }
 
 /// Links with the number of paths over each, which needs a walk over all tables.
-fn links_with_paths(look: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
-    Ok(Box::new(links(look, Some(index_paths(look)?.paths()))))
+fn links_with_paths(snapshot: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
+    Ok(Box::new(links(snapshot, Some(index_paths(snapshot)?.paths()))))
 }
 
-fn index_paths(look: &Snapshot) -> Result<Preview, Failure> {
+fn index_paths(snapshot: &Snapshot) -> Result<Preview, Failure> {
     let failed =
         |refusal| Failure::new(Exit::Failed, format!("FD-7308: the paths cannot be indexed: {refusal}"));
-    Preview::new(look, &look.observation.tables, &NoProgress).map_err(failed)
+    Preview::new(snapshot, &snapshot.observation.tables, &NoProgress).map_err(failed)
 }
 
 fn users_of(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     link: &str,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let found = Element::find(look.fabric(), &look.names, link);
-    let id = match context.explain_missing(look, found.map_err(|error| Failure::usage(error.to_string())))? {
-        ElementId::Link(id) => Some(id),
-        ElementId::Port(port) => look.fabric().port(port).link,
-        ElementId::Node(_) => None,
-    };
+    let found = Element::find(snapshot.fabric(), &snapshot.names, link);
+    let id =
+        match context.explain_missing(snapshot, found.map_err(|error| Failure::usage(error.to_string())))? {
+            ElementId::Link(id) => Some(id),
+            ElementId::Port(port) => snapshot.fabric().port(port).link,
+            ElementId::Node(_) => None,
+        };
     let Some(id) = id else {
         return Err(Failure::usage(format!("FD-7309: '{link}' is no cable; write link:NAME[PORT]")));
     };
-    let element = Element::from_id(look.fabric(), &look.names, ElementId::Link(id)).to_string();
+    let element = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
     let query = context.query(rows);
-    let rows = link_user_rows(look, index_paths(look)?.paths(), id);
-    context.write_rows(ViewId::Users.id(), look, &link_users(look, &rows), &query, |object| {
+    let rows = link_user_rows(snapshot, index_paths(snapshot)?.paths(), id);
+    context.write_rows(ViewId::Users.id(), snapshot, &link_users(snapshot, &rows), &query, |object| {
         object.field("link", &element)
     })
 }
 
 fn show_view(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     view: ViewId,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
     let listing = match view == ViewId::Links && uses_field(rows, &context.globals.filter, "efi") {
-        true => Some(links_with_paths(look)?),
-        false => view.listing(look),
+        true => Some(links_with_paths(snapshot)?),
+        false => view.listing(snapshot),
     };
     let Some(listing) = listing else { return Ok(()) };
     let query = context.query(rows);
-    context.write_rows(view.id(), look, listing.as_ref(), &query, |_| Ok(()))
+    context.write_rows(view.id(), snapshot, listing.as_ref(), &query, |_| Ok(()))
 }
 
 fn switch_entries(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     switch: &str,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let node = context.explain_missing(look, parse_endpoint(look, switch))?.node;
-    if !look.fabric().node(node).is_switch() {
+    let node = context.explain_missing(snapshot, parse_endpoint(snapshot, switch))?.node;
+    if !snapshot.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
             "FD-7310: '{switch}' is no switch, so it has no forwarding table"
         )));
     }
     let query = context.query(rows);
-    let name = look.name(node);
-    context.write_rows(ViewId::Entries.id(), look, &entries(look, node), &query, |object| {
+    let name = snapshot.name(node);
+    context.write_rows(ViewId::Entries.id(), snapshot, &entries(snapshot, node), &query, |object| {
         object.field("switch", &name)?;
-        object.field("guid", &look.fabric().node(node).guid().to_string())
+        object.field("guid", &snapshot.fabric().node(node).guid().to_string())
     })
 }
 
 fn fabric(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("show fabric")?;
-    let look = context.read_snapshot(ReadOptions::default())?;
-    write_summary(context, &look)?;
-    Ok(context.conclude(&look))
+    let snapshot = context.read_snapshot(ReadOptions::default())?;
+    write_summary(context, &snapshot)?;
+    Ok(context.conclude(&snapshot))
 }
 
 /// JSON of the subnet manager.
@@ -165,23 +166,23 @@ struct ManagerObject<'a> {
 }
 
 /// Prints the numbers of a fabric, as pairs or as an object.
-pub fn write_summary(context: &mut Context<'_, '_>, look: &Snapshot) -> Result<(), Failure> {
-    let summary = FabricSummary::from_snapshot(look);
-    let manager = look.observation.subnet_manager.as_ref();
+pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<(), Failure> {
+    let summary = FabricSummary::from_snapshot(snapshot);
+    let manager = snapshot.observation.subnet_manager.as_ref();
     if context.output.json {
         let times = !context.globals.no_times;
-        let mut object = context.object("fabric", look)?;
+        let mut object = context.object("fabric", snapshot)?;
         for (key, number) in summary.numbers() {
             object.field(key, &number)?;
         }
         let manager =
             manager.map(|sm| ManagerObject { guid: sm.guid.to_string(), state: sm.state.as_deref() });
         object.field("subnet_manager", &manager)?;
-        write_read_statistics(&mut object, look, times)?;
+        write_read_statistics(&mut object, snapshot, times)?;
         return Ok(object.end()?);
     }
-    let mut pairs = vec![("source", look.source.clone())];
-    if let Some(time) = &look.observation.time {
+    let mut pairs = vec![("source", snapshot.source.clone())];
+    if let Some(time) = &snapshot.observation.time {
         pairs.push(("time", time.clone()));
     }
     pairs.push(("switches", digits_in_groups(summary.switches)));
@@ -201,19 +202,19 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Snapshot) -> Result<(
     pairs.push(("links", links));
     pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
     let manager =
-        manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in a state not told")));
-    pairs.push(("subnet manager", manager.unwrap_or_else(|| "not told".to_owned())));
+        manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in an unknown state")));
+    pairs.push(("subnet manager", manager.unwrap_or_else(|| "unknown".to_owned())));
     for (name, number, what) in [
-        ("tables", Some(summary.tables.unwrap_or(0)), "of the switches have a known one"),
-        ("degraded", summary.degraded_links, "of the links, below what both ends can do"),
+        ("tables", Some(summary.tables.unwrap_or(0)), "known"),
+        ("degraded", summary.degraded_links, "of the links, below what both ends support"),
         ("down", summary.down_links, "of the links"),
-        ("not answering", Some(summary.unanswered), "of the nodes: silent, or known by their peer only"),
-        ("silent", Some(summary.silent), "without an answer of all that was asked; -v lists what"),
+        ("not answering", Some(summary.unanswered), "of the nodes: silent, or known only as a peer"),
+        ("silent", Some(summary.silent), "of all requests without an answer; -v lists them"),
     ] {
         match number {
             Some(0) => {}
             Some(number) => pairs.push((name, format!("{} {what}", digits_in_groups(number)))),
-            None => pairs.push((name, "not told".to_owned())),
+            None => pairs.push((name, "unknown".to_owned())),
         }
     }
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?)

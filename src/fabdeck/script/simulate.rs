@@ -49,18 +49,20 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &ServeReport) -> 
     }
     context.output.print_notes(notes);
     if let Some([asked, held]) = behind {
-        context
-            .output
-            .print_message(&format!("traffic was moved at 1:{held} over the whole time, not at 1:{asked}"));
+        context.output.print_message(&format!(
+            "packets moved at a time ratio of 1:{held}, not at the requested 1:{asked}"
+        ));
     }
     let methods: Vec<String> = datagrams.iter().map(|(method, count)| format!("{method}: {count}")).collect();
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
-    let clients = count_words(*clients as usize, "client was", "clients were");
+    let clients = count_words(*clients as usize, "client", "clients");
     let sent = count_words(traffic.total_sent() as usize, "datagram", "datagrams");
-    let writes = count_words(traffic.write_count() as usize, "of which could write", "of which could write");
-    context.output.print_message(&format!(
-        "{clients} served; they sent {sent}{methods}, {writes}; {dropped} answers were dropped"
-    ));
+    let writes =
+        count_words(traffic.write_count() as usize, "of them able to write", "of them able to write");
+    let dropped = count_words(*dropped as usize, "answer", "answers");
+    context
+        .output
+        .print_message(&format!("{clients} served: {sent} received{methods}, {writes}; {dropped} dropped"));
     Ok(())
 }
 

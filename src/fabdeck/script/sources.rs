@@ -88,7 +88,7 @@ fn write_text(out: &mut dyn Write, page: TableLayout, sources: &SourceList) -> i
             write_description(out, page, &format!("      {:width$}  ", ""), keys)?;
         }
     }
-    write_keys(out, page, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
+    write_keys(out, page, "Keys of all generated fabrics, each after a comma", &sources.common_keys)?;
     write_keys(out, page, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
 }
 
@@ -100,11 +100,11 @@ fn write_adapters(out: &mut dyn Write, sources: &SourceList) -> io::Result<()> {
         writeln!(out, "  none found")?;
     }
     for AdapterRow { name, node_guid, port_list, .. } in &sources.adapters {
-        writeln!(out, "  {}  {}", escape_unprintable(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
+        writeln!(out, "  {}  {}", escape_unprintable(name), node_guid.as_deref().unwrap_or("GUID unknown"))?;
         for port in port_list {
-            let known = |word: Option<&'static str>| word.unwrap_or("state not told");
+            let or_unknown = |word: Option<&'static str>| word.unwrap_or("state unknown");
             let lid = port.lid.map_or_else(|| "no LID".to_owned(), |lid| format!("LID {lid}"));
-            let (state, physical) = (known(port.state), known(port.physical_state));
+            let (state, physical) = (or_unknown(port.state), or_unknown(port.physical_state));
             let rate = port.rate_gbps;
             writeln!(
                 out,

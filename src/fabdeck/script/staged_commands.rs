@@ -176,11 +176,11 @@ mod tests {
             "-o",
             "-",
         ]);
-        let told = "--config c.toml --state-dir 'my state'";
+        let options = "--config c.toml --state-dir 'my state'";
         assert_eq!(
             all[3],
             format!(
-                r"fabdeck --source umad {told} route --engine nue --fail 'link:it'\''s[3]' --switches --lanes-in-force one --lanes 2 --roots r.txt --jobs j.txt --lanes-by destination -o staged-second.plan"
+                r"fabdeck --source umad {options} route --engine nue --fail 'link:it'\''s[3]' --switches --lanes-in-force one --lanes 2 --roots r.txt --jobs j.txt --lanes-by destination -o staged-second.plan"
             )
         );
         assert!(
@@ -188,7 +188,7 @@ mod tests {
             "{}",
             all[0]
         );
-        assert_eq!(all[1], format!("fabdeck --source umad {told} --allow-write apply staged-first.plan"));
-        assert_eq!(all[2], format!("fabdeck {told} confirm ID"));
+        assert_eq!(all[1], format!("fabdeck --source umad {options} --allow-write apply staged-first.plan"));
+        assert_eq!(all[2], format!("fabdeck {options} confirm ID"));
     }
 }

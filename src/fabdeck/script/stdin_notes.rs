@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_become_notes_and_what_is_too_long_is_passed_over() {
+    fn lines_become_notes_and_too_long_ones_are_skipped() {
         let long = "x".repeat(100_000);
         let quotes = "\"".repeat(60_000);
         let text = format!("one\r\n\n  \n{long}\ntwo \u{e4}\n{quotes}\nlast");
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         read_lines(text.as_bytes(), |line| {
-            told.push(match line {
+            notes.push(match line {
                 StdinNote::Note(time, text) => {
                     assert!(time > 0);
                     text
@@ -74,12 +74,12 @@ mod tests {
             });
             true
         });
-        assert_eq!(told, ["one", "too long", "two \u{e4}", "too long", "last"]);
+        assert_eq!(notes, ["one", "too long", "two \u{e4}", "too long", "last"]);
         let mut first = Vec::new();
         read_lines(text.as_bytes(), |line| {
             first.push(line);
             false
         });
-        assert_eq!(first.len(), 1, "nobody takes more");
+        assert_eq!(first.len(), 1, "reading ends when the receiver closes");
     }
 }

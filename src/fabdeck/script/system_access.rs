@@ -86,7 +86,7 @@ pub trait SystemAccess {
     /// Generates a fabric by name, as in `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;
 
-    /// Serves the simulator of a source behind a socket, until the process is asked to end.
+    /// Serves the simulator of a source behind a socket, until the stop flag is set.
     fn serve(
         &self,
         source: &str,
@@ -113,7 +113,7 @@ pub trait SystemAccess {
     /// The adapters of this machine; an error if they cannot be listed.
     fn adapters(&self) -> Result<Vec<AdapterRow>, SourceError>;
 
-    /// The stop flag of commands that run until they are asked to end.
+    /// The stop flag of commands that run until a signal ends them.
     fn stop(&self) -> StopFlag;
 
     /// Path of the default configuration file.

@@ -73,7 +73,7 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
     widths
 }
 
-/// Width of what stands before the sentence of a row.
+/// Width of the columns before the sentence of a row.
 fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
     let before = columns.iter().take_while(|column| column.id != PROSE_FIELD).zip(widths);
     before.map(|(_, width)| width + GAP.len()).sum()

@@ -17,12 +17,12 @@ struct TraceEnd {
 }
 
 impl TraceEnd {
-    fn new(look: &Snapshot, end: TraceEndpoint) -> Self {
+    fn new(snapshot: &Snapshot, end: TraceEndpoint) -> Self {
         Self {
-            node: look.name(end.node).to_owned(),
-            guid: look.fabric().node(end.node).guid().to_string(),
-            port: end.port.map(|port| look.fabric().port(port).number.value()),
-            lid: end.address(look).map(|(lid, _)| lid.value()),
+            node: snapshot.name(end.node).to_owned(),
+            guid: snapshot.fabric().node(end.node).guid().to_string(),
+            port: end.port.map(|port| snapshot.fabric().port(port).number.value()),
+            lid: end.address(snapshot).map(|(lid, _)| lid.value()),
         }
     }
 }
@@ -34,60 +34,60 @@ pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Fail
     let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
     let lanes = plan.as_ref().is_some_and(plan::plan_has_lanes);
     let wanted = ReadOptions { tables: whole, lanes, ..ReadOptions::default() };
-    let mut look = context.read_snapshot_through(source.as_mut(), wanted)?;
+    let mut snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
     if let Some(plan) = &plan {
-        plan::apply_to_snapshot(context, &mut look, plan)?;
+        plan::apply_to_snapshot(context, &mut snapshot, plan)?;
     } else if let Some(file) = &args.tables {
-        let (tables, notes) = context.outside.tables(file, look.fabric())?;
-        look.observation.notes.extend(notes);
-        look.observation.tables = tables;
+        let (tables, notes) = context.outside.tables(file, snapshot.fabric())?;
+        snapshot.observation.notes.extend(notes);
+        snapshot.observation.tables = tables;
     }
-    context.assume(&mut look)?;
+    context.assume(&mut snapshot)?;
     let TraceEnds { from, to, choice } =
-        context.explain_missing(&look, parse_trace_ends(&look, &args.from, &args.to))?;
+        context.explain_missing(&snapshot, parse_trace_ends(&snapshot, &args.from, &args.to))?;
     if let Some(choice) = choice {
-        look.observation.notes.add("FN-603", NotePlace::file(look.source.clone()), || choice);
+        snapshot.observation.notes.add("FN-603", NotePlace::file(snapshot.source.clone()), || choice);
     }
     let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
-    let lid = context.explain_missing(&look, to.lid(&look, choice))?;
+    let lid = context.explain_missing(&snapshot, to.lid(&snapshot, choice))?;
     if args.tables.is_none() && !whole {
-        context.read_tables_toward(source.as_mut(), &mut look, &[lid])?;
+        context.read_tables_toward(source.as_mut(), &mut snapshot, &[lid])?;
     }
-    let tables = &look.observation.tables;
+    let tables = &snapshot.observation.tables;
     if !tables.has_forwarding() {
         let failure = Failure::usage(
             "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
-             (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
+             (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
         );
-        let refusal = match look.observation.reading {
+        let refusal = match snapshot.observation.reading {
             Some(_) => failure,
-            None => context.refuse_with_notes(&look, failure),
+            None => context.refuse_with_notes(&snapshot, failure),
         };
-        return context.explain_missing(&look, Err(refusal));
+        return context.explain_missing(&snapshot, Err(refusal));
     }
-    let trace = Trace::follow(&look, tables, from, to, choice)?;
-    write(context, &look, &trace)?;
-    let concluded = context.conclude(&look);
+    let trace = Trace::follow(&snapshot, tables, from, to, choice)?;
+    write(context, &snapshot, &trace)?;
+    let concluded = context.conclude(&snapshot);
     Ok(if trace.has_arrived() { concluded } else { Exit::Findings })
 }
 
-fn write(context: &mut Context<'_, '_>, look: &Snapshot, trace: &Trace) -> Result<(), Failure> {
+fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> Result<(), Failure> {
     let query = context.query(&Default::default());
-    let listing = trace.listing(look);
-    let verdict = trace.verdict(look);
+    let listing = trace.listing(snapshot);
+    let verdict = trace.verdict(snapshot);
     for end in [trace.from, trace.to] {
-        let others = end.other_ports(look);
+        let others = end.other_ports(snapshot);
         if others > 0 && !context.output.json {
-            let taken = end.name(look);
+            let taken = end.name(snapshot);
             context.output.print_message(&format!(
-                "{taken} is taken of {} cabled ports; port:NAME[PORT] names another",
+                "{taken} is used, one of {} cabled ports; port:NAME[PORT] selects another",
                 others + 1
             ));
         }
     }
-    context.write_rows(ViewId::Hops.id(), look, listing.as_ref(), &query, |object| {
-        object.field("from", &TraceEnd::new(look, trace.from))?;
-        object.field("to", &TraceEnd::new(look, trace.to))?;
+    context.write_rows(ViewId::Hops.id(), snapshot, listing.as_ref(), &query, |object| {
+        object.field("from", &TraceEnd::new(snapshot, trace.from))?;
+        object.field("to", &TraceEnd::new(snapshot, trace.to))?;
         object.field("lid", &trace.lid.value())?;
         object.field("found", &trace.has_arrived())?;
         object.field("reason", &trace.ending.word())?;
@@ -95,7 +95,7 @@ fn write(context: &mut Context<'_, '_>, look: &Snapshot, trace: &Trace) -> Resul
         object.field("links", &trace.link_count())
     })?;
     if !context.output.json {
-        for (word, what) in check::premises(look) {
+        for (word, what) in check::premises(snapshot) {
             writeln!(context.output.out, "{word}: {what}")?;
         }
         writeln!(context.output.out, "{verdict}")?;

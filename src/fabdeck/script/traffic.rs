@@ -29,25 +29,25 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     };
     let args = &args.traffic;
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (look, in_force) = match args.engine {
+    let (snapshot, in_force) = match args.engine {
         // The engine's routes have their own lanes, so those in force do not count.
         Some(_) => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
         None => lanes_in_force::read_snapshot(context, wanted, (args.lanes_in_force, false))?,
     };
     let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
-    let faults = whatif::read_faults(context, &look, &fail)?;
-    let asked = read_traffic_args(context, &look, pattern, args)?;
+    let faults = whatif::read_faults(context, &snapshot, &fail)?;
+    let asked = read_traffic_args(context, &snapshot, pattern, args)?;
     let course = match &args.engine {
         Some(id) => {
-            let (engine, manager) = (whatif::engine_named(id)?, look.manager());
+            let (engine, manager) = (whatif::engine_named(id)?, snapshot.manager());
             let request = Request { manager, ..Request::default() }
                 .with_lanes(args.lanes, context.config.supposed_lanes);
             context.run_with_progress(engine.id, |pulse| {
-                TrafficRoutes::from_engine(&look, &faults, engine, &request, pulse)
+                TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, pulse)
             })?
         }
-        None if look.observation.tables.has_forwarding() => {
-            TrafficRoutes::from_tables(&look, &faults, in_force.sent())
+        None if snapshot.observation.tables.has_forwarding() => {
+            TrafficRoutes::from_tables(&snapshot, &faults, in_force.sent())
         }
         None => {
             return Err(Failure::usage(
@@ -57,15 +57,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         }
     };
     let report =
-        simulate(&look, &faults, &course, &asked).map_err(|error| Failure::usage(error.to_string()))?;
-    write(context, &look, &faults, pattern, &report)?;
-    let concluded = context.conclude(&look);
+        simulate(&snapshot, &faults, &course, &asked).map_err(|error| Failure::usage(error.to_string()))?;
+    write(context, &snapshot, &faults, pattern, &report)?;
+    let concluded = context.conclude(&snapshot);
     Ok(if report.has_findings() { Exit::Findings } else { concluded })
 }
 
 fn read_traffic_args(
     context: &Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     pattern: &str,
     args: &TrafficArgs,
 ) -> Result<TrafficOptions, Failure> {
@@ -75,7 +75,9 @@ fn read_traffic_args(
     let details = PatternOptions { spots: args.spots, share, level, message: args.message };
     let pattern = match PatternName::parse(pattern, details) {
         Some(PatternName::Pattern(pattern)) => pattern,
-        Some(PatternName::Flows(file)) => TrafficPattern::Flows(read_flows(context, look, Path::new(&file))?),
+        Some(PatternName::Flows(file)) => {
+            TrafficPattern::Flows(read_flows(context, snapshot, Path::new(&file))?)
+        }
         None => {
             return Err(Failure::usage(format!(
                 "FD-7802: '{pattern}' is no pattern; there are {PATTERN_NAMES}"
@@ -94,12 +96,12 @@ fn read_traffic_args(
 }
 
 /// Reads the flows of a file. An unknown end is a mistake in the file.
-fn read_flows(context: &Context<'_, '_>, look: &Snapshot, file: &Path) -> Result<Vec<Flow>, Failure> {
+fn read_flows(context: &Context<'_, '_>, snapshot: &Snapshot, file: &Path) -> Result<Vec<Flow>, Failure> {
     let mut flows = Vec::new();
     for line in context.outside.flows(file).map_err(Failure::from_list_error)? {
-        let flow = flow_between(look, &line.from, &line.to).map_err(|error| {
+        let flow = flow_between(snapshot, &line.from, &line.to).map_err(|error| {
             let place = format!("{}:{}", file.display(), line.number);
-            Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; mend the line"))
+            Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; correct the line"))
         })?;
         flows.push(Flow { level: line.level, mbps: line.mbps, ..flow });
     }
@@ -108,22 +110,22 @@ fn read_flows(context: &Context<'_, '_>, look: &Snapshot, file: &Path) -> Result
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     faults: &Faults,
     pattern: &str,
     report: &TrafficReport,
 ) -> Result<(), Failure> {
     let failed: Vec<String> =
-        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+        faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        let mut object = context.object("throughput", look)?;
+        let mut object = context.object("throughput", snapshot)?;
         object.field("pattern", &pattern)?;
         object.field("failed", &failed)?;
         object.fields(report)?;
         return Ok(object.end()?);
     }
-    let mut lines = check::premises(look);
-    lines.push(("pattern", format!("{pattern} among {} ends", digits_in_groups(report.hosts))));
+    let mut lines = check::premises(snapshot);
+    lines.push(("pattern", format!("{pattern} among {} hosts", digits_in_groups(report.hosts))));
     lines.push(("routes", format!("{}, {}", report.routes, lanes(report.lanes))));
     lines.extend((!failed.is_empty()).then(|| ("failed", failed.join(", "))));
     lines.push(("simulated", simulated(report)));
@@ -142,7 +144,7 @@ fn simulated(report: &TrafficReport) -> String {
         TrafficRunEnd::Time if report.steady => "the rates have settled",
         TrafficRunEnd::Time => "the rates have not settled",
         TrafficRunEnd::Steady => "ended when the rates had settled",
-        TrafficRunEnd::Finished => "ended when all had arrived",
+        TrafficRunEnd::Finished => "ended when all packets had arrived",
         TrafficRunEnd::Deadlock => "ended in a deadlock",
     };
     let time = |micros: f64| digits_in_groups(format_args!("{micros:.1}"));
@@ -155,7 +157,7 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     let mut lines = vec![(
         "throughput",
         format!(
-            "{} Gb/s in all; an end {mean_gbps:.3}, {min_gbps:.3} to {max_gbps:.3}",
+            "{} Gb/s in total; per host {mean_gbps:.3}, {min_gbps:.3} to {max_gbps:.3}",
             digits_in_groups(format_args!("{total_gbps:.3}"))
         ),
     )];
@@ -164,7 +166,7 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     lines.push((
         "latency",
         format!(
-            "{} ns mean, {} median, {} for 99 %, {} at the most",
+            "{} ns mean, {} median, {} for 99 %, {} maximum",
             digits_in_groups(latency_ns.mean),
             digits_in_groups(latency_ns.median),
             digits_in_groups(latency_ns.p99),
@@ -174,7 +176,7 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     let shares = report.lane_shares.iter().map(|held| format!("{}: {:.1} %", held.lane, held.share * 100.0));
     lines.push(("lanes", shares.collect::<Vec<_>>().join(", ")));
     let lost = format!(
-        "{} lost ({} at ports that are down, {} without a way on)",
+        "{} lost ({} at ports that are down, {} without a route)",
         digits_in_groups(report.packets_lost),
         digits_in_groups(report.discards),
         digits_in_groups(report.relay_errors)
@@ -182,7 +184,7 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     lines.push((
         "packets",
         format!(
-            "{} made, {} arrived, {lost}",
+            "{} sent, {} arrived, {lost}",
             digits_in_groups(report.packets_sent),
             digits_in_groups(report.packets_arrived)
         ),
@@ -227,11 +229,11 @@ fn deadlock(found: Option<&DeadlockReport>) -> Vec<(&'static str, String)> {
     let count = found.circle.len();
     let mut lines = vec![(
         "deadlock",
-        format!("{count} buffers wait for each other; {} stand still for it", found.stuck_buffers),
+        format!("{count} buffers wait for each other; {} blocked by them", found.stuck_buffers),
     )];
     let held = found.circle.iter();
     let held =
         held.map(|held| format!("{} on lane {}: {} to {}", held.channel, held.lane, held.from, held.to));
-    lines.extend(rows_under_title("  circle", "", held));
+    lines.extend(rows_under_title("  cycle", "", held));
     lines
 }

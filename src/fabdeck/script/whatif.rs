@@ -25,45 +25,45 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     context.refuse_filter("whatif")?;
     if args.partitions.is_some() {
         return Err(Failure::usage(
-            "FD-7914: 'whatif' counts the paths of all pairs, whatever their partitions, so with --partitions its numbers \
-             would not fit each other; `check --partitions` counts those of tables",
+            "FD-7914: 'whatif' counts the paths of all pairs and ignores partitions; leave out --partitions, and use \
+             `check --partitions` for the tables",
         ));
     }
     let engines = engines(&args.engine)?;
     let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
     // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
     // once.
-    let (mut look, in_force) = match args.route.lanes_in_force {
+    let (mut snapshot, in_force) = match args.route.lanes_in_force {
         None => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
         choice => lanes_in_force::read_snapshot(context, wanted, (choice, args.route.switches))?,
     };
-    let faults = read_faults(context, &look, &args.fail)?;
-    let request = route_request(context, &mut look, &args.route)?;
-    let tables = look.observation.tables.clone();
+    let faults = read_faults(context, &snapshot, &args.fail)?;
+    let request = route_request(context, &mut snapshot, &args.route)?;
+    let tables = snapshot.observation.tables.clone();
     let has_tables = tables.has_forwarding();
     if !has_tables {
-        assume_lids(&mut look);
+        assume_lids(&mut snapshot);
     }
-    let cost = if has_tables { Some(mark_cost(&look, &tables, &faults, args.expect)?) } else { None };
-    let jobs = job_figures_in_force(&look, &tables, &faults, &request.jobs);
+    let cost = if has_tables { Some(mark_cost(&snapshot, &tables, &faults, args.expect)?) } else { None };
+    let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
         let asked =
             ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
         let outcome = context
-            .run_with_progress(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
+            .run_with_progress(engine.id, |pulse| propose(&snapshot, &tables, &faults, engine, asked, pulse));
         let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
         if has_tables { row } else { row.without_tables() }
     });
     let comparison = EngineComparison::new(rows.collect());
-    write(context, &look, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
-    let concluded = context.conclude(&look);
+    write(context, &snapshot, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
+    let concluded = context.conclude(&snapshot);
     let faults = comparison.defect_words();
     faults.iter().for_each(|fault| context.output.print_message(fault));
     let none = comparison.rows().iter().all(|row| row.refused.is_some());
     if none {
-        context.output.print_message("no engine that was asked gave routes");
+        context.output.print_message("no engine found routes");
     }
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
 }
@@ -91,31 +91,33 @@ fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
 /// Finds an engine by its name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
     find_engine(id).ok_or_else(|| {
-        let known = || ENGINES.iter().map(|engine| engine.id);
-        let meant = suggest(&similar_words(id, known()));
-        let known = known().collect::<Vec<_>>().join(", ");
-        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {known}"))
+        let names = || ENGINES.iter().map(|engine| engine.id);
+        let meant = suggest(&similar_words(id, names()));
+        let names = names().collect::<Vec<_>>().join(", ");
+        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {names}"))
     })
 }
 
 /// The elements that are marked as failed.
 pub fn read_faults(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     args: &FailArgs,
 ) -> Result<Faults, Failure> {
-    let mut faults = context.explain_missing(look, parse_marks(look, &args.fail))?;
-    let fabric = look.fabric();
+    let mut faults = context.explain_missing(snapshot, parse_marks(snapshot, &args.fail))?;
+    let fabric = snapshot.fabric();
     for marked in faults.iter() {
         let ElementId::Port(port) = marked else { continue };
         // Port 0 of a switch needs no cable.
         if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
-            let name = look.port_name(port);
-            context.output.print_message(&format!("port:{name} has no cable, so its failure takes nothing"));
+            let name = snapshot.port_name(port);
+            context
+                .output
+                .print_message(&format!("port:{name} has no cable, so its failure affects no path"));
         }
     }
     if let Some(count) = args.fail_random {
-        let drawn = mark_random(look, &mut faults, count, args.seed);
+        let drawn = mark_random(snapshot, &mut faults, count, args.seed);
         if drawn < count {
             context.output.print_message(&drawn_words(drawn, count));
         }
@@ -126,11 +128,11 @@ pub fn read_faults(
 /// Options of the engines.
 pub fn route_request(
     context: &Context<'_, '_>,
-    look: &mut Snapshot,
+    snapshot: &mut Snapshot,
     args: &RouteArgs,
 ) -> Result<Request, Failure> {
     let mut list = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => read_guids(context, look, file),
+        Some(file) => read_guids(context, snapshot, file),
         None => Ok(Vec::new()),
     };
     let (roots, compute_nodes, io_nodes) =
@@ -140,11 +142,11 @@ pub fn route_request(
             "FD-7916: {both} is in both lists, --compute-nodes and --io-nodes; take it out of one"
         )));
     }
-    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    let manager = snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid);
     let jobs = match &args.jobs {
         Some(file) => {
-            let jobs = jobs::read_job_map(context, look, file, args.missing)?;
-            note_judged_lids(look);
+            let jobs = jobs::read_job_map(context, snapshot, file, args.missing)?;
+            note_judged_lids(snapshot);
             jobs
         }
         None => JobMap::default(),
@@ -156,7 +158,7 @@ pub fn route_request(
 
 /// Reads a list of nodes. A node that the fabric does not have is a mistake, because no engine should silently ignore
 /// it.
-fn read_guids(context: &Context<'_, '_>, look: &mut Snapshot, file: &Path) -> Result<Vec<Guid>, Failure> {
+fn read_guids(context: &Context<'_, '_>, snapshot: &mut Snapshot, file: &Path) -> Result<Vec<Guid>, Failure> {
     let read = context.outside.guids(file).map_err(Failure::from_list_error)?;
     let wrong = |line: Option<u64>, what: &str| {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -165,7 +167,7 @@ fn read_guids(context: &Context<'_, '_>, look: &mut Snapshot, file: &Path) -> Re
     if read.cut.is_some() {
         return Err(wrong(
             read.cut,
-            "FD-7917: the file ends within this line, so the GUID may be cut; write all 16 digits, or end the line",
+            "FD-7917: the file ends within this line, so the GUID may be incomplete; write all 16 digits, or end the line",
         ));
     }
     if read.guids.is_empty() {
@@ -174,35 +176,35 @@ fn read_guids(context: &Context<'_, '_>, look: &mut Snapshot, file: &Path) -> Re
             "FD-7918: there is no GUID in this list; leave the option out, or name some nodes",
         ));
     }
-    let fabric = look.fabric();
+    let fabric = snapshot.fabric();
     let strange = |(guid, _): &(&Guid, &u64)| {
         fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none()
     };
     if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(strange) {
-        let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; mend the list");
+        let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; correct the list");
         return Err(wrong(Some(*line), &what));
     }
-    look.observation.notes.extend(read.notes);
+    snapshot.observation.notes.extend(read.notes);
     Ok(read.guids)
 }
 
 fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     (faults, jobs): (&Faults, Option<&JobFigures>),
     cost: Option<&Cost>,
     comparison: &EngineComparison,
 ) -> Result<(), Failure> {
-    let groups = group_damage(look.fabric(), &look.observation.tables, faults);
+    let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
-        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+        faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, look, &failed, (cost, jobs), groups.as_ref(), comparison);
+        return write_json(context, snapshot, &failed, (cost, jobs), groups.as_ref(), comparison);
     }
-    let mut lines = check::premises(look);
+    let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     match cost {
-        Some(cost) => lines.extend(cost_lines(look, &failed, cost)),
+        Some(cost) => lines.extend(cost_lines(snapshot, &failed, cost)),
         None => lines.push(("lost", no_tables_words())),
     }
     if let Some(cost) = cost.filter(|_| context.output.verbose) {
@@ -238,18 +240,18 @@ fn write(
             context.output.verbose || remark.starts_with(UPDN_REMARK) || remark.starts_with(DEGRADED_REMARK)
         };
         let remarks = row.remarks.iter().filter(shown);
-        let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
-        said.into_iter().for_each(|words| context.output.print_message(&format!("{}: {words}", row.engine)));
+        let texts: Vec<&String> = row.refused.iter().chain(remarks).collect();
+        texts.into_iter().for_each(|words| context.output.print_message(&format!("{}: {words}", row.engine)));
     }
     // Options that several engines ignored share a line.
-    let mut in_vain: Vec<(&[&str], Vec<&str>)> = Vec::new();
+    let mut unused: Vec<(&[&str], Vec<&str>)> = Vec::new();
     for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
-        match in_vain.iter_mut().find(|(options, _)| *options == row.not_used) {
+        match unused.iter_mut().find(|(options, _)| *options == row.not_used) {
             Some((_, engines)) => engines.push(row.engine),
-            None => in_vain.push((&row.not_used, vec![row.engine])),
+            None => unused.push((&row.not_used, vec![row.engine])),
         }
     }
-    in_vain.iter().for_each(|(options, engines)| {
+    unused.iter().for_each(|(options, engines)| {
         context.output.print_message(&unused_option_note(&engines.join(", "), options))
     });
     Ok(())
@@ -257,17 +259,17 @@ fn write(
 
 fn write_json(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     failed: &[String],
     (cost, jobs): (Option<&Cost>, Option<&JobFigures>),
     groups: Option<&GroupDamage>,
     comparison: &EngineComparison,
 ) -> Result<(), Failure> {
-    let mut object = context.object("whatif", look)?;
+    let mut object = context.object("whatif", snapshot)?;
     object.field("failed", &failed)?;
     object.field("tables_in_force", &cost.is_some())?;
     match cost {
-        Some(cost) => write_cost(&mut object, look, failed, cost)?,
+        Some(cost) => write_cost(&mut object, snapshot, failed, cost)?,
         None => COST_KEYS.iter().try_for_each(|key| object.field(key, &serde_json::Value::Null))?,
     }
     object.field("groups_cut", &groups.map(groups_object))?;
@@ -276,7 +278,12 @@ fn write_json(
     Ok(object.end()?)
 }
 
-fn write_cost(object: &mut Object<'_>, look: &Snapshot, failed: &[String], cost: &Cost) -> io::Result<()> {
+fn write_cost(
+    object: &mut Object<'_>,
+    snapshot: &Snapshot,
+    failed: &[String],
+    cost: &Cost,
+) -> io::Result<()> {
     let Cost { lost, expected, pairs, .. } = cost;
     object.field("pairs", pairs)?;
     object.field("lost_until_reroute", &cost.lost_pairs())?;
@@ -287,7 +294,7 @@ fn write_cost(object: &mut Object<'_>, look: &Snapshot, failed: &[String], cost:
     object.field("adaptive_unknown", &cost.adaptive_unknown)?;
     object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
-    let partly = serde_json::json!({ "count": lost.partial, "first": partly_lost_names(look, lost) });
+    let partly = serde_json::json!({ "count": lost.partial, "first": partly_lost_names(snapshot, lost) });
     object.field("partly_reached", &partly)?;
     object.field("elements", &elements(failed, lost))?;
     object.field("cut_off_pairs", &lost.critical)?;
@@ -305,7 +312,7 @@ fn write_cost(object: &mut Object<'_>, look: &Snapshot, failed: &[String], cost:
 /// Message in place of the costs if there are no tables in force.
 fn no_tables_words() -> String {
     format!(
-        "{NO_TABLES}, so what is lost until the fabric is rerouted is not known; --assume ENGINE supposes some"
+        "{NO_TABLES}, so the loss until the fabric is rerouted is unknown; assume some with --assume ENGINE"
     )
 }
 
@@ -329,15 +336,15 @@ const COST_KEYS: [&str; 15] = [
 ];
 
 /// Lost pairs, and the loss that random links would cause.
-fn cost_lines(look: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
+fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
     let Cost { lost, expected, several_lids, .. } = cost;
     let mut lines = vec![("lost", cost.lost_words())];
     lines.extend(uncounted_note(cost).map(|why| ("", why)));
     lines.push(("for good", cost.cut_off_words()));
     lines.extend(loss_of_each_mark(failed, lost));
-    lines.extend(several_lids.then(|| ("some LIDs", partly_lost_line(look, lost))));
+    lines.extend(several_lids.then(|| ("some LIDs", partly_lost_line(snapshot, lost))));
     let usual = format!(
-        "{} {} for {}; a single one takes {} to {}",
+        "{} {} for {}; a single link costs {} to {}",
         digits_in_groups(format_args!("{:.1}", expected.mean)),
         cost.expected_counts(),
         count_words(expected.faults, "random link", "random links"),
@@ -358,12 +365,12 @@ fn uncounted_note(cost: &Cost) -> Option<String> {
     };
     let adaptive = cost
         .adaptive_routing
-        .map(|_| format!("{}, so tables do not tell the paths", adaptive_words(cost.adaptive_unknown)));
+        .map(|_| format!("{}, so tables do not determine the paths", adaptive_words(cost.adaptive_unknown)));
     let before = match cost.without_path_before {
         0 => None,
         some => Some(format!(
-            "{} paths to a LID are missing before anything fails, and count only between ends that are cut off",
-            digits_in_groups(some)
+            "before any failure: {} missing, counted only between ends that are cut off",
+            count_words(some as usize, "path to a LID", "paths to a LID")
         )),
     };
     let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
@@ -372,8 +379,7 @@ fn uncounted_note(cost: &Cost) -> Option<String> {
 
 /// Message about options that engines ignored.
 pub fn unused_option_note(engines: &str, options: &[&str]) -> String {
-    let has = if engines.contains(',') { "have" } else { "has" };
-    format!("{engines}: {has} no use for {}", options.join(", "))
+    format!("{engines}: options without effect: {}", options.join(", "))
 }
 
 /// The loss of each mark alone, if there are several.
@@ -394,28 +400,29 @@ fn elements(failed: &[String], lost: &PathLosses) -> Vec<serde_json::Value> {
     each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
 }
 
-fn partly_lost_names(look: &Snapshot, lost: &PathLosses) -> Vec<String> {
-    lost.partial_ports.iter().map(|port| look.unique_port_name(*port)).collect()
+fn partly_lost_names(snapshot: &Snapshot, lost: &PathLosses) -> Vec<String> {
+    lost.partial_ports.iter().map(|port| snapshot.unique_port_name(*port)).collect()
 }
 
 /// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
-fn partly_lost_line(look: &Snapshot, lost: &PathLosses) -> String {
+fn partly_lost_line(snapshot: &Snapshot, lost: &PathLosses) -> String {
     let such_as = match lost.partial {
         0 => String::new(),
-        _ => format!(", such as to {}", partly_lost_names(look, lost).join(", ")),
+        _ => format!(", such as to {}", partly_lost_names(snapshot, lost).join(", ")),
     };
-    let [pairs, lids] = [lost.partial, lost.lids].map(digits_in_groups);
-    format!("{pairs} pairs keep some LIDs only{such_as}; {lids} paths to a LID are lost")
+    let pairs = count_words(lost.partial as usize, "pair keeps", "pairs keep");
+    let paths = count_words(lost.lids as usize, "path to a LID is lost", "paths to a LID are lost");
+    format!("{pairs} some LIDs only{such_as}; {paths}")
 }
 
-/// Prints which packets can wait for each other while the tables of these engines replace the old ones.
+/// Prints the credit loops that can form while the tables of these engines replace the old ones.
 fn write_transition<'r>(
     context: &mut Context<'_, '_>,
     row: &EngineRow,
     alike: impl Iterator<Item = &'r EngineRow>,
 ) -> Result<(), Failure> {
-    let told = row.transition.as_ref();
-    let Some(transition) = told.filter(|told| told.safe != Some(true)) else { return Ok(()) };
+    let report = row.transition.as_ref();
+    let Some(transition) = report.filter(|report| report.safe != Some(true)) else { return Ok(()) };
     let engines: Vec<&str> = alike.map(|row| row.engine).collect();
     let mut lines = vec![("transition", engines.join(", "))];
     lines.extend(transition.lines());

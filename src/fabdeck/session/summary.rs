@@ -114,7 +114,7 @@ pub fn device_words((switches, adapters): (usize, usize)) -> String {
 pub fn nothing_to_do(plan: &str, writes: usize) -> String {
     match writes {
         0 => format!("nothing to do: {plan} writes nothing"),
-        _ => format!("nothing to do: everything that {plan} writes is in place"),
+        _ => format!("nothing to do: the fabric already has everything that {plan} writes"),
     }
 }
 

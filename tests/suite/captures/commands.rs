@@ -107,7 +107,7 @@ fn hot_spots_come_from_the_sweeps_before_the_time_asked_for() {
     for (args, what) in [
         (
             &["--at", "-21s", "hotspots"][..],
-            "10 s between sweeps are needed, and 9 s were recorded before this moment (the usual 10 s from sweep to sweep, where no \
+            "10 s between sweeps are needed, and 9 s were recorded before this moment (the default of 10 s, because no \
              --interval is given); use --interval 9s",
         ),
         (
@@ -183,7 +183,7 @@ fn a_full_disk_is_said_with_what_was_kept() {
     let home = tempfile::tempdir().unwrap();
     let output = run(&home, &["--source", "sim:kary,k=2,n=2", "record", "-o", "/dev/full", "--for", "5s"], 1);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("FD-7962: /dev/full cannot be written on") && said.contains("0 sweeps"), "{said}");
+    assert!(said.contains("FD-7962: /dev/full cannot be extended") && said.contains("0 sweeps"), "{said}");
 }
 
 /// The key that opens the fabric is nowhere in what was recorded, in whatever way it may be written.
@@ -224,7 +224,10 @@ fn links_of_a_capture_are_judged_by_what_was_recorded_before() {
     assert_eq!(flaps, [&Value::from(6.0), &Value::from(6.0)], "{links:?}");
     assert_eq!(told["sweeps"][0]["links_since"], "2026-10-23T09:00:00.000+00:00");
     let text = String::from_utf8(run(&home, &at, 2).stdout).unwrap();
-    assert!(text.contains("began; links since 2026-10-23T09:00:00.000+00:00, for the capture"), "{text}");
+    assert!(
+        text.contains("two sweeps; links since 2026-10-23T09:00:00.000+00:00, an earlier sweep"),
+        "{text}"
+    );
     // One interval over all of it, several, or the last ten seconds: of links they say the same.
     for more in [&["--interval", "175s"][..], &["--interval", "10s", "--count", "3"]] {
         let told = json(&home, &[&at, more].concat(), 2);

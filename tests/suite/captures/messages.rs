@@ -69,12 +69,12 @@ fn a_capture_written_over_itself_has_a_message_of_its_own() {
     for command in ["cut", "anonymize"] {
         let over = ["capture", command, "demo.fdcap", "-o", "demo.fdcap"];
         let refused = stderr_text(&run(&home, &over, 1));
-        assert!(refused.contains("FD-7922") && refused.contains("write over it with --force"), "{refused}");
+        assert!(refused.contains("FD-7922") && refused.contains("overwrite it with --force"), "{refused}");
         let told = stderr_text(&run(&home, &[&over[..], &["--force"]].concat(), 0));
-        assert!(told.contains("demo.fdcap is written anew, with 31 sweeps"), "{told}");
+        assert!(told.contains("demo.fdcap was rewritten, with 31 sweeps"), "{told}");
     }
     let told = stderr_text(&run(&home, &["capture", "note", "demo.fdcap", "cable 3"], 0));
-    assert!(told.contains("demo.fdcap has the note, and 31 sweeps as before"), "{told}");
+    assert!(told.contains("the note was added to demo.fdcap, which has 31 sweeps as before"), "{told}");
     // Where there is no --force none is named.
     let refused =
         stderr_text(&run(&home, &["--source", "sim:demo", "record", "-o", "demo.fdcap", "--for", "1s"], 1));
@@ -91,7 +91,7 @@ fn an_interval_is_written_as_every_time_is() {
     }
     let endless = "9".repeat(400);
     for (interval, wrong) in
-        [("-1s", "longer than nothing"), ("0s", "longer than nothing"), (&endless, "an hour at most")]
+        [("-1s", "longer than 0"), ("0s", "longer than 0"), (&endless, "an hour at most")]
     {
         let told =
             stderr_text(&run(&home, &["--source", "sim:demo", "hotspots", "--interval", interval], 64));
@@ -210,7 +210,7 @@ fn a_time_lasts_as_long_as_it_is_written() {
     for command in [&["--help"][..], &["capture", "cut", "--help"]] {
         let help = String::from_utf8(run(&home, command, 0).stdout).unwrap();
         let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
-        assert!(help.contains("02:13 until the end of that minute"), "{help}");
+        assert!(help.contains("02:13 means the end of that minute"), "{help}");
     }
 }
 
@@ -221,7 +221,7 @@ fn what_is_converted_is_not_written_over_a_file_by_a_slip() {
     fs::write(&file, "somebody's").unwrap();
     let convert = ["convert", "demo.fdcap", "--to", "ibnetdiscover", "-o", "site.topo"];
     let refused = stderr_text(&run(&home, &convert, 1));
-    assert!(refused.contains("FD-7922") && refused.contains("write over it with --force"), "{refused}");
+    assert!(refused.contains("FD-7922") && refused.contains("overwrite it with --force"), "{refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's");
     run(&home, &[&convert[..], &["--force"]].concat(), 0);
     assert!(fs::read_to_string(&file).unwrap().contains("vendid"));
@@ -319,7 +319,7 @@ fn that_time_is_simulated_is_said_once() {
     let home = tempfile::tempdir().unwrap();
     let record = ["--source", "sim:kary,k=2,n=2", "record", "--for", "20s", "-o"];
     let told = stderr_text(&run(&home, &[&record[..], &["a.fdcap"]].concat(), 0));
-    assert_eq!(told.matches("time in this simulator is simulated").count(), 1, "{told}");
+    assert_eq!(told.matches("the time of this simulator is simulated").count(), 1, "{told}");
     let told = stderr_text(&run(&home, &[&record[..], &["b.fdcap", "--json"]].concat(), 0));
     assert_eq!(told, "");
 }

@@ -107,7 +107,7 @@ fn lines_of_stdin_are_notes_while_it_records() {
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("FD-7967: a note takes more"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("FD-7967: a note has more"));
     fabric.kill().unwrap();
     fabric.wait().unwrap();
     let told = info(&home, "noted.fdcap");

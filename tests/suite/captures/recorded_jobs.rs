@@ -112,13 +112,13 @@ fn what_is_not_known_is_said() {
     let said =
         |home: &TempDir, args: &[&str], code: i32| String::from_utf8(run(home, args, code).stderr).unwrap();
     let none = said(&home, &["--source", "jobs.fdcap", "jobs"], 64);
-    assert!(none.contains("FD-7822: jobs.fdcap holds no jobs"), "{none}");
+    assert!(none.contains("FD-7822: jobs.fdcap has no jobs"), "{none}");
     assert_eq!(info(&home, "jobs.fdcap")["job_lists"], 0);
     let gone = squeue(home.path(), "echo 'no controller' >&2; exit 1");
     let record =
         [&DEMO[..], &["record", "-o", "silent.fdcap", "--for", "3s", "--slurm", "--squeue"]].concat();
     let told = said(&home, &[&record[..], &[gone.to_str().unwrap()]].concat(), 0);
-    assert!(told.contains("no list of jobs, and the recording goes on: FD-4603"), "{told}");
+    assert!(told.contains("no list of jobs; the recording continues: FD-4603"), "{told}");
     let silent = said(&home, &["--source", "silent.fdcap", "jobs"], 1);
     assert!(silent.contains("FD-7815") && silent.contains("no controller"), "{silent}");
     let counted = info(&home, "silent.fdcap");

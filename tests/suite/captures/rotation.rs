@@ -53,11 +53,11 @@ fn the_oldest_go_where_that_is_asked_for_and_nothing_else() {
         run(&home, &[&SOURCE[..], &args, more].concat(), 0)
     };
     let said = String::from_utf8(by_size(&[]).stderr).unwrap();
-    assert!(said.contains("night-000006.fdcap begins") && !said.contains("removed"), "{said}");
+    assert!(said.contains("recording to night-000006.fdcap") && !said.contains("deleted"), "{said}");
     assert_eq!(files(&home).len(), 2 + 6);
     // Another recording goes on with the numbers, and counts what is there.
     let said = String::from_utf8(by_size(&["--keep", "3"]).stderr).unwrap();
-    assert!(said.contains("night-000001.fdcap is removed"), "{said}");
+    assert!(said.contains("night-000001.fdcap is deleted"), "{said}");
     let left = ["night-000000", "night-000010", "night-000011", "night-000012", "night"];
     let mut left: Vec<String> = left.map(|name| format!("{name}.fdcap")).into();
     left.sort();

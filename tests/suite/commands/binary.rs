@@ -303,7 +303,7 @@ fn a_mark_on_a_port_without_a_cable_takes_nothing_and_says_so() {
     for (port, bare) in [("port:sw_0[36]", true), ("port:sw_0[1]", false)] {
         let ended = fabdeck(&home()).args(whatif).arg(port).output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(said.contains("has no cable, so its failure takes nothing"), bare, "{port}: {said}");
+        assert_eq!(said.contains("has no cable, so its failure affects no path"), bare, "{port}: {said}");
     }
 }
 

@@ -159,7 +159,7 @@ fn a_plan_says_for_which_jobs_it_was_made() {
     assert_eq!((&jobs["count"], &jobs["then"]), (&2.into(), &routed["jobs"]), "{jobs}");
     assert_eq!(jobs["now"], routed["jobs_in_force"]);
     let text = fabdeck(&["plan", "show", &plan]).out;
-    for words in ["for jobs", "2 jobs that ran when it was made", "jobs then", "  after"] {
+    for words in ["for jobs", "2 jobs that ran when the plan was made", "jobs then", "  after"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     fabdeck(&on_the_tree(&["route", "--engine", "updn", "--no-times", "-o", &plan, "--force"]));
@@ -196,7 +196,7 @@ fn jobs_are_for_the_engine_that_knows_what_to_do_with_them() {
     let told = json(&args);
     assert_eq!(told["engines"][0]["not_used"], serde_json::json!(["--jobs", "--lanes-by"]));
     assert_eq!(told["engines"][1]["not_used"], serde_json::json!([]));
-    assert!(fabdeck(&args).err.contains("minhop: has no use for --jobs, --lanes-by"));
+    assert!(fabdeck(&args).err.contains("minhop: options without effect: --jobs, --lanes-by"));
     let said =
         |told: &Value| told["engines"][1]["remarks"].to_string().contains("none is given (--jobs FILE)");
     assert!(!said(&told) && said(&json(&on_the_tree(&asked))));
@@ -214,7 +214,7 @@ fn what_an_engine_has_no_use_for_is_reported() {
     let told = json(&args);
     assert_eq!(told["engines"][0]["not_used"], serde_json::json!(["--io-nodes"]));
     assert_eq!(told["engines"][1]["not_used"], serde_json::json!([]));
-    assert!(fabdeck(&args).err.contains("minhop: has no use for --io-nodes"));
+    assert!(fabdeck(&args).err.contains("minhop: options without effect: --io-nodes"));
     let both = on_the_tree(&["whatif", "--io-nodes", guid, "--compute-nodes", guid]);
     assert!(fabdeck(&both).err.contains("FD-7916"));
 }

@@ -255,7 +255,10 @@ fn what_is_empty_is_said_on_stderr() {
     for (args, says) in [
         (&["--source", "empty", "show", "links"][..], "fabdeck: the fabric has no cable\n"),
         (&["--source", "bare", "show", "tables"], "fabdeck: the source has no forwarding tables\n"),
-        (&["--source", "sim:demo", "show", "links", "--filter", "zzz"], "none of 12 rows"),
+        (
+            &["--source", "sim:demo", "show", "links", "--filter", "zzz"],
+            "no row matches the filter (12 rows without it)",
+        ),
     ] {
         let ended = fabdeck(args);
         assert_eq!((ended.exit, ended.out.as_str()), (Exit::Done, ""));

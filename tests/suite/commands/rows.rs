@@ -209,7 +209,7 @@ fn what_no_link_tells_is_no_zero() {
     let json = fabdeck(&["--source", "uneven", "show", "fabric", "--json"]).out;
     assert!(json.contains("\"degraded_links\": null") && json.contains("\"down_links\": null"), "{json}");
     let text = fabdeck(&["--source", "uneven", "show", "fabric"]).out;
-    assert!(text.contains("down            not told"), "{text}");
+    assert!(text.contains("down            unknown"), "{text}");
     let json = fabdeck(&["--source", "empty", "show", "fabric", "--json"]).out;
     assert!(json.contains("\"down_links\": 0"), "{json}");
     let silent = fabdeck(&["--source", "small", "show", "switches", "--filter", "answered=no", "--json"]).out;
@@ -280,7 +280,7 @@ fn columns_that_do_not_fit_are_named() {
     assert_eq!(fabdeck_with(&links, &on(wide)).out, whole.out);
     let narrower = fabdeck_with(&links, &on(wide - 1));
     assert!(whole.out.contains("PARALLEL") && !narrower.out.contains("PARALLEL"), "{}", narrower.out);
-    assert!(narrower.err.contains("no room for parallel: a wider terminal"), "{}", narrower.err);
+    assert!(narrower.err.contains("no room for parallel; use a wider terminal"), "{}", narrower.err);
     for columns in [80, 60, 42] {
         let fitted = fabdeck_with(&links, &on(columns)).out;
         assert!(fitted.lines().all(|line| line.chars().count() <= columns), "{columns}: {fitted}");

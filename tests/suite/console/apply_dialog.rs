@@ -374,7 +374,7 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     let nothing = fabdeck::session::interactive::ChangeOffer { applied: true, ..offer(0) };
     fake.0.borrow_mut().offer = Ok(nothing);
     driver.press(":apply space my.plan enter");
-    let words = "nothing to do: everything that my.plan writes is in place";
+    let words = "nothing to do: the fabric already has everything that my.plan writes";
     assert!(has_message(&driver, Severity::Info, words));
     assert!(driver.state.layer.is_none());
 }

@@ -62,7 +62,7 @@ fn counters_alone_are_nothing_to_check_and_an_engine_does_not_help() {
         let ended =
             fabdeck(&home()).args(["check", "--source"]).arg(held.path()).args(&more).output().unwrap();
         let text = String::from_utf8(ended.stderr).unwrap();
-        assert!(text.contains("FD-7901: the source tells of no switch"), "{text}");
+        assert!(text.contains("FD-7901: the source has no switch"), "{text}");
         assert!(!text.contains("--assume"), "{text}");
     }
 }

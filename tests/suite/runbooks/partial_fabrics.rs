@@ -76,7 +76,10 @@ fn to_wait_takes_two_looks() {
     let text = format!("[[step]]\nwait = {{ until = {until}, timeout = \"60s\", every = \"300ms\" }}\n");
     put(lab.home.path(), "two.toml", &book(&text));
     let (report, _) = runs(&lab, &["two.toml"], 0);
-    assert!(report["steps"][0]["words"].as_str().unwrap().contains("in two looks"), "{report:#}");
+    assert!(
+        report["steps"][0]["words"].as_str().unwrap().contains("in two consecutive readings"),
+        "{report:#}"
+    );
 }
 
 /// Nobody reads the pipe, and the run goes on all the same.

@@ -9,19 +9,23 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "nmae = \"x\"\n[[step]]\nnotify = \"x\"\n",
         3,
-        "FD-9203: 'nmae' is no key of the book (did you mean name?)",
+        "FD-9203: 'nmae' is no key of the runbook (did you mean name?)",
     ),
     (
         "[[step]]\nroute = { engine = \"updn\", lnaes = 2 }\n",
         4,
         "FD-9203: 'lnaes' is no key of 'route' of step 1",
     ),
-    ("[[step]]\nfail = 3\n", 4, "FD-9204: 'fail' of step 1 is a text or a list of texts, not integer"),
-    ("[[step]]\nconfirm = \"yes\"\n", 4, "FD-9204: 'confirm' of step 1 is true"),
-    ("step = 3\n", 3, "FD-9204: 'step' is a list: write [[step]]"),
+    (
+        "[[step]]\nfail = 3\n",
+        4,
+        "FD-9204: 'fail' of step 1 has to be a string or a list of strings, not integer",
+    ),
+    ("[[step]]\nconfirm = \"yes\"\n", 4, "FD-9204: 'confirm' of step 1 has to be true"),
+    ("step = 3\n", 3, "FD-9204: 'step' has to be a list: write [[step]]"),
     ("[[step]]\nroute = {}\n", 4, "FD-9205: 'route' of step 1 has no 'engine'"),
     ("[[step]]\nwait = { file = \"x\" }\n", 4, "FD-9205: 'wait' of step 1 has no 'timeout'"),
-    ("guards = []\n", 1, "FD-9205: the book has no [[step]]"),
+    ("guards = []\n", 1, "FD-9205: the runbook has no [[step]]"),
     ("[[step]]\nwait = \"soon\"\n", 4, "FD-9206: 'wait' of step 1: 'soon' is no time"),
     (
         "[[step]]\nroute = { engine = \"updn\", lanes = 16 }\n",
@@ -35,28 +39,28 @@ const WRONG: &[(&str, usize, &str)] = &[
     ),
     ("[[step]]\nexpect = { table = \"ports\", count = \"many\" }\n", 4, "FD-9206: 'many' is no count"),
     ("[[step]]\nexpect = { table = \"ports\", max = \"lid\" }\n", 4, "FD-9206: 'lid' is no condition"),
-    ("[[step]]\nnotify = \"${who}\"\n", 4, "FD-9207: no variable is called 'who'"),
-    ("[[step]]\nname = \"nothing\"\n", 3, "FD-9208: step 1 does nothing"),
+    ("[[step]]\nnotify = \"${who}\"\n", 4, "FD-9207: there is no variable 'who'"),
+    ("[[step]]\nname = \"nothing\"\n", 3, "FD-9208: step 1 has no kind"),
     (
         "[[step]]\nnotify = \"x\"\nrollback = true\n",
         3,
-        "FD-9208: step 1 does one thing, not rollback and notify",
+        "FD-9208: step 1 has several kinds: rollback and notify",
     ),
     ("guards = [\"lost pairs\"]\n[[step]]\nverify = true\n", 3, "FD-9209: 'lost pairs' is no guard"),
     (
         "guards = [\"lost_paris <= 0\"]\n[[step]]\nverify = true\n",
         3,
-        "FD-9210: no step gives the value 'lost_paris', for there is none of that name (did you mean lost_pairs?)",
+        "FD-9210: no step sets the value 'lost_paris', which does not exist (did you mean lost_pairs?)",
     ),
     (
         "[[step]]\nnotify = \"x\"\nguards = [\"hotspots <= 0\"]\n",
         5,
-        "FD-9210: neither this step nor one before gives the value 'hotspots'",
+        "FD-9210: neither this step nor an earlier one sets the value 'hotspots'",
     ),
     (
         "[[step]]\nexpect = [\"lost_pairs <= 0\"]\n[[step]]\nverify = true\n",
         4,
-        "FD-9210: no step before gives the value 'lost_pairs'",
+        "FD-9210: no earlier step sets the value 'lost_pairs'",
     ),
     ("[[step]]\nconfirm = true\n", 3, "FD-9211: confirm without apply"),
     ("[[step]]\napply = {}\n[[step]]\nconfirm = true\n", 3, "FD-9211: apply without a plan"),
@@ -91,7 +95,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[[step]]\nroute = { engine = \"updn\" }\n[[step]]\napply = { accept = \"cycles\" }\n[[step]]\nconfirm = true\n",
         6,
-        "FD-9216: 'cycles' names no finding",
+        "FD-9216: 'cycles' is no finding",
     ),
     (
         "[[step]]\napply = { plan = \"absent.plan\" }\n[[step]]\nconfirm = true\n",
@@ -151,7 +155,8 @@ fn what_is_set_wrongly_is_no_fault_of_the_book() {
     assert!(code == 64 && said.contains("FD-9222: the variable 'who' (for whom) is not set"), "{said}");
     let (code, said) = run(&["--set", "whom=ada"]);
     assert!(
-        code == 64 && said.contains("FD-9221: --set: the book has no variable 'whom'; they are who"),
+        code == 64
+            && said.contains("FD-9221: --set: the runbook has no variable 'whom'; its variables are who"),
         "{said}"
     );
     let (code, said) = run(&["--set", "who=ada", "--set", "who=bob"]);

@@ -61,7 +61,7 @@ fn what_a_failed_spine_left_is_routed() {
     // Nobody knows a switch of a wrong name, and as many as before say that none is gone.
     let (report, _) = runs(&lab, &of("switch=spine-9", "left=7"), 2);
     assert_eq!(states(&report).split(' ').nth(1), Some("stopped"), "{report:#}");
-    assert!(report["why"].as_str().unwrap().contains("there are 8 rows"), "{report:#}");
+    assert!(report["why"].as_str().unwrap().contains("found 8 rows"), "{report:#}");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn the_nightly_check_ends_with_two_where_something_is_wrong() {
     let (report, _) = runs(&ServedLab::new("sim:torus,dims=6"), &[file.as_str()], 2);
     assert!(report["why"].as_str().unwrap().contains("(cycle)"), "{report:#}");
     let (report, _) = runs(&lab, &[&[file.as_str()], &quick[..]].concat(), 2);
-    assert!(report["why"].as_str().unwrap().contains("there are 1 rows"), "{report:#}");
+    assert!(report["why"].as_str().unwrap().contains("found 1 row"), "{report:#}");
     let known = ["--set", "degraded=1"];
     let (report, _) = runs(&lab, &[&[file.as_str()], &quick[..], &known].concat(), 0);
     assert_eq!(report["state"], "done", "{report:#}");

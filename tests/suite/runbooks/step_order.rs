@@ -161,7 +161,7 @@ fn guards_of_the_book_are_judged_once_there_is_something_to_judge() {
     let text = format!("guards = [\"lost_pairs <= 2\"]\n{}", STEPS.replace("guards = [GUARD]", ""));
     let mut told = ScriptedRunner { back: false, ..ScriptedRunner::default() };
     let report = run_steps(&read_book(&book(&text)).unwrap(), &mut told);
-    assert_eq!(report.steps[0].guards[0].found, "lost_pairs is not given yet");
+    assert_eq!(report.steps[0].guards[0].found, "lost_pairs has no value yet");
     assert_eq!((report.steps[2].state, report.steps[2].guards.len()), (StepState::Stopped, 1));
     // What could not be taken back matters more than why.
     assert_eq!(report.exit, 6);

@@ -122,7 +122,7 @@ fn every_kind_of_step_does_what_it_says() {
     assert!(said.contains("step 15 of 23, confirm"), "{said}");
     let changes = lab.run_to_end(&["changes"], 0);
     assert!(changes.contains("confirmed") && changes.contains("rolled back"), "{changes}");
-    assert!(report["steps"][13]["words"].as_str().unwrap().contains("it said: drained"), "{report:#}");
+    assert!(report["steps"][13]["words"].as_str().unwrap().contains("output: drained"), "{report:#}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub struct App {
     stale: bool,
     /// Whether the shell has the terminal.
     pub away: bool,
-    /// File that receives the events of the session, where `--record-events` asks for it.
+    /// File for the events of the session, with `--record-events`.
     record: Option<SessionRecorder>,
     /// Files that were not written completely, and why.
     pub unwritten: Vec<String>,
@@ -58,7 +58,7 @@ impl App {
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
         let named = opening.named;
-        for line in &opening.told {
+        for line in &opening.messages {
             // The line arrives once the session runs.
             let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));
         }
@@ -139,10 +139,10 @@ impl App {
         if let SessionInput::Finished { task, outcome } = &happening {
             self.threads.forget_task(*task);
             // The result of a cancelled task is not used.
-            if let TaskOutcome::Looked(Ok(look)) = outcome
+            if let TaskOutcome::Looked(Ok(snapshot)) = outcome
                 && self.state.tasks.get(*task).is_some()
             {
-                self.threads.adopt_source(*task, look);
+                self.threads.adopt_source(*task, snapshot);
             }
             if let TaskOutcome::Written { to, result: Err(error) }
             | TaskOutcome::Saved { to, result: Err(error) } = outcome
@@ -162,7 +162,7 @@ impl App {
 
     /// The adapter behind a live fabric is known only with its snapshot; a theme may be configured for that adapter.
     fn apply_theme(&mut self) {
-        let device = self.state.snapshot().and_then(|look| look.device());
+        let device = self.state.snapshot().and_then(|snapshot| snapshot.device());
         let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
         match self.wardrobe.theme(&device) {
             Ok(theme) => self.appearance.theme = theme,
@@ -198,7 +198,7 @@ impl App {
         let late: Vec<_> = self.threads.unwritten_plans().map(|(task, to)| (task, to.to_owned())).collect();
         for (task, to) in late {
             self.threads.cancel(task);
-            self.unwritten.push(unwritten_message(&to, "it took too long"));
+            self.unwritten.push(unwritten_message(&to, "writing took too long"));
         }
     }
 
@@ -248,7 +248,7 @@ impl App {
                 Effect::Cancel(task) => self.threads.cancel(task),
                 Effect::Enter(entry) => self.threads.record_entry(entry),
                 Effect::Copy(text) => self.screen.copy_to_clipboard(&text)?,
-                Effect::Log(said) => said.iter().for_each(log_message),
+                Effect::Log(messages) => messages.iter().for_each(log_message),
                 Effect::Redraw => self.screen.invalidate(),
                 Effect::Suspend => self.suspend()?,
                 Effect::Leave => self.end(Exit::Done),

@@ -144,7 +144,7 @@ async fn run_session(
     }
 }
 
-/// Waits for plans that are being written: an operator who asks for a plan and quits still wants it.
+/// Waits for plans that are being written, because an operator who requests a plan and quits still wants the file.
 async fn wait_for_plans(desk: &mut App, words: &mut UnboundedReceiver<WorkerMessage>) -> io::Result<()> {
     let deadline = tokio::time::Instant::now() + PLAN_WRITE_TIMEOUT;
     while desk.is_writing() {

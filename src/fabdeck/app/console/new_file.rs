@@ -6,15 +6,15 @@ use std::path::Path;
 
 use crate::script::create_temporary;
 
-/// Writes a new file. `wanted` is asked once the content is written, before the file gets its name; `again` says how
-/// to choose another name.
+/// Writes a new file. `wanted` is called once the content is written, before the file gets its name; `again` is the
+/// advice about choosing another name.
 pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> Result<(), String> {
-    let taken = || format!("there is such a file; {again}");
+    let taken = || format!("the file exists already; {again}");
     if to.symlink_metadata().is_ok() {
         return Err(taken());
     }
     let (beside, file) = create_temporary(to).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => "that names no file".to_owned(),
+        io::ErrorKind::InvalidInput => "this path names no file".to_owned(),
         _ => error.to_string(),
     })?;
     let written = fill(file, text).and_then(|()| match wanted() {
@@ -66,7 +66,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.plan");
         assert!(write(b"text", &file, "another name", || false).is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what is not wanted leaves nothing");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "a cancelled write leaves no file");
         write(b"text", &file, "another name", || true).unwrap();
         let again = write(b"other", &file, "another name", || true).unwrap_err();
         assert!(again.contains("another name"), "{again}");

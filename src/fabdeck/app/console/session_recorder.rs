@@ -20,8 +20,8 @@ impl SessionRecorder {
         match File::create_new(path) {
             Ok(file) => Ok(Self { path: path.to_owned(), file: Some(file) }),
             Err(error) => Err(format!(
-                "FD-9004: what happens cannot be written to {}: {error}; --record-events takes a file that is not \
-                 there yet",
+                "FD-9004: the events of the session cannot be written to {}: {error}; give --record-events a file \
+                 that does not exist yet",
                 path.display()
             )),
         }
@@ -44,6 +44,6 @@ impl SessionRecorder {
         let written = serde_json::to_string(what).map_err(io::Error::from);
         let error = written.and_then(|text| file.write_all(format!("{text}\n").as_bytes())).err()?;
         self.file = None;
-        Some(format!("FD-9003: {} does not hold all that happened: {error}", self.path.display()))
+        Some(format!("FD-9003: {} lacks events of the session: {error}", self.path.display()))
     }
 }

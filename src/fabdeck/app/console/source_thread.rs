@@ -76,7 +76,7 @@ impl SourceWork {
     }
 }
 
-/// Recording of a watch. It outlives a snapshot: after the fabric is read again the same recording goes on.
+/// Recording of a watch. It outlives a snapshot: after the fabric is read again the same recording continues.
 #[derive(Clone, Debug, Default)]
 pub struct WatchHistory(Arc<Mutex<WatchHistoryState>>);
 
@@ -86,8 +86,7 @@ struct WatchHistoryState {
     turn: u64,
     past: Option<WatchRecording>,
     last: Option<LastSweep>,
-    /// The running jobs as the console last read them. A live source is asked; a capture answers with the jobs of its
-    /// time.
+    /// The running jobs as the console last read them, for live sources. A capture has the jobs of its own time.
     jobs: JobListState,
 }
 
@@ -110,7 +109,7 @@ impl WatchHistory {
         self.lock().jobs.update(jiff::Timestamp::now().as_millisecond(), fitting);
     }
 
-    /// Makes the caller the thread that records. Returns its number and the last sweep, from which its times go on.
+    /// Makes the caller the thread that records. Returns its number and the last sweep, from which its times continue.
     fn take_over(&self, fresh: WatchRecording) -> (u64, Option<LastSweep>) {
         let mut held = self.lock();
         held.turn += 1;
@@ -166,7 +165,7 @@ struct SweepTimes {
 
 impl SweepTimes {
     /// Returns the time of a sweep by the clock of the source, because a simulator's time runs at its own pace. That
-    /// clock goes on from the one before.
+    /// clock continues the one before.
     fn of(&mut self, swept: &mut SweepResult) -> i64 {
         let own = swept.sweep.began;
         let passed = own.saturating_sub(*self.first.get_or_insert(own));
@@ -184,9 +183,9 @@ impl SweepTimes {
 /// recorded, so that a paused console can step back through them.
 pub fn run_sweeps(
     source: &mut dyn Source,
-    mut look: Snapshot,
+    mut snapshot: Snapshot,
     orders: &Receiver<SourceOrder>,
-    (kept, fresh, begun): (&WatchHistory, WatchRecording, i64),
+    (history, fresh, begun): (&WatchHistory, WatchRecording, i64),
     mut done: impl FnMut(TaskId, TaskOutcome),
 ) {
     // A cancelled snapshot gets no requests and takes over no recording.
@@ -195,12 +194,12 @@ pub fn run_sweeps(
         (0, SweepTimes { begun, first: None, before: None, clock: ClockOffset::default() });
     for order in orders {
         if let Some(fresh) = fresh.take() {
-            (turn, times.before) = kept.take_over(fresh);
+            (turn, times.before) = history.take_over(fresh);
         }
         let order = match order {
             SourceOrder::Work(work) => work,
             SourceOrder::Enter(entry, then) => {
-                let mut held = kept.lock();
+                let mut held = history.lock();
                 let after =
                     held.last.map_or(Duration::ZERO, |last| then.saturating_duration_since(last.here));
                 held.past.iter_mut().for_each(|past| past.add_entry(after, &entry));
@@ -215,22 +214,22 @@ pub fn run_sweeps(
         match wish {
             SourceTask::Save(to) => {
                 let wanted = || !stop.load(Ordering::Relaxed);
-                let bytes = with_history(kept, WatchRecording::capture_bytes);
+                let bytes = with_history(history, WatchRecording::capture_bytes);
                 let result = bytes.and_then(|bytes| new_file::write(&bytes, &to, SAVE_HINT, wanted));
                 done(task, TaskOutcome::Saved { to, result });
             }
             SourceTask::Unroll => {
-                done(task, TaskOutcome::Unrolled(with_history(kept, WatchRecording::open_recording)))
+                done(task, TaskOutcome::Unrolled(with_history(history, WatchRecording::open_recording)))
             }
             SourceTask::Seek(seek) => {
-                let scene = with_history(kept, |past| past.seek_frame(seek, &SilentProgress(stop)));
+                let scene = with_history(history, |past| past.seek_frame(seek, &SilentProgress(stop)));
                 done(task, TaskOutcome::Sought(scene.map(Box::new)));
             }
             SourceTask::Sweep(not_before) => {
                 let here = Instant::now();
                 let swept = read_sweep(
                     source,
-                    &mut look,
+                    &mut snapshot,
                     times.clock.to_session_time(not_before),
                     &mut SilentProgress(stop),
                 );
@@ -244,7 +243,7 @@ pub fn run_sweeps(
                 let time = times.of(&mut swept);
                 let sweep = swept.sweep.clone();
                 done(task, TaskOutcome::Swept(Ok(swept)));
-                record_sweep(kept, turn, &mut look.observation, &sweep, (time, here));
+                record_sweep(history, turn, &mut snapshot.observation, &sweep, (time, here));
             }
         }
     }
@@ -252,13 +251,13 @@ pub fn run_sweeps(
 
 /// Records a sweep, unless a newer snapshot has taken the recording over in the meantime: that one continues it.
 fn record_sweep(
-    kept: &WatchHistory,
+    history: &WatchHistory,
     turn: u64,
     observation: &mut Observation,
     sweep: &Sweep,
     (time, here): (i64, Instant),
 ) {
-    let mut held = kept.lock();
+    let mut held = history.lock();
     if held.turn != turn {
         return;
     }
@@ -271,14 +270,14 @@ fn record_sweep(
 }
 
 /// Advice for a file name that is already in use.
-const SAVE_HINT: &str = ":save takes another name";
+const SAVE_HINT: &str = "give :save another name";
 
 fn with_history<T>(
-    kept: &WatchHistory,
+    history: &WatchHistory,
     ask: impl FnOnce(&mut WatchRecording) -> Result<T, String>,
 ) -> Result<T, String> {
-    let mut held = kept.lock();
-    held.past.as_mut().map_or_else(|| Err("nothing of the watch is kept".to_owned()), ask)
+    let mut held = history.lock();
+    held.past.as_mut().map_or_else(|| Err("the watch has no recording".to_owned()), ask)
 }
 
 /// Answers requests for moments of a recording until the channel closes.
@@ -299,7 +298,7 @@ pub fn run_replay(
                 TaskOutcome::Sought(recorded.seek_frame(seek, &SilentProgress(stop)).map(Box::new))
             }
             SourceTask::Save(to) => {
-                TaskOutcome::Saved { to, result: Err("it is a capture already".to_owned()) }
+                TaskOutcome::Saved { to, result: Err("this is a capture already".to_owned()) }
             }
         });
         done(task, outcome);
@@ -350,22 +349,22 @@ mod tests {
         let (mut asked, mut ended) = (RecordedCalls::default(), Vec::new());
         run_replay(&mut asked, &ordered, |task, _| ended.push(task.0));
         assert_eq!((asked.unrolled, asked.sought), (1, vec![(2, false)]));
-        assert_eq!(ended, [0, 1, 2, 3], "each is answered, for nobody to keep its stop");
+        assert_eq!(ended, [0, 1, 2, 3], "each request gets an outcome, so that no task keeps its stop flag");
     }
 
-    /// A second snapshot goes on with the same recording: moments, notes, and a clock that does not jump.
+    /// A second snapshot continues the same recording: moments, notes, and a clock that does not jump.
     #[test]
     fn a_second_snapshot_continues_the_history() {
         use crate::script::{LocalSystemAccess, SourceOptions, SystemAccess};
         use fabdeck_files::capture_format::CaptureHeader;
         use fabdeck_mad::access::{NoObserver, ReadOptions};
-        let kept = WatchHistory::default();
-        let look_and_keep = |begun: i64, orders: Vec<SourceTask>, note: Option<&str>| {
+        let history = WatchHistory::default();
+        let run_snapshot = |begun: i64, orders: Vec<SourceTask>, note: Option<&str>| {
             let mut source =
                 LocalSystemAccess::default().open("sim:kary,k=2,n=2", &SourceOptions::default()).unwrap();
             let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
             let observed = source.observe(wanted, &mut NoObserver).unwrap();
-            let look = Snapshot::new("sim", observed, &Default::default());
+            let snapshot = Snapshot::new("sim", observed, &Default::default());
             let (sender, ordered) = channel();
             for (at, wish) in orders.into_iter().enumerate() {
                 let stop = Arc::default();
@@ -385,7 +384,7 @@ mod tests {
             let looking = Arc::new(|observed| Ok(Snapshot::new("sim", observed, &Default::default())));
             let mut outcomes = Vec::new();
             let past = WatchRecording::new(header, 1 << 24, looking);
-            run_sweeps(source.as_mut(), look, &ordered, (&kept, past, begun), |_, outcome| {
+            run_sweeps(source.as_mut(), snapshot, &ordered, (&history, past, begun), |_, outcome| {
                 outcomes.push(outcome)
             });
             outcomes
@@ -395,20 +394,20 @@ mod tests {
             TaskOutcome::Swept(Ok(swept)) => swept.sweep.began,
             other => panic!("{other:?}"),
         };
-        let before = look_and_keep(100_000, vec![sweep(0), sweep(5)], Some("seen"));
+        let before = run_snapshot(100_000, vec![sweep(0), sweep(5)], Some("seen"));
         assert!(
-            look_and_keep(105_000, Vec::new(), None).is_empty(),
+            run_snapshot(105_000, Vec::new(), None).is_empty(),
             "one that is cancelled takes nothing over"
         );
-        let after = look_and_keep(110_000, vec![sweep(0), SourceTask::Unroll], None);
+        let after = run_snapshot(110_000, vec![sweep(0), SourceTask::Unroll], None);
         let last = began(&before[1]);
         let since = began(&after[0]).saturating_sub(last).as_millis();
         assert!((4_900..=5_100).contains(&since), "five seconds by the wall: {since}");
         let TaskOutcome::Unrolled(Ok(Some(unrolled))) = &after[1] else { panic!("{:?}", after[1]) };
         let seconds: Vec<i64> = unrolled.timeline.times.iter().map(|time| (time + 500) / 1000).collect();
         assert_eq!(seconds, [100, 105, 110]);
-        let told = unrolled.timeline.happened.iter().map(|happened| &happened.event);
+        let events = unrolled.timeline.happened.iter().map(|happened| &happened.event);
         let note = fabdeck_files::capture::TimelineEvent::Note("seen".to_owned());
-        assert!(told.clone().any(|told| *told == note), "{:?}", told.collect::<Vec<_>>());
+        assert!(events.clone().any(|event| *event == note), "{:?}", events.collect::<Vec<_>>());
     }
 }

@@ -1,4 +1,4 @@
-//! Writes to the terminal in a thread of its own. A terminal that takes no more output (a connection that hangs) must
+//! Writes to the terminal in a thread of its own. A terminal that accepts no more output (a connection that hangs) must
 //! not keep the session from its signals.
 
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Chooses themes and characters by what the terminal can show and what the configuration says of each fabric.
+//! Chooses themes and characters by what the terminal can show and by the configuration of each fabric.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl Themes {
         let usual = ColorDepth::detect(false, colorterm.as_deref(), term.as_deref());
         let depth = match (opening.color, no_color) {
             (Some(false), _) | (None, true) => ColorDepth::Mono,
-            // `--color` asks for colours: an unknown terminal gets the sixteen that all terminals have.
+            // With `--color` an unknown terminal gets the sixteen colours that all terminals have.
             (Some(true), _) => usual.max(ColorDepth::Sixteen),
             (None, false) => usual,
         };

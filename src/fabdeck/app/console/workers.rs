@@ -31,7 +31,7 @@ use fabdeck_routing::RouteProgress;
 
 /// Message from a thread to the event loop.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "words are few, and each is read once")]
+#[allow(clippy::large_enum_variant, reason = "messages are few, and each is read once")]
 pub enum WorkerMessage {
     /// Result or progress of a task, or a message.
     Happened(SessionInput),
@@ -54,8 +54,8 @@ pub struct Workers {
     /// Threads that own a source: the one of the current snapshot, and the one that reads a newer snapshot.
     keeper: Option<Sender<SourceOrder>>,
     next: Option<(TaskId, Sender<SourceOrder>)>,
-    /// Recording of the watch, which goes on over several snapshots.
-    kept: WatchHistory,
+    /// Recording of the watch, which continues over several snapshots.
+    history: WatchHistory,
     clerk: ConsoleChanges,
     /// Each thread that owns a source holds the other end.
     ends: (SyncSender<()>, Receiver<()>),
@@ -72,7 +72,7 @@ impl Workers {
         words: UnboundedSender<WorkerMessage>,
     ) -> Self {
         let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
-        let (kept, ends) = (WatchHistory::default(), sync_channel(0));
+        let (history, ends) = (WatchHistory::default(), sync_channel(0));
         let to = words.clone();
         let bug = Arc::new(move || {
             let _ = to.send(WorkerMessage::Panicked);
@@ -87,7 +87,7 @@ impl Workers {
             cancelled,
             keeper: None,
             next: None,
-            kept,
+            history,
             clerk,
             ends,
             asking,
@@ -110,22 +110,22 @@ impl Workers {
         if matches!(job, TaskRequest::Look) {
             let (orders, ordered) = channel();
             self.next = Some((task, orders));
-            let (end, kept) = (self.ends.0.clone(), self.kept.clone());
+            let (end, history) = (self.ends.0.clone(), self.history.clone());
             std::thread::spawn(move || {
                 let _end = end;
-                let all = || run_source(&machine, &opening, &pace, (&ordered, &kept));
+                let all = || run_source(&machine, &opening, &pace, (&ordered, &history));
                 if catch_unwind(AssertUnwindSafe(all)).is_err() {
                     let _ = words.send(WorkerMessage::Panicked);
                 }
             });
             return;
         }
-        let (clerk, kept) = (self.clerk.clone(), self.kept.clone());
+        let (clerk, history) = (self.clerk.clone(), self.history.clone());
         let thread = std::thread::spawn(move || {
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| run_job((&machine, &opening, clerk), &job, &pace)));
             if let Ok(Some(TaskOutcome::Listed(came))) = &outcome {
-                kept.record_jobs(came.as_deref().map_err(String::as_str));
+                history.record_jobs(came.as_deref().map_err(String::as_str));
             }
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
@@ -141,8 +141,8 @@ impl Workers {
     }
 
     /// Makes the snapshot of this task the current one: from now on the counters of its source are read.
-    pub fn adopt_source(&mut self, task: TaskId, look: &Snapshot) {
-        self.clerk.set_snapshot(look);
+    pub fn adopt_source(&mut self, task: TaskId, snapshot: &Snapshot) {
+        self.clerk.set_snapshot(snapshot);
         if let Some((_, orders)) = self.next.take_if(|(next, _)| *next == task) {
             self.keeper = Some(orders);
         }
@@ -157,9 +157,9 @@ impl Workers {
 
     fn send_source_task(&self, task: TaskId, wish: SourceTask, stop: Arc<AtomicBool>) {
         let order = SourceOrder::Work(SourceWork { task, wish: wish.clone(), stop });
-        let kept = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
-        if !kept {
-            let error = "FD-9005: the source is not open any more; r looks again".to_owned();
+        let sent = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
+        if !sent {
+            let error = "FD-9005: the source is no longer open; r opens it again".to_owned();
             let outcome = match wish {
                 SourceTask::Sweep(_) => TaskOutcome::Swept(Err(error)),
                 // Sources from files have no recording.
@@ -303,11 +303,11 @@ impl ReadObserver for SnapshotWatch<'_> {
 
     fn topology_read(&mut self, fabric: &Fabric) {
         let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
-        let look = Arc::new(Snapshot::new(&self.source, observation, self.names));
+        let snapshot = Arc::new(Snapshot::new(&self.source, observation, self.names));
         let _ = self
             .pace
             .words
-            .send(WorkerMessage::Happened(SessionInput::Sighted { task: self.pace.task, look }));
+            .send(WorkerMessage::Happened(SessionInput::Sighted { task: self.pace.task, look: snapshot }));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -320,7 +320,7 @@ fn run_source(
     machine: &LocalSystemAccess,
     opening: &ConsoleOptions,
     pace: &Throttle,
-    (orders, kept): (&Receiver<SourceOrder>, &WatchHistory),
+    (orders, history): (&Receiver<SourceOrder>, &WatchHistory),
 ) {
     fault_injection::panic_if_injected("worker");
     let done = |task: TaskId, outcome: TaskOutcome| {
@@ -329,11 +329,11 @@ fn run_source(
     };
     match read_snapshot(machine, opening, pace) {
         Err(error) => done(pace.task, TaskOutcome::Looked(Err(error))),
-        Ok((look, mut source)) => {
-            let look = Arc::new(look);
-            done(pace.task, TaskOutcome::Looked(Ok(look.clone())));
-            let own = Snapshot::clone(&look);
-            drop(look);
+        Ok((snapshot, mut source)) => {
+            let snapshot = Arc::new(snapshot);
+            done(pace.task, TaskOutcome::Looked(Ok(snapshot.clone())));
+            let own = Snapshot::clone(&snapshot);
+            drop(snapshot);
             if own.observation.reading.is_some() && opening.watch.interval_ms > 0 {
                 let past = WatchRecording::new(
                     recording_header(opening),
@@ -341,7 +341,7 @@ fn run_source(
                     replay_options(machine, opening),
                 );
                 let begun = jiff::Timestamp::now().as_millisecond();
-                run_sweeps(source.as_mut(), own, orders, (kept, past, begun), done);
+                run_sweeps(source.as_mut(), own, orders, (history, past, begun), done);
             } else if is_capture(Path::new(&opening.source)) {
                 drop((source, own));
                 let at = opening.given.reach.at.as_deref().and_then(|at| TimeSpec::parse(at).ok());
@@ -368,11 +368,11 @@ fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> Snap
     own.hosts.clone_from(&opening.given.host_rules);
     let (source, assumed) = (opening.source.clone(), opening.assume);
     Arc::new(move |observation| {
-        let mut look = Snapshot::new(&source, observation, &own);
+        let mut snapshot = Snapshot::new(&source, observation, &own);
         if let Some(engine) = assumed {
-            assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;
+            assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?;
         }
-        Ok(look)
+        Ok(snapshot)
     })
 }
 
@@ -455,14 +455,14 @@ fn read_snapshot(
     let observed = source.observe(wanted, &mut waiting);
     let mut observation = observed.map_err(|error| error.to_string())?;
     observation.notes.extend(notes);
-    let mut look = Snapshot::new(source.describe(), observation, &own);
+    let mut snapshot = Snapshot::new(source.describe(), observation, &own);
     match opening.assume {
-        Some(engine) => assume(&mut look, engine).map_err(|refusal| refusal.to_string())?,
+        Some(engine) => assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?,
         // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.
-        None if !look.observation.tables.has_forwarding() => assume_lids(&mut look),
+        None if !snapshot.observation.tables.has_forwarding() => assume_lids(&mut snapshot),
         None => {}
     }
-    Ok((look, source))
+    Ok((snapshot, source))
 }
 
 /// Writes a plan to a new file: an existing plan is never overwritten by mistake.
@@ -477,7 +477,7 @@ fn write_plan(
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     };
-    new_file::write(plan.make_text(made)?.as_bytes(), to, "w asks for another name", || {
+    new_file::write(plan.make_text(made)?.as_bytes(), to, "press w and give another name", || {
         !RouteProgress::is_cancelled(pace)
     })
 }

@@ -9,7 +9,7 @@ use crate::script::argument_values::duration;
 use crate::session::interactive::{JobListSource, JobSettings};
 use fabdeck_fabric::{HostRule, HostRules};
 
-pub const JOBS_HINT: &str = "under [jobs] stand slurm = true, with squeue = \"PROGRAM\" where PATH has none, or file = \"LIST\"; \
+pub const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
                              interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
 
 /// A mistake in the table, with the rule that contains it.
@@ -50,16 +50,16 @@ pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), JobConfigEr
                 settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
             }
             "hosts" => rules = host_rules(value)?,
-            _ => return Err(format!("FD-7113: [jobs] {key}: it is none of its keys").into()),
+            _ => return Err(format!("FD-7113: [jobs] {key}: there is no such key").into()),
         }
     }
     settings.from = match (slurm, squeue, list) {
         (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
         (false, None, list) => list.map(JobListSource::File),
         (true, _, Some(_)) => {
-            return Err("FD-7113: [jobs] names slurm and a file: one of them knows".into());
+            return Err("FD-7113: [jobs] names slurm and a file: leave one out".into());
         }
-        (false, Some(_), _) => return Err("FD-7113: [jobs] squeue: it is for slurm = true".into()),
+        (false, Some(_), _) => return Err("FD-7113: [jobs] squeue: it needs slurm = true".into()),
     };
     Ok((settings, rules))
 }
@@ -84,7 +84,7 @@ fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
         match key.as_str() {
             "adapter" => adapter = Some(text),
             "host" => host = text,
-            _ => return Err(format!("'{key}' is none of its keys, adapter and host")),
+            _ => return Err(format!("there is no key '{key}'; the keys are adapter and host")),
         }
     }
     HostRule::new(adapter.ok_or("it has no adapter")?, host)
@@ -146,7 +146,7 @@ mod tests {
         for (rule, why) in [
             ("{ adapter = \"rack*\" }", "has to hold {} once"),
             ("{ host = \"{}\" }", "it has no adapter"),
-            ("{ adapter = \"{}\", nodes = \"a\" }", "'nodes' is none of its keys"),
+            ("{ adapter = \"{}\", nodes = \"a\" }", "there is no key 'nodes'"),
             ("{ adapter = 1 }", "'adapter' is no text"),
             ("\"{}\"", "write { adapter"),
         ] {

@@ -1,9 +1,9 @@
-//! `[rights]`: what users other than the owner of the state folder may ask of guards.
+//! `[rights]`: requests to guards that users other than the owner of the state folder may send.
 
 use fabdeck_change::{Grantee, Rights};
 
-pub(super) const RIGHTS_HINT: &str = "under [rights] stand lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are \
-                                      list, confirm, extend, rollback; \"*\" is everybody";
+pub(super) const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are \
+                                      list, confirm, extend, rollback; \"*\" means all users";
 
 pub(super) fn rights(value: &toml::Value) -> Result<Rights, String> {
     let table = value.as_table().ok_or("FD-7116: 'rights' is no table: write [rights]")?;

@@ -23,7 +23,7 @@ use fabdeck_mad::access::ReadOptions;
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Time after the window of a change from which on its end counts as unknown.
 const OVERDUE_TOLERANCE: Duration = Duration::from_secs(300);
-/// Time to wait for a rollback before the guard is asked again.
+/// Time to wait for a rollback before the next request to the guard.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Applies the proposals of a watch.
@@ -160,7 +160,7 @@ impl JobPlanApplier {
         plan: &Plan,
     ) -> Result<(), Failure> {
         let since = Instant::now();
-        let mut why = "its window was over".to_owned();
+        let mut why = "its window ended".to_owned();
         loop {
             let status = look_at_change(self.env(context), id);
             if let Ok(status) = &status
@@ -171,7 +171,7 @@ impl JobPlanApplier {
             if stop.is_requested() {
                 context
                     .output
-                    .print_message(&format!("change {id} is left to its guard, which takes it back"));
+                    .print_message(&format!("change {id} is left to its guard, which rolls it back"));
                 return Ok(());
             }
             if since.elapsed() > self.acceptance.window + OVERDUE_TOLERANCE {
@@ -229,7 +229,7 @@ impl JobPlanApplier {
             Some(guard) if guard != why => format!("{guard}; {why}"),
             _ => why.to_owned(),
         };
-        let marked = self.mark.write_reason(&format!("it is {}: {why}", status.phase.title()));
+        let marked = self.mark.write_reason(&format!("the change is {}: {why}", status.phase.title()));
         let event = match status.phase {
             ChangePhase::RolledBack => JobWatchEvent::RolledBack { change, why },
             phase => JobWatchEvent::Failed { change, state: Some(phase.title().to_owned()), why },
@@ -240,18 +240,19 @@ impl JobPlanApplier {
 
     /// What differs from the plan in a reading independent of the guard's; an error if that is unknown.
     fn deviation(&self, context: &mut Context<'_, '_>, plan: &Plan) -> Result<Option<String>, String> {
-        let told = |failure: Failure| failure.message.unwrap_or_default();
+        let message_of = |failure: Failure| failure.message.unwrap_or_default();
         let wanted =
             ReadOptions { tables: true, lanes: plan::plan_has_lanes(plan), ..ReadOptions::default() };
-        let (look, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false)).map_err(told)?;
-        if hides_part(&look.observation) {
-            return Err("part of the fabric did not answer, so nobody can tell".to_owned());
+        let (snapshot, in_force) =
+            lanes_in_force::read_snapshot(context, wanted, (None, false)).map_err(message_of)?;
+        if hides_part(&snapshot.observation) {
+            return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
         }
-        if let Some(drift) = drift_message(&look, plan) {
-            return Ok(Some(format!("FD-7818: the fabric is not what was applied: {drift}")));
+        if let Some(drift) = drift_message(&snapshot, plan) {
+            return Ok(Some(format!("FD-7818: the fabric differs from the applied plan: {drift}")));
         }
-        let report = check_after_change((&look, Some(plan)), &Faults::new(), in_force.sent())
-            .map_err(|refusal| told(refusal.into()))?;
+        let report = check_after_change((&snapshot, Some(plan)), &Faults::new(), in_force.sent())
+            .map_err(|refusal| message_of(refusal.into()))?;
         let open = open_findings(&report, &[]);
         Ok((!open.is_empty()).then(|| format!("FD-7818: {}", open.join("; "))))
     }

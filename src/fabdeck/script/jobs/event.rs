@@ -92,7 +92,7 @@ impl fmt::Display for JobWatchEvent {
         };
         match self {
             Self::Unheard { why, age_seconds: Some(age) } => {
-                write!(f, "unheard: no list; that of {age} s ago stays: {why}")
+                write!(f, "unheard: no list; the one from {age} s ago stays in use: {why}")
             }
             Self::Unheard { why, age_seconds: None } => write!(f, "unheard: no list: {why}"),
             Self::Unseen { why } => {
@@ -100,14 +100,18 @@ impl fmt::Display for JobWatchEvent {
             }
             Self::NotApplied { why } => write!(f, "not-applied: {why}"),
             Self::Applied { change, writes, deadline } => {
-                write!(f, "applied: change {change}, {writes} writes read back")?;
+                write!(
+                    f,
+                    "applied: change {change}, {} read back",
+                    count_words(*writes as usize, "write", "writes")
+                )?;
                 let at = deadline.as_deref().map(time_of_day);
-                at.iter().try_for_each(|at| write!(f, "; it goes back by itself at {at}"))
+                at.iter().try_for_each(|at| write!(f, "; it is rolled back at {at} unless it is confirmed"))
             }
             Self::Confirmed { change } => write!(f, "confirmed: change {change} stays"),
             Self::RolledBack { change, why } => write!(f, "rolled-back: change {change}: {why}"),
             Self::Failed { change, state, why } => {
-                let state = state.as_deref().unwrap_or("in a state that nobody can tell");
+                let state = state.as_deref().unwrap_or("in an unknown state");
                 write!(f, "failed: change {change} is {state}: {why}")
             }
             Self::Unchanged { multi_switch } => {
@@ -120,7 +124,7 @@ impl fmt::Display for JobWatchEvent {
                 write!(f, "kept: new routes would gain {gain:.1} %, which is too little: ")?;
                 means(f, now, proposed)
             }
-            Self::Refused { why } => write!(f, "refused: {ENGINE} gives no routes: {why}"),
+            Self::Refused { why } => write!(f, "refused: {ENGINE} found no routes: {why}"),
             Self::Unwritten { why } => {
                 write!(f, "unwritten: a proposal cannot be written, the next list is judged: {why}")
             }
@@ -159,7 +163,7 @@ impl fmt::Display for MissingCounts {
             write!(f, "; {} not in the fabric", count_words(not_found, "host", "hosts"))?;
         }
         if ambiguous > 0 {
-            write!(f, "; {} there", count_words(ambiguous, "host fits several", "hosts fit several"))?;
+            write!(f, "; {} several", count_words(ambiguous, "host name matches", "host names match"))?;
         }
         Ok(())
     }

@@ -24,16 +24,16 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Source of the running jobs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JobSource {
-    /// Ask Slurm, by squeue
+    /// Read the running jobs from Slurm, by squeue
     #[arg(long, conflicts_with = "file")]
     pub slurm: bool,
-    /// A list: a host and its job on each line, or what squeue prints (--json, or -h -t R -o "%i %N"); `-` is stdin
+    /// Read a list: a host and its job on each line, or output of squeue (--json, or -h -t R -o "%i %N"); `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// The squeue to run (usually the one that PATH has)
+    /// The squeue program (default: the one in PATH)
     #[arg(long, value_name = "PROGRAM", requires = "slurm")]
     pub squeue: Option<PathBuf>,
-    /// How long squeue may take before it is ended (usually 2m)
+    /// Timeout after which squeue is ended (default: 2m)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
     pub slurm_timeout: Option<Duration>,
 }
@@ -76,8 +76,8 @@ impl JobSource {
         match self.is_named() {
             true => Ok(()),
             false => Err(Failure::usage(
-                "FD-7811: nobody is named who knows the jobs; ask Slurm with --slurm, or give a list with --file \
-                 (a host and its job on each line; docs/jobs.md); [jobs] in the configuration names one for good",
+                "FD-7811: no source of jobs is given; use --slurm, or give a list with --file (a host and its job on each \
+                 line; docs/jobs.md); [jobs] in the configuration sets a default",
             )),
         }
     }
@@ -110,19 +110,19 @@ pub enum JobsAction {
 pub struct WatchArgs {
     #[command(flatten)]
     pub from: JobSource,
-    /// From one list to the next
+    /// Interval between two lists
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, allow_hyphen_values = true)]
     pub interval: Duration,
-    /// After a proposal no other one for so long
+    /// Shortest time between two proposals
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = long_duration, allow_hyphen_values = true)]
     pub at_most_every: Duration,
-    /// By how many percent the mean over jobs of their largest effective edge forwarding index has to fall
+    /// Required gain: by how many percent the mean over jobs of their largest effective edge forwarding index falls
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent, allow_hyphen_values = true)]
     pub gain: f64,
-    /// Write each proposal into this folder, as a plan
+    /// Write each proposal to this folder, as a plan
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// End after so many lists (usually when it is asked to)
+    /// End after N lists (default: until Ctrl-C)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub count: Option<u32>,
     #[command(flatten)]
@@ -132,29 +132,29 @@ pub struct WatchArgs {
 /// What to do with a proposal that is worth it.
 #[derive(Debug, Clone, Args)]
 pub struct WatchApplyArgs {
-    /// Apply each proposal that has no finding, look at the fabric again, and confirm it; needs what `apply` needs
+    /// Apply each proposal without findings, read the fabric again, and confirm the change; needs what `apply` needs
     #[arg(long)]
     pub apply: bool,
-    /// The road to the fabric; with opensm the lanes of a path depend on where it ends alone
-    #[arg(long, value_name = "ROAD", value_enum, default_value_t = DriverChoice::Direct, requires = "apply")]
+    /// The driver that writes to the fabric; with opensm the lane of a path depends on its destination alone
+    #[arg(long, value_name = "DRIVER", value_enum, default_value_t = DriverChoice::Direct, requires = "apply")]
     pub via: DriverChoice,
-    /// How long a change waits to be found well before it is rolled back: 30s to 24h
+    /// Window of a change: without confirmation it is rolled back afterwards; 30s to 24h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
     pub confirm_within: Duration,
     /// Propose base LIDs alone, in five phases (docs/phases.md)
     #[arg(long)]
     pub phases: bool,
-    /// With --phases: what is done when hosts do not say that they left the base LIDs
+    /// With --phases: what to do when hosts do not confirm that they left the base LIDs
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = SilentHostChoice::Stop, requires = "phases")]
     pub unanswered: SilentHostChoice,
-    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    /// With --via opensm: OpenSM's configuration file (default: /etc/opensm/opensm.conf)
     #[arg(long, value_name = "FILE", requires = "apply")]
     pub opensm_conf: Option<PathBuf>,
-    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    /// With --via opensm: address of OpenSM's console, as 127.0.0.1:10000; without one OpenSM gets SIGHUP
     #[arg(long, value_name = "ADDRESS:PORT", requires = "apply")]
     pub opensm_console: Option<SocketAddr>,
-    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
-    /// them any time
+    /// With --via direct: write although a subnet manager is in charge. It does not read tables back and may overwrite
+    /// them at any time
     #[arg(long, requires = "apply")]
     pub beside_manager: bool,
 }

@@ -38,11 +38,11 @@ impl JobListReader {
             let now = now();
             match poller.poll(now) {
                 PollOutcome::Failed(trouble) => return Err(trouble.to_string()),
-                PollOutcome::Pending if stop.is_requested() => return Err("asked to end".to_owned()),
+                PollOutcome::Pending if stop.is_requested() => return Err("interrupted".to_owned()),
                 PollOutcome::Pending => std::thread::sleep(POLL_INTERVAL),
                 PollOutcome::NewList => {
                     let last = poller.last_list(now).map(|(list, _)| list.clone());
-                    return last.ok_or_else(|| "nothing was heard".to_owned());
+                    return last.ok_or_else(|| "no list arrived".to_owned());
                 }
             }
         }
@@ -53,7 +53,7 @@ impl JobListReader {
 pub struct ListFile {
     file: PathBuf,
     timeout: Duration,
-    /// A read that still hangs; no second one starts beside it.
+    /// A read that still hangs; no second one is started while it does.
     under_way: Option<Receiver<ListOrError>>,
 }
 
@@ -69,17 +69,20 @@ impl ListFile {
             match came.recv_timeout(POLL_INTERVAL) {
                 Ok(list) => return list,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(format!("FD-7820: nobody reads {}", self.file.display()));
+                    return Err(format!(
+                        "FD-7820: the thread that reads {} ended without a list",
+                        self.file.display()
+                    ));
                 }
                 Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
-                    return Err("asked to end".to_owned());
+                    return Err("interrupted".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) if since.elapsed() < self.timeout => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.under_way = Some(came);
                     let (file, time) = (self.file.display(), self.timeout.as_secs());
                     return Err(format!(
-                        "FD-7819: {file} was not read within {time} s; is its disk there, and is it a file?"
+                        "FD-7819: timeout: {file} was not read within {time} s; check that it is a file and that its disk answers"
                     ));
                 }
             }
@@ -114,6 +117,6 @@ mod tests {
         list.timeout = Duration::from_secs(60);
         assert_eq!(list.next(&stop).unwrap().lines.len(), 1);
         stop.request();
-        assert_eq!(list.next(&stop).unwrap_err(), "asked to end");
+        assert_eq!(list.next(&stop).unwrap_err(), "interrupted");
     }
 }

@@ -52,48 +52,52 @@ pub(super) fn read_source_jobs(
         return read_named_jobs(context, from);
     }
     if kind == "umad" {
-        // An adapter knows no jobs, so the missing argument is reported before the long reading.
+        // An adapter has no list of jobs, so the missing argument is reported before the long reading.
         from.check()?;
     }
-    let mut look = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    context.assume(&mut look)?;
-    if let Some(recorded) = RecordedJobs::from_snapshot(&look) {
+    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.assume(&mut snapshot)?;
+    if let Some(recorded) = RecordedJobs::from_snapshot(&snapshot) {
         if recorded.said.read_at.is_none() {
             let why = recorded.words();
             return Err(Failure::new(
                 Exit::Failed,
                 format!(
-                    "FD-7815: {source}: of the jobs of then {why}; give a list with --file, or a later --at"
+                    "FD-7815: {source}: jobs at this moment: {why}; give a list with --file, or a later --at"
                 ),
             ));
         }
-        let said = JobOrigin {
+        let origin = JobOrigin {
             from: "recorded".to_owned(),
             words: Some(recorded.words()),
             heard: recorded.heard_time(),
             age_seconds: recorded.age_seconds(),
         };
         let list = JobList::from_recording(&recorded.said.jobs);
-        let placed = place_jobs(&mut look, &list, &NotePlace::file(source));
-        return Ok((look, placed, said));
+        let placed = place_jobs(&mut snapshot, &list, &NotePlace::file(source));
+        return Ok((snapshot, placed, origin));
     }
     if kind == "sim" {
-        let placed = simulated_jobs(look.fabric());
-        note_judged_lids(&mut look);
+        let placed = simulated_jobs(snapshot.fabric());
+        note_judged_lids(&mut snapshot);
         let words = Some(format!(
-            "SIMULATED: nobody computes here, and these are made up (seed {SIMULATED_JOBS_SEED})"
+            "SIMULATED: these jobs are generated (seed {SIMULATED_JOBS_SEED}); the simulator runs none"
         ));
-        return Ok((look, placed, JobOrigin { from: "SIMULATED".to_owned(), words, ..JobOrigin::default() }));
+        return Ok((
+            snapshot,
+            placed,
+            JobOrigin { from: "SIMULATED".to_owned(), words, ..JobOrigin::default() },
+        ));
     }
     if is_capture && from.is_named() {
         return read_named_jobs(context, from);
     }
     if is_capture {
         return Err(Failure::usage(format!(
-            "FD-7822: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
-             by then; give a list with --file (a host and its job on each line; docs/jobs.md)"
+            "FD-7822: {source} has no jobs at that time: it was recorded without --slurm and --jobs, or before the first \
+             list; give a list with --file (a host and its job on each line; docs/jobs.md)"
         )));
     }
-    // No source of jobs is named, and the message says so.
-    from.check().map(|()| (look, JobPlacement::default(), JobOrigin::default()))
+    // No source of jobs is named; the check returns the message about that.
+    from.check().map(|()| (snapshot, JobPlacement::default(), JobOrigin::default()))
 }

@@ -1,7 +1,7 @@
 //! `jobs watch`: figure 5.6 of the dissertation. The watch reads lists of jobs repeatedly. If the jobs on several
-//! switches differ and routes made for them gain enough, it proposes those routes, and applies them if asked to.
+//! switches differ and routes made for them gain enough, it proposes those routes, and applies them with `--apply`.
 //!
-//! The watch reads the fabric only to judge a list. The last snapshot says whether that is needed: hosts change their
+//! The watch reads the fabric only to judge a list. The last snapshot shows whether that is needed: hosts change their
 //! switches less often than jobs change their hosts. An unknown host leads to a new snapshot.
 
 use std::collections::BTreeSet;
@@ -37,14 +37,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
     context.named_source()?;
     if from.file.as_deref() == Some(Path::new("-")) {
         return Err(Failure::usage(
-            "FD-7814: stdin can be read once, and a list is read again and again; give a file, or --slurm",
+            "FD-7814: stdin can be read once, and a list is read repeatedly; give a file, or --slurm",
         ));
     }
     if let Some(folder) = args.output.as_deref().filter(|folder| !folder.is_dir()) {
         std::fs::create_dir(folder).map_err(|error| {
             let folder = folder.display();
             Failure::usage(format!(
-                "FD-7812: {folder} is no folder and cannot be made one ({error}); plans are written into it"
+                "FD-7812: the folder {folder} for plans cannot be created: {error}; give another one with -o"
             ))
         })?;
     }
@@ -58,10 +58,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         since: Instant::now(),
         lists: JobListReader::of(&from),
         place: from.place(),
-        heard: None,
+        last_list: None,
         seen: None,
         noted: None,
-        known: None,
+        judgement: None,
         proposed: None,
     };
     let mut lists = 0;
@@ -86,24 +86,24 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
 
 /// The last snapshot of the fabric, without tables.
 struct LastSnapshot {
-    look: Snapshot,
+    snapshot: Snapshot,
     /// Hosts of jobs that the snapshot does not have.
     missing: BTreeSet<String>,
 }
 
 impl LastSnapshot {
     /// Keeps a snapshot; `None` if it is partial.
-    fn new(mut look: Snapshot, placed: &JobPlacement) -> Option<Self> {
-        if look.observation.is_partial() {
+    fn new(mut snapshot: Snapshot, placed: &JobPlacement) -> Option<Self> {
+        if snapshot.observation.is_partial() {
             return None;
         }
-        look.observation.tables = Tables::default();
-        Some(Self { look, missing: missing(placed) })
+        snapshot.observation.tables = Tables::default();
+        Some(Self { snapshot, missing: missing(placed) })
     }
 
     /// Places the jobs of a list; `None` if the list has a host that was not searched for in this snapshot.
     fn placed(&self, list: &JobList) -> Option<JobPlacement> {
-        let placed = HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list);
+        let placed = HostIndex::new(self.snapshot.fabric(), &self.snapshot.names).place_jobs(list);
         missing(&placed).is_subset(&self.missing).then_some(placed)
     }
 }
@@ -120,12 +120,12 @@ struct JobWatch<'a> {
     /// Source of the lists, for notes.
     place: NotePlace,
     /// Time of the last list.
-    heard: Option<Duration>,
+    last_list: Option<Duration>,
     seen: Option<LastSnapshot>,
     /// Hosts missing from the fabric in the last notes; `None` before the first snapshot.
     noted: Option<BTreeSet<String>>,
     /// The last judgement.
-    known: Option<LastJudgement>,
+    judgement: Option<LastJudgement>,
     /// Time of the last proposal.
     proposed: Option<Duration>,
 }
@@ -164,13 +164,13 @@ impl JobWatch<'_> {
         &mut self,
         context: &mut Context<'_, '_>,
         stop: &StopFlag,
-        told: ListOutcome,
+        outcome: ListOutcome,
     ) -> Result<(), Failure> {
-        print_with_missing(context, &told.event, told.missing)?;
-        let (Some(applier), Some(plan)) = (&self.applier, told.plan) else { return Ok(()) };
+        print_with_missing(context, &outcome.event, outcome.missing)?;
+        let (Some(applier), Some(plan)) = (&self.applier, outcome.plan) else { return Ok(()) };
         if applier.apply(context, stop, plan)? == AfterApply::Again {
             // The same jobs may get a proposal again, once the interval between proposals is over.
-            self.known = None;
+            self.judgement = None;
         }
         Ok(())
     }
@@ -185,32 +185,32 @@ impl JobWatch<'_> {
         let list = match self.lists.next(stop, || since.elapsed()) {
             Ok(list) => list,
             Err(why) => {
-                let age = self.heard.map(|at| (self.since.elapsed() - at).as_secs());
+                let age = self.last_list.map(|at| (self.since.elapsed() - at).as_secs());
                 let age_seconds = age.filter(|_| !context.globals.no_times);
                 return Ok(JobWatchEvent::Unheard { why, age_seconds }.into());
             }
         };
         let now = self.since.elapsed();
-        self.heard = Some(now);
-        if let Some(told) = self.judge_without_snapshot(context, &list, now) {
-            return Ok(told);
+        self.last_list = Some(now);
+        if let Some(outcome) = self.judge_without_snapshot(context, &list, now) {
+            return Ok(outcome);
         }
-        let (look, in_force) = match read_snapshot(context) {
+        let (snapshot, in_force) = match read_snapshot(context) {
             // A fabric that answered before is expected to answer again.
             Err(failure) if failure.exit != Exit::Bug && self.noted.is_some() => {
                 return Ok(JobWatchEvent::Unseen { why: failure.message.unwrap_or_default() }.into());
             }
             looked => looked?,
         };
-        let placed = HostIndex::new(look.fabric(), &look.names).place_jobs(&list);
+        let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(&list);
         if context.globals.verbose {
-            lines(&look).iter().for_each(|line| context.output.print_message(line));
+            lines(&snapshot).iter().for_each(|line| context.output.print_message(line));
         }
         if self.noted.is_none() {
-            context.output.print_notes(&look.observation.notes);
+            context.output.print_notes(&snapshot.observation.notes);
         }
         self.report_missing(context, &placed);
-        self.judge(context, (look, &in_force), &placed, now)
+        self.judge(context, (snapshot, &in_force), &placed, now)
     }
 
     /// Prints notes about missing hosts, if they differ from those of the list before.
@@ -231,7 +231,7 @@ impl JobWatch<'_> {
     ) -> Option<ListOutcome> {
         let seen = self.seen.as_ref()?;
         let placed = seen.placed(list)?;
-        let event = self.unchanged_event(&MultiSwitchJobs::of(seen.look.fabric(), &placed.jobs), now)?;
+        let event = self.unchanged_event(&MultiSwitchJobs::of(seen.snapshot.fabric(), &placed.jobs), now)?;
         self.report_missing(context, &placed);
         Some(ListOutcome { missing: Some(MissingCounts::of(&placed)), ..event.into() })
     }
@@ -240,9 +240,9 @@ impl JobWatch<'_> {
     /// after a while.
     fn unchanged_event(&self, several: &MultiSwitchJobs, now: Duration) -> Option<JobWatchEvent> {
         let (multi_switch, every) = (several.len(), self.args.at_most_every);
-        match &self.known {
-            Some(known) if known.several == *several => {
-                return (now < known.at + every).then_some(JobWatchEvent::Unchanged { multi_switch });
+        match &self.judgement {
+            Some(judgement) if judgement.several == *several => {
+                return (now < judgement.at + every).then_some(JobWatchEvent::Unchanged { multi_switch });
             }
             _ => {}
         }
@@ -254,40 +254,42 @@ impl JobWatch<'_> {
     fn judge(
         &mut self,
         context: &mut Context<'_, '_>,
-        (mut look, in_force): (Snapshot, &LanesInForce),
+        (mut snapshot, in_force): (Snapshot, &LanesInForce),
         placed: &JobPlacement,
         now: Duration,
     ) -> Result<ListOutcome, Failure> {
-        let several = MultiSwitchJobs::of(look.fabric(), &placed.jobs);
-        let mut told = match self.unchanged_event(&several, now) {
+        let several = MultiSwitchJobs::of(snapshot.fabric(), &placed.jobs);
+        let mut outcome = match self.unchanged_event(&several, now) {
             Some(event) => event.into(),
             None => {
-                let before = self.known.take().filter(|known| known.several == several);
-                let before = before.and_then(|known| known.outcome);
-                let (told, outcome) = match several.is_empty() {
-                    true => (idle_outcome(&look, placed), None),
-                    false => self.judge_routes(context, &mut look, (placed, in_force), before.as_ref())?,
+                let before = self.judgement.take().filter(|judgement| judgement.several == several);
+                let before = before.and_then(|judgement| judgement.outcome);
+                let (result, figures) = match several.is_empty() {
+                    true => (idle_outcome(&snapshot, placed), None),
+                    false => {
+                        self.judge_routes(context, &mut snapshot, (placed, in_force), before.as_ref())?
+                    }
                 };
                 // A list whose routes failed, or whose plan could not be written, is judged again next time.
-                if !matches!(told.event, JobWatchEvent::Refused { .. } | JobWatchEvent::Unwritten { .. }) {
-                    self.known = Some(LastJudgement { several, at: now, outcome });
+                if !matches!(result.event, JobWatchEvent::Refused { .. } | JobWatchEvent::Unwritten { .. }) {
+                    self.judgement = Some(LastJudgement { several, at: now, outcome: figures });
                 }
-                told
+                result
             }
         };
-        if matches!(told.event, JobWatchEvent::Proposed { .. }) {
+        if matches!(outcome.event, JobWatchEvent::Proposed { .. }) {
             self.proposed = Some(now);
         }
-        told.missing = Some(MissingCounts::of(placed));
-        self.seen = LastSnapshot::new(look, placed);
-        Ok(told)
+        outcome.missing = Some(MissingCounts::of(placed));
+        self.seen = LastSnapshot::new(snapshot, placed);
+        Ok(outcome)
     }
 
     /// Computes routes for the jobs, and compares them with the tables in force and with the previous outcome.
     fn judge_routes(
         &self,
         context: &mut Context<'_, '_>,
-        look: &mut Snapshot,
+        snapshot: &mut Snapshot,
         (placed, in_force): (&JobPlacement, &LanesInForce),
         before: Option<&ProposalFigures>,
     ) -> Result<(ListOutcome, Option<ProposalFigures>), Failure> {
@@ -295,7 +297,7 @@ impl JobWatch<'_> {
             DriverChoice::Direct => LaneDependence::Pair,
             DriverChoice::Opensm => LaneDependence::Destination,
         };
-        let (jobs, manager) = (Arc::new(placed.jobs.clone()), look.manager());
+        let (jobs, manager) = (Arc::new(placed.jobs.clone()), snapshot.manager());
         let mut request = Request { jobs, manager, lanes_by, ..Request::default() }
             .with_lanes(None, context.config.supposed_lanes);
         if self.args.applying.phases {
@@ -305,11 +307,11 @@ impl JobWatch<'_> {
         let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
         let (engine, none) = (whatif::engine_named(ENGINE)?, Faults::new());
         let routed = match self.args.applying.phases {
-            false => route_plan(context, look, &none, engine, asked),
-            true => phased_routing::read_agents(context, look, &none).and_then(|agents| {
+            false => route_plan(context, snapshot, &none, engine, asked),
+            true => phased_routing::read_agents(context, snapshot, &none).and_then(|agents| {
                 phased_routing::route_in_phases(
                     context,
-                    (look, &none),
+                    (snapshot, &none),
                     engine,
                     (LidHalf::Base, &agents),
                     (asked, in_force),
@@ -320,20 +322,20 @@ impl JobWatch<'_> {
             Err(failure) => {
                 Ok((JobWatchEvent::Refused { why: failure.message.unwrap_or_default() }.into(), None))
             }
-            Ok(routed) => self.compare_routes(look, placed, routed, before),
+            Ok(routed) => self.compare_routes(snapshot, placed, routed, before),
         }
     }
 
     /// Decides whether the routes are worth it, and writes the plan if so.
     fn compare_routes(
         &self,
-        look: &Snapshot,
+        snapshot: &Snapshot,
         placed: &JobPlacement,
         routed: RoutedPlan,
         before: Option<&ProposalFigures>,
     ) -> Result<(ListOutcome, Option<ProposalFigures>), Failure> {
-        let now = figures_in_force(look, placed);
-        let proposed = job_figures(look, &routed.proposal.routes, &placed.jobs);
+        let now = figures_in_force(snapshot, placed);
+        let proposed = job_figures(snapshot, &routed.proposal.routes, &placed.jobs);
         let writes = routed.plan.writes.len();
         let outcome = ProposalFigures { now: now.clone(), proposed: proposed.clone(), writes };
         let gain = now.gain(&proposed);
@@ -372,20 +374,20 @@ impl JobWatch<'_> {
 /// Reads the fabric with its tables.
 fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Snapshot, LanesInForce), Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (mut look, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
-    if !look.observation.tables.has_forwarding() {
+    let (mut snapshot, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
+    if !snapshot.observation.tables.has_forwarding() {
         return Err(Failure::usage(
-            "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
-             dump of them beside the topology (dump_lfts, opensm-lfts.dump)",
+            "FD-7913: the source has no forwarding tables, so the changes of a plan are unknown; put a dump of them \
+             beside the topology (dump_lfts, opensm-lfts.dump)",
         ));
     }
-    note_judged_lids(&mut look);
-    Ok((look, in_force))
+    note_judged_lids(&mut snapshot);
+    Ok((snapshot, in_force))
 }
 
 /// Outcome if no job spans several switches: there is nothing to gain.
-fn idle_outcome(look: &Snapshot, placed: &JobPlacement) -> ListOutcome {
-    let now = figures_in_force(look, placed);
+fn idle_outcome(snapshot: &Snapshot, placed: &JobPlacement) -> ListOutcome {
+    let now = figures_in_force(snapshot, placed);
     JobWatchEvent::Kept { gain: 0.0, proposed: now.clone(), now }.into()
 }
 
@@ -397,8 +399,8 @@ fn write_plan(folder: &Path, text: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Figures of the jobs under the tables in force.
-fn figures_in_force(look: &Snapshot, placed: &JobPlacement) -> JobFigures {
-    let (_, totals) = summarize_jobs(look, placed);
+fn figures_in_force(snapshot: &Snapshot, placed: &JobPlacement) -> JobFigures {
+    let (_, totals) = summarize_jobs(snapshot, placed);
     JobFigures {
         multi_switch: totals.multi_switch,
         max: totals.max.unwrap_or_default(),

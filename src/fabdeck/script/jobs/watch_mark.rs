@@ -25,7 +25,7 @@ impl WatchMark {
 
     fn write_failure(&self, error: &std::io::Error) -> Failure {
         let what = format!(
-            "FD-7817: {} cannot be written, and nothing is applied without: {error}",
+            "FD-7817: {} cannot be written, and nothing is applied without this file: {error}",
             self.0.display()
         );
         Failure::new(Exit::Failed, what)
@@ -33,16 +33,16 @@ impl WatchMark {
 
     /// Reason why nothing may be applied, if the mark exists. An unreadable mark counts as well.
     pub fn reason(&self) -> Option<String> {
-        let mut told = String::new();
+        let mut content = String::new();
         let read = open_regular(&self.0, OpenOptions::new().read(true));
-        let why = match read.and_then(|file| file.take(MAX_REASON_BYTES).read_to_string(&mut told)) {
-            Ok(_) => told.lines().map(str::trim).collect::<Vec<_>>().join("; "),
+        let why = match read.and_then(|file| file.take(MAX_REASON_BYTES).read_to_string(&mut content)) {
+            Ok(_) => content.lines().map(str::trim).collect::<Vec<_>>().join("; "),
             Err(error) if error.kind() == ErrorKind::NotFound => return None,
             Err(error) => error.to_string(),
         };
         Some(format!(
-            "FD-7816: a watch applied something that was not confirmed ({why}); nothing more is applied until somebody looked \
-             (fabdeck changes) and removed {}",
+            "FD-7816: a watch applied a change that was not confirmed ({why}); nothing more is applied; check the change \
+             (fabdeck changes), then remove {}",
             self.0.display()
         ))
     }
@@ -97,7 +97,10 @@ mod tests {
         mark.remove().unwrap();
         assert_eq!((other.reason(), mark.remove().is_ok()), (None, true));
         mark.write_reason("it went back").unwrap();
-        assert!(other.reason().unwrap().contains("(it went back)"), "who took it away has not seen this");
+        assert!(
+            other.reason().unwrap().contains("(it went back)"),
+            "a mark that an operator removed is created again"
+        );
         mark.remove().unwrap();
         // A folder in place of the mark keeps the watch from applying too.
         std::fs::create_dir(folder.path().join(FILE_NAME)).unwrap();

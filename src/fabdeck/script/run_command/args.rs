@@ -6,9 +6,9 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A runbook: TOML, checked wholly before its first step
+    /// A runbook in TOML, checked completely before its first step
     pub runbook: PathBuf,
-    /// A variable of the book
+    /// Value of a variable of the runbook
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
     /// Read and compute everything, and write nothing: no change, no file, no program, no message

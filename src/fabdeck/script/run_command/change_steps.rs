@@ -28,7 +28,7 @@ impl Runner<'_, '_, '_> {
             None => self
                 .made
                 .take()
-                .ok_or_else(|| Failure::new(Exit::Failed, "FD-9211: no plan was made that could be applied")),
+                .ok_or_else(|| Failure::new(Exit::Failed, "FD-9211: no earlier step made a plan to apply")),
         }
     }
 
@@ -92,7 +92,7 @@ impl Runner<'_, '_, '_> {
         let until = status.deadline.as_deref().filter(|_| !self.context.globals.no_times).map(time_of_day);
         let until = until.unwrap_or_else(|| "its deadline".to_owned());
         let words = format!(
-            "change {} is applied: {} read back; it goes back by itself at {until}",
+            "change {} is applied: {} read back; it is rolled back at {until} unless it is confirmed",
             status.id,
             count_words(status.writes as usize, "write", "writes")
         );
@@ -110,14 +110,16 @@ impl Runner<'_, '_, '_> {
     /// Refuses what `apply` refuses, except for what only the guard can find.
     fn rehearse(&mut self, plan: Plan, apply: &ApplyTask) -> Result<String, Failure> {
         let lanes = plan::plan_has_lanes(&plan);
-        let (look, _) = self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
-        let judged = judge_plan(&look, &plan, &check_plan_fit(&look, &plan), (false, LevelsInForce::Unsaid))?;
+        let (snapshot, _) =
+            self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+        let judged =
+            judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), (false, LevelsInForce::Unsaid))?;
         let writes = count_words(plan.writes.len(), "write", "writes");
         self.apply_to_snapshot(plan.clone())?;
-        refuse_findings(&judged, &plan, &look, apply.opensm, &apply.accept)?;
+        refuse_findings(&judged, &plan, &snapshot, apply.opensm, &apply.accept)?;
         self.pending = Some("rehearsed".to_owned());
         Ok(format!(
-            "not applied: it would be {writes}, with a window of {} s; looks from here on are of what it leads to",
+            "not applied: it would be {writes}, with a window of {} s; later steps read the fabric as planned",
             apply.window.as_secs()
         ))
     }
@@ -198,17 +200,20 @@ impl Runner<'_, '_, '_> {
         let title = state.map_or("not there", ChangePhase::title);
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
         let goes_on = match state {
-            Some(phase) if phase.is_pending() => "; its guard goes on with it",
+            Some(phase) if phase.is_pending() => "; its guard continues",
             _ => "",
         };
         if !complete {
             self.pending = Some(id.clone()).filter(|_| state.is_some_and(ChangePhase::is_pending));
         }
-        let words = format!("change {id} is {title}{why}{goes_on}");
+        let shown = state.map_or("in an unknown state", ChangePhase::title);
+        let words = format!("change {id} is {shown}{why}{goes_on}");
         PendingRollback { change: id, state: Some(title.to_owned()), words, complete }
     }
 }
 
 fn nothing_pending() -> StepOutput {
-    StepOutput::with_text("nothing is pending: there was nothing to write, or it was taken back already")
+    StepOutput::with_text(
+        "nothing is pending: there was nothing to write, or the change was rolled back already",
+    )
 }

@@ -25,29 +25,29 @@ pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failur
     let stop = context.outside.stop();
     stop.listen_within(SHUTDOWN_TIMEOUT);
     context.stop = Some(stop.clone());
-    let (mut look, faults) = fabric_check::check(context, &book, args.dry_run)?;
+    let (mut snapshot, faults) = fabric_check::check(context, &book, args.dry_run)?;
     report_faults(context, file, &faults, &[])?;
     let writes = book.has_writes() && !args.dry_run;
     let given = context.change_options();
     let means = Env { outside: context.outside, given: &given };
     let (mut journal, mut before) = (None, None);
     if writes {
-        let (kept, interrupted) = RunJournal::open(&state_folder(means, &source)?, file)?;
+        let (opened, interrupted) = RunJournal::open(&state_folder(means, &source)?, file)?;
         before = interrupted;
         if let Some(words) = before.as_ref().map(|before| interrupted_text(means, before)) {
             context.output.print_message(&words);
         }
-        refuse_unwritable(means, &source, &look)?;
-        journal = Some(kept);
+        refuse_unwritable(means, &source, &snapshot)?;
+        journal = Some(opened);
     }
     if let Some(journal) = &mut journal {
         journal.begin(&book.name)?;
     }
     let mut hands = Runner::new(context, (source, given), args.dry_run, journal);
     let report = run_steps(&book, &mut hands);
-    run_report::mark_partial(&mut look, &report);
-    run_report::write(context, &look, file, &report, before.as_ref())?;
-    let concluded = context.conclude(&look);
+    run_report::mark_partial(&mut snapshot, &report);
+    run_report::write(context, &snapshot, file, &report, before.as_ref())?;
+    let concluded = context.conclude(&snapshot);
     Ok(match report.state {
         RunState::Done => concluded,
         _ => Exit::ALL.iter().copied().find(|exit| exit.code() == report.exit).unwrap_or(Exit::Failed),
@@ -57,7 +57,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failur
 fn interrupted_text(means: Env<'_>, before: &InterruptedRun) -> String {
     let change = before.change.as_ref().map(|id| match change_status(means, id) {
         Some(status) => format!("; its change {id} is {}", status.phase.title()),
-        None => format!("; its change {id} was never begun"),
+        None => format!("; its change {id} never began"),
     });
     format!("{}{}", before.words(), change.unwrap_or_default())
 }
@@ -77,13 +77,13 @@ fn read_runbook(
             return Err(Failure::usage(format!("FD-9221: --set: '{name}' is set twice")));
         }
     }
-    let known = ReaderOptions { time: long_duration, window, findings: FINDINGS };
-    match runbook::read(&text, &settings, known) {
+    let options = ReaderOptions { time: long_duration, window, findings: FINDINGS };
+    match runbook::read(&text, &settings, options) {
         Ok(book) => Ok(book),
         Err((faults, unset)) => match report_faults(context, file, &faults, &unset) {
             Err(failure) => Err(failure),
             // Without a fault the runbook would have been read, so this cannot happen.
-            Ok(()) => Err(Failure::new(Exit::BadInput, format!("{name}: the book cannot be read"))),
+            Ok(()) => Err(Failure::new(Exit::BadInput, format!("{name}: the runbook cannot be read"))),
         },
     }
 }

@@ -16,7 +16,7 @@ impl Runner<'_, '_, '_> {
                 .iter()
                 .map(|name| ((*name).to_owned(), StepValue::Unrehearsed))
                 .collect();
-            let words = "not rehearsed: the tables are those of the fabric as it is, not of the plan";
+            let words = "not rehearsed: the tables are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
         let (means, output) = (self.given.clone(), &mut self.context.output);
@@ -37,7 +37,7 @@ impl Runner<'_, '_, '_> {
         }
         let count = comparison.by_change.len();
         let words = match count {
-            0 => "no confirmed change is of this fabric".to_owned(),
+            0 => "this fabric has no confirmed change".to_owned(),
             _ => format!(
                 "{}, and none has lost an entry",
                 count_words(count, "confirmed change", "confirmed changes")

@@ -37,18 +37,21 @@ impl Runner<'_, '_, '_> {
         while !file.exists() {
             let name = file.display();
             if self.dry {
-                self.uncertain.get_or_insert_with(|| format!("somebody makes {name} first"));
-                let words = format!("not there now; it would wait for {name} up to {} s", timeout.as_secs());
+                self.uncertain.get_or_insert_with(|| format!("{name} has to be created first"));
+                let words = format!(
+                    "{name} does not exist now; the step would wait for it up to {} s",
+                    timeout.as_secs()
+                );
                 return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
             }
             if since.elapsed() >= timeout {
-                let what = format!("FD-9233: waited {} s in vain for {name}", timeout.as_secs());
+                let what = format!("FD-9233: timeout after {} s: {name} did not appear", timeout.as_secs());
                 return Err(StepFailure::unexpected(what).into());
             }
             self.pause(every.min(timeout.saturating_sub(since.elapsed())));
             self.check_stop()?;
         }
-        Ok(StepOutput::with_text(format!("{} is there", file.display())))
+        Ok(StepOutput::with_text(format!("{} exists", file.display())))
     }
 
     pub fn record(&mut self, file: &Path, time: Duration, interval: Duration) -> StepResult {
@@ -90,7 +93,8 @@ impl Runner<'_, '_, '_> {
             });
         }
         let failed = |what: String| Failure::new(Exit::Failed, format!("FD-9236: {line}: {what}"));
-        let path = find_program(&program.program).ok_or_else(|| failed("it is not there".to_owned()))?;
+        let path =
+            find_program(&program.program).ok_or_else(|| failed("the program does not exist".to_owned()))?;
         let mut command = Command::new(path);
         set_listed_environment(&mut command);
         command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -98,7 +102,7 @@ impl Runner<'_, '_, '_> {
         // which passes it on.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let said = collect_output(&mut child);
+        let output = collect_output(&mut child);
         let since = Instant::now();
         let status = loop {
             if let Some(status) = child.try_wait().map_err(|error| failed(error.to_string()))? {
@@ -108,23 +112,25 @@ impl Runner<'_, '_, '_> {
             if late || self.stop.is_requested() {
                 end_program(&mut child);
                 self.check_stop()?;
-                return Err(
-                    failed(format!("not done after {} s, and ended", program.timeout.as_secs())).into()
-                );
+                return Err(failed(format!(
+                    "timeout: the program was ended after {} s",
+                    program.timeout.as_secs()
+                ))
+                .into());
             }
             std::thread::sleep(POLL_INTERVAL);
         };
-        let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        let output = output.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         let code = status.code();
         let values = vec![(
             "exit_code".to_owned(),
             code.map_or(StepValue::Unknown, |code| StepValue::Number(f64::from(code))),
         )];
         let how = code.map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
-        let told = if said.is_empty() { how } else { format!("{how}; it said: {said}") };
+        let result = if output.is_empty() { how } else { format!("{how}; output: {output}") };
         match code == Some(program.exit) {
-            true => Ok(StepOutput { values, ..StepOutput::with_text(told) }),
-            false => Err(failed(format!("{told}; expected {}", program.exit)).into()),
+            true => Ok(StepOutput { values, ..StepOutput::with_text(result) }),
+            false => Err(failed(format!("{result}; expected exit code {}", program.exit)).into()),
         }
     }
 
@@ -146,27 +152,27 @@ impl Runner<'_, '_, '_> {
 
 /// Collects the begin of a program's output in threads of their own, because a full pipe would block the program.
 fn collect_output(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
-    let (sender, said) = std::sync::mpsc::channel();
+    let (sender, output) = std::sync::mpsc::channel();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     std::thread::spawn(move || {
         let beside = std::thread::spawn(move || err.map(read_beginning).unwrap_or_default());
         let words = out.map(read_beginning).unwrap_or_default();
         let more = beside.join().unwrap_or_default();
         let both: Vec<String> = [words, more].into_iter().filter(|words| !words.is_empty()).collect();
-        // The run may have gone on without the program.
+        // The run may have continued without the program.
         let _ = sender.send(both.join("; "));
     });
-    said
+    output
 }
 
 /// Reads the output to its end and keeps its beginning.
 fn read_beginning(mut from: impl Read) -> String {
-    let (mut kept, mut some) = (Vec::new(), [0; 4096]);
+    let (mut beginning, mut some) = (Vec::new(), [0; 4096]);
     while let Ok(read @ 1..) = from.read(&mut some) {
-        let room = MAX_OUTPUT_CHARS.saturating_sub(kept.len());
-        kept.extend_from_slice(&some[..read.min(room)]);
+        let room = MAX_OUTPUT_CHARS.saturating_sub(beginning.len());
+        beginning.extend_from_slice(&some[..read.min(room)]);
     }
-    String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ")
+    String::from_utf8_lossy(&beginning).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Ends a program with all its children.

@@ -39,7 +39,7 @@ pub fn check(
 ) -> Result<(Snapshot, Vec<RunbookFault>), Failure> {
     let all = || book.steps.iter().chain(&book.on_failure);
     let counters = all().filter_map(rows_of).any(|rows| rows.table == ViewId::Counters);
-    let look = context.read_snapshot(ReadOptions { counters, ..ReadOptions::default() })?;
+    let snapshot = context.read_snapshot(ReadOptions { counters, ..ReadOptions::default() })?;
     let mut faults = Vec::new();
     let mut made: Vec<&Path> = Vec::new();
     let mut ran = false;
@@ -47,7 +47,7 @@ pub fn check(
         // A program that runs earlier may write this file.
         let list = if ran { None } else { job_list_problem(context, step) };
         ran |= matches!(step.task, StepTask::Run(_));
-        if let Some(what) = list.or_else(|| step_problem(&look, step, &made, dry)) {
+        if let Some(what) = list.or_else(|| step_problem(&snapshot, step, &made, dry)) {
             faults.push(RunbookFault { line: step.line, what });
         }
         if let StepTask::Route(route) = &step.task {
@@ -57,23 +57,23 @@ pub fn check(
             made.extend(propose.plan.as_deref());
         }
     }
-    Ok((look, faults))
+    Ok((snapshot, faults))
 }
 
-fn step_problem(look: &Snapshot, step: &RunbookStep, made: &[&Path], dry: bool) -> Option<String> {
+fn step_problem(snapshot: &Snapshot, step: &RunbookStep, made: &[&Path], dry: bool) -> Option<String> {
     let element = |error: String| format!("FD-9214: {error}");
     match &step.task {
         StepTask::Fail(elements) | StepTask::Unmark(elements) => {
-            let marked = parse_marks(look, elements);
+            let marked = parse_marks(snapshot, elements);
             let answered = marked.map_err(|error| error.to_string());
-            unless_partial(look, answered.err()).map(element)
+            unless_partial(snapshot, answered.err()).map(element)
         }
         StepTask::Disable(text) | StepTask::Enable(text) => {
-            let found = find_service_element(look, text).map_err(|error| error.to_string());
-            unless_partial(look, found.err()).map(element)
+            let found = find_service_element(snapshot, text).map_err(|error| error.to_string());
+            unless_partial(snapshot, found.err()).map(element)
         }
         StepTask::Expect(ExpectTask::Rows(rows)) | StepTask::Wait(WaitTask::Until { rows, .. }) => {
-            let listing = rows.table.listing(look).filter(|_| rows.table == ViewId::Counters);
+            let listing = rows.table.listing(snapshot).filter(|_| rows.table == ViewId::Counters);
             let checked = listing.map_or(Ok(()), |listing| rows.check(listing.as_ref()));
             checked.err().map(|what| format!("FD-9213: {what}"))
         }
@@ -107,8 +107,8 @@ fn job_list_problem(context: &Context<'_, '_>, step: &RunbookStep) -> Option<Str
 }
 
 /// Drops an error if part of the fabric did not answer: the element may exist, and the step reads again.
-fn unless_partial(look: &Snapshot, error: Option<String>) -> Option<String> {
-    error.filter(|_| !look.observation.is_partial())
+fn unless_partial(snapshot: &Snapshot, error: Option<String>) -> Option<String> {
+    error.filter(|_| !snapshot.observation.is_partial())
 }
 
 fn existing_file_problem(file: Option<&Path>, dry: bool) -> Option<String> {

@@ -6,7 +6,9 @@ use super::runner::{Runner, StepResult};
 use super::snapshot_steps::StepValues;
 use crate::runbook::{JobsTask, StepOutput, StepValue, value_names};
 use crate::script::jobs::{JobSource, place_jobs, read_list};
-use crate::session::{JUDGED_LIDS, JobFigures, JobTotals, Snapshot, count_words, summarize_jobs};
+use crate::session::{
+    JUDGED_LIDS, JobFigures, JobTotals, Snapshot, count_words, digits_in_groups, summarize_jobs,
+};
 use fabdeck_fabric::JobMap;
 use fabdeck_files::jobs::HostIndex;
 use fabdeck_mad::access::ReadOptions;
@@ -29,10 +31,10 @@ impl Runner<'_, '_, '_> {
         let list = read_list(self.context, &from);
         self.check_stop()?;
         let list = list?;
-        let (mut look, _) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-        let found = place_jobs(&mut look, &list, &from.place());
-        let (_, totals) = summarize_jobs(&look, &found);
-        let judged = look.observation.notes.iter().find(|note| note.code == JUDGED_LIDS);
+        let (mut snapshot, _) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let found = place_jobs(&mut snapshot, &list, &from.place());
+        let (_, totals) = summarize_jobs(&snapshot, &found);
+        let judged = snapshot.observation.notes.iter().find(|note| note.code == JUDGED_LIDS);
         judged.into_iter().for_each(|note| self.context.output.print_message(&note.to_string()));
         found
             .notes(&from.place())
@@ -41,10 +43,10 @@ impl Runner<'_, '_, '_> {
         self.jobs = Some(Arc::new(list));
         let which = judged.map_or_else(String::new, |note| format!("; {}", note.text));
         let words = format!(
-            "{} on {} hosts, {} of them on several switches; {} of the list not in the fabric{which}",
+            "{} on {}, {} of them on several switches; {} of the list not in the fabric{which}",
             count_words(totals.placed, "job", "jobs"),
-            totals.hosts,
-            totals.multi_switch,
+            count_words(totals.hosts, "host", "hosts"),
+            digits_in_groups(totals.multi_switch),
             count_words(totals.not_found + totals.ambiguous, "host", "hosts"),
         );
         let values = values_of_totals(&totals);
@@ -52,9 +54,9 @@ impl Runner<'_, '_, '_> {
     }
 
     /// Places the jobs of an earlier step on the current fabric.
-    pub fn running_jobs(&self, look: &Snapshot) -> Arc<JobMap> {
+    pub fn running_jobs(&self, snapshot: &Snapshot) -> Arc<JobMap> {
         let list = self.jobs.as_ref();
-        let jobs = list.map(|list| HostIndex::new(look.fabric(), &look.names).place_jobs(list).jobs);
+        let jobs = list.map(|list| HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(list).jobs);
         Arc::new(jobs.unwrap_or_default())
     }
 }

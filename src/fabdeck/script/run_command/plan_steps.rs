@@ -28,8 +28,8 @@ impl Runner<'_, '_, '_> {
     }
 
     pub fn fail(&mut self, elements: &[String]) -> StepResult {
-        let (look, _) = self.read_snapshot(ReadOptions::default())?;
-        self.context.explain_missing(&look, parse_marks(&look, elements))?;
+        let (snapshot, _) = self.read_snapshot(ReadOptions::default())?;
+        self.context.explain_missing(&snapshot, parse_marks(&snapshot, elements))?;
         let new = elements.iter().filter(|element| !self.marks.contains(element));
         let new: Vec<String> = new.cloned().collect();
         self.marks.extend(new);
@@ -44,18 +44,19 @@ impl Runner<'_, '_, '_> {
 
     pub fn route(&mut self, route: &RouteTask) -> StepResult {
         let engine = whatif::engine_named(&route.engine)?;
-        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-        if !look.observation.tables.has_forwarding() {
+        let (snapshot, in_force) =
+            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        if !snapshot.observation.tables.has_forwarding() {
             return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables").into());
         }
-        let faults = self.faults(&look);
+        let faults = self.faults(&snapshot);
         let RouteTask { lanes, lanes_by, .. } = *route;
-        let jobs = self.running_jobs(&look);
-        let request = Request { lanes_by, manager: look.manager(), jobs, ..Request::default() }
+        let jobs = self.running_jobs(&snapshot);
+        let request = Request { lanes_by, manager: snapshot.manager(), jobs, ..Request::default() }
             .with_lanes(lanes, self.context.config.supposed_lanes);
         let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
-        let now = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
-        let RoutedPlan { plan, proposal, row } = route_plan(self.context, &look, &faults, engine, asked)?;
+        let now = job_figures_in_force(&snapshot, &snapshot.observation.tables, &faults, &request.jobs);
+        let RoutedPlan { plan, proposal, row } = route_plan(self.context, &snapshot, &faults, engine, asked)?;
         let mut did = self.store_plan(plan, &proposal.report, route.plan.as_deref())?;
         if self.jobs.is_some() {
             did.values.extend(job_steps::values_of_plan(now.as_ref(), row.jobs.as_ref()));
@@ -64,12 +65,13 @@ impl Runner<'_, '_, '_> {
     }
 
     pub fn service(&mut self, element: &str, service: LinkService) -> StepResult {
-        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-        let found = self.context.explain_missing(&look, find_service_element(&look, element))?;
+        let (snapshot, in_force) =
+            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let found = self.context.explain_missing(&snapshot, find_service_element(&snapshot, element))?;
         let made = provenance(self.context);
-        let plan = service_plan(&look, found, service, in_force.sent(), made)
+        let plan = service_plan(&snapshot, found, service, in_force.sent(), made)
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-        let judged = judge_plan(&look, &plan, &PlanFit::AsMade, (false, LevelsInForce::Unsaid))?;
+        let judged = judge_plan(&snapshot, &plan, &PlanFit::AsMade, (false, LevelsInForce::Unsaid))?;
         self.store_plan(plan, &judged.report, None)
     }
 
@@ -101,7 +103,7 @@ impl Runner<'_, '_, '_> {
         if self.dry && !self.led.is_empty() {
             let values =
                 ["migrations", "hotspots"].map(|name| (name.to_owned(), StepValue::Unrehearsed)).into();
-            let words = "not rehearsed: counters tell of the fabric as it is, not of the plan";
+            let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
         let shown = || LanesShowArgs { lanes_in_force: None, top: usize::MAX };
@@ -123,13 +125,14 @@ impl Runner<'_, '_, '_> {
                 return Ok(empty_proposal_output());
             }
             Err(error) => {
-                let what = format!("FD-9241: what was proposed cannot be read: {error}");
+                let what = format!("FD-9241: the proposal cannot be read: {error}");
                 return Err(Failure::new(Exit::Bug, what).into());
             }
         };
         let wanted = ReadOptions { tables: true, lanes: plan_has_lanes(&plan), ..ReadOptions::default() };
-        let (look, _) = self.read_snapshot(wanted)?;
-        let judged = judge_plan(&look, &plan, &check_plan_fit(&look, &plan), (false, LevelsInForce::Unsaid))?;
+        let (snapshot, _) = self.read_snapshot(wanted)?;
+        let judged =
+            judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), (false, LevelsInForce::Unsaid))?;
         let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
         let spots: BTreeSet<u16> = plan.migrations.iter().map(|migration| migration.hot_spot.lid).collect();
         let mut did = self.store_plan(plan, &judged.report, propose.plan.as_deref())?;
@@ -141,8 +144,9 @@ impl Runner<'_, '_, '_> {
     /// Adds a plan to those that later snapshots of the rehearsal are led through. A stale plan is refused.
     pub fn apply_to_snapshot(&mut self, plan: Plan) -> Result<(), Failure> {
         let lanes = plan_has_lanes(&plan);
-        let (look, _) = self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
-        if let PlanFit::Stale(stale) = check_plan_fit(&look, &plan) {
+        let (snapshot, _) =
+            self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+        if let PlanFit::Stale(stale) = check_plan_fit(&snapshot, &plan) {
             let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
             return Err(Failure::new(Exit::Stale, what));
         }
@@ -151,7 +155,7 @@ impl Runner<'_, '_, '_> {
     }
 }
 
-/// Whether the output says that no flow moves, in which case there is no plan.
+/// Whether the output is that of a proposal without moves, in which case there is no plan.
 fn is_empty_proposal(text: &str) -> bool {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
     answer["schema"] == "fabdeck.lanes-propose/1" && answer.get("plan").is_some_and(Value::is_null)
@@ -183,7 +187,7 @@ mod tests {
             assert!(!is_empty_proposal(other), "{other}");
         }
         let did = empty_proposal_output();
-        let of = |name: &str| did.values.iter().rfind(|(known, _)| known == name).map(|(_, found)| *found);
+        let of = |name: &str| did.values.iter().rfind(|(other, _)| other == name).map(|(_, found)| *found);
         assert_eq!(
             (of("lost_pairs"), of("migrations")),
             (Some(StepValue::Unknown), Some(StepValue::count(0)))

@@ -55,7 +55,7 @@ impl InterruptedRun {
             (step, false) => format!("in step {step} ({})", self.kind),
             (step, true) => format!("on failure, in step {step} ({})", self.kind),
         };
-        format!("the last run of this book ({user}, {time}, process {pid}) was interrupted {where_}")
+        format!("the last run of this runbook ({user}, {time}, process {pid}) was interrupted {where_}")
     }
 
     /// Parses a journal; `None` if it is empty or has an end.
@@ -92,7 +92,8 @@ impl RunJournal {
     pub fn open(folder: &Path, book: &Path) -> Result<(Self, Option<InterruptedRun>), Failure> {
         let runs = folder.join("runs");
         let bad = |path: &Path, error: std::io::Error| {
-            let what = format!("FD-9239: {}: the journal of the run cannot be kept: {error}", path.display());
+            let what =
+                format!("FD-9239: {}: the journal of the run cannot be written: {error}", path.display());
             Failure::new(Exit::Refused, what)
         };
         let user = rustix::process::getuid().as_raw();
@@ -111,7 +112,7 @@ impl RunJournal {
             Ok(()) => {}
             Err(TryLockError::Error(error)) => return Err(bad(&path, error)),
             Err(TryLockError::WouldBlock) => {
-                let what = "FD-9240: another run of this book is under way; wait for its end";
+                let what = "FD-9240: another run of this runbook is in progress; wait for its end";
                 return Err(Failure::new(Exit::Refused, what));
             }
         }
@@ -158,7 +159,7 @@ impl RunJournal {
 
     fn failure(&self, error: &std::io::Error) -> Failure {
         let what =
-            format!("FD-9239: {}: the journal of the run cannot be kept: {error}", self.path.display());
+            format!("FD-9239: {}: the journal of the run cannot be written: {error}", self.path.display());
         Failure::new(Exit::Failed, what)
     }
 

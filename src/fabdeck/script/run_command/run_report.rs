@@ -11,10 +11,10 @@ use crate::session::Snapshot;
 use fabdeck_fabric::observe::NotePlace;
 
 /// Marks the run as partial if a reading of one of its steps was.
-pub fn mark_partial(look: &mut Snapshot, report: &RunReport) {
+pub fn mark_partial(snapshot: &mut Snapshot, report: &RunReport) {
     for step in report.steps.iter().chain(&report.on_failure).filter(|step| step.partial) {
-        let place = NotePlace::file(look.source.clone());
-        look.observation.notes.add_partial("FN-706", place, || {
+        let place = NotePlace::file(snapshot.source.clone());
+        snapshot.observation.notes.add_partial("FN-706", place, || {
             format!("part of the fabric did not answer the step of line {}, {}", step.line, step.kind)
         });
     }
@@ -22,13 +22,13 @@ pub fn mark_partial(look: &mut Snapshot, report: &RunReport) {
 
 pub fn write(
     context: &mut Context<'_, '_>,
-    look: &Snapshot,
+    snapshot: &Snapshot,
     file: &Path,
     report: &RunReport,
     before: Option<&InterruptedRun>,
 ) -> Result<(), Failure> {
     if context.output.json {
-        let mut object = context.object("run", look)?;
+        let mut object = context.object("run", snapshot)?;
         object.field("runbook", &file.display().to_string())?;
         object.field("name", &report.name)?;
         object.field("dry_run", &report.dry_run)?;
@@ -47,7 +47,7 @@ pub fn write(
         lines.push(("dry run", "nothing was written: no change, no file, no program, no message".to_owned()));
     }
     lines.extend(report.steps.iter().map(step_line));
-    lines.extend(report.taken_back.iter().map(|back| ("taken back", back.words.clone())));
+    lines.extend(report.taken_back.iter().map(|back| ("rolled back", back.words.clone())));
     lines.extend(
         report.on_failure.iter().map(|step| ("on failure", format!("{}: {}", step.kind, step_line(step).1))),
     );

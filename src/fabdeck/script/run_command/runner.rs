@@ -47,7 +47,7 @@ pub struct Runner<'c, 'a, 'o> {
     pub led: Vec<Plan>,
     /// Id of the change that is not decided yet.
     pub pending: Option<String>,
-    /// Why the following steps cannot be rehearsed with certainty.
+    /// Why the rehearsal of the following steps is uncertain.
     pub uncertain: Option<String>,
     pub journal: Option<RunJournal>,
     /// Values of the current step, in case it ends the run.
@@ -57,7 +57,7 @@ pub struct Runner<'c, 'a, 'o> {
 /// Result of a step, before its error is converted for the report.
 pub type StepResult = Result<StepOutput, StepError>;
 
-/// Why a step does not go on.
+/// Why a step ends early.
 pub enum StepError {
     Failure(Failure),
     Trouble(StepFailure),
@@ -129,18 +129,18 @@ impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
         if self.led.is_empty() {
             return lanes_in_force::read_snapshot(self.context, wanted, (None, false));
         }
-        let (mut look, in_force) = lanes_in_force::read_snapshot_without_lanes(self.context, wanted)?;
+        let (mut snapshot, in_force) = lanes_in_force::read_snapshot_without_lanes(self.context, wanted)?;
         for led in &self.led {
-            plan::apply_to_snapshot(self.context, &mut look, led)?;
+            plan::apply_to_snapshot(self.context, &mut snapshot, led)?;
         }
-        Ok((look, in_force))
+        Ok((snapshot, in_force))
     }
 
     /// The marks that exist in the snapshot; an element that is already gone needs no mark.
-    pub fn faults(&self, look: &Snapshot) -> Faults {
+    pub fn faults(&self, snapshot: &Snapshot) -> Faults {
         let mut faults = Faults::new();
         for element in &self.marks {
-            if let Ok(one) = parse_marks(look, std::slice::from_ref(element)) {
+            if let Ok(one) = parse_marks(snapshot, std::slice::from_ref(element)) {
                 for marked in one.iter() {
                     faults.mark(marked);
                 }
@@ -149,7 +149,7 @@ impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
         faults
     }
 
-    /// Sleeps for a time, or until the run is asked to end.
+    /// Sleeps for a time, or until the stop flag is set.
     pub fn pause(&self, time: Duration) {
         let since = Instant::now();
         while since.elapsed() < time && !self.stop.is_requested() {

@@ -21,9 +21,9 @@ fn step() -> Value {
         ("guards", list(guard)),
         ("change", nullable(text())),
     ]);
-    if let Some(known) = step.get_mut("properties").and_then(Value::as_object_mut) {
-        known.insert("began".into(), text());
-        known.insert("seconds".into(), json!({ "type": "number" }));
+    if let Some(map) = step.get_mut("properties").and_then(Value::as_object_mut) {
+        map.insert("began".into(), text());
+        map.insert("seconds".into(), json!({ "type": "number" }));
     }
     step
 }

@@ -93,21 +93,21 @@ impl Runner<'_, '_, '_> {
         let mut wanted = wanted(rows);
         // The effects of rehearsed plans are in the tables.
         wanted.tables |= !self.led.is_empty();
-        let (look, _) = self.read_snapshot(wanted)?;
+        let (snapshot, _) = self.read_snapshot(wanted)?;
         let bad = |what: String| Failure::new(Exit::BadInput, what);
         let judged = if needs_paths(rows) {
-            let paths = Preview::new(&look, &look.observation.tables, &NoProgress)?;
-            rows.judge(&links(&look, Some(paths.paths())))
+            let paths = Preview::new(&snapshot, &snapshot.observation.tables, &NoProgress)?;
+            rows.judge(&links(&snapshot, Some(paths.paths())))
         } else {
-            match rows.table.listing(&look) {
+            match rows.table.listing(&snapshot) {
                 Some(listing) => rows.judge(listing.as_ref()),
-                None => Err(format!("the table {} needs more than a look", rows.table.id())),
+                None => Err(format!("the table {} needs more than a snapshot", rows.table.id())),
             }
         };
         let mut found = judged.map_err(bad)?;
-        if hides_part(&look.observation) {
+        if hides_part(&snapshot.observation) {
             // The missing part may contain exactly the rows in question, whatever the other rows say.
-            found.wrong.insert(0, "part of the fabric did not answer, so nobody can tell".to_owned());
+            found.wrong.insert(0, "part of the fabric did not answer, so the result is unknown".to_owned());
         }
         Ok(found)
     }
@@ -124,7 +124,7 @@ impl Runner<'_, '_, '_> {
                 ..StepOutput::with_text(format!("{counted} of {table}, as expected"))
             }),
             (Some(why), false) => {
-                let words = format!("not so now ({wrong}), which a rehearsal cannot tell: {why}");
+                let words = format!("not true now ({wrong}), and unknown in a rehearsal: {why}");
                 let values = vec![("rows".to_owned(), StepValue::Unrehearsed)];
                 Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) })
             }
@@ -145,8 +145,8 @@ impl Runner<'_, '_, '_> {
                 Ok(found) if found.wrong.is_empty() && (held || self.dry) => {
                     // Earlier readings may have been partial; the result depends only on these two.
                     self.context.partial = false;
-                    let looks = if held { " in two looks, one after the other" } else { "" };
-                    return Ok(StepOutput::with_text(format!("{} are so{looks}", rows.table.id())));
+                    let looks = if held { " in two consecutive readings" } else { "" };
+                    return Ok(StepOutput::with_text(format!("{} as expected{looks}", rows.table.id())));
                 }
                 Ok(found) if found.wrong.is_empty() => {
                     held = true;
@@ -160,15 +160,16 @@ impl Runner<'_, '_, '_> {
             };
             held = false;
             if self.dry {
-                let why = format!("line {} waits for what only happens then", rows.line);
+                let why = format!("line {} waits for an event outside the rehearsal", rows.line);
                 self.uncertain.get_or_insert(why);
-                let words = format!("not so now ({last}); it would wait up to {} s", timeout.as_secs());
+                let words =
+                    format!("not true now ({last}); the step would wait up to {} s", timeout.as_secs());
                 return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
             }
             if since.elapsed() >= timeout {
                 let table = rows.table.id();
                 let what = format!(
-                    "FD-9233: waited {} s in vain: {table}, {}: {last}",
+                    "FD-9233: timeout after {} s: {table}, {}: {last}",
                     timeout.as_secs(),
                     rows.filter
                 );
@@ -179,25 +180,26 @@ impl Runner<'_, '_, '_> {
         }
     }
 
-    /// Ends the step if the run was asked to end.
+    /// Ends the step if the stop flag is set.
     pub fn check_stop(&self) -> Result<(), StepFailure> {
         match self.stop.is_requested() {
             false => Ok(()),
             true => Err(StepFailure {
                 exit: Exit::Interrupted.code(),
-                words: "FD-9237: somebody ended the run here".to_owned(),
+                words: "FD-9237: the run was interrupted here".to_owned(),
                 change: self.pending.clone(),
             }),
         }
     }
 
     pub fn preview(&mut self, engines: &[String]) -> StepResult {
-        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-        let faults = self.faults(&look);
-        let tables = look.observation.tables.clone();
-        let cost = mark_cost(&look, &tables, &faults, None)?;
+        let (snapshot, in_force) =
+            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let faults = self.faults(&snapshot);
+        let tables = snapshot.observation.tables.clone();
+        let cost = mark_cost(&snapshot, &tables, &faults, None)?;
         // Pairs that neither end at a marked element nor are cut off by one, and have no path without it.
-        let report = check_in_force(&look, &tables, &faults, false, in_force.sent(), &NoProgress)?;
+        let report = check_in_force(&snapshot, &tables, &faults, false, in_force.sent(), &NoProgress)?;
         let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let mut values = vec![
             ("lost_until_reroute".to_owned(), StepValue::count(cost.lost_pairs())),
@@ -205,19 +207,19 @@ impl Runner<'_, '_, '_> {
             ("cut_off_pairs".to_owned(), StepValue::count(report.by_cause.cut_off)),
             ("passing_pairs".to_owned(), StepValue::count(passing)),
         ];
-        let mut words =
-            vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
-        let jobs = self.running_jobs(&look);
-        let request = Request { manager: look.manager(), jobs, ..Request::default() }
+        let others = count_words(passing as usize, "pair with other ends", "pairs with other ends");
+        let mut words = vec![cost.lost_words(), format!("without a path around the marks: {others}")];
+        let jobs = self.running_jobs(&snapshot);
+        let request = Request { manager: snapshot.manager(), jobs, ..Request::default() }
             .with_lanes(None, self.context.config.supposed_lanes);
-        let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
+        let now = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {
             let engine = whatif::engine_named(id)?;
             let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
-            let outcome = self
-                .context
-                .run_with_progress(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
+            let outcome = self.context.run_with_progress(engine.id, |pulse| {
+                propose(&snapshot, &tables, &faults, engine, asked, pulse)
+            });
             self.check_stop()?;
             let row = EngineRow::new(engine.id, outcome.as_ref(), None);
             values.extend(values_of_engine(&row));
@@ -230,7 +232,9 @@ impl Runner<'_, '_, '_> {
                     row.jobs.as_ref(),
                 ));
             }
-            let moved = row.moved_pairs.map(|moved| format!("{id} moves {moved} pairs"));
+            let moved = row
+                .moved_pairs
+                .map(|moved| format!("{id} moves {}", count_words(moved as usize, "pair", "pairs")));
             words.push(moved.unwrap_or_else(|| format!("{id}: {}", row.refused.clone().unwrap_or_default())));
             compared.push(row);
         }
@@ -243,16 +247,17 @@ impl Runner<'_, '_, '_> {
     }
 
     pub fn verify(&mut self, accept: &[String]) -> StepResult {
-        let (look, in_force) = self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-        let faults = self.faults(&look);
-        let report = check_after_change((&look, self.applied.as_ref()), &faults, in_force.sent())?;
+        let (snapshot, in_force) =
+            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let faults = self.faults(&snapshot);
+        let report = check_after_change((&snapshot, self.applied.as_ref()), &faults, in_force.sent())?;
         let mut values = values_of_certificate(&report, "");
-        let drift = self.applied.as_ref().and_then(|plan| drift_message(&look, plan));
+        let drift = self.applied.as_ref().and_then(|plan| drift_message(&snapshot, plan));
         values.push(("drifted".to_owned(), StepValue::Flag(drift.is_some())));
         // The values are known even if the step ends the run.
         self.found.clone_from(&values);
         if let Some(drift) = drift {
-            let words = format!("FD-9235: the fabric is not what was applied: {drift}");
+            let words = format!("FD-9235: the fabric differs from the applied plan: {drift}");
             let exit = Exit::Stale.code();
             return Err(StepFailure { exit, words, change: self.pending.clone() }.into());
         }
@@ -260,7 +265,7 @@ impl Runner<'_, '_, '_> {
         if !open.is_empty() {
             return Err(StepFailure::unexpected(format!("FD-9234: {}", open.join("; "))).into());
         }
-        let held = if self.applied.is_some() { ", and what was applied stands there" } else { "" };
+        let held = if self.applied.is_some() { ", and the applied plan is in force" } else { "" };
         let lost = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let words = format!("{lost} of {} pairs lost{held}", report.pairs);
         Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
@@ -270,7 +275,7 @@ impl Runner<'_, '_, '_> {
         let names = value_names::HOTSPOTS;
         if self.dry && !self.led.is_empty() {
             let values = names.iter().map(|name| ((*name).to_owned(), StepValue::Unrehearsed)).collect();
-            let words = "not rehearsed: counters tell of the fabric as it is, not of the plan";
+            let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
         let args = HotspotArgs {
@@ -281,20 +286,20 @@ impl Runner<'_, '_, '_> {
             seconds: None,
             top: usize::MAX,
         };
-        let told = capture_json(self.context, &self.stop, |inner| hotspots::run(inner, &args))?;
-        let last = told["sweeps"].as_array().and_then(|sweeps| sweeps.last()).cloned().unwrap_or_default();
+        let output = capture_json(self.context, &self.stop, |inner| hotspots::run(inner, &args))?;
+        let last = output["sweeps"].as_array().and_then(|sweeps| sweeps.last()).cloned().unwrap_or_default();
         let of = |key: &str| last[key].as_array().map_or(0, Vec::len) as u64;
         let ports = last["ports"].as_u64().unwrap_or(0);
         let mut words = format!(
-            "{}, {} that contribute, {} victims, {} in trouble, by {}",
+            "{}, {}, {}, {} in trouble, of {}",
             count_words(of("hotspots") as usize, "hot-spot", "hot-spots"),
-            of("contributors"),
-            of("victims"),
+            count_words(of("contributors") as usize, "contributor", "contributors"),
+            count_words(of("victims") as usize, "victim", "victims"),
             count_words(of("links") as usize, "link", "links"),
             count_words(ports as usize, "port", "ports"),
         );
         let mut values = values_of_counters(&last);
-        let notes = told["notes"].as_array().into_iter().flatten();
+        let notes = output["notes"].as_array().into_iter().flatten();
         let hidden = notes.filter(|note| note["partial"] == true);
         if hidden.filter_map(|note| note["code"].as_str()).any(hides_nodes) {
             // A port that did not answer may be the one that waits, so no value is certain.
@@ -335,7 +340,7 @@ pub fn capture_json(
     command: impl FnOnce(&mut Context<'_, '_>) -> Result<Exit, Failure>,
 ) -> Result<Value, Failure> {
     serde_json::from_str(&capture_output(context, stop, command)?)
-        .map_err(|error| Failure::new(Exit::Bug, format!("FD-9241: a step said what is no JSON: {error}")))
+        .map_err(|error| Failure::new(Exit::Bug, format!("FD-9241: a step printed invalid JSON: {error}")))
 }
 
 /// Runs a command with `--json` and returns its output.
