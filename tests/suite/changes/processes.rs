@@ -294,7 +294,12 @@ fn a_guard_that_is_ended_by_a_signal_leaves_a_line_and_a_successor() {
     assert!(Command::new("kill").args(["-s", "TERM", &first]).status().unwrap().success());
     let since = Instant::now();
     // No command of this test starts a guard: the first one does.
-    while lab.guards().first().is_none_or(|pid| *pid == first || pid.is_empty()) {
+    // Until the first one has ended, a request may still reach its socket.
+    let has_ended = || match std::fs::read_to_string(format!("/proc/{first}/stat")) {
+        Ok(stat) => stat.rsplit(") ").next().is_some_and(|state| state.starts_with('Z')),
+        Err(_) => true,
+    };
+    while !has_ended() || lab.guards().first().is_none_or(|pid| *pid == first || pid.is_empty()) {
         assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.logs());
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -175,7 +175,7 @@ fn growth_that_a_file_states_is_judged_over_the_pause_that_it_states() {
     };
     write(&home, "five.db_csv", &(crowded() + &run("ibdiagnet --m_key 0x5ec4e7 --pm_pause_time 5")));
     let five = run_command(&home, &["--source", "five.db_csv", "hotspots"]);
-    assert!(text(&five).contains("over 5 s, as --pm_pause_time says"), "{five:?}");
+    assert!(text(&five).contains("over 5 s, from --pm_pause_time"), "{five:?}");
     assert!(text(&five).contains("PortXmitWait 4,000 M ticks/s"), "{five:?}");
     assert!(!text(&five).contains("5ec4e7") && !talk(&five).contains("5ec4e7"));
     write(&home, "usual.db_csv", &crowded());
