@@ -48,7 +48,7 @@ pub enum ChangeStoreError {
         "FD-5633: {folder}: what is there of an earlier change cannot be read, so whether it is pending is not known: {error}"
     )]
     Unread { folder: String, error: JournalError },
-    #[error("FD-5635: {folder}: the change cannot be kept: {error}")]
+    #[error("FD-5635: {folder}: the change cannot be stored: {error}")]
     Kept { folder: String, error: io::Error },
     #[error("FD-5636: {folder}: what is pending there cannot be seen: {error}")]
     Unseen { folder: String, error: io::Error },

@@ -156,7 +156,7 @@ impl Fingerprint {
 
     /// The first difference in `now`.
     pub fn first_difference(&self, now: &Self) -> Option<FabricChange> {
-        let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "nobody".to_owned());
+        let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "none".to_owned());
         let (before, after) = (word(&self.subnet_manager), word(&now.subnet_manager));
         let nodes = || {
             first_map_difference("the node ", &self.nodes, &now.nodes, ["is gone", "is new"], &str::to_owned)

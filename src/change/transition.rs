@@ -166,7 +166,7 @@ impl TransitionReport {
             return String::new();
         }
         let rests = match self.old_lanes.as_str() {
-            "one" => "if all packets are on service level 0, as was said",
+            "one" => "if all packets are on service level 0, as given",
             "level 0 assumed" => "if all packets are on service level 0: nothing says otherwise",
             "path records, sampled" => "as far as sampled path records tell the lanes of the old paths",
             "QoS policy" => "if packets take the service levels of the QoS policy",
@@ -201,7 +201,7 @@ impl TransitionReport {
                 "safe before and after; whether it is safe while tables change is not known: {together}{resting}"
             ),
             (LiveSafety::PathsOnly, _) => {
-                format!("{together}{resting}; a plan says whether a mixture of their entries has one")
+                format!("{together}{resting}; a plan reports whether a mixture of their entries has one")
             }
             (LiveSafety::Unsafe, _) => {
                 let lane = self.cycle_lane.unwrap_or(0);
@@ -211,7 +211,7 @@ impl TransitionReport {
                 )
             }
             (LiveSafety::Unknown, reason) => {
-                let reason = reason.as_deref().unwrap_or("nobody said");
+                let reason = reason.as_deref().unwrap_or("the lanes of paths are not known");
                 let waits = format!(", and {waiting} channels wait for each other if all paths share a lane");
                 let waits = if channels.is_empty() { "" } else { &waits };
                 format!("not known whether safe: {reason}{waits}")
@@ -354,7 +354,7 @@ mod tests {
         mixed.cycle_paths = Some(vec!["old path".into(), "new path".into()]);
         assert!(!mixed.lines()[0].1.contains("alone"));
         assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
-        let paths = "old and new paths together have no credit loop; a plan says whether a mixture of their entries has one";
+        let paths = "old and new paths together have no credit loop; a plan reports whether a mixture of their entries has one";
         assert_eq!(told(Some(true), None).lines()[0].1, paths);
         let idle = TransitionReport::unchanged("nothing changes", "one");
         assert_eq!(idle.lines(), [("live", "safe while traffic flows: nothing changes".to_owned())]);

@@ -271,7 +271,7 @@ impl Assembly {
             return Err(self.damaged.swap_remove(0));
         }
         let what = match self.tables.is_empty() {
-            true => "nothing here tells a topology",
+            true => "no file here has a topology",
             false => "there are tables here but no topology they belong to",
         };
         Err(SourceError::Input {

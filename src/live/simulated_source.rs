@@ -57,12 +57,12 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     SimulatorKey {
         name: "traffic",
         default: "none; of demo its own",
-        meaning: "a pattern of packets between hosts, as of simulate --pattern, and what it is to be told: hotspot:share=20%:spots=2",
+        meaning: "a pattern of packets between hosts, as in simulate --pattern, and its parameters: hotspot:share=20%:spots=2",
     },
     SimulatorKey {
         name: "story",
         default: "none",
-        meaning: "a file that says what happens when: flows, cables that go down, nodes that fall silent, new routes",
+        meaning: "a file of timed events: flows, cables that go down, nodes that fall silent, new routes",
     },
     SimulatorKey {
         name: "agents",
@@ -179,7 +179,7 @@ pub fn create_simulator(text: &str, options: &LiveOptions) -> Result<(Simulator,
     if wishes.at.is_some() {
         return Err(SourceError::Name {
             code: "FD-5032",
-            what: "'at' names the node that a client looks from".into(),
+            what: "'at' names the node at which a client is attached".into(),
             hint: "leave it out here and give it to the clients: sim:SOCKET,at=NODE".into(),
         });
     }
@@ -200,7 +200,7 @@ fn build_simulator(
     let mut world =
         SimulatedFabric::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
             code: "FD-5033",
-            what: format!("{text}: nothing is left of this fabric to look at"),
+            what: format!("{text}: nothing of this fabric is left"),
             hint: "ask for fewer faults".into(),
         })?;
     silence_nodes(&mut world, wishes);
@@ -333,7 +333,7 @@ fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError> {
             continue;
         };
         if SIMULATOR_KEYS.iter().any(|known| known.name == key) && !seen.insert(key) {
-            return Err(bad_key_value(key, value, "it stands twice"));
+            return Err(bad_key_value(key, value, "it is given twice"));
         }
         let share =
             || Share::parse(value).ok_or_else(|| bad_key_value(key, value, "a share from 0% to 100% as 10%"));

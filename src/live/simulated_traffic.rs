@@ -144,6 +144,6 @@ impl NoteSource for TrafficLagNote {
 /// The note for people.
 pub fn lag_text(RatioShortfall { asked, held }: RatioShortfall) -> String {
     format!(
-        "traffic was moved at 1:{held} and not at 1:{asked}: each look stands for more time than it could follow"
+        "traffic was moved at 1:{held} and not at 1:{asked}: each reading covers more time than the simulation could follow"
     )
 }

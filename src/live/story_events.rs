@@ -111,7 +111,7 @@ impl StoryResolver<'_> {
     }
 
     fn event_error(&self, what: String) -> SourceError {
-        let hint = "docs/live.md says what a story can hold".into();
+        let hint = "docs/live.md lists the events of a story".into();
         SourceError::Name { code: "FD-5037", what: format!("{}: {what}", self.event_place()), hint }
     }
 

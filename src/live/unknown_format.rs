@@ -14,15 +14,15 @@ type Detector = fn(&str) -> bool;
 const KNOWN_FILES: [(Detector, &str); 5] = [
     (
         |line| line.starts_with("SwitchName="),
-        "this is Slurm's topology.conf: it tells neither ports nor cables",
+        "this is Slurm's topology.conf: it has neither ports nor cables",
     ),
     (
         |line| line.contains("StartDevice,StartPort"),
-        "this is a cabling sheet of UFM (NDT): it says how a fabric is meant to be cabled, not how it is",
+        "this is a cabling sheet of UFM (NDT): it describes how a fabric is meant to be cabled, not how it is",
     ),
     (
         |line| line.trim_start().starts_with('P') && line.contains("x-") && line.contains("-> "),
-        "this is a topology file for ibtopodiff: it says how a fabric is meant to be cabled, not how it is",
+        "this is a topology file for ibtopodiff: it describes how a fabric is meant to be cabled, not how it is",
     ),
     (
         |line| line.starts_with("NODE SW ") || line.starts_with("NODE CA "),
@@ -30,7 +30,7 @@ const KNOWN_FILES: [(Detector, &str); 5] = [
     ),
     (
         |line| ["part number ", "cur.temp (C) "].iter().any(|word| line.starts_with(word)),
-        "this is a report of ibswinfo: it tells of one switch's power, fans and temperature, not of a fabric",
+        "this is a report of ibswinfo: it has one switch's power, fans and temperature, not a fabric",
     ),
 ];
 

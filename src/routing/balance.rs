@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::descent::{Descent, DescentHop, Neighbours};
 use fabdeck_fabric::SwitchGraph;
 
-/// The square of what a crowd has on a channel counts so many times beside that of all paths there. Jobs have more links and
+/// Weight of the square of a job class's load on a channel, beside that of all paths there. Jobs have more links and
 /// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.
 const OWN_CLASS_WEIGHT: u64 = 2;
 
@@ -109,7 +109,7 @@ impl ChannelBalance {
         }
     }
 
-    /// Keeps apart what each of so many crowds has on channels.
+    /// Counts the load of each job class on channels separately.
     pub(super) fn with_job_classes(mut self, crowds: usize) -> Self {
         let kept = crowds.saturating_mul(self.weight.len());
         self.own = vec![0; if kept <= MAX_CLASS_ENTRIES { kept } else { 0 }];

@@ -9,7 +9,7 @@ use super::engine::{EngineRefusal, RouteProgress};
 use super::problem::{Destination, Problem};
 use fabdeck_fabric::{NO_PATH, Routes};
 
-/// So many columns are kept before they are written out, row by row.
+/// Columns that are buffered before they are written, row by row.
 const BLOCK_COLUMNS: usize = 64;
 
 /// Numbers that a port can have.
@@ -99,12 +99,12 @@ impl<'p> ColumnWriter<'p> {
         self.routes
     }
 
-    /// So many trees more will grow than each destination's one.
+    /// Adds trees to the expected number, which is one for each destination.
     pub(super) fn add_expected(&mut self, trees: usize) {
         self.wanted += trees;
     }
 
-    /// So many of them will not, as they are not worth it.
+    /// Counts trees that are not grown as done.
     pub(super) fn skip(&mut self, trees: usize) {
         self.grown += trees;
     }

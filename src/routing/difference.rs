@@ -255,7 +255,7 @@ impl<'a> ComparisonPass<'a> {
         }
         let all = port.moves.iter().zip(&self.terminals);
         let moved: u64 = all.filter(|(moves, _)| **moves).map(|(_, count)| u64::from(*count)).sum();
-        // Nobody sends to itself.
+        // No host sends to itself.
         let itself = port.moves[root as usize] && self.terminals[root as usize] > 0;
         port.moves.fill(false);
         moved - u64::from(itself)

@@ -1,4 +1,4 @@
-//! Finds the heights of switches: where the bottom of a tree lies and where its top, on fabrics that nobody labelled.
+//! Finds the heights of switches, from the bottom of a tree to its top, on fabrics without labels.
 //!
 //! Several readings are tried, and judged on paths between a sample of host switches: first by how many pairs have no
 //! path up, across once at most, and down that is as short as the fabric has one (a step more is allowed, where racks

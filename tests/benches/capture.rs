@@ -40,7 +40,7 @@ fn look() -> Observation {
     Observation { fabric, tables, ..Observation::default() }
 }
 
-/// Ports as PortCountersExtended tells of them, with errors that nobody has.
+/// Ports as in PortCountersExtended, without errors.
 fn first(fabric: &Fabric) -> Sweep {
     let wide = Counter::KNOWN.iter().filter(|counter| counter.bits() == Some(64));
     let wide: Vec<Counter> = wide.cloned().collect();

@@ -20,7 +20,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 /// As many parts are asked for at once as the guard asks for.
 const STRIDE: usize = 64;
 
-/// A plan, and whoever writes it.
+/// A plan and its writer.
 struct PlanBench {
     plan: Plan,
     text: String,
@@ -77,7 +77,7 @@ impl PlanBench {
         Ok([all, durable, again])
     }
 
-    /// Whoever writes reads the plan here too: that is no part of the journal.
+    /// The writer reads the plan here too, which is no part of the journal's cost.
     fn run_without_journal(&mut self, file: &str) -> Outcome<Duration> {
         let since = Instant::now();
         let steps = steps(&Plan::read(&fs::read_to_string(file)?)?.writes)?;

@@ -1,5 +1,5 @@
 //! dFtree on large fabrics: `cargo bench --bench lanes [-- spots|cost]`. `spots` is the paper's simulation of hot-spots (figure 13)
-//! with everything done by fabdeck: counters swept, a plan made of them and applied, hosts told. `cost` is what that takes.
+//! with everything done by fabdeck: counters swept, a plan made of them and applied, hosts notified. `cost` is what that takes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a figure that cannot be taken is none")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]

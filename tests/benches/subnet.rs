@@ -37,7 +37,7 @@ fn step<T>(title: &str, work: impl FnOnce() -> T) -> Outcome<T> {
     Ok(done)
 }
 
-/// Marks come and go one at a time, as somebody at the console would do it.
+/// Marks are set and removed one at a time, as an operator at the console does it.
 fn marks(fabric: &Fabric, problem: &Problem<'_>, old: &Routes) -> Outcome<()> {
     let routes = Arc::new(old.clone());
     let paths =

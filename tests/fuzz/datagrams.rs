@@ -196,7 +196,7 @@ impl<'a> HostilePort<'a> {
         self.bytes.get(at).copied()
     }
 
-    /// What a fabric answers; by nobody who is there, an empty answer.
+    /// The answer of a fabric; empty where no node answers.
     fn has_valid_header(&mut self, parcel: &AddressedMad) -> Mad {
         self.simulator.send(self.seat, self.now, parcel);
         let answer =

@@ -396,7 +396,7 @@ fn processes_that_are_killed_over_ibsim_leave_everything_as_it_was() {
         let why = round.journal_state().why.unwrap();
         drop(round);
         site.stage.forget_the_dead();
-        let when = if why.contains("asked for") { "going back" } else { "writing" };
+        let when = if why.contains("requested") { "going back" } else { "writing" };
         *seen.entry(format!("{when}{}", if alone { "" } else { ", session too" })).or_default() += 1;
     }
     println!("said: {} writes, {moments} moments, {rounds} kills: {seen:?}", site.writes);

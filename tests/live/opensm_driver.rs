@@ -370,7 +370,7 @@ fn files_that_must_not_be_armed_do_what_is_documented() {
     );
     assert!(site.part("held")[0].contains("FD-5622"), "and reading back tells");
     let said = site.part("back");
-    assert!(said[0].contains("active.lft: somebody else has written it"), "{said:?}");
+    assert!(said[0].contains("active.lft: another program has written it"), "{said:?}");
     assert!(said.len() > 2, "what is not back is named block by block: {said:?}");
     assert_eq!(fs::read_to_string(site.active()).unwrap(), partial);
     fs::write(site.active(), &text).unwrap();
@@ -444,7 +444,7 @@ fn what_prevents_the_opensm_driver_is_reported() {
     assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
     let said = site.part("check");
     assert!(
-        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("somebody else has it"),
+        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("another client has it"),
         "{said:?}"
     );
     first.write_all(b"version\n").unwrap();

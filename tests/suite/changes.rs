@@ -580,7 +580,7 @@ impl<F: Fn() -> Timestamp> Clocks for WallClock<F> {
     }
 }
 
-/// Orders that nobody gives.
+/// A channel of requests without any request.
 fn order_channel() -> (Sender<QueuedRequest>, Receiver<QueuedRequest>) {
     channel()
 }

@@ -105,7 +105,7 @@ fn what_a_watch_applies_is_a_change_with_its_journal() {
     put(&lab, 1);
     let again = [watch.is("proposed"), watch.is("applied"), watch.is("confirmed")];
     assert_ne!(again[2]["change"], confirmed["change"]);
-    // A plan of somebody else is pending: nothing is applied beside it, and tried again once it is decided.
+    // Another plan is pending: nothing is applied beside it, and it is retried once the other is decided.
     lab.run_to_end(&["route", "--engine", "updn", "-o", "b.plan"], 0);
     lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition"], 0);
     put(&lab, 2);
@@ -176,14 +176,14 @@ fn the_guard_takes_back_what_a_killed_watch_left() {
     assert_eq!(lab.tables(), before);
 }
 
-/// What somebody else writes over while the watch looks is no change that it confirms.
+/// A change that another tool writes over during the watch's check is not confirmed.
 #[test]
 fn what_is_not_as_planned_is_not_confirmed() {
     let lab = ServedLab::new(TREE);
     put(&lab, 0);
     let mut watch = WatchProcess::watch_over(&lab, &[]);
     wait_until_held(&lab, &mut watch);
-    // As a tool does that asks nobody whether a change is pending.
+    // As a tool does that does not check for pending changes.
     let made = lab.command_of("./other", &["route", "--engine", "updn", "-o", "b.plan"]).output().unwrap();
     assert!(made.status.success(), "{made:?}");
     assert!(!write_plan(&lab, "b.plan").is_empty());
@@ -208,8 +208,8 @@ fn a_watch_that_may_not_write_does_not_begin() {
     assert!(own.status.code() == Some(4) && said.contains("FD-9238"), "{said}");
 }
 
-/// Both halves of the LIDs close a circle on one lane here. Path records have them there, and hosts were told another level
-/// for the high ones; and routes that would take two lanes are made on the one that hosts can be told.
+/// Both halves of the LIDs close a credit loop on one lane here. Path records have them there, and hosts got another level
+/// for the high ones; and routes that would take two lanes are made on the one that notices can name.
 #[test]
 fn in_five_phases_what_is_applied_is_judged_by_the_levels_that_hosts_receive() {
     let lab = ServedLab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");
@@ -246,7 +246,7 @@ fn a_list_that_changes_nothing_needs_no_look() {
     (0..5).for_each(|_| assert_eq!(told(&mut watch)["event"], "unchanged"));
     renamed(lab.home.path(), "node0 b\nnode3 b\nghost b\nnode1 c\n");
     (0..5).for_each(|_| assert_eq!(told(&mut watch)["event"], "unchanged"));
-    // A host that nobody looked for may be there by now, and jobs elsewhere have to be judged.
+    // A host that was missing may be there by now, and jobs elsewhere have to be judged.
     for text in ["node0 b\nnode3 b\nspirit b\n", "node0 b\nnode6 b\n"] {
         renamed(lab.home.path(), text);
         assert_eq!(watch.is("unseen")["event"], "unseen", "{text}");

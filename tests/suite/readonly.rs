@@ -91,7 +91,7 @@ fn commands_that_read_send_nothing_that_writes() {
     let traffic = traffic_of_served_simulator(home.path(), || {
         for (name, args) in READS {
             // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
-            // The path of somebody leads over every cable.
+            // Every cable carries a path.
             let findings = args.contains(&"--switches") || *name == "disable";
             let said = run_command(home.path(), args, if findings { 2 } else { 0 });
             assert!(said.contains("sent in total, 0 of them able to write"), "{name}: {said}");

@@ -107,7 +107,7 @@ fn works(port: &mut impl MadPort) {
     assert_eq!(send_get(port, 77, &[]).mad.method(), Method::GET_RESPONSE);
 }
 
-/// Answers a second with so many requests on their way.
+/// Answers a second with a number of requests in flight.
 fn round_trips(port: &mut impl MadPort, window: u64, count: u64) -> f64 {
     let begin = Instant::now();
     let mut sent = 0;
@@ -323,7 +323,7 @@ fn one_client_too_many_is_refused_and_a_place_becomes_free() {
     served.end();
 }
 
-/// Somebody at a screen wants to go on: with every question unanswered the time-outs alone would take three seconds.
+/// A command ends soon: with every request unanswered the timeouts alone would take three seconds.
 #[test]
 fn a_look_at_a_silent_fabric_is_cancelled_within_a_fifth_of_a_second() {
     struct WatchTimeout(Instant);
@@ -453,7 +453,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// The signal is taken by one thread; the others run on until it has told them.
+/// The signal is taken by one thread; the others run on until it has stopped them.
 fn stop(child: &Child) {
     signal(child, "STOP");
     let threads = || std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();

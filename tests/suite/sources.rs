@@ -90,7 +90,7 @@ fn the_format_that_tells_more_wins_and_the_difference_is_noted() {
     assert!(seen.notes.has("FN-505"), "{:?}", seen.notes);
 }
 
-/// What one format leaves open another fills in, and a port report, which cannot name adapters, contradicts nobody.
+/// What one format leaves open another fills in, and a port report, which cannot name adapters, contradicts none.
 #[test]
 fn a_second_format_adds_the_subnet_manager_and_no_false_alarm() {
     let (folder, fabric) = incident();
@@ -177,7 +177,7 @@ fn what_is_no_source_says_what_it_is() {
     }
     assert!(refused(&folder.path().join("absent")).contains("FD-5003"));
     let empty = tempfile::tempdir().unwrap();
-    assert!(refused(empty.path()).contains("nothing here tells a topology"));
+    assert!(refused(empty.path()).contains("no file here has a topology"));
 }
 
 #[test]

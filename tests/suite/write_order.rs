@@ -61,7 +61,7 @@ impl<'p> World<'p> {
         Self { problem, beyond, pairs }
     }
 
-    /// The channels that a packet takes; whether it arrives, which nobody knows of one that goes round.
+    /// The channels that a packet takes, and whether it arrives; not known of one in a loop.
     fn walk(&self, rows: &Rows, pair: &Pair, see: &mut dyn FnMut(u32, u8)) -> Option<bool> {
         let mut at = pair.from;
         for _ in 0..=rows.len() {
@@ -134,7 +134,7 @@ impl ChannelWaits {
 /// On a lane a channel, by switch and port, waits for another.
 type Wait = (u8, (u32, u8), (u32, u8));
 
-/// Takes away what nobody waits for until nothing is left, or a circle.
+/// Removes channels that none waits for until nothing is left, or a cycle.
 fn cyclic(waits: &[Wait]) -> bool {
     let mut left = waits.to_vec();
     loop {
@@ -256,7 +256,7 @@ fn nearer_switches_come_first_and_where_that_is_contradictory_the_least_is_lost(
     let standing = SurvivingFabric::new(&fabric, &faults, None);
     let plain = plan_writes(&standing, &tables, &new, &|_| String::new()).unwrap();
     let all = order_writes(&problem, (&old, &new), true, plain, &|switch| format!("s{switch}"));
-    // Whoever is first, two terminals and two switches have no path to one of the two.
+    // In either order, two terminals and two switches have no path to one of the two.
     let TransientLoss { pairs, worst_broken, worst_looping, worst_after, lasting, .. } = all.way;
     assert_eq!((pairs, worst_broken, worst_looping, worst_after, lasting), (30, 4, 4, 1, 1), "{:?}", all.way);
     assert_eq!(all.way.ordered, "fewest");

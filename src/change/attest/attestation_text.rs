@@ -36,7 +36,7 @@ impl Attestation {
                 "FD-5608: change {id} {words}; 'fabdeck check' judges the tables in force, and a new plan writes them again"
             )),
             AttestationVerdict::NotKnown => Some(format!(
-                "FD-5609: whether change {id} stands is {words}; see that its switches answer, then compare again"
+                "FD-5609: whether change {id} is in force is {words}; check that its switches answer, then compare again"
             )),
             AttestationVerdict::Stands | AttestationVerdict::Superseded => None,
         }

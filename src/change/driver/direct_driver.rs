@@ -118,7 +118,7 @@ impl DirectDriver<'_> {
             return Ok(());
         }
         if held != step.new && altered.is_none_or(|altered| held != altered) {
-            return Err(WriteError::Refused("somebody else has written there since".to_owned()));
+            return Err(WriteError::Refused("another tool has written there since".to_owned()));
         }
         self.0.write(&step.slot, &step.old)
     }

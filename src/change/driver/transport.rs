@@ -16,22 +16,22 @@ pub(super) const PARTS_PER_READ: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     #[error(
-        "FD-5621: {slot} is not as the plan found it: somebody else has written there; nothing was written over it"
+        "FD-5621: {slot} is not as the plan found it: another tool has written there; nothing was written over it"
     )]
     Drift { slot: DeviceAttribute },
     #[error(
-        "FD-5622: {slot} was written and reads back otherwise: somebody else writes there, or the switch took it wrong"
+        "FD-5622: {slot} was written and reads back differently: another tool writes there, or the switch stored it wrongly"
     )]
     Otherwise { slot: DeviceAttribute },
     #[error(
-        "FD-5630: {slot} reads back otherwise, though the switch answered that it holds what was sent: somebody else has \
+        "FD-5630: {slot} reads back differently, though the switch confirmed the value that was sent: another tool has \
          written there since"
     )]
     Overwritten { slot: DeviceAttribute },
     /// The device answered the step with this number with other bytes than were sent.
     #[error("{error}")]
     Altered { step: usize, error: String, holds: Vec<u8> },
-    #[error("FD-5629: while it was written somebody else wrote beside it: {0}")]
+    #[error("FD-5629: another tool wrote while the change was written: {0}")]
     Beside(String),
     #[error(transparent)]
     Write(WriteError),

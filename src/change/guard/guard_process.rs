@@ -180,6 +180,6 @@ fn no_socket_text(kept: &ChangeDir, error: &io::Error) -> String {
     };
     let socket = socket.display();
     format!(
-        "FD-7995: nobody can confirm the change or roll it back: the socket {socket} of its guard cannot be made: {error}{long}"
+        "FD-7995: the socket {socket} of the change's guard cannot be created: {error}{long}; the change cannot be confirmed or rolled back by request"
     )
 }

@@ -386,7 +386,7 @@ impl GuardRun<'_> {
             let now = self.clock.boot_time();
             let left = window_left(&self.state, self.clock);
             if left.is_zero() {
-                return self.roll_back(steps, "nobody confirmed it in time", false);
+                return self.roll_back(steps, "it was not confirmed in time", false);
             }
             self.renew_registration();
             if self.is_stopping() {
@@ -437,7 +437,7 @@ impl GuardRun<'_> {
                     }
                     self.answer(&order, &seen);
                     // If the comparison failed, the rollback compares again, unless the user forces it.
-                    return self.roll_back(steps, &format!("asked for by {user}"), *anyway);
+                    return self.roll_back(steps, &format!("requested by {user}"), *anyway);
                 }
             }
         }
@@ -563,7 +563,7 @@ impl GuardRun<'_> {
                 JournalRecord::Refused { time, why: why.to_owned() },
                 "refused",
                 &user,
-                "nothing was written, and whoever left is back",
+                "nothing was written, and the hosts that left are back",
             );
         }
         let detail =
@@ -669,7 +669,7 @@ fn answer_one(
     let (answer, end) = match &order.ask {
         GuardRequest::Status => (status(), Ok(())),
         GuardRequest::RollBack { user, .. } if told.phase == ChangePhase::Applying => {
-            (status(), Err(format!("asked for by {user}")))
+            (status(), Err(format!("requested by {user}")))
         }
         ask => {
             let why = if matches!(ask, GuardRequest::GoOn { .. }) {

@@ -60,7 +60,7 @@ impl GuardRun<'_> {
             }
             Err(_) if self.unheard => Vec::new(),
             Err(error) => {
-                let why = format!("they were not told to move their flows back: {error}");
+                let why = format!("they got no notice to move their flows back: {error}");
                 vec![RollbackRemainder { what: "hosts".to_owned(), why }]
             }
         }

@@ -130,7 +130,7 @@ impl GuardRun<'_> {
 
     fn record_go_on(&mut self, user: &str, who: &str) -> Result<(), JournalError> {
         let record = JournalRecord::GoingOn { time: self.time(), user: user.to_owned() };
-        self.record(record, "going on", user, &format!("without {who}, as was asked for"))
+        self.record(record, "going on", user, &format!("without {who}, as requested"))
     }
 
     /// Phase 4: hosts that do not return stay on high LIDs, which work as before, and are listed.
@@ -188,7 +188,7 @@ impl GuardRun<'_> {
             // No host got the notice, so no host left.
             Err(_) if self.unheard && self.untouched => Vec::new(),
             Err(error) => {
-                let why = format!("they were not told to come back to base LIDs: {error}");
+                let why = format!("they got no notice to return to base LIDs: {error}");
                 vec![RollbackRemainder { what: "hosts".to_owned(), why }]
             }
         }

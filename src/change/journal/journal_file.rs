@@ -15,7 +15,7 @@ pub enum JournalError {
     #[error("{file}: FD-5602: the journal cannot be {what}: {error}; see that its disk has room and works")]
     Disk { file: String, what: &'static str, error: io::Error },
     #[error(
-        "{file}: {error}. Take what the journal says of old and new bytes, and the fabric, before it is removed"
+        "{file}: {error}. Save the journal's old and new bytes, and compare them with the fabric, before it is removed"
     )]
     Damaged { file: String, error: ChainError },
     #[error(

@@ -422,7 +422,7 @@ impl ChangeState {
                 self.set_end(phase, time, left);
             }
             JournalRecord::Again { user, anyway, .. } => {
-                let why = format!("asked for again by {user}");
+                let why = format!("requested again by {user}");
                 (self.phase, self.why, self.asked) = (ChangePhase::RollingBack, Some(why), *anyway);
                 let all = self.begun.writes.len() as u64;
                 self.written = if self.has_possible_writes() { all } else { 0 };

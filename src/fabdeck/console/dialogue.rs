@@ -76,6 +76,6 @@ fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
     }
     if dialogue.unacknowledged_count() > 0 {
         let left = count_words(dialogue.unacknowledged_count(), "finding is", "findings are");
-        canvas.draw_text(at, x + 1, 0, &format!("{left} not taken in"), Role::Warning);
+        canvas.draw_text(at, x + 1, 0, &format!("{left} not acknowledged"), Role::Warning);
     }
 }

@@ -13,7 +13,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
     canvas.clear(at);
     let x = canvas.draw_text(at, 1, 0, "Messages, newest last", Role::Header);
     if state.messages.is_empty() {
-        canvas.draw_text(at, 1, 1, "nothing was said yet", Role::Dim);
+        canvas.draw_text(at, 1, 1, "no messages yet", Role::Dim);
     }
     // The session keeps few messages, so wrapping all of them is cheap.
     let rows: Vec<_> = dropped_messages_row(state)
@@ -33,7 +33,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
 fn dropped_messages_row(state: &SessionState) -> Option<(String, String, Role)> {
     let count = usize::try_from(state.messages.dropped_count()).unwrap_or(usize::MAX);
     let older = count_words(count, "older message", "older messages");
-    let said = format!("{older} went into the log file only; fabdeck -v says where it is");
+    let said = format!("{older} are in the log file only; fabdeck -v prints its folder");
     (count > 0).then_some((String::new(), said, Role::Dim))
 }
 

@@ -132,7 +132,7 @@ mod tests {
             {
                 Theme::built_in(name, depth).unwrap_or_else(|e| panic!("{name}: {e}"));
             }
-            assert!(text.starts_with('#'), "{name} begins with a comment that says what it is for");
+            assert!(text.starts_with('#'), "{name} begins with a comment on its purpose");
         }
     }
 

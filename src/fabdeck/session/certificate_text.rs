@@ -236,7 +236,7 @@ const MAX_NAMED_JOBS: usize = 5;
 /// Text for pairs within jobs without a path; `None` where there are none.
 pub fn lost_words(lost: u64) -> Option<String> {
     let pairs = count_words(lost as usize, "pair within jobs has no path", "pairs within jobs have no path");
-    (lost > 0).then(|| format!("{pairs}, and no figure of paths tells of that"))
+    (lost > 0).then(|| format!("{pairs}, and no figure of paths includes them"))
 }
 
 /// The figures of jobs in one line.
@@ -435,7 +435,7 @@ pub fn groups_line(groups: &GroupDamage) -> String {
     let known = count_words(*known, "multicast group", "multicast groups");
     let more = if cut.len() > MAX_NAMED_GROUPS { ", ..." } else { "" };
     let names = group_names(groups).join(", ");
-    format!("{} of {known} torn until somebody rebuilds them: {names}{more}", cut.len())
+    format!("{} of {known} cut until they are rebuilt: {names}{more}", cut.len())
 }
 
 /// Wraps a text at a width; a longer word continues in the next line.

@@ -128,7 +128,7 @@ pub fn silent_words(silent: &[String]) -> Option<String> {
     let first = silent.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if silent.len() > MAX_NAMED { ", ..." } else { "" };
     let agents = super::count_words(silent.len(), "agent has", "agents have");
-    (!silent.is_empty()).then(|| format!("{agents} not said that they followed: {first}{more}"))
+    (!silent.is_empty()).then(|| format!("{agents} not reported that they followed: {first}{more}"))
 }
 
 /// The state of a change as label and text pairs.

@@ -105,7 +105,7 @@ pub const COMMANDS: &[Command] = &[
          content), and the adapters of this machine with their ports.",
     )
     .examples(&["fabdeck sources", "fabdeck sources --json"]),
-    command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").needs_fabric(),
+    command_of("show", "Browse a fabric", "Tables of what was read from the source, with filters, fields and an order.").needs_fabric(),
     command_of(
         "show fabric",
         "The fabric in numbers",
@@ -281,7 +281,7 @@ pub const COMMANDS: &[Command] = &[
         "whatif",
         "What failures cost, and what each engine would make of them",
         "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \
-         until somebody reroutes; cut off for good), beside what as many random links would take, or --expect of them. \
+         until the fabric is rerouted; cut off for good), beside what as many random links would take, or --expect of them. \
          Then every engine routes what is left, each with a certificate that does not trust it, and what it would take \
          to get there: switches and blocks to write, pairs whose path changes, and whether old and new \
          paths together have a credit loop. A certificate with findings ends with exit code 2.",
@@ -369,7 +369,7 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "rollback",
         "Take a change back now",
-        "What still holds what the change wrote is brought back to what it was, and read back; what somebody else wrote since, \
+        "What is still as the change wrote it is restored and read back; what another tool wrote since, \
          and what does not answer, is left and named (exit code 6). Where the fabric has changed so that going back loses \
          paths, it says how many and asks for --force. A rollback that ended incomplete is begun again.",
     )

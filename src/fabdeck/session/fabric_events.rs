@@ -136,12 +136,12 @@ pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
             named_words(look, (*entries, first), *manager, arbitration_words),
         ),
         FabricEvent::JobsChanged { began: 0, ended: 0, running } => {
-            format!("{running} run, on other hosts or told again")
+            format!("{running} run, on other hosts or listed again")
         }
         FabricEvent::JobsChanged { began, ended, running } => {
             format!("{began} began and {ended} ended, {running} run")
         }
-        FabricEvent::JobsSilent { why } => format!("nobody says any more which run: {why}"),
+        FabricEvent::JobsSilent { why } => format!("the list of running jobs is no longer available: {why}"),
     }
 }
 
@@ -185,7 +185,7 @@ pub fn trap_name(number: u16) -> &'static str {
         129 => "a link has many errors",
         130 => "buffers overran",
         131 => "flow control does not come",
-        144 => "a port says something else of itself",
+        144 => "a port's answer has changed",
         145 => "a system has another GUID",
         256 => "a wrong M_Key",
         257 | 259 => "a wrong P_Key",

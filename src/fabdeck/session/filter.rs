@@ -15,7 +15,7 @@ pub enum FilterError {
     BadValue { id: String, text: String, holds: String },
     #[error("FD-6003: '{0}' opens a quote and does not close it")]
     OpenQuote(String),
-    #[error("FD-6004: '{0}' compares with nothing; write a value, or 'none' for what nobody said")]
+    #[error("FD-6004: '{0}' compares with nothing; give a value, or 'none' for unknown values")]
     NoValue(String),
 }
 

@@ -128,7 +128,11 @@ pub fn verdict_lines(
             &verdict.unknown_ports,
             "whose waiting is not known (not counted, stuck at its maximum, or silent)",
         ),
-        ("cleared", &watched.cleared, "whose counters somebody cleared in between: what came before is lost"),
+        (
+            "cleared",
+            &watched.cleared,
+            "whose counters were cleared in between: their earlier values are lost",
+        ),
     ] {
         if !ports.is_empty() {
             lines.push((label, port_names(look, ports, most, why)));

@@ -19,7 +19,7 @@ const COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
         "lost",
         "LOST",
         FieldKind::Number,
-        "ordered pairs within jobs that have no path, which no other column tells of",
+        "ordered pairs within jobs that have no path, which no other column counts",
     ),
     ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that no job uses, in hundred"),
 ];

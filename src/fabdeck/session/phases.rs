@@ -242,7 +242,7 @@ fn phased_hosts(
             without.truncate(MAX_NAMED);
             let ports = count_words(some, "port of a host has", "ports of hosts have");
             Err(PhasedPlanError::NoAgents(format!(
-                "{ports} no agent that listens, as far as the subnet manager says ({}{more})",
+                "{ports} no agent that is subscribed with the subnet manager ({}{more})",
                 without.join(", ")
             )))
         }

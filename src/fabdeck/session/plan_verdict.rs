@@ -76,7 +76,7 @@ impl PlanFit {
     pub fn words(&self) -> String {
         match self {
             Self::AsMade => "no: the fabric is as it was".to_owned(),
-            Self::Applied => "no: applied already, all that it writes stands there".to_owned(),
+            Self::Applied => "no: applied already; the fabric has everything that it writes".to_owned(),
             Self::Stale(stale) => stale.words(),
         }
     }

@@ -43,11 +43,11 @@ impl<'l> RecordedJobs<'l> {
     pub fn words(&self) -> String {
         let age = self.age_seconds().map(|age| format!(", {age} s before")).unwrap_or_default();
         match (self.heard_time(), &self.said.failure) {
-            (Some(heard), None) => format!("recorded; heard at {heard}{age}, and no other since"),
+            (Some(heard), None) => format!("recorded; received at {heard}{age}, and no other since"),
             (Some(heard), Some(why)) => {
-                format!("recorded; heard at {heard}{age}, and no list since: {why}")
+                format!("recorded; received at {heard}{age}, and no list since: {why}")
             }
-            (None, why) => format!("none was heard: {}", why.as_deref().unwrap_or_default()),
+            (None, why) => format!("none was received: {}", why.as_deref().unwrap_or_default()),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum MovePlanError {
     )]
     Levels,
     #[error(
-        "FD-7953: hosts on switch {hosts} have no level in common to {hot_spot}, or none that anybody said; --lanes-in-force exact asks for all"
+        "FD-7953: hosts on switch {hosts} have no known level in common to {hot_spot}; --lanes-in-force exact reads all levels"
     )]
     Apart { hosts: String, hot_spot: String },
     /// A refusal; its text has its own code.

@@ -59,7 +59,7 @@ pub fn mark_random(look: &Snapshot, faults: &mut Faults, count: usize, seed: u64
 /// Text with the number of drawn links, and whether there were fewer than requested.
 pub fn drawn_words(drawn: usize, count: usize) -> String {
     let fewer =
-        if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
+        if drawn < count { format!(" of {count} requested: there are no more") } else { String::new() };
     format!("{}{fewer}", count_words(drawn, "random link is marked", "random links are marked"))
 }
 
@@ -110,7 +110,7 @@ impl Cost {
 
     /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
     pub fn lost_words(&self) -> String {
-        const UNTIL: &str = "until somebody reroutes";
+        const UNTIL: &str = "until the fabric is rerouted";
         let bound = if self.is_lower_bound() { "at least " } else { "" };
         let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
         let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));
@@ -443,7 +443,7 @@ const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
         "transition",
         "BOTH",
         FieldKind::Flag,
-        "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may, and a plan says so",
+        "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may; a plan reports it",
     ),
     ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that carry no path, in hundred"),
     ("seconds", "SEC", FieldKind::Text, "to compute the routes and their certificate"),

@@ -210,7 +210,7 @@ impl fmt::Display for AgentEvent {
             Self::Stranger { from } => {
                 write!(f, "a report came from LID {from}, which is not the subnet manager's: refused")
             }
-            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} says what cannot be: ignored"),
+            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} has impossible values: ignored"),
             Self::NoFlows { about } => write!(f, "{about}: this host has none"),
             Self::WouldMove { about } => write!(f, "{about}: would be followed (--dry-run)"),
             Self::Hook { number, seconds, trouble, said } => {
@@ -219,8 +219,8 @@ impl fmt::Display for AgentEvent {
                 said.lines().try_for_each(|line| write!(f, "\n  hook: {line}"))
             }
             Self::Moved { about, flows: Some(flows), .. } => write!(f, "{about}: followed, {flows} moved"),
-            Self::Moved { about, hook: true, .. } => write!(f, "{about}: followed, as the hook says"),
-            Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host says"),
+            Self::Moved { about, hook: true, .. } => write!(f, "{about}: followed, as the hook reports"),
+            Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host reports"),
             Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
             Self::NotKept { why } => write!(f, "what moved could not be written down: {why}"),
             Self::Ended { summary } => {
@@ -245,8 +245,8 @@ mod tests {
         let about =
             NoticeSummary { number: 7, hot_spot: 0, service_level: 1, direction: NoticeDirection::High };
         let said = |flows, hook| AgentEvent::Moved { about: about.clone(), flows, hook }.to_string();
-        assert!(said(None, true).ends_with("followed, as the hook says"));
-        assert!(said(None, false).ends_with("followed, as the simulated host says"));
+        assert!(said(None, true).ends_with("followed, as the hook reports"));
+        assert!(said(None, false).ends_with("followed, as the simulated host reports"));
         assert!(said(Some(3), true).ends_with("followed, 3 moved"));
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn agents_of(
     if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
         let guid = node.guid;
         told.note_partial("FN-523", || {
-            format!("{guid} has no LID, so its counters cannot be asked for; a subnet manager gives LIDs")
+            format!("{guid} has no LID, so its counters cannot be read; a subnet manager assigns LIDs")
         });
     }
     let agents: Vec<Vec<CountedPort>> = match node.kind {

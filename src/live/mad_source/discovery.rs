@@ -330,7 +330,7 @@ fn check_node_info(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> 
     // Only the local switch receives queries through its port 0.
     let lowest = u8::from(by_cable || kind != NodeKind::Switch);
     if count > PortNum::MAX || !(lowest..=count).contains(&ingress) {
-        return Err(format!("it says that it has {count} ports and was asked at its port {ingress}"));
+        return Err(format!("it reports {count} ports and was reached at its port {ingress}"));
     }
     Ok(kind)
 }

@@ -181,7 +181,7 @@ impl DiscoveryState {
         self.builder.connect(a, b)
     }
 
-    /// Whether a port has a cable and says that its link is down.
+    /// Whether a port has a cable and reports that its link is down.
     pub fn has_torn_cable(&mut self, node: usize, number: u8) -> bool {
         let key = self.nodes[node].key;
         let cabled = self.builder.peer(key, PortNum(number)).is_some();

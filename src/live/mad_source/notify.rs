@@ -85,7 +85,7 @@ pub fn notify_hosts<P: MadPort + ?Sized>(
 ) -> Result<Vec<Lid>, WriteError> {
     let manager = manager.or(port.local_port().manager_lid).ok_or_else(|| {
         WriteError::Refused(
-            "FD-4521: there is no subnet manager to tell hosts through: look at the fabric first, or start one".into(),
+            "FD-4521: there is no subnet manager that forwards notices to hosts; read the fabric first, or start one".into(),
         )
     })?;
     let now = port.now();
@@ -243,7 +243,7 @@ impl<P: MadPort + ?Sized> NoticeRound<'_, P> {
             !self.questions.heard && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
         if unheard && !whom.is_empty() {
             return Err(WriteError::Silent(format!(
-                "FD-4522: the subnet manager at LID {} does not say that a notice came, and no host has heard of one",
+                "FD-4522: the subnet manager at LID {} does not report the notice, and no host has received it",
                 self.manager
             )));
         }
@@ -376,6 +376,6 @@ mod tests {
         let (followed, most, _) = run_notify(43_904, false, |lid| lid.is_multiple_of(10));
         assert_eq!((followed, most.0), (43_904 - 4_390, ExchangePolicy::default().outstanding));
         let (followed, most, _) = run_notify(700, true, |lid| lid == 0xBFFF);
-        assert_eq!((followed, most.1), (700, 31), "a manager that says nothing");
+        assert_eq!((followed, most.1), (700, 31), "a subnet manager without an answer");
     }
 }

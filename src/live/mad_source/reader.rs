@@ -35,7 +35,7 @@ impl PhaseLog {
     /// Notes that the two ends of a cable disagree about it.
     pub fn note_torn_cable(&mut self, guid: Guid, port: u8) {
         self.note_partial("FN-521", || {
-            format!("the fabric changed while it was read: port {port} of {guid} has a cable and says that its link is down")
+            format!("the fabric changed while it was read: port {port} of {guid} has a cable and reports that its link is down")
         });
     }
 

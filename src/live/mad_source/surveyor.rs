@@ -133,7 +133,7 @@ impl<P: MadPort> LiveSurveyor<P> {
 
     fn unknown_device(&self, slot: &DeviceAttribute) -> WriteError {
         WriteError::Refused(format!(
-            "FD-4511: {}: no way to {} is known; look whether it is there",
+            "FD-4511: {}: no path to {} is known; check that it is there",
             self.name,
             device_label(slot.destination())
         ))

@@ -23,7 +23,7 @@ const FLUSH_BYTES: usize = 64 * DATAGRAM_FRAME;
 /// A server that leaves this many bytes unread is taken for stopped.
 const MAX_OUTBOX_BYTES: usize = 4096 * DATAGRAM_FRAME;
 const MAX_NODE_NAME_BYTES: usize = 255;
-const START_HINT: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
+const START_HINT: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it prints that it is serving";
 
 /// Connects to a served simulator, at a node or where the server chooses.
 pub fn connect(path: &Path, at: Option<&str>) -> Result<ReadPort, SourceError> {
@@ -108,7 +108,7 @@ impl SocketPort {
             if self.now() >= WELCOME_TIMEOUT {
                 return Err(not_a_server(
                     &self.path,
-                    &format!("it said nothing for {} s", WELCOME_TIMEOUT.as_secs()),
+                    &format!("it sent nothing for {} s", WELCOME_TIMEOUT.as_secs()),
                 ));
             }
             match self.read_until(WELCOME_TIMEOUT) {
@@ -164,7 +164,7 @@ impl SocketPort {
             return Ok(());
         }
         let what = format!("the simulator behind '{}' does not take datagrams any more", self.path.display());
-        Err(PortError::Gone { code: "FD-4313", what, hint: "look whether it is stopped or hangs".into() })
+        Err(PortError::Gone { code: "FD-4313", what, hint: "check whether it is stopped or hangs".into() })
     }
 
     fn closed_error(&self) -> PortError {
@@ -237,7 +237,7 @@ fn connect_error(path: &Path, why: &io::Error) -> SourceError {
     let (code, what, hint) = match why.kind() {
         ErrorKind::NotFound => ("FD-4301", format!("there is no socket '{path}'"), START_HINT),
         ErrorKind::ConnectionRefused => {
-            ("FD-4302", format!("nobody listens on '{path}': its simulator ended"), START_HINT)
+            ("FD-4302", format!("no process listens on '{path}': its simulator ended"), START_HINT)
         }
         ErrorKind::PermissionDenied => (
             "FD-4303",

@@ -22,7 +22,7 @@ const ACCEPT_TIMEOUT: Duration = Duration::from_millis(100);
 /// Why a fabric cannot be served at a path.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("FD-4320: somebody listens on '{}' already; choose another path, or end that server", .0.display())]
+    #[error("FD-4320: another process listens on '{}' already; choose another path, or end that server", .0.display())]
     InUse(PathBuf),
     #[error("FD-4321: '{}' is there and is no socket; choose another path", .0.display())]
     NoSocket(PathBuf),

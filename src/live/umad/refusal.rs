@@ -77,7 +77,7 @@ pub fn all_down(ports: &[PortChoice<'_>]) -> SourceError {
     adapter_error(
         "FD-4206",
         said.join(", "),
-        "no link: look at the cable and at the port of the switch, or name another port",
+        "no link: check the cable and the port of the switch, or name another port",
     )
 }
 

@@ -14,7 +14,7 @@ const UNSEEN: u8 = 0;
 const LATER: u8 = 1;
 const EARLIER: u8 = 2;
 
-/// What is known of a dependency before anybody tries to use it.
+/// State of a dependency before its first use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DependencyState {
     Used,
@@ -67,8 +67,8 @@ impl AcyclicDependencies {
         }
     }
 
-    /// Dependencies that trees use so many times each, the channels in an order that follows them; `None` where they go
-    /// round.
+    /// The dependencies with the number of their uses, and the channels in topological order; `None` if they have a
+    /// cycle.
     pub fn from_uses(net: &FlatGraph, uses: Vec<u32>) -> Option<Self> {
         let mut before = vec![0u32; net.channel_count()];
         let wanted_by = |held: u32| {

@@ -187,7 +187,7 @@ impl<'n> DestinationForest<'n> {
         }
     }
 
-    /// Paths over each channel, from so many senders of each switch to the LIDs that are wanted.
+    /// Paths over each channel to the wanted LIDs; `senders` is the number of senders of each switch.
     pub(super) fn channel_loads(
         &self,
         senders: &[u32],

@@ -10,7 +10,7 @@ use super::forest::{ABSENT, DestinationForest, NOWHERE};
 use crate::engine::{EngineRefusal, RouteProgress};
 use crate::line_trees::flat_graph::NONE;
 
-/// Switches and hops that may be looked at: for each entry of the tables, but so many in any case.
+/// Limit of visited switches and hops: for each table entry, but never below `MIN_VISITS`.
 const VISITS_PER_ENTRY: usize = 8;
 const MIN_VISITS: usize = 1 << 21;
 

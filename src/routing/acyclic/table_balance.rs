@@ -42,7 +42,7 @@ pub(crate) fn balance_tables(
     if was_whole && (!moves || is_even(problem, &forest)) {
         return Ok(TableBalance { whole: was_whole, ..TableBalance::default() });
     }
-    // Only where something is left out it is tried without what nobody needs.
+    // Pruning of unused dependencies is tried only if some pairs have no path.
     let given = (!was_whole).then(|| forest.clone());
     if !forest.adopt_dependencies() {
         return Ok(TableBalance { whole: was_whole, ..TableBalance::default() });
@@ -60,7 +60,7 @@ pub(crate) fn balance_tables(
     };
     let mut best = finish(&mut forest)?;
     if let Some(given) = given.filter(|_| !best.whole || !is_large(problem)) {
-        // What nobody needs stands in the way.
+        // Unused dependencies may block the missing paths.
         let mut pruned = given.clone();
         pruned.prune();
         if pruned.adopt_dependencies() {
@@ -118,8 +118,8 @@ fn is_even(problem: &Problem<'_>, forest: &DestinationForest<'_>) -> bool {
     forest.channel_loads(&forest.hosts, &|root| root.of_host).iter().all(|load| *load <= bound)
 }
 
-/// The paths that must leave some switch, shared out over all of its channels: some channel carries so many, however
-/// they are routed.
+/// Lower bound of the load of the busiest channel: the paths that must leave a switch, divided by the number of its
+/// channels.
 fn lower_bound(problem: &Problem<'_>, senders: &[u32]) -> u64 {
     let graph = &problem.graph;
     let (part, parts) = graph.components();

@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 use super::dependency_order::{AcyclicDependencies, DependencyState};
 use crate::line_trees::flat_graph::{FlatGraph, NONE};
 
-/// An offer is its cost and its channel in one number. So many bits hold more channels than 49,151 switches of 254 ports
-/// have; costs beyond `MOST`, which no fabric of so many LIDs comes to, would be equal.
+/// An offer is its cost and its channel in one number. 24 bits hold more channels than 49,151 switches of 254 ports
+/// have. Costs above `MAX_COST` would compare as equal; no fabric of 49,151 LIDs reaches it.
 const CHANNEL_BITS: u32 = 24;
 const MAX_COST: u64 = u64::MAX >> CHANNEL_BITS;
 
@@ -336,7 +336,7 @@ impl TreeSearch {
         (self.outwards, self.in_order) = (inwards, true);
     }
 
-    /// Paths of the tree over each channel, for one LID to which each switch sends so many: `(channel, paths)`.
+    /// Calls `each` with the channels of the tree and their paths to one LID; `senders` has the paths of each switch.
     pub fn for_each_flow(&mut self, net: &FlatGraph, senders: &[u32], mut each: impl FnMut(u32, u32)) {
         self.sort_by_depth(net);
         // `children` is all zero between uses and serves for the sums.

@@ -29,7 +29,7 @@ pub(super) enum FlowEnd {
     There,
     /// Nowhere, or elsewhere.
     Lost,
-    /// At a table of which nobody read this entry.
+    /// At a table whose entry for this LID was not read.
     Unread,
 }
 

@@ -1,4 +1,4 @@
-//! Multicast groups whose tree marks tear apart, until somebody builds it anew.
+//! Multicast groups whose tree is cut by marked elements, until it is rebuilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,8 @@ pub fn group_damage(fabric: &Fabric, tables: &Tables, faults: &Faults) -> Option
     told.then(|| GroupDamage { known: groups.len(), cut: cut.collect() })
 }
 
-/// Members that were joined and all work must stay joined. One whose own cable or switch failed is lost and cuts nobody
-/// else off.
+/// Members that were joined and all work must stay joined. A member whose own cable or switch failed is lost and cuts
+/// no other member off.
 fn is_cut(fabric: &Fabric, tree: &[(NodeId, &[PortNum])], faults: &Faults) -> bool {
     let whole = TreeComponents::new(fabric, tree, &Faults::new());
     let left = TreeComponents::new(fabric, tree, faults);

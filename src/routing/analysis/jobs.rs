@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::flow_paths::{FlowEnd, FlowHost, FlowPaths, FlowSource};
 use fabdeck_fabric::{ChannelId, JobMap, NodeId, PortId};
 
-/// So many destinations of a job are one piece of work.
+/// Destinations of a job in one unit of work.
 const BATCH: usize = 256;
 
 /// The paths between the hosts of a job, or of all jobs each among its own hosts. A path leads from a port to a

@@ -452,7 +452,7 @@ impl IndexBuilder<'_> {
         let graph = &self.problem.graph;
         for switch in tree.order {
             let at = *switch as usize;
-            // Nobody sends to itself.
+            // No host sends to itself.
             let senders = self.terminals[at].saturating_sub(u16::from(*switch == tree.root));
             row[at] = senders;
             let hops = tree.hops(*switch).unwrap_or_default() as usize;

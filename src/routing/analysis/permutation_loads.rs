@@ -91,7 +91,7 @@ enum PatternKind {
     Dissemination,
 }
 
-/// Draws until the average is settled. How often the busiest channel had so many flows is all that is kept.
+/// Draws patterns until the average is stable. Only a histogram of the busiest channel's flows is stored.
 fn average_bandwidth(flows: &FlowPaths<'_>, kind: PatternKind) -> AverageBandwidth {
     let hosts = flows.hosts.len();
     let most = (MAX_FLOWS / hosts.max(1) as u64).clamp(FIRST_DRAWS, MAX_PATTERNS);
@@ -136,8 +136,7 @@ fn pattern_load(flows: &FlowPaths<'_>, kind: PatternKind, number: u64, pattern: 
     }
 }
 
-/// Puts hosts into a random order. Where none may stand at its own place, for nobody sends to itself, an order that has
-/// one there is none: the answer is no.
+/// Shuffles hosts. With `apart` no host may be at its own place, because none sends to itself; false if one is.
 fn shuffle(order: &mut [usize], dice: &mut Xoshiro256PlusPlus, apart: bool) -> bool {
     for at in (0..order.len()).rev() {
         order.swap(at, (dice.next_u64() % (at as u64 + 1)) as usize);
@@ -181,8 +180,8 @@ struct ChannelUsers {
     path: Vec<usize>,
 }
 
-/// No more flows of a permutation cross a channel than it has sources, nor than it has destinations; so many do where
-/// every source sends to every destination over it.
+/// A permutation has at most min(sources, destinations) flows over a channel, and reaches it where every source sends to
+/// every destination over it.
 fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
     let senders = FlowPaths::group_sources(flows.hosts.iter().map(|host| host.source));
     let (channels, words) = (flows.channel_count(), senders.len().div_ceil(64));
@@ -276,7 +275,7 @@ mod tests {
         let (mut sum, mut count) = (0.0, 0.0);
         let mut order: Vec<usize> = (0..6).collect();
         permute(&mut order, 0, &mut |order| {
-            // Nobody sends to itself.
+            // No host sends to itself.
             if order.iter().enumerate().any(|(at, to)| at == *to) {
                 return;
             }

@@ -340,7 +340,7 @@ fn unused_links(graph: &SwitchGraph, load: &[u64]) -> Vec<LinkId> {
 fn forwarding_index(graph: &SwitchGraph, load: &[u64]) -> ForwardingIndex {
     let count = load.len().max(1) as f64;
     let mean = load.iter().sum::<u64>() as f64 / count;
-    // A sum of nothing is -0.0, which nobody wants to read.
+    // An empty sum is -0.0, which would be printed as such.
     let variance = load.iter().map(|paths| (*paths as f64 - mean).powi(2)).sum::<f64>() / count + 0.0;
     let mut worst: Vec<(ChannelId, u64)> =
         (0..).map(ChannelId).zip(load.iter().copied()).filter(|(_, paths)| *paths > 0).collect();

@@ -12,7 +12,7 @@ use fabdeck_fabric::{ChannelId, Lane, Lid, PathLanes, PortNum, Routes, SwitchGra
 const MAX_SEARCHED: usize = 20_000_000;
 
 /// A dependency is a bit: the row is the channel by which a path comes, the column the place among those that leave.
-/// Bits are only ever set, so that the outcome is the same whoever comes first.
+/// Bits are only ever set, so that the outcome does not depend on the order of threads.
 #[derive(Debug)]
 pub struct DependencyGraph {
     /// Words of a row.

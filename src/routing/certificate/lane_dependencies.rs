@@ -9,7 +9,7 @@ use fabdeck_fabric::SwitchGraph;
 const MAX_SEARCHED: usize = 20_000_000;
 
 /// A dependency is a bit: the row is the channel and lane by which a packet comes, the column the place of the channel
-/// that it leaves by, and the lane there. Bits are only ever set, so that the outcome is the same whoever comes first.
+/// that it leaves by, and the lane there. Bits are only ever set, so that the outcome does not depend on the order of threads.
 #[derive(Debug)]
 pub struct LaneDependencies {
     lanes: usize,

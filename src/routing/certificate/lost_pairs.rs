@@ -61,7 +61,7 @@ impl ClassSenders {
         self.class.unwrap_or(0)
     }
 
-    /// How many terminals of the destination's own switch send to it; nobody sends to itself.
+    /// How many terminals of the destination's own switch send to it; none sends to itself.
     pub fn local_senders(&self, root: u32) -> u32 {
         self.terminals[root as usize].saturating_sub(u32::from(self.itself))
     }
@@ -247,7 +247,7 @@ impl<'e, 'p> LostPairCounter<'e, 'p> {
         let mut by_kind = [0; 3];
         let to = self.ends.port_of(root, end).map(|port| is_aggregation(self.ends.problem.fabric, port));
         let (hosts, aggregation) = (u64::from(senders.terminals[at] - aggregation), u64::from(aggregation));
-        // Nobody sends to itself.
+        // No host sends to itself.
         let to_itself = u64::from(switch == root && senders.itself);
         match (end.is_switch(), to == Some(true)) {
             (true, _) => by_kind[2] = hosts + aggregation + own.saturating_sub(to_itself),

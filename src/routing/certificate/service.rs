@@ -182,7 +182,7 @@ fn group_sources(
     sources: &[(PortNum, u16, PortId)],
 ) -> Vec<SourceGroup> {
     let mut groups: Vec<SourceGroup> = Vec::new();
-    // Nobody sends to itself.
+    // No host sends to itself.
     for (from, held_back, port) in sources.iter().filter(|(from, ..)| *from != out) {
         let table = mapping.table_number(switch, *from, out);
         let same = |group: &&mut SourceGroup| group.table == table && group.held_back == *held_back;

@@ -16,7 +16,7 @@ pub(super) struct DestinationBlock {
     pub(super) switch: u32,
     /// The hops of the farthest switch that reaches it.
     pub(super) far: u32,
-    /// The switches that reach it, nearest first: on shortest paths whoever is next stands before.
+    /// The switches that reach it, nearest first: on shortest paths the next hop comes before the switch.
     pub(super) order: Vec<u32>,
     /// A column for each destination behind it, with a byte for each switch: the channel taken, by its place among
     /// those that leave, and the lane of the path from there.

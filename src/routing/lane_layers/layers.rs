@@ -123,7 +123,7 @@ fn move_to_tree(
     escaped
 }
 
-/// Marks the paths that are wanted, which is told from whether adapters send them and whether they go to adapters.
+/// Marks the wanted paths: those that adapters send, or that go to adapters.
 fn mark_wanted(
     problem: &Problem<'_>,
     blocks: &mut [DestinationBlock],

@@ -1,7 +1,7 @@
 //! The ways to a hot-spot, from every host by the forwarding tables: where fast and slow packets pass.
 //!
 //! All hosts, and not those alone that move now: flows that begin later move with a notice and no write, and a manager whose
-//! policy gives the slow level for a hot-spot gives it to whoever asks.
+//! policy gives the slow level for a hot-spot gives it to every requester.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub fn hot_spot_paths(
         let Some(adapter) = fabric.port_by_lid(*lid) else { continue };
         let way = PathWalk { fabric, tables, lid: *lid, adapter };
         let mut hops = BTreeMap::new();
-        // Where nobody said the level of a pair, it is one of those that others have.
+        // A pair of unknown level has one of the known levels.
         let switches = 0..fabric.switch_count() as u32;
         let said = switches.fold(0, |all, switch| all | fast.level_bits(switch, *lid));
         let any = if said == 0 { fast.all_bits() } else { said };

@@ -6,9 +6,10 @@
 //! - Who stands behind contributors only (a victim) or has its fair share stays.
 //! - New contributors join a hot-spot that is in force.
 //! - Where a port does not wait any more, all flows to its adapter go back.
-//! - Where nobody knows whether it waits, everything stays as it is.
+//! - While it is not known whether a port waits, its flows stay as they are.
 //!
-//! Counters do not say where packets go, so whoever contributes moves its flows to each hot-spot: who has none there moves none.
+//! Counters do not tell the destinations of packets, so each contributor moves its flows to every hot-spot; one without
+//! flows there moves none.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 //!
 //! Where an engine keeps lanes apart against deadlock, one slow lane for all would put together again what it keeps apart, so
 //! each lane has a twin of its own. Slow flows keep their routes, so on the twins they wait for each other at the most as they
-//! did on the fast lanes; and as no lane is both fast and slow, whoever has moved and whoever has not never wait in one queue.
+//! did on the fast lanes. No lane is both fast and slow, so moved and other flows never wait in one queue.
 
 use super::moves::MovedFlows;
 use super::refusal::SlowLaneRefusal;

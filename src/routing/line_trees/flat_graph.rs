@@ -18,7 +18,7 @@ pub(crate) struct FlatGraph {
     first_arriving: Vec<u32>,
     /// Where the dependencies of a channel begin: one for each channel that leaves its far end.
     first_dependency: Vec<u32>,
-    /// Terminals of each switch: so many paths start there to every LID.
+    /// Terminals of each switch, which is the number of paths from there to every LID.
     pub senders: Arc<[u32]>,
     pub part: Vec<u32>,
     pub part_size: Vec<u32>,

@@ -10,20 +10,20 @@ use crate::engine::RouteProgress;
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
 
-/// So many passes in a row that gain nothing end the first half, in which hops decide, and the second.
+/// Passes in a row without gain that end the first half, in which hops decide, and the second.
 const PATIENCE: usize = 6;
 
 /// Beside what the paths over channels weigh a hop decides.
 const STRICT_HOP: u64 = 1 << 48;
 
-/// Of 512 parts of the busiest channel's load, so many weigh as much as a hop where detours are allowed.
+/// Weight of a hop where detours are allowed, in 512ths of the busiest channel's load.
 const SOFT_HOP: u64 = 160;
 
 /// To these powers load is weighed, pass by pass: the higher, the more the busiest channels count beside all others.
 const LOAD_POWERS: [u32; 4] = [2, 4, 3, 4];
 
-/// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
-/// the switches send.
+/// One tree to grow: the LIDs of `lids` behind a switch, how many of them are loaded (those of terminals), and what the
+/// switches send to each.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeTask {
     pub switch: u32,
@@ -90,7 +90,8 @@ impl WeightedLoad {
 }
 
 impl SpreadTrees {
-    /// Some channel carries `least` at least. All trees are grown again so many times at most. `None` when cancelled.
+    /// `least` is a lower bound of the busiest channel's load; the other limit is the number of passes over all trees. `None`
+    /// when cancelled.
     pub fn new(
         net: &FlatGraph,
         trees: &[TreeTask],
@@ -149,7 +150,7 @@ struct SpreadPass<'a> {
 }
 
 impl SpreadPass<'_> {
-    /// Grows all trees; whether nobody said to stop.
+    /// Grows all trees; false when cancelled.
     fn run_pass(&mut self, first: bool, pulse: &dyn RouteProgress) -> bool {
         for at in 0..self.trees.len() {
             if pulse.is_cancelled() {

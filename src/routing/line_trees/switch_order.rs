@@ -11,13 +11,13 @@ use rayon::prelude::*;
 
 use super::flat_graph::{FlatGraph, NONE};
 
-/// What one path weighs, so that shares of it can be told apart.
+/// Weight of one path, high enough that shares of it differ.
 const PATH_UNIT: u64 = 1 << 12;
 
-/// Destinations that tell what turns carry.
+/// Destinations that are sampled for the load of turns.
 const SAMPLE: usize = 256;
 
-/// So many share the work where there are not more turns than this, which would take too much memory several times.
+/// Threads that share the work; with more turns than `MANY_TURNS` there is one, because each needs memory for all turns.
 const WORK_SHARES: usize = 4;
 const MANY_TURNS: usize = 1 << 20;
 

@@ -1,8 +1,9 @@
 //! One tree in a line, grown from its destination.
 //!
-//! Behind the destination's place nobody goes away from the front; before it, who has such a way knows its cost from
-//! those behind. Then all, from the front on, choose the cheaper of going on away from the front and going towards it, as
-//! those before have chosen; whoever is gone to from before may only go on.
+//! Switches behind the destination's place have no step away from the front. Switches before it get the cost of such a
+//! step from the switches behind them. Then every switch, from the front on, takes the cheaper step: away from the front,
+//! or towards it as the switches before it have chosen. A switch that is entered from the front may only continue away from
+//! it.
 
 use super::flat_graph::{FlatGraph, NONE};
 use super::passes::WeightedLoad;
@@ -171,7 +172,7 @@ impl TreeGrower {
         }
     }
 
-    /// Paths of the tree over each channel, when each switch sends so many.
+    /// Calls `each` with the channels of the tree and their paths; `senders` has the paths of each switch.
     pub fn for_each_flow(&mut self, net: &FlatGraph, senders: &[u32], mut each: impl FnMut(u32, u64)) {
         for switch in self.outwards.iter().skip(1).rev().map(|switch| *switch as usize) {
             let flow = std::mem::take(&mut self.flow[switch]) + u64::from(senders[switch]);

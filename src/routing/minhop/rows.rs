@@ -225,7 +225,7 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<HopCount>], turns: &LidTurns, swi
     turns.all.iter().for_each(|to| making.share_out(*to, (true, 0), row));
 }
 
-/// For each switch so many words of bits: the channels that lead nearer to it.
+/// For each switch, `words` words of bits: the channels that lead nearer to it.
 fn nearer_channels(hops: &[Vec<HopCount>], switch: u32, neighbours: &[u32], words: usize) -> Vec<u64> {
     let here = &hops[switch as usize];
     let mut bits = vec![0; here.len() * words];

@@ -11,7 +11,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// A LID to which each switch sends so many paths; of those behind its switch the lowest turn goes first.
+    /// Adds a LID with the paths that each switch sends to it; of the LIDs behind a switch the lowest turn goes first.
     pub(crate) fn add(&mut self, lid: u32, turn: u32, senders: Arc<[u32]>) {
         self.of.insert(lid, (turn, senders));
     }

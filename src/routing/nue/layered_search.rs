@@ -9,19 +9,19 @@ use super::flat_graph::FlatGraph;
 use super::virtual_layer::{TreeTask, VirtualLayer};
 use crate::engine::RouteProgress;
 
-/// Layers tell each other their loads so many times in one pass over all destinations.
+/// Times that layers exchange their loads in one pass over all destinations.
 const ROUNDS: usize = 8;
 
-/// So many make trees side by side at least, where the order of channels stands.
+/// Least number of threads that grow trees once the order of channels is fixed.
 const MIN_SHARES: usize = 8;
 
-/// Trees that fell back are tried again so many times before the order stands.
+/// Most retries of trees that fell back to escape paths before the order of channels is fixed.
 const MAX_RESCUES: usize = 3;
 
-/// Layers that tell which escape paths suit the fabric.
+/// Layers on which candidates for escape paths are tried.
 const TRIAL_LAYERS: usize = 2;
 
-/// Trees are made again until one part in so many of them did not take one part in `MIN_GAIN` from the busiest channel.
+/// Trees are grown again until 1/`PATIENCE` of them have not lowered the busiest channel by 1/`MIN_GAIN`.
 const PATIENCE: usize = 4;
 const MIN_GAIN: u64 = 64;
 
@@ -34,7 +34,7 @@ const MAX_WORK: usize = 8_000_000;
 pub(super) struct SearchWeights {
     /// What a hop weighs beside the paths over a channel.
     hop: u64,
-    /// Channels with so many percent of the busiest one's load are hot.
+    /// Share of the busiest channel's load from which a channel is hot, in percent.
     hot_percent: u64,
 }
 
@@ -143,7 +143,7 @@ impl<'n> LayeredSearch<'n> {
         }
     }
 
-    /// Puts trees in line that load hot channels or fell back, about so many at most.
+    /// Queues about `most` trees that load hot channels or fell back.
     fn queue_hot(&mut self, most: usize) -> usize {
         let bound = self.max_load() * self.aim.hot_percent / 100;
         let hot: Vec<bool> = self.load.iter().map(|load| *load > bound).collect();

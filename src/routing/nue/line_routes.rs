@@ -14,16 +14,16 @@ use fabdeck_fabric::Routes;
 const MAX_STARTS: usize = 64;
 const MAX_LINE_WORK: usize = 1 << 24;
 
-/// Trees are grown in so many lines, twice and once more, as long as trees times channels allow it.
+/// Lines in which trees are grown, `TRIAL_PASSES` times each, if trees times channels are below `MAX_TRIAL_WORK`.
 const TRIAL_LINES: usize = 32;
 const TRIAL_PASSES: usize = 3;
 const MAX_TRIAL_WORK: usize = 16_000_000;
 
-/// All trees are grown again so many times, as long as trees times channels allow it.
+/// Most passes over all trees, if trees times channels are below `MAX_WORK`.
 const MAX_PASSES: usize = 24;
 const MAX_WORK: usize = 20_000_000;
 
-/// So many of the lines that were tried are taken beside the best one.
+/// Lines that are taken beside the best one.
 const MAX_ALTERNATIVES: usize = 7;
 
 /// The best trees of a few lines, those on whose busiest channel fewest paths are first; `None` when cancelled.

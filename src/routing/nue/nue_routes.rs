@@ -23,7 +23,7 @@ use fabdeck_fabric::{NodeId, PathLanes, Routes};
 /// LIDs, times channels, that may have a tree each.
 const MAX_TREE_WORK: usize = 24_000_000;
 
-/// With so many trees, times channels, a search has to be worth its time.
+/// Trees times channels from which a search has to be worth its time.
 const LARGE_WORK: usize = 1 << 20;
 
 /// With more switches the time counts for more than what a line gains.
@@ -37,7 +37,7 @@ pub fn route(
     route_for(problem, request, None, pulse)
 }
 
-/// Routes for what is sent, which is what every adapter sends to every other one unless somebody says.
+/// Routes for the given traffic; by default every adapter sends to every other one.
 pub(crate) fn route_for(
     problem: &Problem<'_>,
     request: &Request,

@@ -82,7 +82,7 @@ impl<'n> VirtualLayer<'n> {
         };
         let mut all = vec![others; shares - 1];
         all.insert(0, self);
-        // The trees of one switch go together: nobody else loads the channels into it.
+        // The trees of one switch go together: no other tree loads the channels into it.
         left.into_iter().for_each(|tree| all[tree.switch as usize % shares].add(tree));
         all
     }
@@ -119,7 +119,7 @@ impl<'n> VirtualLayer<'n> {
         self.line.extend(trees);
     }
 
-    /// Puts those trees in line, of at most so many, that load a hot channel or fell back.
+    /// Queues at most `most` trees that load a hot channel or fell back.
     pub fn queue_hot(&mut self, hot: &[bool], most: usize) {
         self.queue(0..0);
         for tree in 0..self.trees.len() {

@@ -92,7 +92,7 @@ impl JobClasses {
         self.siblings.get(&lid.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// What each of so many switches sends.
+    /// The paths that each switch sends.
     pub(super) fn class_paths(&self, switches: usize) -> ClassPaths<'_> {
         ClassPaths { classes: self, class: NO_CLASS, senders: vec![0; switches], without: &[] }
     }

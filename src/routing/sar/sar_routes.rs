@@ -11,12 +11,12 @@ use crate::ranks::ComputeAdapters;
 use crate::sssp::{self, AdapterSenders, spread_order};
 use fabdeck_fabric::{PathLanes, Routes};
 
-/// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
+/// Not in the paper: most passes that reroute within jobs. `PATIENCE` passes without gain end them earlier.
 const MAX_PASSES: usize = 9;
 /// Destinations, times channels, that this may take; once is always worth it.
 const MAX_WORK: usize = 150_000_000;
 const PATIENCE: usize = 2;
-/// So many paths over the busiest channel beside so many are notably more.
+/// Ratio of loads of the busiest channel from which the higher one counts as notably more.
 const NOTABLE_LOAD_RATIO: (u64, u64) = (21, 20);
 
 pub const ID: &str = "sar";

@@ -70,7 +70,7 @@ impl MainPaths {
         &self.switches[turn * self.rungs..(turn + 1) * self.rungs]
     }
 
-    /// The port that leads down its main path, if the switch so many steps above is on it.
+    /// The port that leads down its main path, if the switch `steps` above is on it.
     pub fn port_down(&self, turn: usize, switch: u32, steps: u16) -> Option<u8> {
         let at = usize::from(steps).checked_sub(1).filter(|at| *at < self.rungs)?;
         let at = turn * self.rungs + at;

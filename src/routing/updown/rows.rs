@@ -287,7 +287,7 @@ fn least_in_row(used: &[u32], row: Range<usize>, turn: usize) -> Option<u8> {
     Some((row.start + place) as u8)
 }
 
-/// From a word of destinations for each way to so many words of ways for each destination.
+/// Transposes bits: from one word of destinations for each way to `words` words of ways for each destination.
 fn transpose_masks(masks: &[u64], words: usize, columns: &mut Vec<u64>) {
     columns.clear();
     columns.resize(BLOCK_WIDTH * words, 0);

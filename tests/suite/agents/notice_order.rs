@@ -14,7 +14,7 @@ fn notice(lab: &Lab, (change, round): (u32, u64), back: bool, hosts: &[usize]) -
     PathNotice { back, level, ..path_notice(lab.lid(0), PathNotice::notice_number(change, round), &hosts) }
 }
 
-/// What the agent of a host says of a notice, to somebody at a host of its own: answers come to all who sit there.
+/// The answer of a host's agent to a notice, at a host of its own: all ports there receive answers.
 fn ask_follow_status(lab: &Lab, host: usize, told: &PathNotice) -> Option<FollowStatus> {
     let mad = Mad::follow_query(FollowQuery::for_notice(told));
     let parcel = AddressedMad { address: MadAddress::for_class(lab.lid(host), mad.class()), mad };
@@ -119,7 +119,7 @@ fn what_was_kept_is_no_answer_once_it_is_old() {
 }
 
 /// Stopped, or with a hook that takes its time: of what came meanwhile the newest of each flow is followed, and more than
-/// the rate lets through take nobody's place.
+/// the rate lets through take no other's place.
 #[test]
 fn an_agent_that_was_held_up_follows_the_newest_alone() {
     let lab = Lab::open();

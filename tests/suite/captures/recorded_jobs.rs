@@ -73,7 +73,7 @@ fn a_capture_answers_for_the_jobs_of_its_time() {
     assert_eq!((&listed["heard"], &listed["age_seconds"]), (&Value::Null, &Value::Null));
     let words = run(&home, &["--source", "jobs.fdcap", "jobs"], 0);
     let words = String::from_utf8(words.stdout).unwrap();
-    assert!(words.contains("recorded; heard at") && words.contains("5 s before"), "{words}");
+    assert!(words.contains("recorded; received at") && words.contains("5 s before"), "{words}");
     std::fs::write(home.path().join("other"), "node03 5\nnode13 5\n").unwrap();
     let other = json(&home, &["--source", "jobs.fdcap", "jobs", "--file", "other"], 0);
     assert_eq!((&other["rows"][0]["job"], &other["from"]), (&"5".into(), &"other".into()), "{other}");

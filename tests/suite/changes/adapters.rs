@@ -83,7 +83,7 @@ fn a_port_of_an_adapter_gets_what_is_its_own() {
     assert!(error.contains("FD-4511") && error.contains(&format!("port 3 of adapter {guid}")), "{error}");
 }
 
-/// Somebody else has given an adapter other lanes since the plan was made.
+/// Another tool has given an adapter other lanes since the plan was made.
 #[test]
 fn an_adapter_whose_lanes_changed_makes_a_plan_stale() {
     let (simulator, plan) = make_simulator_and_plan("kary,k=3,n=2", "updn");
@@ -107,7 +107,7 @@ fn an_adapter_whose_lanes_changed_makes_a_plan_stale() {
     assert!(stage.witness.course().sets.is_empty());
 }
 
-/// Drift at an adapter is told by its name, and left where it is.
+/// Drift at an adapter is reported with its name, and left as it is.
 #[test]
 fn an_adapter_written_by_another_tool_is_named() {
     let (simulator, plan) = make_simulator_and_plan("kary,k=3,n=2", "updn");

@@ -16,7 +16,7 @@ use super::*;
 enum Mishap {
     /// The switch stores another byte, and says so.
     Altered,
-    /// It stores what was sent; then somebody else writes there.
+    /// It stores what was sent; then another tool writes there.
     Foreign,
 }
 
@@ -126,9 +126,9 @@ fn what_a_switch_alters_is_named_as_its_own_doing_and_goes_back() {
 fn what_another_machine_writes_behind_a_good_answer_is_named_foreign_and_left() {
     let (simulator, step, told, _, _) = applied(Mishap::Foreign);
     let why = told.why.unwrap();
-    assert!(why.contains("FD-5630") && why.contains("somebody else has written there since"), "{why}");
+    assert!(why.contains("FD-5630") && why.contains("another tool has written there since"), "{why}");
     let what = step.slot.to_string();
-    let left = vec![RollbackRemainder { what, why: "somebody else has written there since".into() }];
+    let left = vec![RollbackRemainder { what, why: "another tool has written there since".into() }];
     // It reads back otherwise too, but is named once.
     assert_eq!((told.phase, told.ended.unwrap().left), (ChangePhase::Incomplete, left));
     let mut hands = actuator(&simulator);
@@ -136,7 +136,7 @@ fn what_another_machine_writes_behind_a_good_answer_is_named_foreign_and_left() 
     assert_eq!(hands.read(&[step.slot]).remove(0).unwrap(), other_bytes(&step));
 }
 
-/// The guard ends right behind the record: the next one knows that these bytes are not somebody else's.
+/// The guard ends right behind the record: the next one knows that these bytes are not another tool's.
 #[test]
 fn the_next_guard_knows_what_a_switch_altered() {
     let (simulator, step, _, before, bytes) = applied(Mishap::Altered);

@@ -295,7 +295,7 @@ fn a_switch_that_does_not_answer_leaves_it_not_known_and_hides_no_damage() {
     assert_eq!((silent.verdict, silent.differ, silent.devices.len()), (AttestationVerdict::NotKnown, 0, 1));
     assert_eq!(silent.devices[0].state, DeviceState::Silent);
     assert!(silent.unread > 0 && silent.warning("a").unwrap().starts_with("FD-5609"), "{silent:?}");
-    // Another switch lost an entry: that is known whoever else is silent.
+    // Another switch lost an entry: this is known although others are silent.
     let other =
         plan.writes.iter().find(|write| write.at.device() != Some(device)).unwrap().to_step().unwrap();
     let mut hands = actuator(&simulator);

@@ -1,4 +1,4 @@
-//! The audit trail: what was refused stands in it, and no line of it is lost, whoever is killed.
+//! The audit trail: it has every refusal, and loses no line when processes are killed.
 
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixDatagram;
@@ -71,7 +71,7 @@ fn a_trail_whose_end_was_cut_off_is_reported() {
     lab.run_to_end(&["changes"], 0);
 }
 
-/// Nobody needs what a link leads to where the trail itself holds; where it does not, the link is no trail.
+/// A link is not followed where the trail itself is sound; where it is not, the link is no trail.
 #[test]
 fn what_is_no_file_beside_the_trail_is_named_and_stepped_over() {
     let lab = ServedLab::new(DEMO);
@@ -100,7 +100,7 @@ fn what_is_no_file_beside_the_trail_is_named_and_stepped_over() {
     assert!(said.contains("FD-5642") && said.contains("FD-5646"), "{said}");
 }
 
-/// Whoever may write in the state folder can cut trail and journals alike; what the system log heard stays.
+/// A user who may write to the state folder can cut trail and journals alike; the system log's lines stay.
 #[test]
 fn a_trail_that_was_cut_with_its_journals_is_found_by_the_system_log() {
     let lab = ServedLab::new(DEMO);
@@ -158,7 +158,7 @@ fn a_trail_that_is_damaged_does_not_hide_why_it_was_refused() {
     assert!(refused.contains("FD-7985") && refused.contains("the audit trail is damaged"), "{refused}");
 }
 
-/// Many processes append, each a line; most of them are killed on the way. Whoever was answered has its line in the trail.
+/// Many processes append, each a line; most of them are killed on the way. Each that got an answer has its line in the trail.
 #[test]
 fn no_line_is_lost_when_writers_are_killed() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn no_line_is_lost_when_writers_are_killed() {
             }
         }
     }
-    // What a killed one left behind is cut off by whoever writes next, and the chain holds.
+    // The next writer cuts off what a killed one left behind, and the chain is intact.
     let (id, mut last) = appending(folder.path(), 999_999);
     assert_eq!(last.wait().unwrap().code(), Some(64));
     answered.push(id);
@@ -201,7 +201,7 @@ fn no_line_is_lost_when_writers_are_killed() {
     assert!(!killed.is_empty() && answered.len() as u64 >= rounds * 2);
 }
 
-/// Somebody who confirms what there is not, which is refused and stands in the trail under this id.
+/// A confirmation of a change that does not exist is refused, and is in the trail under this id.
 fn appending(home: &Path, number: u64) -> (String, Child) {
     let id = format!("{number:08}");
     let mut command = command(home);

@@ -19,7 +19,7 @@ fn changes_are_a_table_with_the_newest_last() {
     let titles: Vec<&str> = title.split_whitespace().collect();
     assert_eq!(titles, ["NO", "ID", "STATE", "TIME", "USER", "VIA", "ENGINE", "WRITES", "SOURCE", "WHY"]);
     for (line, number, id, state, why) in [
-        (one, "1", &first, "rolled back ", &format!("asked for by {}", user())),
+        (one, "1", &first, "rolled back ", &format!("requested by {}", user())),
         (two, "2", &second, "applied, not confirmed ", &" left, until ".to_owned()),
     ] {
         let place = |title_of: &str| title.find(title_of).unwrap();

@@ -1,4 +1,4 @@
-//! Two at once on one machine: one proceeds, the other is told who it was.
+//! Two at once on one machine: one proceeds, the other names it in its refusal.
 
 use std::sync::Barrier;
 

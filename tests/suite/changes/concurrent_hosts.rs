@@ -2,12 +2,12 @@
 //!
 //! No lock exists in a fabric, and no Set that compares. What can be promised, and is held here of every schedule:
 //!
-//! 1. Nobody writes over bytes that were not, at the look before, what the plan found there (or what it wrote itself).
-//! 2. Whoever says `applied` has read all of its bytes since its last write, and they were its own. Whoever says `confirmed`
-//!    has read them again, and they were, or it said what was not. Whoever says `rolled back` has read all back as it was.
+//! 1. No host writes over bytes that were not, at the reading before, what the plan found there (or what it wrote itself).
+//! 2. A host that reports `applied` has read all of its bytes since its last write, and they were its own. One that reports `confirmed`
+//!    has read them again, and they were, or it named the others. One that reports `rolled back` has read all as it was.
 //! 3. Where both are through without a word of the other, the fabric holds what one of the two left: nothing is mixed. A
 //!    change that was confirmed is gone only if it was begun, read back and confirmed between the other's look at a part and
-//!    its write of it, or if both wrote the same bytes after looks at what was there before: nobody can see that.
+//!    its write of it, or if both wrote the same bytes after readings of what was there before, which is not visible.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -54,7 +54,7 @@ struct TurnState {
     whose: usize,
     there: [bool; 2],
     dice: Dice,
-    /// One in so many turns goes to the other host.
+    /// One in this many turns goes to the other host.
     steady: usize,
     did: Vec<(usize, HostAction)>,
 }
@@ -105,7 +105,7 @@ impl Clocks for TurnScheduler {
     }
 }
 
-/// Whoever is through, or fails, leaves the turns to the other.
+/// A host that ends or fails leaves the turns to the other.
 struct TurnGuard<'t>(&'t TurnScheduler, usize);
 
 impl Drop for TurnGuard<'_> {
@@ -211,7 +211,7 @@ fn operator(ends: usize, looks: usize, sender: &Sender<QueuedRequest>, line: &st
     match ends {
         0 => ask(GuardRequest::Confirm { user: "ada".into() }),
         1 => ask(GuardRequest::RollBack { user: "ada".into(), anyway: true }),
-        // Nobody says anything, and the time is over some day.
+        // No decision is made, and the window ends.
         _ => {}
     }
 }
@@ -239,7 +239,7 @@ impl HostRun {
         said.collect()
     }
 
-    /// It has told somebody of the other.
+    /// It has named the other host.
     fn has_reported_the_other(&self) -> bool {
         let why = self.told.why.clone().unwrap_or_default();
         let known =
@@ -307,7 +307,7 @@ fn run(site: &Site, seed: u64) -> ([HostRun; 2], Tables) {
     (came, observe_simulator(&simulator).tables)
 }
 
-/// Nobody writes over what it did not expect there.
+/// No host writes over bytes that it did not expect.
 fn compares_before_it_writes(name: &str, came: &HostRun) {
     let mut read: BTreeMap<DeviceAttribute, &Vec<u8>> = BTreeMap::new();
     for (_, did) in &came.did {
@@ -323,7 +323,7 @@ fn compares_before_it_writes(name: &str, came: &HostRun) {
     }
 }
 
-/// Nobody claims what it has not read.
+/// No host reports what it has not read.
 fn claims_what_it_read(name: &str, came: &HostRun) {
     if let Some(at) = came.find_message("applied") {
         assert!(came.has_read(at, |step| &step.new), "{name}: applied over other bytes");
@@ -348,7 +348,7 @@ enum RunKind {
     Told,
     /// One after the other, as it may be.
     Apart,
-    /// What nobody can see: `slipped_in`.
+    /// What is not visible: `slipped_in`.
     Between,
 }
 

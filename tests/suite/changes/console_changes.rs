@@ -25,7 +25,7 @@ const SOURCE: &str = DEMO;
 const WANTED: ReadOptions =
     ReadOptions { tables: true, lanes: false, counters: false, multicast: false, adaptive: false };
 
-/// A console's source, what it shows, and whoever makes changes to it.
+/// A console's source, what it shows, and its access to changes.
 struct ConsoleFixture {
     machine: LocalSystemAccess,
     source: Box<dyn Source>,
@@ -99,7 +99,7 @@ fn row(changes: &ChangeOverview, id: &str) -> ChangeRow {
     changes.rows.iter().find(|row| row.id == id).unwrap().clone()
 }
 
-/// Asks how changes stand until one is there; what was told of ends on the way.
+/// Requests the list of changes until it has one; returns the reported ends.
 fn wait_for_phase(clerk: &mut ConsoleChanges, id: &str, phase: ChangePhase) -> (ChangeRow, Vec<String>) {
     let (since, mut ended) = (Instant::now(), Vec::new());
     loop {
@@ -222,7 +222,7 @@ fn a_change_of_this_process_goes_back_when_its_window_is_over_or_when_asked() {
     assert_ne!(desk.tables(), before);
     let (row, ended) = wait_for_phase(&mut desk.clerk, &id, ChangePhase::RolledBack);
     assert_eq!((none.len(), ended, desk.tables() == before), (0, vec![id.clone()], true));
-    assert!(row.why.unwrap().contains("nobody confirmed it in time"));
+    assert!(row.why.unwrap().contains("it was not confirmed in time"));
     assert!(desk.clerk.list_changes().unwrap().ended_since.is_empty(), "told once");
 
     let (_, id) = desk.begin("updn", Duration::from_secs(2));
@@ -235,7 +235,7 @@ fn a_change_of_this_process_goes_back_when_its_window_is_over_or_when_asked() {
     desk.clerk.ask_guard(&id, &GuardRequest::RollBack { user: "somebody".into(), anyway: false }).unwrap();
     let (row, _) = wait_for_phase(&mut desk.clerk, &id, ChangePhase::RolledBack);
     assert_eq!((row.number, desk.tables() == before), (2, true));
-    assert_eq!(row.why, Some(format!("asked for by {}", row.user)), "whoever runs this, and no other name");
+    assert_eq!(row.why, Some(format!("requested by {}", row.user)), "whoever runs this, and no other name");
 }
 
 /// The guard, a look and a sweep have ports of one simulator, each on a thread of its own.
@@ -331,7 +331,7 @@ fn a_served_fabric_is_changed_by_a_guard_that_outlives_the_console() {
     let (mut clerk, machine, given, source) = served_fixture(&lab);
     let offer = clerk.prepare_offer(&file(&lab, "a.plan")).unwrap();
     assert!(offer.title.ends_with("a.plan") && !offer.own, "{offer:?}");
-    // It is not safe while traffic flows, and what there is instead is told once.
+    // It is not safe while traffic flows, and the staged commands are printed once.
     let instead = offer.transition.iter().filter(|(label, _)| label == "instead").count();
     assert_eq!(instead, 1, "{offer:?}");
     let id = clerk.begin_change(&offer, &taking_all(&offer, LONG)).unwrap();
@@ -384,7 +384,9 @@ fn what_ended_while_no_console_was_open_is_reported_once() {
     let changes = next.list_changes().unwrap();
     assert_eq!(changes.ended_since, [id.as_str()]);
     let row = row(&changes, &id);
-    assert!(row.state == ChangePhase::RolledBack && row.why.unwrap().contains("nobody confirmed it in time"));
+    assert!(
+        row.state == ChangePhase::RolledBack && row.why.unwrap().contains("it was not confirmed in time")
+    );
     assert!(row.ended.is_some() && lab.tables() == before);
     assert!(next.list_changes().unwrap().ended_since.is_empty());
     assert!(looking(&machine, &source, &given).list_changes().unwrap().ended_since.is_empty());
@@ -515,7 +517,7 @@ fn a_console_that_looks_on_gives_a_change_another_guard() {
     lab.run_to_end(&["rollback", &id], 0);
 }
 
-/// What another machine has pending is said while it is registered, and not until somebody compares again.
+/// A pending change of another machine is reported while it is registered, not only until the next comparison.
 #[test]
 fn what_another_machine_had_pending_is_said_no_longer_once_its_registration_is_gone() {
     let lab = ServedLab::new(DEMO);

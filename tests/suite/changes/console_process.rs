@@ -21,7 +21,7 @@ fn apply(session: &mut Session, plan: &str) {
     session.until("[ cancel ]");
     session.press("----\x1b[Z ");
     session.press("\t\t\r");
-    session.until("goes back at");
+    session.until("is rolled back at");
 }
 
 /// It goes back by the time that was said, and what switches hold says so.
@@ -31,7 +31,7 @@ fn wait_for_rollback(lab: &ServedLab, before: &str, since: Instant) {
     println!("said: rolled back {:?} after it was applied", since.elapsed());
     assert!(since.elapsed() < Duration::from_secs(35), "{:?}", since.elapsed());
     assert_eq!(lab.tables(), before);
-    assert!(lab.row()["why"].as_str().unwrap().contains("nobody confirmed it in time"));
+    assert!(lab.row()["why"].as_str().unwrap().contains("it was not confirmed in time"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_console_that_is_killed_leaves_its_change_to_the_guard() {
     wait_for_rollback(&lab, &before, since);
 }
 
-/// Who leaves while a change is pending is told, where the screen was, what goes on and how to decide.
+/// The console that ends while a change is pending prints what goes on and how to decide.
 #[test]
 fn a_console_that_is_left_says_what_goes_on() {
     let lab = ServedLab::new(DEMO);

@@ -74,7 +74,7 @@ enum RunEnd {
     Kept,
 }
 
-/// A run that is killed at a moment, and what whoever comes next makes of it. `confirmed`: somebody confirms at once.
+/// A run that is killed at a moment, and the outcome under the next guard. `confirmed`: it is confirmed at once.
 fn killed_at(moment: usize, share: usize, window_s: u64) -> RunEnd {
     let (simulator, plan) = stage();
     let before = read_fabric(&simulator);

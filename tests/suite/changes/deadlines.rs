@@ -1,4 +1,4 @@
-//! Nothing keeps a guard from its deadline: no switch that says nothing, no lock that somebody holds, no clock.
+//! Nothing keeps a guard from its deadline: no silent switch, no lock of another process, no clock.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -34,7 +34,7 @@ fn late(told: &ChangeState, said: &[(Timestamp, String)]) -> SignedDuration {
     time_of_line(said, "rolling back").duration_since(deadline)
 }
 
-/// A switch falls silent in the window, and many writes are its own: that is said, whoever asks is answered, and the deadline
+/// A switch falls silent in the window, and many writes are its own: that is reported, requests are answered, and the deadline
 /// holds.
 #[test]
 fn a_silent_switch_makes_no_guard_deaf_and_no_deadline_late() {

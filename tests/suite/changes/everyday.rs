@@ -14,7 +14,7 @@ fn lines() -> Vec<String> {
     block.lines().map(line).filter(|line| !line.is_empty()).collect()
 }
 
-/// What a command says, as it stands and without a flag that the README does not show; somebody says yes to `apply`.
+/// What a command says, as it stands and without a flag that the README does not show; `apply` gets `--yes`.
 fn typed(lab: &ServedLab, line: &str, more: &[&str]) -> String {
     let words = line.split(' ').skip(1).chain(more.iter().copied());
     let ended = command(lab.home.path()).args(words).stdin(Stdio::null()).output().unwrap();

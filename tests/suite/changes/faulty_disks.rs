@@ -41,7 +41,7 @@ fn a_disk_that_fails_ends_the_change_and_takes_it_back() {
                     stage.said
                 ),
             }
-            // Whoever comes next finds a journal that holds, and nothing left to take back.
+            // The next guard finds a valid journal, and nothing left to roll back.
             let left = stage.witness.journal_prefix(2);
             match stage.take_over(&left, &orders) {
                 Ok(told) => assert!(!told.phase.is_pending(), "operation {first}"),
@@ -55,7 +55,7 @@ fn a_disk_that_fails_ends_the_change_and_takes_it_back() {
     println!("said: {all} operations, each failing in 4 ways");
 }
 
-/// Whoever is told that a confirmation is not durable takes the change back: nobody reads later that it is confirmed.
+/// A confirmation that is not durable rolls the change back: no later reader finds it confirmed.
 #[test]
 fn a_confirmation_that_is_not_durable_is_not_read_as_one() {
     let (simulator, plan) = make_simulator_and_plan("kary,k=3,n=2", "updn");

@@ -1,4 +1,4 @@
-//! Somebody else who writes in the window, from another machine: told with who might have, not fought, and left.
+//! Another tool that writes in the window, from another machine: reported with its likely origin, and left.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::processes::{DEMO, ServedLab};
 
-/// Another machine changes what nobody has pending any more. The switches that it writes.
+/// Another machine changes what is no longer pending. Returns the switches that it writes.
 pub fn change_from_other_machine(lab: &ServedLab) -> BTreeSet<String> {
     lab.run_to_end(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
     let accepted = "transition,cycle,unreachable,lanes";
@@ -22,7 +22,7 @@ pub fn change_from_other_machine(lab: &ServedLab) -> BTreeSet<String> {
     writes.iter().map(|write| write["switch"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Another tool, which asks nobody whether a change is pending, writes the tables of a plan. What it wrote.
+/// Another tool, which does not check for pending changes, writes the tables of a plan. Returns what it wrote.
 pub fn write_beside(lab: &ServedLab) -> Vec<WriteStep> {
     lab.run_to_end(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
     write_plan(lab, "b.plan")
@@ -81,10 +81,10 @@ fn drift_is_reported_with_its_possible_cause_and_left_in_place() {
     let drift = lab.row()["drift"].as_str().unwrap().to_owned();
     assert!(drift.contains("the subnet manager in charge is") && drift.contains("LID "), "{drift}");
     assert!(lab.trail().contains("\"what\":\"drift\""), "{}", lab.trail());
-    // Nobody writes it back.
+    // It is not written back.
     assert_eq!((lab.state(), lab.tables()), ("applied".to_owned(), there));
     let ended = lab.run_to_end(&["rollback", &id, "--force"], 6);
-    assert!(ended.contains("somebody else has written there since"), "{ended}");
+    assert!(ended.contains("another tool has written there since"), "{ended}");
     let left = lab.row()["left"].clone();
     let left = left.as_array().unwrap();
     assert!(!left.is_empty());

@@ -41,7 +41,7 @@ impl LaneScenario {
             };
             SENDERS.iter().map(paced).collect::<String>()
         };
-        // Whoever takes in less than its link carries holds up what is sent to it.
+        // A host that takes in less than its link carries holds up what is sent to it.
         let text = "host-limit 12.9\n".to_owned()
             + &story(None)
             + &cool_s.map(|after| story(Some(after))).unwrap_or_default();
@@ -124,7 +124,7 @@ impl LaneScenario {
         serde_json::from_slice(&ended.stdout).unwrap()
     }
 
-    /// What the hook of a host was told.
+    /// The variables that the hook of a host got.
     fn assert_hook_values(&self, values: &std::path::Path, host: usize) {
         let found = std::fs::read_to_string(values).unwrap();
         let (own, spot) = (self.lid(host).value(), self.lid(0).value());
@@ -155,7 +155,7 @@ impl LaneScenario {
         self.lab.row()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Waits until the trail has so many entries of a kind.
+    /// Waits until the trail has a number of entries of a kind.
     fn trail_has(&self, what: &str, count: usize) {
         let since = Instant::now();
         let word = format!("\"what\":\"{what}\"");
@@ -242,13 +242,13 @@ fn flows_go_to_the_slow_lane_and_come_back_when_their_hot_spot_cools_down() {
         "{said}"
     );
     life.assert_hook_values(&values, 3);
-    // Whoever lies is taken at its word, and the fabric tells that it does; slow and dead ones are named.
+    // A false answer is believed, and the fabric shows that it is false; slow and dead agents are named.
     assert_eq!(life.levels(&SENDERS), [1, 1, 0, 0, 0, 0]);
     let row = life.lab.row();
     assert_eq!(silent(&row), ["node5", "node6"], "{row}");
     let said = life.lab.run_to_end(&["changes"], 0);
     assert!(
-        said.contains("2 agents have not said that they followed: node5") && said.contains("node6"),
+        said.contains("2 agents have not reported that they followed: node5") && said.contains("node6"),
         "{said}"
     );
     let state = life.json(&["lanes", "--json"], 0);
@@ -261,7 +261,7 @@ fn flows_go_to_the_slow_lane_and_come_back_when_their_hot_spot_cools_down() {
     );
     life.lab.run_to_end(&["confirm", &life.id()], 0);
 
-    // Whoever wants them back before it cools down has that too.
+    // The flows can be moved back before the hot-spot cools down too.
     let args = ["lanes", "propose", "--back", "-o", "early.plan", "--json"];
     let early = life.json(&args, 0);
     let cooling = flows(&early).iter().filter(|(_, state, _)| state == "cooling").count();
@@ -302,7 +302,7 @@ fn a_migration_that_is_rolled_back_leaves_nothing_behind() {
     assert!(life.lab.run_to_end(&["lanes"], 0).contains("no flow is on one"));
 }
 
-/// kill -9 while the guard waits for answers, there and on the way back: whoever takes over calls hosts back and restores.
+/// kill -9 while the guard waits for answers, there and on the way back: the successor calls hosts back and restores.
 #[test]
 fn a_guard_killed_while_it_notifies_hosts_has_a_successor_that_calls_them_back() {
     let life = LaneScenario::of(None);
@@ -346,8 +346,8 @@ fn a_guard_killed_while_it_notifies_hosts_has_a_successor_that_calls_them_back()
     assert_eq!((life.levels(&[3, 5, 8]), life.dump() == before), (vec![0; 3], true));
 }
 
-/// Somebody rewrites SL2VL while flows are on the slow lane: `lanes` says so, and the plan that is proposed writes what is
-/// missing and moves nobody.
+/// Another tool rewrites SL2VL while flows are on the slow lane: `lanes` reports it, and the proposed plan writes what is
+/// missing and moves no flow.
 #[test]
 fn tables_of_flows_on_the_slow_lane_are_put_right_by_a_plan() {
     let life = LaneScenario::of(None);
@@ -370,7 +370,7 @@ fn tables_of_flows_on_the_slow_lane_are_put_right_by_a_plan() {
     life.lab.run_to_end(&["confirm", &life.id()], 0);
     assert_eq!(differing(&life.json(&["lanes", "--json"], 0)), 0);
     assert_eq!(life.levels(&[3, 8]), [1, 1]);
-    // What no flow to the hot-spot passes stays as whoever rewrote it wants it.
+    // Tables that no flow to the hot-spot passes stay as they were rewritten.
     assert_ne!(life.dump(), right);
     assert_eq!(life.propose("none.plan", 0)["plan"], Value::Null);
     assert!(life.lab.run_to_end(&["apply", "repair.plan", "--yes"], 0).contains("nothing to do"));

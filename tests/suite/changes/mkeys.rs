@@ -78,7 +78,7 @@ fn a_key_that_is_written_down_is_found() {
     assert_no_key("a file", b"nothing");
 }
 
-/// A file of keys that nobody else can read.
+/// A file of keys that no other user can read.
 fn write_key(file: &Path, key: &str) {
     std::fs::write(file, format!("{key}\n")).unwrap();
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,4 +1,4 @@
-//! What hosts are told of flows that move: once everything stands there, and before anything is taken back.
+//! Notices to hosts of flows that move: after all writes, and before anything is rolled back.
 
 use fabdeck_change::{ChangePhase, FollowMode, GuardRequest, HostNotification, Plan};
 use fabdeck_fabric::{Faults, Lid};
@@ -59,7 +59,7 @@ fn confirmed_flows_stay_moved_and_silent_hosts_are_named() {
     assert!(line.contains("1 agents answered, 1 did not") && line.contains(&mute.name), "{line}");
 }
 
-/// Nobody waits for a host that has no agent.
+/// A host without an agent is not waited for.
 #[test]
 fn hosts_without_agents_are_reported_and_not_waited_for() {
     let (simulator, mut plan) = stage();
@@ -73,7 +73,7 @@ fn hosts_without_agents_are_reported_and_not_waited_for() {
     assert_eq!((told.silent.len(), stage.listeners.lock().unwrap().moved.len()), (0, 2));
 }
 
-/// A manager that takes no notices: nobody heard of the change, and it goes back.
+/// A manager that takes no notices: no host received one, and the change is rolled back.
 #[test]
 fn a_notice_that_is_not_taken_takes_the_change_back() {
     let (simulator, plan) = stage();
@@ -87,7 +87,7 @@ fn a_notice_that_is_not_taken_takes_the_change_back() {
     assert!(observe_simulator_whole(&simulator).tables == before);
 }
 
-/// A port that goes away while hosts are told may have told them before.
+/// A port that goes away during notices may have sent some before.
 #[test]
 fn hosts_are_called_back_where_the_port_went_away_meanwhile() {
     let (simulator, plan) = stage();
@@ -119,7 +119,7 @@ fn notices_have_the_number_of_a_random_id() {
     assert_ne!(family("7a8ab001"), family("d1bc7ff6"));
 }
 
-/// Whoever hears of the way back first knows for late what led there.
+/// A host that gets the notice of the rollback first knows that the other one is late.
 #[test]
 fn the_way_back_has_a_number_behind_that_of_the_way_there() {
     let (simulator, plan) = stage();
@@ -154,7 +154,7 @@ fn hosts_that_cannot_be_called_back_are_left_and_named() {
     assert_eq!((told.phase, told.hosts), (ChangePhase::Incomplete, HostNotification::Recalling));
     let parts = told.ended.unwrap().left;
     assert_eq!((parts.len(), parts[0].what.as_str()), (1, "hosts"));
-    assert!(parts[0].why.contains("not told to move their flows back"), "{parts:?}");
+    assert!(parts[0].why.contains("no notice to move their flows back"), "{parts:?}");
     assert!(observe_simulator_whole(&simulator).tables == before);
     // What is read of its journal says the same.
     let read = fabdeck_change::Journal::read("journal", &left).unwrap();

@@ -1,5 +1,5 @@
 //! A state folder that a fabdeck of before state folders had one owner (commit 62b9d81) left behind, with a pending change:
-//! whoever comes next resumes, confirms or rolls back what is in it, and begins nothing new there.
+//! the next program resumes, confirms or rolls back what is in it, and begins nothing new there.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

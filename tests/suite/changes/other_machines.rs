@@ -20,7 +20,7 @@ fn run_on_other_machine(lab: &ServedLab, args: &[&str]) -> Output {
 
 const APPLY: [&str; 5] = ["apply", "b.plan", "--yes", "--accept", "transition,cycle"];
 
-/// A plan upon tables that nobody has confirmed would be half taken back with them.
+/// A plan upon unconfirmed tables would be half rolled back with them.
 #[test]
 fn nothing_is_written_upon_what_another_machine_has_pending() {
     let lab = ServedLab::new(DEMO);
@@ -37,7 +37,7 @@ fn nothing_is_written_upon_what_another_machine_has_pending() {
         assert!(said.contains("FD-5643") && said.contains(&id) && said.contains(&host), "{said}");
     }
     assert_eq!(lab.tables(), tables);
-    // Whoever looks there sees it too; here it stands in the list.
+    // It is in the list here too.
     let listed = run_on_other_machine(&lab, &["changes", "--verify"]);
     assert!(
         stderr_text(&listed).contains("FD-5643") && stderr_text(&listed).contains(&id),
@@ -109,7 +109,7 @@ fn what_a_later_guard_rolls_back_is_registered_no_longer() {
     assert_eq!(applied.status.code(), Some(0), "{}", stderr_text(&applied));
 }
 
-/// Whoever comes second sees the other before anything is written; where they come at once neither writes.
+/// The second machine sees the first one's registration before it writes; if both register at once neither writes.
 #[test]
 fn two_machines_at_once_never_both_apply() {
     let lab = ServedLab::new(DEMO);
@@ -146,7 +146,7 @@ fn on_spare(lab: &ServedLab, state: &str, args: &[&str]) -> Output {
     command.envs(set).output().unwrap()
 }
 
-/// What switches hold, asked without a look at the state folder: whoever looks there gives the change a guard.
+/// The switches' tables, read without the state folder: a command that reads the folder starts a guard.
 fn tables(lab: &ServedLab) -> Vec<u8> {
     run_on_other_machine(lab, &["convert", "sim:./lab.sock", "--to", "lfts", "-o", "-"]).stdout
 }

@@ -163,7 +163,7 @@ fn a_lock_that_another_user_holds_is_no_guard() {
     drop(holders);
 }
 
-/// The holder may be a guard that hangs, or one that this machine does not show: nobody may say that all is well.
+/// The holder may be a guard that hangs, or one that this machine does not show: no command may report success.
 #[test]
 fn a_change_beyond_its_deadline_is_reported_as_overdue() {
     let parent = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     }
 }
 
-/// A new change needs the owner of the state folder, whoever the fabric belongs to.
+/// A new change needs the owner of the state folder, whatever rights on the fabric are.
 #[test]
 fn another_user_applies_nothing_in_the_folder_of_the_owner() {
     let lab = lab("list = [\"*\"]\nconfirm = [\"*\"]");

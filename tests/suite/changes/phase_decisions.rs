@@ -1,5 +1,5 @@
-//! While an update in five phases waits for hosts that do not answer, somebody decides: it goes on, it ends, or its window
-//! does. What nothing was written of is no rollback that a person has to look after, but where somebody left and stayed away.
+//! While an update in five phases waits for hosts that do not answer, it is continued, ended, or its window
+//! ends. A change without writes needs no attention afterwards, except where a host left and did not return.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ fn name(plan: &Plan, host: usize) -> String {
     plan.phases.as_ref().unwrap().hosts[host].port.name.clone()
 }
 
-/// A change that waits for the fourth host, beside somebody who does something; how often it wrote.
+/// A change that waits for the fourth host, beside a second actor; returns the number of its writes.
 fn run_beside_guard(
     (safe, window_s): (bool, u64),
     act: impl FnOnce(&Sender<QueuedRequest>, &Arc<Mutex<Listeners>>, &Plan),
@@ -56,7 +56,7 @@ fn run_beside_guard(
     let (told, stage) = std::thread::scope(|scope| {
         let running = scope.spawn(|| {
             let told = stage.apply(window_s, &orders).unwrap();
-            // Whoever asks after its end is answered by nobody.
+            // A request after its end gets no answer.
             drop(orders);
             (told, stage)
         });
@@ -91,7 +91,7 @@ fn an_operator_continues_without_a_host() {
     assert!(said.iter().any(|line| line.starts_with("going on: without ")), "{said:?}");
 }
 
-/// It is said so, and somebody ends it: nobody who never left has to come back.
+/// It is ended by request: hosts that never left do not have to return.
 #[test]
 fn it_continues_only_where_that_is_safe_and_ends_on_request() {
     let (told, sets, _) = run_beside_guard((false, 600), |orders, _, _| {

@@ -123,7 +123,7 @@ fn with_a_dead_agent() -> ServedLab {
     lab
 }
 
-/// Whoever applied it waits; somebody else lets it go on, or ends it.
+/// The process that applied it waits; another one continues or ends it.
 #[test]
 fn a_change_that_waits_for_a_host_is_decided_from_elsewhere() {
     let lab = with_a_dead_agent();

@@ -184,7 +184,7 @@ fn closes_cycle(look: &Observation, flows: &[(NodeId, Vec<(u16, u8)>)]) -> bool 
             }
         }
     }
-    // Whoever waits for nobody is taken away until nobody is left, or a circle is.
+    // Channels that wait for none are removed until none is left, or a cycle is.
     loop {
         let free: Vec<_> =
             waits.iter().filter(|(_, for_whom)| for_whom.is_empty()).map(|(at, _)| *at).collect();
@@ -251,7 +251,7 @@ impl Actuator for ObservingActuator {
     }
 }
 
-/// What came of a change that somebody confirms as soon as it can be.
+/// The outcome of a change that is confirmed as soon as it can be.
 struct ChangeRun {
     told: ChangeState,
     hands: ObservingActuator,
@@ -343,7 +343,7 @@ fn the_same_update_without_phases_is_seen_by_packets() {
     assert!(came.out_of_order() > 0, "{:?}", came.order);
 }
 
-/// Hosts without an agent stay, are named, and nothing is written; whoever left comes back.
+/// Hosts without an agent stay, are named, and nothing is written; hosts that left return.
 #[test]
 fn a_host_that_does_not_answer_stops_it_before_the_first_write() {
     let simulator = lab(7);
@@ -414,7 +414,7 @@ fn a_host_that_is_slow_is_waited_for() {
     assert_eq!(came.out_of_order(), 0);
     let waits =
         came.said.iter().filter(|line| line.contains("phase 2 of 5: 15 agents answered, 1 did not")).count();
-    // Told once, however often it is asked again.
+    // Notified once, whatever the number of retries.
     assert_eq!(waits, 1, "{:?}", came.said);
 }
 

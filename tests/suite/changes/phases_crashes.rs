@@ -1,5 +1,5 @@
-//! kill -9 at every moment of an update in five phases, and behind some over a fabric with traffic: whoever comes next brings
-//! all hosts back to base LIDs, over the tables of before, and nobody is there while these change.
+//! kill -9 at every moment of an update in five phases, and behind some over a fabric with traffic: the next guard brings
+//! all hosts back to base LIDs, over the tables of before, and no host uses these while they change.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -63,7 +63,7 @@ fn every_crash_brings_hosts_back_to_base_lids_over_the_tables_of_before() {
     let moments = (1..).take_while(|moment| killed_at(at, *moment, None)).count();
     println!("said: killed at each of {moments} moments");
     assert!(moments > 90, "{moments}");
-    // And whoever takes over is killed as well.
+    // And the successor is killed as well.
     for (at, again) in (1..moments).step_by(7).zip((1..).step_by(5).cycle()) {
         killed_at((&simulator, &plan), at, Some(again % 40 + 1));
     }
@@ -108,7 +108,7 @@ fn a_crash_while_a_host_is_silent_is_recovered() {
     assert!(ends["RolledBack"] > 5 && ends["Incomplete"] > 0, "{ends:?}");
 }
 
-/// Nothing was written, and somebody else has written since, the same bytes or others: what is theirs stays, and no part is
+/// Nothing was written, and another tool has written since, the same bytes or others: its bytes stay, and no part is
 /// left for the change to answer for.
 #[test]
 fn what_others_wrote_stays_where_nothing_was_written() {
@@ -134,7 +134,7 @@ fn what_others_wrote_stays_where_nothing_was_written() {
         hands.read_fabric(ReadOptions::default(), &mut NoObserver).unwrap();
         for write in &plan.writes {
             let mut step = write.to_step().unwrap();
-            // A base LID that no port has: nobody's way, and other bytes than old and new ones.
+            // A base LID that no port has: no path uses it, and its bytes are neither old nor new ones.
             step.new[63] = if others { 1 } else { step.new[63] };
             hands.write(&step.slot, &step.new).unwrap();
         }
@@ -149,7 +149,7 @@ fn what_others_wrote_stays_where_nothing_was_written() {
     }
 }
 
-/// Nothing was written, and one host is left by name: asked for once more, hosts are called back, and nobody leaves again.
+/// Nothing was written, and one host is left by name: asked for once more, hosts are called back, and none leaves again.
 #[test]
 fn a_second_crash_calls_hosts_back_and_moves_none_away() {
     let simulator = lab(7);

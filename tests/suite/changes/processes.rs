@@ -70,7 +70,7 @@ impl ServedLab {
         format!("{out}{err}")
     }
 
-    /// What guards said, for whoever reads of a failure.
+    /// The logs of guards, for the report of a failure.
     pub fn logs(&self) -> String {
         let folders =
             std::fs::read_dir(self.home.path().join("state/changes")).into_iter().flatten().flatten();
@@ -148,7 +148,7 @@ impl ServedLab {
         open.filter_map(|folder| std::fs::read_to_string(folder.join("guard.lock")).ok()).collect()
     }
 
-    /// kill -9, and nobody keeps a change any more.
+    /// kill -9, after which no change has a guard.
     pub fn kill_guard(&self) {
         // Who has just taken the lock writes its number next.
         while self.guards().iter().any(String::is_empty) {
@@ -270,7 +270,7 @@ impl ServedLab {
     }
 }
 
-/// The guard dies in the window: whoever starts next gives the change another one, and it can be confirmed.
+/// The guard dies in the window: the next command starts another one, and the change can be confirmed.
 #[test]
 fn a_guard_that_is_killed_has_a_successor() {
     let lab = ServedLab::new(DEMO);
@@ -351,7 +351,7 @@ fn a_guard_that_is_killed_while_it_writes_leaves_something_to_take_back() {
         let mut applying =
             lab.command(&["apply", "a.plan", "--yes", "--accept", "transition,cycle"]).spawn().unwrap();
         let since = Instant::now();
-        // Whoever began it has the lock at first.
+        // The process that began it has the lock at first.
         let parent = applying.id().to_string();
         let taken = || lab.guards().iter().any(|pid| *pid != parent && !pid.is_empty());
         while !taken() && since.elapsed() < Duration::from_secs(20) {
@@ -397,7 +397,7 @@ fn a_session_that_is_hung_up_ends_rolled_back() {
     println!("said: rolled back {:?} after the hangup", begun.elapsed());
     assert_eq!(lab.tables(), before);
     let trail = std::fs::read_to_string(lab.home.path().join("state/audit")).unwrap();
-    assert!(trail.contains("nobody confirmed it in time"), "{trail}");
+    assert!(trail.contains("it was not confirmed in time"), "{trail}");
 }
 
 /// A link out of service after a reroute, and back: the port is disabled, no pair loses its path, and a rollback enables it.
@@ -428,7 +428,7 @@ fn a_link_goes_out_of_service_and_comes_back() {
     let id = lab.apply_plan("out.plan");
     lab.run_to_end(&["confirm", &id], 0);
     assert_eq!(number(&links()), out);
-    // What is so already is not written again, and nobody has to confirm it.
+    // What is in place is not written again and needs no confirmation.
     let again = |plan: &str| {
         let said = lab.run_to_end(&["apply", plan, "--yes"], 0);
         assert!(said.contains("nothing to do"), "{plan}: {said}");

@@ -26,7 +26,7 @@ fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
     assert_eq!(lab.state(), "incomplete");
     assert!(has_end_marker(&lab));
     let ended = lab.run_to_end(&["rollback", &id, "--force"], 6);
-    assert!(ended.contains("once more") && ended.contains("somebody else has written there"), "{ended}");
+    assert!(ended.contains("once more") && ended.contains("another tool has written there"), "{ended}");
     assert!(has_end_marker(&lab));
     take_back_beside(&lab, &steps);
     lab.run_to_end(&["rollback", &id, "--force"], 0);

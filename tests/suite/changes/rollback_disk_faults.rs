@@ -1,4 +1,4 @@
-//! Disks that fail while a change is taken back: the fabric goes back all the same, whoever takes it back and why.
+//! Disks that fail during a rollback: the fabric is rolled back all the same, for every cause of a rollback.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
@@ -33,7 +33,7 @@ fn roll_back_after_takeover(stage: &mut Stage<'_>, failing: &DiskFailure) -> Cha
     stage.take_over_on(course, &left, &orders).unwrap()
 }
 
-/// Somebody asks for it in the window.
+/// It is requested in the window.
 fn roll_back_on_request(stage: &mut Stage<'_>, failing: &DiskFailure) -> ChangeState {
     let (sender, orders) = channel();
     let (witness, failing) = (stage.witness.clone(), failing.clone());
@@ -51,7 +51,7 @@ fn roll_back_on_request(stage: &mut Stage<'_>, failing: &DiskFailure) -> ChangeS
     told
 }
 
-/// It is halted: somebody else writes below what is still to be written.
+/// It is halted: another tool writes where a write is still due.
 fn halt_on_foreign_write(stage: &mut Stage<'_>, failing: &DiskFailure) -> ChangeState {
     let (_sender, orders) = order_channel();
     let (witness, failing) = (stage.witness.clone(), failing.clone());
@@ -108,10 +108,10 @@ fn try_rollback(name: &str, way: RollbackPath, failing: &DiskFailure) -> usize {
     assert!(whole || told.phase == ChangePhase::RollingBack && clear, "{what}");
     let operations = stage.witness.course().operations;
     assert_eq!(stage.witness.course().early, 0, "{what}");
-    // On a disk that works again whoever comes next ends it, and nothing of the fabric moves.
+    // On a disk that works again the next guard ends it, and nothing of the fabric changes.
     let left = stage.witness.journal_prefix(2);
     let (sender, orders) = channel();
-    // A journal that could not say that it went back still waits to be confirmed: somebody asks again.
+    // A journal that could not record the rollback still waits for confirmation: it is requested again.
     sender
         .send(QueuedRequest {
             ask: GuardRequest::RollBack { user: "bob".into(), anyway: true },
@@ -130,7 +130,7 @@ fn try_rollback(name: &str, way: RollbackPath, failing: &DiskFailure) -> usize {
 
 fn is_back(simulator: &SharedSimulator, before: &Tables, plan: &Plan, name: &str, what: &str) {
     if name == "halted" {
-        // All but what somebody else wrote.
+        // All but what another tool wrote.
         let step = last(plan);
         let mut reader = actuator(simulator);
         reader.read_fabric(Default::default(), &mut NoObserver).unwrap();
@@ -146,7 +146,7 @@ fn is_back(simulator: &SharedSimulator, before: &Tables, plan: &Plan, name: &str
 fn a_disk_that_fails_while_a_change_goes_back_does_not_hold_it_up() {
     let ways: [(&str, RollbackPath); 3] = [
         ("taken over", roll_back_after_takeover),
-        ("asked for", roll_back_on_request),
+        ("requested", roll_back_on_request),
         ("halted", halt_on_foreign_write),
     ];
     let mut runs = 0;

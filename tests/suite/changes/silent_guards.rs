@@ -1,11 +1,11 @@
-//! Guards that take a question in and say nothing for long, and those that nobody could ask.
+//! Guards that take a request and do not answer for long, and guards without a usable socket.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::processes::{DEMO, ServedLab};
 
-/// Whoever asked is told that it may still be done; it is done once, as soon as the guard goes on.
+/// The answer is that the request may still be carried out; it is carried out once, as soon as the guard continues.
 #[test]
 fn what_was_asked_of_a_guard_that_is_silent_is_done_once() {
     let lab = ServedLab::new(DEMO);
@@ -52,7 +52,7 @@ fn what_was_asked_of_a_guard_that_is_killed_is_asked_of_the_next() {
     lab.run_to_end(&["confirm", &id], 0);
 }
 
-/// A socket has a short name: in a folder with a long one nobody could confirm the change, so it is not written.
+/// A socket's path is short: in a folder with a long path no request could reach the guard, so nothing is written.
 #[test]
 fn a_change_that_could_not_be_confirmed_is_not_written() {
     let lab = ServedLab::new(DEMO);

@@ -52,7 +52,7 @@ fn slow_lanes_are_written_and_taken_back_byte_for_byte() {
         let as_planned = now.tables == plan.tables_after(&before.fabric, &before.tables);
         let manager = now.subnet_manager.as_ref().map(|manager| manager.guid);
         let is_applied = plan.is_applied(&now.fabric, &now.tables, manager);
-        // Nobody waits for a window if something is wrong.
+        // If something is wrong the window is not waited for.
         send_ask(&sender, GuardRequest::RollBack { user: "ada".into(), anyway: false });
         assert!(as_planned && is_applied, "{as_planned} {is_applied}");
         running.join().unwrap()

@@ -1,4 +1,4 @@
-//! The staged way: where a plan is not safe while traffic flows, the commands that are told lead to the same tables in two
+//! The staged way: where a plan is not safe while traffic flows, the printed commands lead to the same tables in two
 //! plans that are.
 
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn staged(lab: &ServedLab, engine: &str) -> Value {
     transition["staged"].clone()
 }
 
-/// Types a command as it was told, as somebody who says yes beforehand; the id of the last change in place of `ID`.
+/// Types a printed command with `--yes`; the id of the last change in place of `ID`.
 fn follow(lab: &ServedLab, line: &str) -> String {
     let words: Vec<&str> = line.split(' ').skip(1).collect();
     let id = lab.row()["id"].as_str().unwrap_or_default().to_owned();
@@ -50,7 +50,7 @@ fn run_staged_plans(fabric: &str, first: &str, then: &str) {
     let commands: Vec<&str> =
         told["commands"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     assert_eq!(commands.len(), 6, "{fabric}: {first} to {then}: {told}");
-    // Whoever looks at the plan later, or applies it all the same, is told them too.
+    // `plan show` and `apply` of the plan print them too.
     let refused = lab.run_to_end(&["apply", "new.plan", "--yes"], 4);
     let shown = lab.run_to_end(&["plan", "show", "new.plan"], 0);
     for line in &commands {

@@ -38,7 +38,7 @@ fn unplugged(simulator: &SharedSimulator, fabric: &Fabric, seed: u64, up: bool) 
     });
 }
 
-/// Whoever sits at a host gives it another LID, one that nobody has.
+/// Gives a host another LID that is free.
 fn relid(simulator: &SharedSimulator, host: Guid) -> u16 {
     const FREE: u16 = 0x4001;
     let port = simulator.open_port(Some(&host.to_string())).unwrap();
@@ -52,7 +52,7 @@ fn relid(simulator: &SharedSimulator, host: Guid) -> u16 {
     FREE
 }
 
-/// One change to a fabric that nobody planned for.
+/// One unplanned change to a fabric.
 fn mutate(simulator: &SharedSimulator, fabric: &Fabric, seed: u64) -> String {
     let switches: Vec<_> = fabric.switches().collect();
     let (id, node) = switches[seed as usize / KINDS as usize % switches.len()];

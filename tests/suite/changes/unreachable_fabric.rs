@@ -31,7 +31,7 @@ fn stage() -> (SharedSimulator, Plan) {
     make_simulator_and_plan("kary,k=3,n=2", "updn")
 }
 
-/// The cable is pulled in the window, and put back when the rollback has begun: all goes back, and nobody had to ask twice.
+/// The cable is pulled in the window, and put back when the rollback has begun: one request rolls everything back.
 #[test]
 fn a_fabric_out_of_reach_is_tried_again_until_it_is_back() {
     let (simulator, plan) = stage();
@@ -59,7 +59,7 @@ fn a_fabric_out_of_reach_is_tried_again_until_it_is_back() {
         let confirm = send_ask(&sender, GuardRequest::Confirm { user: "bob".into() });
         assert!(matches!(confirm, GuardAnswer::Refused { why } if why.contains("FD-5655")));
         cable(simulator, true);
-        // Whoever wants it now has it tried now, whatever it loses.
+        // A request retries at once.
         send_ask(&sender, GuardRequest::RollBack { user: "eve".into(), anyway: true });
         running.join().unwrap()
     });
@@ -69,7 +69,7 @@ fn a_fabric_out_of_reach_is_tried_again_until_it_is_back() {
     assert_eq!((of("out of reach"), of("within reach again"), of("refused: confirm")), (1, 1, 1), "{said:?}");
 }
 
-/// One switch that says nothing is no fabric that is out of reach: it is left and named, and nobody waits for it.
+/// One silent switch is not a fabric out of reach: it is left and named, and not waited for.
 #[test]
 fn a_silent_switch_is_left_and_named_at_once() {
     let (simulator, plan) = stage();
@@ -129,7 +129,7 @@ fn a_fabric_that_stays_out_of_reach_ends_incomplete_and_can_be_asked_for_again()
     let (_sender, orders) = order_channel();
     let journal = Journal::resume_on(Box::new(MemoryDisk), &read);
     let told = stage.run_guard(GuardMode::TakeOver, journal, told, &orders);
-    assert_eq!((told.phase, told.why.as_deref()), (ChangePhase::RolledBack, Some("asked for again by eve")));
+    assert_eq!((told.phase, told.why.as_deref()), (ChangePhase::RolledBack, Some("requested again by eve")));
     assert!(observe_simulator(&simulator).tables == before);
 }
 

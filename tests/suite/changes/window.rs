@@ -1,4 +1,4 @@
-//! The window: confirmed, extended, over, rolled back by somebody, and somebody else who writes in it.
+//! The window: confirmed, extended, over, rolled back by request, and another tool that writes in it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -37,7 +37,7 @@ pub fn applied(orders: &Sender<QueuedRequest>) -> ChangeStatus {
     }
 }
 
-/// Somebody who confirms as soon as there is something to confirm.
+/// Confirms as soon as there is something to confirm.
 pub fn confirm_when_applied(orders: Sender<QueuedRequest>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         loop {
@@ -56,7 +56,7 @@ pub fn confirm_when_applied(orders: Sender<QueuedRequest>) -> JoinHandle<()> {
     })
 }
 
-/// Applies in a thread of its own, beside somebody who does something.
+/// Applies in a thread of its own, beside a second actor.
 fn run_beside_guard(
     window_s: u64,
     act: impl FnOnce(&Sender<QueuedRequest>, &fabdeck_simulator::SharedSimulator),
@@ -85,7 +85,7 @@ fn a_window_that_is_over_takes_the_change_back_within_a_second() {
         assert_eq!(applied(orders).writes, status(orders).done);
     });
     assert_eq!((told.phase, same), (ChangePhase::RolledBack, true));
-    assert!(told.why.unwrap().contains("nobody confirmed"));
+    assert!(told.why.unwrap().contains("not confirmed"));
     let starts = said.iter().position(|line| line.starts_with("rolling back")).unwrap();
     assert!(said[starts + 1].starts_with("rolled back"), "{said:?}");
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
@@ -141,7 +141,7 @@ fn what_another_tool_wrote_is_left_and_named() {
     });
     assert_eq!((told.phase, same), (ChangePhase::Incomplete, false));
     let left = told.ended.unwrap().left;
-    assert!(left.len() == 1 && left[0].why.contains("somebody else"), "{left:?}");
+    assert!(left.len() == 1 && left[0].why.contains("another tool"), "{left:?}");
 }
 
 /// A window that cannot be made longer durably is not longer: the change goes back at once.
@@ -167,7 +167,7 @@ fn an_extension_that_cannot_be_written_takes_the_change_back() {
     );
 }
 
-/// A wall clock that somebody sets at a moment, by hours.
+/// A wall clock that is stepped by hours at a moment.
 fn set_clock(hours: i64, at: Duration) -> impl Fn() -> Timestamp {
     let begun = Instant::now();
     move || {

@@ -54,7 +54,7 @@ fn the_wire_says_what_the_plan_says() {
             assert_eq!(sent, wanted);
             let look = observe_simulator_whole(&simulator);
             assert!(plan.is_applied(&look.fabric, &look.tables, look.subnet_manager.map(|sm| sm.guid)));
-            // What stands there already is not written again, whoever asks.
+            // What is in place already is not written again.
             let mut again = Stage::new(&simulator, &plan);
             let (_sender, orders) = order_channel();
             again.apply(0, &orders).unwrap();

@@ -35,7 +35,7 @@ use simulated_process::prepare_folder;
 
 use super::long;
 
-/// The owner of the state folder, and somebody else.
+/// The owner of the state folder, and another user.
 const OWNER: u32 = 1000;
 const OTHER: u32 = 1001;
 const STATE: &str = "/var/lib/fabdeck";

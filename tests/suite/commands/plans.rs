@@ -196,7 +196,7 @@ fn an_unsafe_transition_names_its_credit_loop() {
     );
     let route = ["--source", "ring", "--no-times", "route", "--engine", "updn", "--lanes-in-force", "one"];
     let (out, err) = run(&[&route[..], &["-o", "a.plan"]].concat(), 2);
-    assert!(out.contains("on service level 0, as was said"), "{out}");
+    assert!(out.contains("on service level 0, as given"), "{out}");
     assert!(out.contains("not safe while traffic flows: 6 channels of lane 0"), "{out}");
     assert!(out.contains("by the old path from sw_"), "{out}");
     assert!(err.contains("warning: the plan of updn: it is not safe while traffic flows"), "{err}");

@@ -115,7 +115,7 @@ fn a_fabric_in_which_nothing_is_reached_is_not_well() {
     let source = ["--source", "sim:torus,dims=5,terminals=2"];
     let ended = simulated(&[&source[..], &random].concat(), &TerminalInfo::default());
     assert_eq!(ended.exit, Exit::Done, "{}", ended.out);
-    assert_eq!(ended.err, "fabdeck: 5 random links are marked of 99 asked for: there are no more\n");
+    assert_eq!(ended.err, "fabdeck: 5 random links are marked of 99 requested: there are no more\n");
 }
 
 #[test]

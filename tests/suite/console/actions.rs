@@ -124,7 +124,7 @@ fn marks_follow_their_elements_into_another_look() {
 fn lines_say_what_they_cannot_read() {
     for (line, said) in [
         (":preview space foo enter", "there is no engine 'foo'"),
-        (":random space 9999 enter", "of 9999 asked for: there are no more"),
+        (":random space 9999 enter", "of 9999 requested: there are no more"),
         (":random space x enter", "random takes a number"),
         (":marrk enter", "there is no action 'marrk'"),
         ("t", "put the cursor on a switch"),
@@ -326,7 +326,7 @@ fn a_log_says_what_it_does_not_hold() {
     assert_eq!(driver.state.messages.total_count(), before + 600);
     driver.press("M home");
     let older = before + 600 - 500;
-    let wanted = format!("{older} older messages went into the log file only");
+    let wanted = format!("{older} older messages are in the log file only");
     assert!(text(&driver.state).contains(&wanted), "{}", text(&driver.state));
     driver.press("end");
     assert!(!text(&driver.state).contains("older messages"), "the newest are at the end");

@@ -99,16 +99,16 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     assert!(has_message(
         &driver,
         Severity::Warning,
-        "change 1 is applied and goes back at 14:10:00 UTC by itself: y confirms"
+        "change 1 is applied and is rolled back at 14:10:00 UTC by itself: y confirms"
     ));
     assert!(
-        shown(&driver).contains("change 1 is applied and goes back"),
+        shown(&driver).contains("change 1 is applied and is rolled back"),
         "the look that follows leaves it there"
     );
     let looked = driver.events[looks..].iter().filter(|event| event.contains("finished")).count();
     assert!(looked >= 2, "a look follows: {:?}", &driver.events[looks..]);
     driver.press("y");
-    assert!(shown(&driver).contains("Keep change 1 for good?"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("Confirm change 1?"), "{}", shown(&driver));
     fake.0.borrow_mut().answer = Some(Ok(status(1, ChangePhase::Confirmed, None)));
     fake.set_first_change(row(1, ChangePhase::Confirmed), "2026-11-22T14:00:20Z");
     driver.press("tab enter");
@@ -126,7 +126,7 @@ fn findings_are_taken_in_one_by_one() {
     let mut driver = at_work(&fake);
     driver.press("a tab enter");
     assert!(fake.0.borrow().begun.is_empty() && dialogue(&driver).is_some());
-    assert!(has_message(&driver, Severity::Warning, "nothing is applied: 2 findings are not taken in"));
+    assert!(has_message(&driver, Severity::Warning, "nothing is applied: 2 findings are not acknowledged"));
     driver.press("tab space tab tab tab enter");
     assert!(fake.0.borrow().begun.is_empty(), "it went round to the first finding: one is left");
     assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), 1);
@@ -386,7 +386,7 @@ fn what_becomes_of_changes_is_reported() {
     fake.0.borrow_mut().changes.ended_since = vec!["6-abcd".to_owned()];
     fake.0.borrow_mut().changes.unread = vec!["FD-5601: changes/3/journal: line 2 is damaged".to_owned()];
     let mut driver = fake.session(WriteAccess::Simulated);
-    let away = "change 6 was rolled back at 02:13:00 UTC while you were away: nobody confirmed it in time";
+    let away = "change 6 was rolled back at 02:13:00 UTC while you were away: it was not confirmed in time";
     assert!(has_message(&driver, Severity::Warning, away), "{:?}", messages(&driver));
     assert!(has_message(&driver, Severity::Warning, "FD-5601"));
     assert!(has_message(&driver, Severity::Warning, "change 7 of alice is applied, not confirmed"));
@@ -397,7 +397,7 @@ fn what_becomes_of_changes_is_reported() {
     assert!(has_message(
         &driver,
         Severity::Warning,
-        "change 7 is being rolled back: nobody confirmed it in time"
+        "change 7 is being rolled back: it was not confirmed in time"
     ));
     assert!(header(&driver).contains("change 7: rolling back"), "{}", header(&driver));
     later(&mut driver, &fake, row(7, ChangePhase::Incomplete), "2026-11-22T14:10:03Z");
@@ -418,7 +418,7 @@ fn what_becomes_of_changes_is_reported() {
     assert!(dialogue(&driver).is_some());
     later(&mut driver, &fake, row(7, ChangePhase::RolledBack), "2026-11-22T14:10:03Z");
     assert!(dialogue(&driver).is_none());
-    assert!(has_message(&driver, Severity::Error, "change 7 was rolled back: nobody confirmed it in time"));
+    assert!(has_message(&driver, Severity::Error, "change 7 was rolled back: it was not confirmed in time"));
 }
 
 /// Each second while something is pending, seldom else, and never where nobody makes changes.
@@ -608,7 +608,7 @@ fn a_session_with_changes_is_replayed() {
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
     let colours = appearance("dark", ColorDepth::True);
     assert_eq!(text(&frame(&again, &colours)), text(&frame(&driver.state, &colours)));
-    assert!(text(&frame(&again, &colours)).contains("Keep change 1 for good?"));
+    assert!(text(&frame(&again, &colours)).contains("Confirm change 1?"));
 }
 
 #[test]

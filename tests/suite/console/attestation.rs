@@ -69,7 +69,7 @@ fn drift_is_reported_once_and_stays_in_the_header_until_it_was_read() {
     assert_eq!(count_messages(&driver, Severity::Info, "again"), 1);
     comes_to(&fake, AttestationVerdict::NotKnown);
     driver.advance_ms(INTERVAL_MS);
-    assert_eq!(count_messages(&driver, Severity::Warning, "whether change 7 stands is not known"), 1);
+    assert_eq!(count_messages(&driver, Severity::Warning, "whether change 7 is in force is not known"), 1);
     let look = driver.state.snapshot().unwrap().clone();
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
     let colours = appearance("dark", ColorDepth::True);

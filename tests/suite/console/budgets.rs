@@ -99,7 +99,7 @@ fn a_window_that_runs_down_sends_little() {
     session.press("/updn\ra");
     session.until("[ cancel ]");
     session.press("\x1b[Z \t\t\r");
-    session.until("goes back at");
+    session.until("is rolled back at");
     session.press("2");
     session.until("DEGRADED");
     // The look that follows a change, and what rests on it.

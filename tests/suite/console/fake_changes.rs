@@ -80,7 +80,7 @@ pub fn row(number: u64, state: ChangePhase) -> ChangeRow {
         done: if state == ChangePhase::Applying { 120 } else { 480 },
         accepted: vec!["transition".to_owned()],
         ended: (!state.is_pending()).then(|| "2026-11-22T02:13:00Z".to_owned()),
-        why: back.then(|| "nobody confirmed it in time".to_owned()),
+        why: back.then(|| "it was not confirmed in time".to_owned()),
         left,
         moves: Vec::new(),
         silent: Vec::new(),

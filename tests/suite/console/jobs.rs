@@ -208,7 +208,7 @@ fn esc_gives_up_a_list_that_was_asked_for() {
         _ => None,
     });
     let seen = shown(&driver);
-    assert!(task.is_some() && seen.contains("are asked for") && seen.contains("SIMULATED"), "{seen}");
+    assert!(task.is_some() && seen.contains("jobs: reading") && seen.contains("SIMULATED"), "{seen}");
     let ended = now(&mut driver, SessionInput::Key(Key::parse_sequence("esc")[0]));
     assert!(
         ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
@@ -303,7 +303,10 @@ fn help_of_jobs_begins_with_its_own_keys() {
     let own = place("On the screen Jobs");
     let everywhere = place("On every screen");
     assert!(own < place("on Jobs, sar") && place("on Jobs, sar") < everywhere, "{seen}");
-    assert!(own < place("Name who knows which jobs run") && place("Name who knows") < everywhere, "{seen}");
+    assert!(
+        own < place("Name the source of the running jobs") && place("Name the source") < everywhere,
+        "{seen}"
+    );
     let footer = |keys: &str| {
         let mut driver = open_session("sim:demo");
         driver.press(keys);
@@ -431,7 +434,7 @@ fn a_slurm_that_hangs_blocks_nothing() {
     let mut session = Session::open(&["--source", "sim:demo", "--config", &config], 80, 24);
     session.until("1 Fabric");
     session.press("7");
-    session.until("is being asked");
+    session.until("is being read");
     session.press("2");
     session.until("2 Links");
     session.press("q");

@@ -117,7 +117,7 @@ fn a_pause_steps_back_through_what_was_watched() {
     paused.press("}").press("]");
     assert_eq!(screens(&mut paused), seen[14]);
     paused.press("]");
-    assert!(last_message(&paused).contains("L goes back to live"), "{}", last_message(&paused));
+    assert!(last_message(&paused).contains("L returns to live"), "{}", last_message(&paused));
     paused.press("L");
     assert!(paused.state.known.playback.is_none());
     assert!(paused.state.messages.iter().any(|said| said.text == "back to live"));

@@ -85,7 +85,7 @@ fn a_replay_shows_the_jobs_of_its_moment() {
     // The timeline tells of it.
     driver.press("9");
     let seen = shown(&driver);
-    assert!(seen.contains("1 began and 1 ended, 2 run") && seen.contains("nobody says any more"), "{seen}");
+    assert!(seen.contains("1 began and 1 ended, 2 run") && seen.contains("the list of running"), "{seen}");
 }
 
 /// Engines are asked with the jobs of the moment although nobody looked at the screen Jobs.

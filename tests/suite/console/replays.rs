@@ -681,7 +681,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.press("5");
     session.until("2 sweeps");
     session.press("9 ");
-    session.until("L goes back to live");
+    session.until("L returns to live");
     session.press("[");
     session.until("moment");
     session.press("5L");

@@ -65,7 +65,7 @@ fn the_event_under_the_cursor_is_shown_in_full() {
     let mut driver = incident("incast", 80, 24);
     driver.press("9 / by=counters enter g d");
     let page = run_on(&screen_text(&driver));
-    assert!(page.contains("derived from what is recorded") && page.contains("PortXmitWait"), "{page}");
+    assert!(page.contains("derived from the recording") && page.contains("PortXmitWait"), "{page}");
 }
 
 /// What counters came to enters the list later, and the cursor is where it would be had it all been there.

@@ -185,7 +185,7 @@ fn screens() -> Vec<(&'static str, TestSession)> {
         ("links by load", of(incast, 8, "2 :sort space load enter")),
         ("map by load", of(incast, 8, "tab tab tab right")),
         ("one reading", files),
-        ("nobody watches", off),
+        ("counters are not watched", off),
     ]
 }
 
@@ -274,12 +274,7 @@ fn cleared_counters_are_reported() {
     }
     let mut driver = watching(cleared);
     swept(&mut driver, 6);
-    assert_eq!(
-        counted(&driver, "somebody cleared the counters of rack1-leaf[2]"),
-        1,
-        "{:?}",
-        messages(&driver)
-    );
+    assert_eq!(counted(&driver, "the counters of rack1-leaf[2] were cleared"), 1, "{:?}", messages(&driver));
 }
 
 /// A sweep is nobody's work: no progress, and Esc does not end it.
@@ -291,7 +286,7 @@ fn a_sweep_that_fails_is_reported_once_and_so_is_its_end() {
     broken.set(true);
     swept(&mut driver, 5);
     assert_eq!(
-        counted(&driver, "counters could not be read, which is tried again, and r looks anew: FD-5003"),
+        counted(&driver, "counters could not be read and are read again; r reads the fabric again: FD-5003"),
         1
     );
     assert_eq!(driver.state.known.watch.sweeps, 3);
@@ -374,7 +369,7 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     assert_eq!(counted(&driver, "late"), 0);
     wanted(&mut driver, begun + 120_003, SessionInput::Key("W".parse().unwrap()));
     wanted(&mut driver, begun + 120_004, SessionInput::Key("r".parse().unwrap()));
-    assert!(wanted(&mut driver, begun + 200_000, SessionInput::Tick).is_empty(), "a look is under way");
+    assert!(wanted(&mut driver, begun + 200_000, SessionInput::Tick).is_empty(), "the fabric is being read");
 }
 
 /// The cursor is on a port, not on a row.

@@ -1,4 +1,4 @@
-//! Files that lie beside dumps and are no fabric: each is told by name, with what to give instead. All were written here,
+//! Files that lie beside dumps and are no fabric: each is named, with what to give instead. All were written here,
 //! in the forms that the tools write.
 
 use super::{NET, codes, folder, look, look_at};

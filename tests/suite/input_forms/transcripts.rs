@@ -152,7 +152,7 @@ fn lines_that_are_not_alike_are_reported_with_what_to_remove() {
     assert!(error.contains("FD-2007") && error.contains("remove the '>'"), "{error}");
 }
 
-/// A format shows in what has no prefix; what has one is not read, and told with what to remove.
+/// A format is recognised without a prefix; a prefix is named, with what to remove.
 #[test]
 fn lines_with_a_prefix_in_a_dump_that_is_read_are_reported() {
     for (prefix, remove) in

@@ -78,7 +78,7 @@ fn known(seen: &Observation) -> (usize, Vec<Option<&Lft>>) {
     (seen.fabric.links().len(), switches.map(|(id, _)| seen.tables.lft(id)).collect())
 }
 
-/// What may be said of a part. Gives how many pairs were told as unread.
+/// Checks the report of a part. Returns the number of pairs that were reported as unread.
 fn judge(what: &str, seen: Observation, whole: &Observation) -> u64 {
     // Without a switch or a table there is nothing to check, which is said.
     if seen.fabric.switch_count() == 0 || !seen.tables.has_forwarding() {

@@ -82,7 +82,7 @@ fn any_lanes(problem: &Problem<'_>, routes: &mut Routes, dice: &mut Dice) {
     };
 }
 
-/// What the judge lists as (source switch, LID) counted in pairs of ends, where nobody sends to itself.
+/// What the judge lists as (source switch, LID) counted in pairs of ends, where no host sends to itself.
 fn pairs_of(problem: &Problem<'_>, lost: &[(u32, Lid)]) -> u64 {
     lost.iter()
         .map(|(from, lid)| {

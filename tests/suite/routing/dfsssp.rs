@@ -161,7 +161,7 @@ fn one_thread_and_two_give_the_same_bytes() {
     }
 }
 
-/// Cancels after so many steps.
+/// Cancels after a number of steps.
 struct PulseLimit(AtomicUsize);
 
 impl RouteProgress for PulseLimit {

@@ -314,7 +314,7 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     assert_eq!((silent.deadlock_free, silent.unsaid_paths > 0), (None, true));
 }
 
-/// A ring by shortest paths is free only because a switch drops what crosses it: nobody may read that as free on any
+/// A ring by shortest paths is free only because a switch drops what crosses it: this is not freedom on any
 /// lanes, nor as every pair reached.
 #[test]
 fn what_is_dropped_is_no_promise_for_any_lanes() {
@@ -480,7 +480,7 @@ fn limited_by(narrow: fabdeck_fabric::PortId) {
     assert_eq!(nue.report.lanes, 1);
     let named = format!("1 of 8 lanes: port {} has no more", look.port_name(narrow));
     assert!(nue.remarks.contains(&named), "{:?}", nue.remarks);
-    // Routes that somebody else made for more lanes are found fault with.
+    // Routes that were made for more lanes are refused.
     let problem = fabdeck_routing::Problem::new(look.fabric(), &faults);
     let mut routes = (*nue.routes).clone();
     let lids = routes.stride();
@@ -492,7 +492,7 @@ fn limited_by(narrow: fabdeck_fabric::PortId) {
     assert_eq!((report.lane_limits.as_slice(), report.has_findings()), (&[named][..], true));
 }
 
-/// Adapters have four data lanes mostly. A dump of the topology alone says nothing of them, and then so many are used.
+/// Adapters have four data lanes mostly. A dump of the topology alone has no lanes, so four are assumed.
 #[test]
 fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     let (plain, faults) = (fabric("torus,dims=5"), Faults::default());

@@ -36,12 +36,12 @@ struct Claim<'r> {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     lanes: u8,
-    /// So many switches are given as roots; for a tree its tops are, if any.
+    /// Number of switches that are given as roots; of a tree its top switches, if any.
     roots: usize,
-    /// One adapter in so many computes, or serves; 0: nobody says.
+    /// One adapter in this many computes, or serves; 0: not given.
     computes: usize,
     serves: usize,
-    /// So many jobs run, on so many adapters each at most, which may share some.
+    /// Number of running jobs, and the most adapters of each; jobs may share adapters.
     jobs: (usize, usize),
     naive: bool,
 }

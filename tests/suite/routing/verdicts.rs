@@ -111,7 +111,7 @@ fn a_heading_says_how_far_a_table_would_have_gone() {
     // Lines are missing somewhere.
     assert_eq!(blocks(&format!("{switch}{rows}7 valid lids dumped\n")), [0, 1]);
     assert!(blocks(&format!("{switch}{rows}2 valid lids dumped\n")).is_empty());
-    // A block that the tool could not read is one that nobody knows.
+    // A block that the tool could not read is unknown.
     let failed = "SubnGet(LFT) failed on switch 'a' DR path slid 0; dlid 0; 0 Node GUID 0xfab10000000001 SMA LID 1; \
                   MAD status 0x110 AM 0x1\n";
     assert_eq!(blocks(&format!("{switch}{rows}{failed}2 valid lids dumped\n")), [1]);

@@ -1,4 +1,4 @@
-//! Somebody ends a run in the middle of each of its steps, kindly or not.
+//! A run is ended in the middle of each of its steps, by Ctrl-C or by kill -9.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};

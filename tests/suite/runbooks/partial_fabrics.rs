@@ -82,7 +82,7 @@ fn to_wait_takes_two_looks() {
     );
 }
 
-/// Nobody reads the pipe, and the run goes on all the same.
+/// The pipe has no reader, and the run continues all the same.
 #[test]
 fn a_message_never_goes_into_a_pipe() {
     let lab = ServedLab::new("sim:demo,traffic=none");

@@ -1,4 +1,4 @@
-//! What is wrong with a book is told before its first step, with file, line and reason, and all at once.
+//! Errors of a runbook are reported before its first step, with file, line and reason, and all at once.
 
 use super::{book, put};
 use crate::changes::processes::command;

@@ -20,7 +20,7 @@ fn cables() -> Vec<String> {
 #[test]
 fn a_switch_is_drained_replaced_and_brought_back() {
     let lab = ServedLab::with("sim:demo,traffic=none,story=away", &[], |home| {
-        // Its cables go and come again: nobody sees a switch without.
+        // Its cables go and come again: a switch without cables is not discovered.
         let cable = |port: &String| format!("20s down {port}\n30s up {port}\n");
         put(home, "away", &cables().iter().map(cable).collect::<String>());
     });
@@ -58,7 +58,7 @@ fn what_a_failed_spine_left_is_routed() {
     let of = |name, left| [file.as_str(), "--set", name, "--set", left];
     let (report, _) = runs(&lab, &of("switch=spine-1", "left=8"), 2);
     assert_eq!(report["steps"][0]["state"], "stopped", "{report:#}");
-    // Nobody knows a switch of a wrong name, and as many as before say that none is gone.
+    // No switch has a wrong name, and an equal number of switches shows that none is gone.
     let (report, _) = runs(&lab, &of("switch=spine-9", "left=7"), 2);
     assert_eq!(states(&report).split(' ').nth(1), Some("stopped"), "{report:#}");
     assert!(report["why"].as_str().unwrap().contains("found 8 rows"), "{report:#}");

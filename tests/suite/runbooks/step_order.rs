@@ -1,4 +1,4 @@
-//! The course of a book with nobody but a crew that says what it was asked for.
+//! The order of a runbook's steps, under a runner that records the requests.
 
 use fabdeck::runbook::{
     PendingRollback, RunMark, RunState, StepFailure, StepObservation, StepOutput, StepRunner, StepState,
@@ -7,14 +7,14 @@ use fabdeck::runbook::{
 
 use super::{book, read_book};
 
-/// Does what it is told to, and writes down that it was asked.
+/// Returns the outcome that it was given, and records the request.
 #[derive(Default)]
 struct ScriptedRunner {
     asked: Vec<String>,
     pending: bool,
     /// The kind of step that cannot be done, and the code that says so.
     fails: Option<(&'static str, u8)>,
-    /// The kind behind which somebody wants the run to end.
+    /// The kind of step after which the run is to end.
     stops: Option<&'static str>,
     stopped: bool,
     back: bool,

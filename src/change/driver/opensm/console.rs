@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES: usize = 4 << 20;
 pub enum OpensmConsoleError {
     #[error("nothing answers there: {0}")]
     Unreachable(std::io::Error),
-    #[error("somebody else has it open, and it bears one client")]
+    #[error("another client has it open, and it accepts only one")]
     Taken,
     #[error("what answers there is not OpenSM's console")]
     Other,

@@ -141,7 +141,7 @@ impl SwapRecord {
         let left = |replaced: &ReplacedFile| {
             let why = match replaced.put_back() {
                 Ok(true) => return None,
-                Ok(false) => "somebody else has written it since; it is left as it is".to_owned(),
+                Ok(false) => "another program has written it since; it is left as it is".to_owned(),
                 Err(error) => error.to_string(),
             };
             Some(RollbackRemainder { what: replaced.file.display().to_string(), why })
@@ -249,7 +249,7 @@ mod tests {
         staged.activate().unwrap();
         fs::write(&tables, "other").unwrap();
         let left = SwapRecord::read_for(&tables).unwrap().unwrap().put_back();
-        assert!(left.len() == 1 && left[0].why.contains("somebody else"), "{left:?}");
+        assert!(left.len() == 1 && left[0].why.contains("another program"), "{left:?}");
         assert_eq!(fs::read(&tables).unwrap(), b"other");
         fs::write(&tables, "new").unwrap();
         fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();

@@ -106,7 +106,7 @@ impl<'a> OpensmDriver<'a> {
             if Instant::now() >= until {
                 let said = status.map_or_else(String::new, |status| {
                     format!(
-                        " (OpenSM says: engine {}, {} errors, {} datagrams under way)",
+                        " (OpenSM reports: engine {}, {} errors, {} datagrams in flight)",
                         status.engine, status.errors, status.outstanding
                     )
                 });

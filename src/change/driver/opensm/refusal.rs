@@ -62,7 +62,7 @@ pub enum OpensmRefusal {
          TRUE' and restart it"
     )]
     NoQos { lanes: u8 },
-    #[error("FD-5682: OpenSM cannot be told the lanes of this plan: {0}")]
+    #[error("FD-5682: OpenSM cannot apply the lanes of this plan: {0}")]
     Lanes(String),
     #[error("FD-5683: the console at {at}: {error}; {hint}")]
     Console { at: std::net::SocketAddr, error: OpensmConsoleError, hint: &'static str },
@@ -71,7 +71,7 @@ pub enum OpensmRefusal {
          subnet cannot be given to OpenSM"
     )]
     NotAsPlanned(String),
-    #[error("FD-5685: {file}: {error}; OpenSM's files have to be in reach of whoever changes them")]
+    #[error("FD-5685: {file}: {error}; the user who applies a change needs access to OpenSM's files")]
     Disk { file: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -87,9 +87,9 @@ pub enum OpensmError {
     )]
     Level { lid: u16, given: String, planned: u8, more: String },
     #[error(
-        "FD-5688: OpenSM could not be told that the files are there: {0}; it reads them at its next heavy sweep"
+        "FD-5688: OpenSM could not be signalled to read the files: {0}; it reads them at its next heavy sweep"
     )]
     NotNotified(String),
-    #[error("FD-5689: OpenSM has set more than the plan says: {what}")]
+    #[error("FD-5689: OpenSM has set more than the plan has: {what}")]
     Elsewhere { what: String },
 }

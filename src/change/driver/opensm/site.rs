@@ -158,7 +158,7 @@ impl OpensmSite {
 fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
     let hint = match error {
         OpensmConsoleError::Taken => {
-            "ask whoever has it to 'quit', or leave it out: then OpenSM is told by SIGHUP"
+            "end its other client with 'quit', or leave the option out: then OpenSM gets SIGHUP"
         }
         _ => "'console loopback' and 'console_port' in OpenSM's configuration open one",
     };

@@ -38,7 +38,7 @@ pub fn plan_findings(
     if plan.lanes.count > 1 && unmet.as_ref().is_none_or(|switches| !switches.is_empty()) {
         let words = match unmet {
             Some(switches) => format!("its lanes do not hold on {} switches", switches.len()),
-            None => "whether its lanes hold is not known: no switch told its SL2VL tables".to_owned(),
+            None => "whether its lanes hold is not known: no switch gave its SL2VL tables".to_owned(),
         };
         found.push(("lanes", words));
     }

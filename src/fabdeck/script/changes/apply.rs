@@ -27,9 +27,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     context.refuse_filter("apply")?;
     let read = plan::read_with_text(&args.plan)?;
     if read.0.phases.is_none() && args.unanswered != SilentHostChoice::Stop {
-        context.output.print_message(
-            "this plan has no phases, so it has no use for --unanswered: nobody is waited for",
-        );
+        context.output.print_message("this plan has no phases, so --unanswered has no effect");
     }
     let writes = read.0.writes.len();
     let source = context.named_source()?.to_owned();
@@ -103,7 +101,7 @@ fn ask_for_confirmation(
     if !context.asks {
         return Err(Failure::new(
             Exit::Refused,
-            "FD-7989: nobody is there to say yes before it is written; --yes says so beforehand (it still has to be confirmed)",
+            "FD-7989: there is no terminal to ask on before the plan is written; --yes answers in advance (the change still has to be confirmed)",
         ));
     }
     let mut lines = vec![
@@ -149,7 +147,7 @@ fn ask_for_confirmation(
     let read = std::io::stdin().lock().read_line(&mut answer);
     match read {
         Ok(_) if answer.trim() == "yes" => Ok(()),
-        _ => Err(Failure::new(Exit::Refused, "FD-7990: it was not confirmed with yes; nothing was written")),
+        _ => Err(Failure::new(Exit::Refused, "FD-7990: the answer was not yes; nothing was written")),
     }
 }
 

@@ -274,8 +274,8 @@ impl ComparisonSummary {
 fn overdue_text(row: &ChangeRow) -> String {
     let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
     format!(
-        "FD-7992: change {id} is OVERDUE: nobody confirmed it until {} and its guard has not taken it back; 'fabdeck rollback {id}' \
-         takes it back now, 'fabdeck guard --resume' gives it another guard",
+        "FD-7992: change {id} is OVERDUE: it was not confirmed until {} and its guard has not rolled it back; 'fabdeck rollback {id}' \
+         rolls it back now, 'fabdeck guard --resume' starts another guard",
         time_of_day(deadline)
     )
 }

@@ -63,9 +63,9 @@ fn name_opensm(context: &mut Context<'_, '_>, process: &str) -> Exit {
         let asked =
             guard_requests::send_order(means, &id, &ask, &mut |line| context.output.print_message(line));
         match asked {
-            Ok(_) => {
-                context.output.print_message(&format!("change {id}: OpenSM is told by process {process}"))
-            }
+            Ok(_) => context
+                .output
+                .print_message(&format!("change {id}: OpenSM is signalled as process {process}")),
             Err(failure) => {
                 failure.message.iter().for_each(|message| context.output.print_message(message));
                 worst = worst.max(failure.exit);
@@ -189,8 +189,8 @@ fn overdue_warning(kept: &ChangeDir) -> Option<String> {
     let holder = kept.lock_holder().map_or_else(|| "its guard".to_owned(), |holder| holder.to_string());
     row.overdue.then(|| {
         format!(
-            "FD-7992: change {id} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
-             --resume' takes the change back"
+            "FD-7992: change {id} is OVERDUE: {holder} has its lock and has not rolled it back; end that process, then 'fabdeck \
+             guard --resume' rolls the change back"
         )
     })
 }

@@ -89,7 +89,7 @@ pub fn restart_rollback(
     };
     let mut detail: Vec<String> = Vec::new();
     detail.extend(anyway.then(|| "even where that loses paths".to_owned()));
-    detail.extend(opensm.map(|process| format!("OpenSM is told by process {process}")));
+    detail.extend(opensm.map(|process| format!("OpenSM is signalled as process {process}")));
     refusal_audit::write_audit(&home, ("rolling back again", Some(id)), &detail.join("; "), say);
     let remark = change_store::start_successor(means, &home, &kept)?;
     remark.iter().for_each(|remark| say(remark));

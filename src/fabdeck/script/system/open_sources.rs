@@ -48,7 +48,7 @@ pub fn surveyor(
 fn open_live_port(text: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
     fabdeck_live::open_port(text, options)?.ok_or_else(|| SourceError::Name {
         code: "FD-5038",
-        what: format!("{text} is no fabric that lives, so nobody can be told anything there"),
+        what: format!("{text} is not a live fabric, so no notice can be sent there"),
         hint: "give umad, or sim:SOCKET,at=NODE".into(),
     })
 }
@@ -134,6 +134,6 @@ fn wrong_format(file: &Path, wanted: &str) -> SourceError {
         code: "FD-7702",
         place: NotePlace::line(file.display().to_string(), 1),
         what: format!("this is not {wanted}"),
-        hint: "formats are told by content; docs/formats.md lists them".into(),
+        hint: "formats are recognised by content; docs/formats.md lists them".into(),
     }
 }

@@ -350,7 +350,7 @@ pub const ACTIONS: &[Action] = &[
             true => Err("the marks are as they were".to_owned()),
             false => Ok(()),
         }),
-    new("random", &[], "Mark so many random links between switches", mark_random_links)
+    new("random", &[], "Mark a number of random links between switches", mark_random_links)
         .with_argument("COUNT")
         .with_precondition(has_fabric)
         .with_line(whatif_line),
@@ -401,7 +401,7 @@ pub const ACTIONS: &[Action] = &[
     new(
         "confirm",
         &["y"],
-        "Keep a change for good, or let it go on without hosts that it waits for",
+        "Confirm a change, or continue it without the hosts that it waits for",
         changes::confirm,
     )
     .with_argument("[CHANGE]")
@@ -438,7 +438,7 @@ pub const ACTIONS: &[Action] = &[
     new(
         "jobs",
         &[],
-        "Name who knows which jobs run: a list in a file, Slurm, or whoever did at first",
+        "Name the source of the running jobs: a list in a file, Slurm, or the first source again",
         running_jobs::name_source,
     )
     .with_argument("[FILE|slurm|usual]")
@@ -479,7 +479,7 @@ pub const ACTIONS: &[Action] = &[
     }),
     new("look-again", &["r"], "Look at the source again", |state, _| results::reload_snapshot(state))
         .with_precondition(|state| match state.loading {
-            LoadState::Under(_) => Err("a look is under way".to_owned()),
+            LoadState::Under(_) => Err("the fabric is being read".to_owned()),
             _ => Ok(()),
         }),
     new("watch", &["W"], "Pause the reading of counters, or go on with it", |state, _| {
@@ -489,14 +489,16 @@ pub const ACTIONS: &[Action] = &[
         _ if state.known.watch.recorded => {
             Err("what is shown is a replay: Space on the Timeline plays it".to_owned())
         }
-        (_, 0) => Err("nobody watches: interval under [watch] in the configuration is 0s".to_owned()),
+        (_, 0) => {
+            Err("counters are not watched: interval under [watch] in the configuration is 0s".to_owned())
+        }
         (Some(false), _) => Err("this source has one reading of counters only".to_owned()),
         (None | Some(true), _) => Ok(()),
     }),
     new(
         "pause",
         &["space"],
-        "Play what was recorded, or stand; on a live source pause and look back",
+        "Play the recording, or stop; on a live source pause and go back in time",
         |state, _| timeline::toggle_play(state),
     )
     .on_screen(ScreenId::Timeline)
@@ -583,7 +585,7 @@ pub const ACTIONS: &[Action] = &[
             None => Err("this source is not live".to_owned()),
         })
         .prominent(),
-    new("log", &["M"], "Show what was said so far", |state, _| {
+    new("log", &["M"], "Show the log of messages", |state, _| {
         overlays::toggle_overlay(state, Overlay::Log(Scroll { top: usize::MAX / 4 }))
     })
     .over_screens(OverlayScope::Layers),

@@ -55,7 +55,7 @@ pub fn trouble_words(known: &Model) -> Option<String> {
     let CurrentJobSource::Recorded(said) = current_job_source(known) else {
         return known.jobs.trouble.clone();
     };
-    let since = if said.read_at.is_some() { "since then" } else { "was heard by then" };
+    let since = if said.read_at.is_some() { "since then" } else { "was received by then" };
     said.failure.as_ref().map(|why| format!("no list of jobs {since}: {why}"))
 }
 

@@ -211,7 +211,7 @@ impl Model {
             (true, _) => None,
             (false, Some(MissingTables::BeingRead)) => Some(TABLES_BEING_READ),
             (false, Some(MissingTables::BrokenOff)) => {
-                Some("not known: the tables were not read to the end; r looks again")
+                Some("not known: the tables were not read to the end; r reads them again")
             }
             (false, None) => Some("the source has no forwarding tables to follow"),
         }

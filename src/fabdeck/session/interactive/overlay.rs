@@ -54,7 +54,7 @@ pub const TOUR: &[(&str, &str)] = &[
     (
         "Ask what a failure would cost",
         "Put the cursor on a switch or a cable and press f. It is marked as failed, in this session and nowhere else. \
-         Screen 3 says how many pairs of hosts lose their path until somebody reroutes, and how many for good.",
+         Screen 3 says how many pairs of hosts lose their path until the fabric is rerouted, and how many for good.",
     ),
     (
         "Compare reroutes",

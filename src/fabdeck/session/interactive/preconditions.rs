@@ -31,7 +31,7 @@ pub fn can_pause(state: &SessionState) -> Result<(), String> {
 pub fn has_fabric(state: &SessionState) -> Result<(), String> {
     match (&state.known.look, &state.loading) {
         (Some(_), _) => Ok(()),
-        (None, LoadState::Failed(_)) => Err("the source could not be read; r looks again".to_owned()),
+        (None, LoadState::Failed(_)) => Err("the source could not be read; r reads it again".to_owned()),
         (None, _) => Err("the source is still being read".to_owned()),
     }
 }
@@ -42,7 +42,7 @@ pub fn has_whole_snapshot(state: &SessionState) -> Result<(), String> {
     match state.loading {
         LoadState::Under(_) => Err("the tables are still being read".to_owned()),
         LoadState::Failed(_) if !state.known.tables => {
-            Err("the tables were not read to the end; r looks again".to_owned())
+            Err("the tables were not read to the end; r reads them again".to_owned())
         }
         _ => Ok(()),
     }

@@ -166,7 +166,7 @@ fn receive_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect
     if look.observation.is_partial() {
         state.log_message(
             Severity::Warning,
-            "the look is partial: something did not answer (M shows the log)",
+            "the snapshot is partial: part of the fabric did not answer (M shows the log)",
         );
     }
     replace_snapshot(state, look)
@@ -429,7 +429,7 @@ pub fn cancel_all(state: &mut SessionState) -> Vec<Effect> {
             // An earlier snapshot stays.
             state.set_loading(match state.known.tables {
                 true => LoadState::Done,
-                false => LoadState::Failed("the look was cancelled; r looks again".to_owned()),
+                false => LoadState::Failed("the reading was cancelled; r reads again".to_owned()),
             });
         }
     }

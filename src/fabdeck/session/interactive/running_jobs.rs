@@ -399,7 +399,7 @@ pub fn name_source(state: &mut SessionState, argument: &str) -> Vec<Effect> {
     if current_jobs(&state.known).is_none() {
         set_source(state, Some(from));
     } else {
-        let words = format!("jobs: {} are asked for; until then the list that was there stays", from.words());
+        let words = format!("jobs: reading {}; until then the previous list stays", from.words());
         state.log_message(Severity::Info, words);
         (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
     }
@@ -410,7 +410,7 @@ pub fn name_source(state: &mut SessionState, argument: &str) -> Vec<Effect> {
 pub fn cancel_list(state: &mut SessionState) -> Option<Effect> {
     state.known.jobs.naming.take()?;
     let task = state.known.jobs.asking.take()?;
-    state.log_message(Severity::Info, "jobs: no longer asked for; the list that was there stays");
+    state.log_message(Severity::Info, "jobs: no longer read; the previous list stays");
     state.tasks.end(task).map(|_| Effect::Cancel(task))
 }
 

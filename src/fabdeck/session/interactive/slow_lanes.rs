@@ -232,7 +232,7 @@ fn flows_head(state: &LaneState, judged: bool) -> (Severity, String) {
     match words.is_empty() {
         true if judged => (Severity::Info, "no flow is on a slow lane, and none would go there".to_owned()),
         true => {
-            let text = "no flow is known to be on a slow lane; nobody swept counters yet";
+            let text = "no flow is known to be on a slow lane; counters were not swept yet";
             (Severity::Info, text.to_owned())
         }
         false if proposed + cooling > 0 => (Severity::Warning, words.join("; ")),

@@ -137,7 +137,7 @@ mod tests {
         let id = tasks.begin("nue", TaskDependency::Marks, 1000);
         assert_eq!(tasks.get(id).unwrap().time_left_ms(9000), None);
         tasks.update_progress(id, 3, 12, 2000);
-        assert_eq!(tasks.get(id).unwrap().time_left_ms(2000), None, "a second says nothing");
+        assert_eq!(tasks.get(id).unwrap().time_left_ms(2000), None, "a second has no answer");
         tasks.update_progress(id, 3, 12, 3000);
         assert_eq!(tasks.get(id).unwrap().time_left_ms(3000), Some(6000));
         tasks.update_progress(id, 4, 100, 3000);

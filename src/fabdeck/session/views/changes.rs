@@ -30,8 +30,8 @@ columns! {
 "user" "USER" Text "who began it" |row, _| Value::text(&row.user);
 "time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short_time(&row.time)));
 "via" "VIA" Text "the road that it takes to the fabric" |row, _| Value::text(&row.via);
-"drift" "DRIFT" Text "what somebody else wrote over since it was applied" |row, _| text(row.drift.as_deref());
-"stands" "STANDS" Text "whether what it wrote stands in the fabric, as of the last comparison" comparison_value;
+"drift" "DRIFT" Text "entries that another tool wrote over since it was applied" |row, _| text(row.drift.as_deref());
+"stands" "STANDS" Text "whether the fabric still has what the change wrote, as of the last comparison" comparison_value;
 "trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());
 "source" "SOURCE" Text "the source that it writes to" |row, _| Value::text(&row.source);
 "id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);

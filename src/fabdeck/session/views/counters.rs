@@ -42,7 +42,7 @@ pub static COUNTER_FIELDS: &[RowField] = &[
         "tick_ps",
         "TICK",
         FieldKind::Number,
-        "length of a tick of PortXmitWait, where the device tells it",
+        "length of a tick of PortXmitWait, where the device reports it",
         |l, at| {
             let port = sample_port(l.fabric(), sample(l, at));
             let tick = port.and_then(|port| port_tick_seconds(l.fabric(), &l.observation.ticks, port));
@@ -149,7 +149,7 @@ impl CounterColumn {
         let name = || counter.name().to_owned().into();
         let wide = counter.clone().extended();
         let about = match wide != *counter && union.contains(&wide) {
-            true => format!("counter {}, or {} where that tells more", counter.name(), wide.name()),
+            true => format!("counter {}, or {} where that has the larger range", counter.name(), wide.name()),
             false => format!("counter {}, raw", counter.name()),
         };
         let is_form = union.iter().any(|narrow| narrow != counter && narrow.clone().extended() == *counter);

@@ -143,7 +143,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "share_of_time",
         "OF TIME",
         FieldKind::Number,
-        "part of the time in which packets waited here and nothing was sent, where the device tells the length of a tick",
+        "part of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
         |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
     )
     .unit("%")

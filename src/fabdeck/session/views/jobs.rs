@@ -25,7 +25,7 @@ columns! {
     "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
     "max" "MAX EFI" Number "effective edge forwarding index: the most of its paths over one channel" |job| job.max.map(Value::Number).into();
     "dark_fiber" "DARK" Decimal "percent of all channels between switches that none of its paths crosses" |job| job.dark_fiber.map_or(Value::Missing, Value::tenths);
-    "lost" "LOST" Number "ordered pairs of ports of different hosts of it that have no path: no other figure tells of them" |job| job.lost.map(Value::Number).into();
+    "lost" "LOST" Number "ordered pairs of ports of different hosts of it that have no path; no other figure counts them" |job| job.lost.map(Value::Number).into();
 }
 
 fn place_column(column: Column) -> Column {

@@ -75,7 +75,7 @@ pub static LINK_FIELDS: &[RowField] = &[
     )
     .largest_first()
     .when_known(),
-    RowField::new("load", "LOAD", FieldKind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
+    RowField::new("load", "LOAD", FieldKind::Number, "part of it in use now, the busier way; known while counters are watched", |_, r| {
         r.load.into()
     })
     .largest_first()

@@ -17,7 +17,7 @@ use super::{SOCKETS, STATE};
 const LOCKS: [&str; 4] = ["lock", "audit.lock", "changes/000001/guard.lock", "changes/000001/second.lock"];
 /// Callers of a flood.
 const CALLERS: u64 = 30;
-/// So many of them may be answered between two Sets of a rollback.
+/// The most that may be answered between two Sets of a rollback.
 const ANSWERED_MOST: u64 = 20;
 
 /// What became of a flood.

@@ -43,7 +43,7 @@ const FAULTS: [Fault; 13] = [
 pub struct Chaos {
     faults: Vec<Fault>,
     left: u64,
-    /// One in so many steps.
+    /// One in this many steps.
     one_in: u64,
     /// None after this time.
     until_ms: u64,

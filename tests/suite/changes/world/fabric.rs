@@ -81,7 +81,7 @@ pub struct FabricState {
     ticker: ReadPort,
     /// Nothing comes through until then.
     pub silent_until_ms: u64,
-    /// One in so many writes or reads is lost; 0: none.
+    /// One in this many writes or reads is lost; 0: none.
     pub loses_one_in: u64,
     /// What each part holds by now, and the change that wrote it last.
     pub held: BTreeMap<DeviceAttribute, (Vec<u8>, String)>,

@@ -1,11 +1,11 @@
 //! What holds after every step:
 //!
-//! 1. No change is both confirmed and taken back, neither in its journal nor in what anybody was told.
-//! 2. The rollback of a change that nobody confirmed begins by its deadline and a bound, and no sooner than its deadline.
+//! 1. No change is both confirmed and taken back, neither in its journal nor in any answer.
+//! 2. The rollback of an unconfirmed change begins at its deadline at the earliest, and within a bound after it.
 //! 3. Nothing outside the plan is written, nothing before the journal is durable, and nothing is taken back that holds
 //!    anything but what this change wrote.
 //!
-//! And at the end: every change is over, the fabric holds what its journal says, and that is what everybody was told.
+//! And at the end: every change is over, the fabric has what its journal says, and so had every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -50,8 +50,8 @@ pub struct WatchedChange {
 #[derive(Debug, Default)]
 pub struct Monitor {
     pub handles: u64,
-    /// When a process last called for bytes to be appended to a file.
-    pub append_calls: BTreeMap<PathBuf, u64>,
+    /// When a process last called for bytes to be appended to a file, by disk: two hosts may have files of one path.
+    pub append_calls: BTreeMap<(usize, PathBuf), u64>,
     pub changes: BTreeMap<String, WatchedChange>,
 }
 
@@ -154,7 +154,7 @@ impl State {
         let both = has("\"record\":\"confirmed\"") && has("\"record\":\"returning\"");
         let host = &self.hosts[watched.host];
         let (now, booted, boot) = (self.now_ms, host.booted_ms, host.boot);
-        let appended = self.monitor.append_calls.get(path).copied();
+        let appended = self.monitor.append_calls.get(&(disk, path.clone())).copied();
         let boot_name = format!("{} {boot}", host.name);
         let watched = self.monitor.changes.get_mut(id).expect("it is watched");
         watched.read_bytes = length;
@@ -181,7 +181,7 @@ impl State {
                 }
                 let untimely = told.phase == ChangePhase::RollingBack
                     && watched.phase == Some(ChangePhase::Applied)
-                    && told.why.as_deref().is_some_and(|why| why.starts_with("nobody confirmed"))
+                    && told.why.as_deref().is_some_and(|why| why.starts_with("it was not confirmed"))
                     && boot == watched.boot_applied
                     && watched.due_ms.is_some_and(|due| now + 5 < due);
                 wrong = wrong.or_else(|| untimely.then(|| format!("{id} is taken back before its deadline")));
@@ -270,7 +270,7 @@ impl State {
         watched.wrote.insert(*slot);
     }
 
-    /// A process was told how a change stands.
+    /// A process got the status of a change.
     pub fn observe_answer(&mut self, pid: Pid, answer: &GuardAnswer) {
         if let GuardAnswer::Status(status) = answer {
             self.observe_phase(pid, &status.id, status.phase);

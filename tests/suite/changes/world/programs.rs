@@ -17,7 +17,7 @@ use super::scheduler::{Pid, World};
 use super::simulated_process::SimulatedProcess;
 use super::{SOCKETS, STATE};
 
-/// What whoever applied a change does once it waits.
+/// What the process that applied a change does once it waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     Confirm,
@@ -62,7 +62,7 @@ pub enum Program {
     },
     /// `changes --verify`.
     Compare,
-    /// Somebody else of the owner's who decides too.
+    /// Another process of the owner that decides too.
     Decide {
         id: &'static str,
         decision: Decision,

@@ -37,7 +37,7 @@ pub struct Progress {
 }
 
 struct State {
-    /// Parts that nobody has begun, the first last.
+    /// Parts that were not begun, the first last.
     left: Vec<Range<u64>>,
     tally: Tally,
     /// Seeds of this run.

@@ -160,7 +160,7 @@ pub struct State {
     /// What guards grant to other users.
     pub rights: Rights,
     pub flood: Option<Flood>,
-    /// One in so many steps goes to another process.
+    /// One in this many steps goes to another process.
     steady: u64,
     pub trace: Vec<String>,
     /// What happens right after the next line of the trace that has a text; one after the other.

@@ -437,7 +437,7 @@ impl OpenFile for SimulatedFile {
             let mut state = self.machine.world.lock();
             let now = state.now_ms;
             // The bytes are from before the call: whatever stops the process within it does not make them younger.
-            state.monitor.append_calls.insert(self.path.clone(), now);
+            state.monitor.append_calls.insert((self.disk, self.path.clone()), now);
         }
         self.act("appends to", |state| {
             let modified = wall_ms(state, self.machine.host);

@@ -21,7 +21,7 @@ pub fn can_apply(state: &SessionState) -> Result<(), String> {
     can_write(state)?;
     let changes = &state.known.changes;
     if state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some()) {
-        return Err("what is shown is the past: L goes back to live".to_owned());
+        return Err("a moment of the past is shown: L returns to live".to_owned());
     }
     if changes.offering.is_some() {
         return Err("another plan is being held against the fabric; Esc cancels that".to_owned());

@@ -87,7 +87,10 @@ fn report_new_state(state: &mut SessionState, row: &ChangeRow) {
             let until =
                 row.deadline.as_deref().map_or_else(String::new, |at| format!(" at {}", time_of_day(at)));
             let keys = key_hint(state);
-            (Severity::Warning, format!("change {number} is applied and goes back{until} by itself: {keys}"))
+            (
+                Severity::Warning,
+                format!("change {number} is applied and is rolled back{until} by itself: {keys}"),
+            )
         }
         ChangePhase::Confirmed => (Severity::Info, format!("change {number} is confirmed and stays")),
         ChangePhase::RollingBack => (Severity::Warning, format!("change {number} is being rolled back{why}")),

@@ -168,7 +168,7 @@ pub fn receive_answer(
         // These requests have no message: a status changes nothing, and the console names no process.
         GuardRequest::Status | GuardRequest::NameOpensm { .. } => return Vec::new(),
         GuardRequest::Confirm { .. } => ("confirmed", format!("confirm {id}")),
-        GuardRequest::GoOn { .. } => ("told to go on", format!("confirm {id} --go-on")),
+        GuardRequest::GoOn { .. } => ("ordered to continue", format!("confirm {id} --go-on")),
         GuardRequest::Extend { seconds, .. } => ("extended", format!("extend {id} {seconds}s")),
         GuardRequest::RollBack { anyway, .. } => {
             ("rolled back", format!("rollback {id}{}", if *anyway { " --force" } else { "" }))

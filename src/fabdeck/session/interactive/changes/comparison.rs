@@ -124,7 +124,10 @@ fn report_differences(state: &mut SessionState, before: &Attestations) {
         match (now.verdict, was(row)) {
             (AttestationVerdict::NoLongerStands, _) => fallen.push((number, words)),
             (AttestationVerdict::NotKnown, _) => {
-                state.log_message(Severity::Warning, format!("whether change {number} stands is {words}"));
+                state.log_message(
+                    Severity::Warning,
+                    format!("whether change {number} is in force is {words}"),
+                );
             }
             (
                 AttestationVerdict::Stands,

@@ -142,7 +142,7 @@ impl Dialogue {
         let number = |id: &str| seen.row(id).map_or_else(|| id.to_owned(), |row| row.number.to_string());
         match &self.question {
             DialogueQuestion::Apply { offer, .. } => format!("Apply {} to {}?", offer.title, offer.source),
-            DialogueQuestion::Confirm { id } => format!("Keep change {} for good?", number(id)),
+            DialogueQuestion::Confirm { id } => format!("Confirm change {}?", number(id)),
             DialogueQuestion::GoOn { id } => {
                 format!("Go on with change {} without hosts that do not answer?", number(id))
             }
@@ -245,10 +245,10 @@ fn write_pairs(offer: &ChangeOffer) -> Pairs<'_> {
     pairs.extend(offer.transition.iter().map(|(label, text)| (label.as_str(), text.clone())));
     match offer.findings.len() {
         0 => pairs.push(("findings", "none".to_owned())),
-        1 => pairs.push(("findings", "one, to be taken in: Tab goes there, Space takes it in".to_owned())),
+        1 => pairs.push(("findings", "one to acknowledge: Tab goes there, Space acknowledges it".to_owned())),
         some => pairs.push((
             "findings",
-            format!("{some}, each to be taken in by itself: Tab goes there, Space takes it in"),
+            format!("{some}, each to be acknowledged: Tab goes there, Space acknowledges it"),
         )),
     }
     pairs
@@ -289,7 +289,7 @@ fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
 
 fn waiting_pair(seen: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
     let left = seen.left_ms(row)?;
-    Some(("left", format!("{} until it goes back by itself", countdown(left / 1000))))
+    Some(("left", format!("{} until it is rolled back by itself", countdown(left / 1000))))
 }
 
 fn confirm_pairs(seen: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
@@ -297,9 +297,9 @@ fn confirm_pairs(seen: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
     pairs.extend(waiting_pair(seen, row));
     pairs.push(match &row.drift {
         Some(drift) => ("drift", drift.clone()),
-        None => ("drift", "none: nobody wrote over it since".to_owned()),
+        None => ("drift", "none: nothing was written over it since".to_owned()),
     });
-    pairs.push(("then", "it stays: nothing of it goes back by itself any more".to_owned()));
+    pairs.push(("then", "it stays: nothing of it is rolled back any more".to_owned()));
     pairs
 }
 
@@ -321,10 +321,10 @@ fn roll_back_pairs(seen: &ChangesModel, row: &ChangeRow, lost: Option<&str>) -> 
     pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
     pairs.extend(lost.map(|lost| ("refused", lost.to_owned())));
     let what = match row.state {
-        ChangePhase::Applying => "what is written by then goes back, the last write first",
+        ChangePhase::Applying => "what was written by then is rolled back, the last write first",
         ChangePhase::Incomplete => "what was left and still holds what was written is tried again",
-        _ => "all that still holds what was written goes back, the last write first",
+        _ => "everything that is still as written is rolled back, the last write first",
     };
-    pairs.push(("then", format!("{what}; what somebody else wrote since is left and named")));
+    pairs.push(("then", format!("{what}; what another tool wrote since is left and named")));
     pairs
 }

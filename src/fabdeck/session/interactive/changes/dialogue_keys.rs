@@ -96,8 +96,9 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
             0 => run_question(state),
             some => {
                 let some = count_words(some, "finding is", "findings are");
-                let text =
-                    format!("nothing is applied: {some} not taken in; Tab goes there, Space takes it in");
+                let text = format!(
+                    "nothing is applied: {some} not acknowledged; Tab goes there, Space acknowledges it"
+                );
                 state.log_message(Severity::Warning, text);
                 Vec::new()
             }

@@ -136,13 +136,13 @@ fn number_label(key: &'static str) -> &'static str {
         "degraded_links" => "degraded",
         "down_links" => "down",
         "unanswered" => NOT_ANSWERING,
-        "silent" => "asked in vain",
+        "silent" => "no answer",
         key => key,
     }
 }
 
 fn value_text(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "not told".to_owned(), |value| value.to_string())
+    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
 }
 
 fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {

@@ -275,7 +275,7 @@ impl Screen for JobsScreen {
     }
 
     fn no_command_reason(&self) -> &'static str {
-        ": nobody was named who knows the jobs (:jobs FILE)"
+        ": no source of jobs is named (:jobs FILE)"
     }
 
     fn is_printed(&self) -> bool {
@@ -287,13 +287,13 @@ impl Screen for JobsScreen {
         let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
         match (current_job_source(known), current_jobs(known), trouble_words(known)) {
             (CurrentJobSource::Named(_),
-            None, Some(_)) => "no list of jobs came yet; it is asked for again",
+            None, Some(_)) => "no list of jobs was received yet; it is requested again",
         (_, Some(_), _) => "what the jobs make of channels is being counted",
         (CurrentJobSource::Named(_),
             None,
-            None) => "whoever knows the jobs is being asked",
+            None) => "the list of jobs is being read",
         (CurrentJobSource::Recorded(_),
-            None, _) => "nobody had said by then which jobs ran; a later moment may know more",
+            None, _) => "no list of jobs was recorded by then; go to a later moment",
         (CurrentJobSource::Unknown,
             None, _) if recorded => {
                 "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or nothing was heard by \

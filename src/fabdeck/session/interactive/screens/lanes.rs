@@ -201,7 +201,7 @@ impl Screen for LanesScreen {
     fn empty_text(&self, known: &Model) -> String {
         let lanes = &known.lanes;
         match (&lanes.trouble, known.tables, self.state.is_some(), self.view) {
-            (Some(_), ..) => "how lanes stand could not be read; it is tried again", (None, false, ..) => "without forwarding tables nobody knows which ways flows take", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
+            (Some(_), ..) => "how lanes stand could not be read; it is tried again", (None, false, ..) => "without forwarding tables the paths of flows are not known", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
         LaneView::Tables) => {
                 "no flow is on a slow lane or would go there, so no table has to hold anything for one"
             }

@@ -49,7 +49,7 @@ pub fn event_detail(state: &SessionState) -> Option<DetailPage> {
     let playback = state.known.playback.as_ref()?;
     let count = playback.timeline().times.len();
     let by = match row.by {
-        BY_COUNTERS => "counters: derived from what is recorded, as a watch would have said it".to_owned(),
+        BY_COUNTERS => "counters: derived from the recording, as a watch would report it".to_owned(),
         other => other.to_owned(),
     };
     let mut pairs = vec![
@@ -150,7 +150,7 @@ impl Screen for TimelineScreen {
     }
 
     fn no_command_reason(&self) -> &'static str {
-        "; 'fabdeck capture info FILE' says what a capture holds, and the other screens have lines with --at"
+        "; 'fabdeck capture info FILE' lists what a capture has, and the other screens print commands with --at"
     }
 
     fn is_printed(&self) -> bool {

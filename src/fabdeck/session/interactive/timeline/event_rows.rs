@@ -136,7 +136,7 @@ static FIELDS: [FieldGetter; 5] = [
             "by",
             "BY",
             FieldKind::Text,
-            "who says so: the recorder, the operator, or counters, of which it is derived",
+            "origin: the recorder, the operator, or counters from which it is derived",
         ),
         |row| row.by.into(),
     ),

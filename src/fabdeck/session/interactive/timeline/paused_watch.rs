@@ -128,7 +128,7 @@ pub fn receive_recording(
     };
     state.log_message(
         Severity::Info,
-        format!("paused at {clock}: [ steps back, L goes back to live; {watched}{bookmarks}"),
+        format!("paused at {clock}: [ steps back, L returns to live; {watched}{bookmarks}"),
     );
     results::refresh_screens(state);
     seek_moment(state, last)

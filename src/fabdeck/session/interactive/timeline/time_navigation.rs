@@ -166,7 +166,7 @@ fn apply_answer(playback: &mut Playback, led: &SeekAnswer) -> Option<(Severity, 
         )),
         CursorStep::End => {
             let why = match (&playback.live, timeline.ended) {
-                (Some(_), _) => "L goes back to live",
+                (Some(_), _) => "L returns to live",
                 (None, true) => "the recording was ended there",
                 (None, false) => {
                     "the recording has no end: it was cut short, or goes on, and r reads what came since"

@@ -102,7 +102,7 @@ impl FrameSource for WatchRecording {
     fn open_recording(&mut self) -> Result<Option<OpenedRecording>, String> {
         let Some(ring) = &self.ring else {
             return Err(
-                "nothing of the watch is kept: past_mib under [watch] in the configuration is 0".to_owned()
+                "the watch is not recorded: past_mib under [watch] in the configuration is 0".to_owned()
             );
         };
         let bytes = Arc::new(ring.bytes());
@@ -130,7 +130,7 @@ impl FrameSource for WatchRecording {
     }
 
     fn capture_bytes(&mut self) -> Result<Vec<u8>, String> {
-        let ring = self.ring.as_ref().ok_or("nothing of the watch is kept")?;
+        let ring = self.ring.as_ref().ok_or("the watch is not recorded")?;
         let reader =
             CaptureReader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
         let mut moments = Moments::new(reader);

@@ -57,7 +57,7 @@ pub fn sweep_messages(
         listed_note("link that is well again", "links that are well again"),
     );
     let cleared = now.cleared.iter().map(|port| {
-        format!("somebody cleared the counters of {}: what came before is lost", look.port_name(*port))
+        format!("the counters of {} were cleared: their earlier values are lost", look.port_name(*port))
     });
     push_message(
         &mut said,

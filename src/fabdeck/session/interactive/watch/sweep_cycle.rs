@@ -95,7 +95,9 @@ pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, Strin
             if watch.trouble.replace(error.clone()).is_none() {
                 state.log_message(
                     Severity::Warning,
-                    format!("counters could not be read, which is tried again, and r looks anew: {error}"),
+                    format!(
+                        "counters could not be read and are read again; r reads the fabric again: {error}"
+                    ),
                 );
             }
             return effects;

@@ -33,7 +33,7 @@ pub fn empty_words(watch: &WatchState) -> String {
         () if watch.recorded && watch.reading.is_none() => no_baseline_words(watch.alone).to_owned(),
         () if watch.live == Some(false) && !watch.recorded => ONE.to_owned(),
         () if watch.settings.interval_ms == 0 && !watch.recorded => {
-            "nobody watches: interval under [watch] in the configuration is 0s".to_owned()
+            "counters are not watched: interval under [watch] in the configuration is 0s".to_owned()
         }
         () if watch.paused && watch.reading.is_none() => "paused: W resumes".to_owned(),
         () if let Some(trouble) = &watch.trouble
@@ -53,11 +53,7 @@ pub fn empty_words(watch: &WatchState) -> String {
                 0 => quiet_words(&watch.settings.thresholds),
                 some => format!(
                     "{}; of the others none waits above {} ticks/s",
-                    count_words(
-                        some,
-                        "port of which nobody knows whether it waits",
-                        "ports of which nobody knows whether they wait",
-                    ),
+                    count_words(some, "port whose waiting is not known", "ports whose waiting is not known",),
                     digits_in_groups(watch.settings.thresholds.congestion)
                 ),
             };

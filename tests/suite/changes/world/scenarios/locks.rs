@@ -1,4 +1,4 @@
-//! Locks that prove nothing: held by other users, or seen by nobody.
+//! Locks that prove nothing: held by other users, or not visible to other hosts.
 
 use fabdeck_change::GuardMode;
 

@@ -58,7 +58,7 @@ fn a_change_that_is_over_holds_no_other_machine_up() {
 
 #[test]
 fn a_guard_that_is_no_longer_the_newest_writes_nothing_more() {
-    // The locks of one machine are not those of the other, and somebody says there that the first machine is gone.
+    // The locks of one machine are not those of the other, where an operator states that the first machine is gone.
     let taken_over = || {
         let program = Program::Guard { id: ID.to_owned(), errand: GuardMode::TakeOver };
         Event::Start { host: 1, user: OWNER, program }

@@ -39,7 +39,7 @@ fn a_guard_that_is_stopped_within_the_record_of_its_window_breaks_nothing() {
     ];
     let world = play_scenario(None, Decision::Leave, Vec::new(), triggers);
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
-    assert!(has_message(&world, "nobody confirmed it in time"));
+    assert!(has_message(&world, "it was not confirmed in time"));
 }
 
 /// Nothing answers at the takeover, so it is not known whether the guard before had begun the way back.
@@ -63,7 +63,7 @@ fn a_guard_that_is_asked_to_end_leaves_a_line_and_a_successor() {
     let world = play_scenario(None, Decision::Leave, at, Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
     assert!(state_file(&world, "audit").contains("by a signal; the change waits for the next guard"));
-    // The successor does not wait until somebody asks.
+    // The successor does not wait for a request.
     let guards = seconds_of(&world, "starts guard aaaa0001");
     assert!(guards.len() == 2 && guards[1] < 12.0, "{guards:?}");
 }

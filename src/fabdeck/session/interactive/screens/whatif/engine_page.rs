@@ -18,7 +18,7 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
     let groups = known.groups.as_ref().map(groups_line);
     lines.push((
         "groups",
-        groups.unwrap_or_else(|| "not known: no switch told its multicast table".to_owned()),
+        groups.unwrap_or_else(|| "not known: no switch gave its multicast table".to_owned()),
     ));
     lines
 }
