@@ -120,9 +120,13 @@ impl ChangeDir {
     }
 
     /// Kills the process that holds the lock. A descriptor holds the process, and its start time is compared, so that
-    /// no process that reuses the PID is killed. `None`: no process holds the lock.
+    /// no process that reuses the PID is killed. `None`: no guard holds the lock. A process of another user is no guard:
+    /// it could not be killed, and the next guard replaces the lock file that it holds.
     pub fn end_guard(&self) -> io::Result<Option<LockHolder>> {
         let Some(holder) = self.lock_holder() else { return Ok(None) };
+        if self.open_lock_file().is_ok_and(|file| is_lock_foreign(&*file)) {
+            return Ok(None);
+        }
         let pid = holder.pid.ok_or_else(|| io::Error::other(format!("{holder} holds its lock")))?;
         let started = self.system.process_start(pid);
         self.system.end_process(pid, &|| {

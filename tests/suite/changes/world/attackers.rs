@@ -25,8 +25,8 @@ const ANSWERED_MOST: u64 = 20;
 pub struct Flood {
     answers: Receiver<GuardAnswer>,
     answered: u64,
-    /// How many were answered at the last Set of a rollback.
-    at_set: Option<u64>,
+    /// The change whose rollback sent the last Set, and how many were answered by then.
+    at_set: Option<(String, u64)>,
 }
 
 impl Flood {
@@ -38,11 +38,12 @@ impl Flood {
 
 impl State {
     /// A rollback goes first: few callers are answered between two of its Sets.
-    pub fn check_flood(&mut self, is_back: bool) {
+    pub fn check_flood(&mut self, id: &str, is_back: bool) {
         let Some(flood) = &mut self.flood else { return };
         let now = flood.count();
-        let before = std::mem::replace(&mut flood.at_set, is_back.then_some(now));
-        if let Some(many) = before.map(|before| now - before).filter(|many| *many > ANSWERED_MOST) {
+        let before = std::mem::replace(&mut flood.at_set, is_back.then(|| (id.to_owned(), now)));
+        let between = before.filter(|(before, _)| is_back && before == id).map(|(_, before)| now - before);
+        if let Some(many) = between.filter(|many| *many > ANSWERED_MOST) {
             self.violate(format!("{many} callers were answered between two Sets of a rollback"));
         }
     }

@@ -121,7 +121,7 @@ impl State {
     /// Another tool writes other bytes than the plan into its first part.
     pub fn write_other(&mut self, plan: usize) {
         let (slot, (_, new)) = site().plans[plan].steps.iter().next().unwrap();
-        self.write_foreign(slot, &otherwise(new));
+        self.write_foreign(slot, &with_last_entry(new, [1, 2]));
     }
 
     /// Another tool writes what a plan found, into its first part.
@@ -139,11 +139,12 @@ impl State {
     }
 }
 
-/// Bytes that no plan has: one more entry, of a LID that no port has.
-fn otherwise(bytes: &[u8]) -> Vec<u8> {
+/// Bytes that no plan has: one of two ports in the last entry, whose LID no port has. What another tool writes differs
+/// from what a switch alters, for no guard could tell equal bytes apart.
+fn with_last_entry(bytes: &[u8], [port, other_port]: [u8; 2]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     let last = other.last_mut().expect("a part has bytes");
-    *last = if *last == 1 { 2 } else { 1 };
+    *last = if *last == port { other_port } else { port };
     other
 }
 
@@ -249,7 +250,7 @@ impl Actuator for WorldActuator {
             let mut state = self.machine.world.lock();
             state.check_set((self.machine.pid, &self.change), slot, bytes);
             let alters = std::mem::take(&mut state.fabric.alters_next);
-            let stored = if alters { otherwise(bytes) } else { bytes.to_vec() };
+            let stored = if alters { with_last_entry(bytes, [3, 4]) } else { bytes.to_vec() };
             state.fabric.held.insert(*slot, (stored.clone(), self.change.clone()));
             if alters {
                 state.fabric.altered.insert(*slot);

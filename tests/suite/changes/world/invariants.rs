@@ -264,7 +264,7 @@ impl State {
         if let Some(wrong) = wrong {
             self.violate(format!("a Set of {slot} for {id} {wrong}"));
         }
-        self.check_flood(is_back);
+        self.check_flood(id, is_back);
         let watched = self.monitor.changes.get_mut(id).expect("it is watched");
         watched.begun_durable = true;
         watched.wrote.insert(*slot);

@@ -20,6 +20,20 @@ fn locks_that_another_user_holds_stop_no_rollback() {
     }
 }
 
+/// Seed 52984: the second process tried to kill the other user's process, which it may not, until the run was over.
+#[test]
+fn the_second_process_takes_over_while_another_user_holds_the_lock() {
+    let holder = Event::Start { host: 0, user: OTHER, program: Program::HoldLocks { for_s: 120 } };
+    let at = vec![
+        (4_000, Event::Loosen { host: 0 }),
+        (5_000, holder),
+        (6_000, Event::Kill { name: "guard aaaa0001" }),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "holds the lock of changes/000001/guard.lock"));
+}
+
 #[test]
 fn a_lock_that_another_user_holds_lets_a_change_begin() {
     let holder = Event::Start { host: 0, user: OTHER, program: Program::HoldLocks { for_s: 300 } };
