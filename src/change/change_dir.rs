@@ -106,11 +106,15 @@ impl ChangeDir {
 
     /// The process that holds the lock, for messages.
     pub fn lock_holder(&self) -> Option<LockHolder> {
+        holder_of(&*self.open_lock_file().ok()?)
+    }
+
+    /// The guard that holds the lock. A process of another user is no guard: it cannot be ended, and the next guard
+    /// replaces the lock file that it holds.
+    pub(crate) fn guard_holder(&self) -> Option<LockHolder> {
         let file = self.open_lock_file().ok()?;
-        match file.try_lock(true) {
-            Err(TryLockError::WouldBlock) => file.lock_holder().ok(),
-            _ => None,
-        }
+        let owner = file.status().map(|held| held.user);
+        holder_of(&*file).filter(|holder| !owner.is_ok_and(|owner| holder.is_foreign(owner)))
     }
 
     /// Takes the lock of the second process beside the guard; `None` if another process has it.
@@ -119,26 +123,22 @@ impl ChangeDir {
         Ok(FileLock::try_acquire(self.system(), &self.folder.join("second.lock"))?.ok().map(GuardLock))
     }
 
-    /// Kills the process that holds the lock. A descriptor holds the process, and its start time is compared, so that
-    /// no process that reuses the PID is killed. `None`: no guard holds the lock. A process of another user is no guard:
-    /// it could not be killed, and the next guard replaces the lock file that it holds.
+    /// Kills the guard that holds the lock. A descriptor holds the process, and its start time is compared, so that no
+    /// process that reuses the PID is killed. `None`: no guard holds the lock.
     pub fn end_guard(&self) -> io::Result<Option<LockHolder>> {
-        let Some(holder) = self.lock_holder() else { return Ok(None) };
-        if self.open_lock_file().is_ok_and(|file| is_lock_foreign(&*file)) {
-            return Ok(None);
-        }
+        let Some(holder) = self.guard_holder() else { return Ok(None) };
         let pid = holder.pid.ok_or_else(|| io::Error::other(format!("{holder} holds its lock")))?;
         let started = self.system.process_start(pid);
         self.system.end_process(pid, &|| {
-            let holds = self.lock_holder().is_some_and(|now| now.pid == holder.pid);
+            let holds = self.guard_holder().is_some_and(|now| now.pid == holder.pid);
             holds && self.system.process_start(pid) == started
         })?;
         Ok(Some(holder))
     }
 
-    /// Whether the process that holds the lock is stopped by a signal.
+    /// Whether the guard that holds the lock is stopped by a signal.
     pub fn is_guard_stopped(&self) -> bool {
-        let pid = self.lock_holder().and_then(|holder| holder.pid);
+        let pid = self.guard_holder().and_then(|holder| holder.pid);
         pid.is_some_and(|pid| self.system.is_stopped(pid))
     }
 
@@ -279,6 +279,14 @@ impl ChangeDir {
     /// Stores the path of the guard's socket.
     pub fn set_socket(&self, socket: &Path) -> io::Result<()> {
         self.open(SOCKET, OpenMode::Empty)?.append(socket.as_os_str().as_encoded_bytes())
+    }
+}
+
+/// The process that holds the lock of an open file.
+fn holder_of(file: &dyn OpenFile) -> Option<LockHolder> {
+    match file.try_lock(true) {
+        Err(TryLockError::WouldBlock) => file.lock_holder().ok(),
+        _ => None,
     }
 }
 

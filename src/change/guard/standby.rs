@@ -55,7 +55,7 @@ pub fn wait_as_standby(
             return Ok(None);
         }
         // While the change waits to be confirmed, a guard that hangs does no harm before the deadline.
-        let holder = kept.lock_holder().and_then(|holder| holder.pid);
+        let holder = kept.guard_holder().and_then(|holder| holder.pid);
         if hang.is_hanging(system, holder.filter(|_| kept.read.state.phase != ChangePhase::Applied)) {
             // The process has not ended yet, or another one has just replaced it: check again in the next turn.
             match end_guard(home, &kept, user) {
