@@ -71,7 +71,7 @@ pub use plan_lanes::PlanLanes;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
 pub use surviving_fabric::SurvivingFabric;
 pub use system::{
-    FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode, System,
+    FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode, ProcessStatus, System,
 };
 pub use trail_mark::TrailMark;
 pub use transition::{StagedTransition, TransitionReport};

@@ -11,10 +11,10 @@ use std::time::Duration;
 use fabdeck_files::open_regular;
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
-use super::process::{LockHolder, stat_field};
+use super::process::{LockHolder, ProcessStatus, list_pids, stat_field};
 use super::traits::{ListeningSocket, System};
 use crate::clock::{BootTime, Clocks, SystemClocks};
 use crate::guard::{
@@ -56,6 +56,10 @@ impl System for LocalSystem {
 
     fn symlink_metadata(&self, path: &Path) -> io::Result<FileStatus> {
         fs::symlink_metadata(path).map(|held| status_of(&held))
+    }
+
+    fn resolve_links(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
     }
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
@@ -111,6 +115,18 @@ impl System for LocalSystem {
         File::open(folder)?.sync_all()
     }
 
+    fn list_pids(&self) -> Vec<u32> {
+        list_pids()
+    }
+
+    fn process_status(&self, pid: u32) -> Option<ProcessStatus> {
+        ProcessStatus::read(pid)
+    }
+
+    fn hang_up(&self, pid: u32) -> io::Result<()> {
+        Ok(kill_process(raw_pid(pid)?, Signal::HUP)?)
+    }
+
     fn process_start(&self, pid: u32) -> Option<String> {
         stat_field(pid, 19)
     }
@@ -131,8 +147,7 @@ impl System for LocalSystem {
     }
 
     fn end_process(&self, pid: u32, is_meant: &dyn Fn() -> bool) -> io::Result<()> {
-        let pid = Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
-        let process = pidfd_open(pid, PidfdFlags::empty())?;
+        let process = pidfd_open(raw_pid(pid)?, PidfdFlags::empty())?;
         if !is_meant() {
             return Err(io::Error::other("another process took its lock meanwhile"));
         }
@@ -165,6 +180,12 @@ impl System for LocalSystem {
     ) -> io::Result<Box<dyn ListeningSocket>> {
         Ok(Box::new(GuardSocket::open(socket, orders, policy)?))
     }
+}
+
+/// A PID for a system call. Zero and negative numbers mean groups of processes there.
+fn raw_pid(pid: u32) -> io::Result<Pid> {
+    let positive = i32::try_from(pid).ok().filter(|pid| *pid > 0);
+    Ok(positive.and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 fn status_of(held: &Metadata) -> FileStatus {

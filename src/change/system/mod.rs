@@ -8,5 +8,5 @@ mod traits;
 
 pub use file::{FileKind, FileStatus, OpenFile, OpenMode};
 pub use local::LocalSystem;
-pub use process::LockHolder;
+pub use process::{LockHolder, ProcessStatus};
 pub use traits::{ListeningSocket, System};

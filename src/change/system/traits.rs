@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use super::file::{FileStatus, OpenFile, OpenMode};
+use super::process::ProcessStatus;
 use crate::clock::Clocks;
 use crate::guard::{AccessPolicy, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
 use crate::hang_watch::ThreadProgress;
@@ -26,6 +27,9 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
 
     /// The metadata of the file at a path; does not follow symbolic links.
     fn symlink_metadata(&self, path: &Path) -> io::Result<FileStatus>;
+
+    /// The path behind symbolic links. An error where nothing is there.
+    fn resolve_links(&self, path: &Path) -> io::Result<PathBuf>;
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>>;
 
@@ -48,6 +52,15 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
 
     /// Flushes a folder: names that were added or removed survive a crash of the machine once this returns.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// The PIDs of all processes.
+    fn list_pids(&self) -> Vec<u32>;
+
+    /// The status of a process. `None`: there is no such process.
+    fn process_status(&self, pid: u32) -> Option<ProcessStatus>;
+
+    /// Sends SIGHUP to a process.
+    fn hang_up(&self, pid: u32) -> io::Result<()>;
 
     /// The start time of a process, which differs between processes that reuse one PID. `None`: there is no such
     /// process.

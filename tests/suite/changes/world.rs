@@ -1,5 +1,5 @@
-//! One seed over the whole world: fabric, disks, clocks, locks, signals, sockets, two users and two machines under one
-//! scheduler, with the invariants of `invariants.rs` after every step.
+//! One seed over the whole world: fabric, disks, clocks, locks, signals, sockets, two users, two machines and
+//! OpenSM's files under one scheduler, with the invariants of `invariants.rs` after every step.
 //!
 //! A seed that fails prints its trace. It replays alone: `FABDECK_WORLD_SEED=18 cargo nextest run -E 'test(world::)'`. A run of
 //! many seeds goes on where it ended (`progress.rs`).
@@ -9,6 +9,7 @@ mod chaos;
 mod disk;
 mod fabric;
 mod invariants;
+mod opensm;
 mod programs;
 mod progress;
 mod scenarios;
@@ -28,9 +29,10 @@ use serde::{Deserialize, Serialize};
 use chaos::Chaos;
 use disk::{Disk, LockScope};
 use fabric::FabricState;
+use opensm::{OPENSM, PRETENDERS};
 use programs::{Decision, Program};
 use progress::Progress;
-use scheduler::{Event, Host, World};
+use scheduler::{Event, Host, State, World};
 use simulated_process::prepare_folder;
 
 use super::long;
@@ -118,8 +120,28 @@ fn draw(seed: u64) -> Arc<World> {
         let program = Program::Flood { id: "aaaa0001", for_ms: 100 + dice.draw_below(400) };
         state.schedule_after(dice.draw_below(60_000), Event::Start { host: 0, user: OWNER, program });
     }
+    draw_opensm(&mut state, &mut SimulatorRng::new(seed ^ 0x05E1));
     drop(state);
     world
+}
+
+/// In one of four worlds changes go through OpenSM, which may be killed, and others may run under its name.
+fn draw_opensm(state: &mut State, dice: &mut SimulatorRng) {
+    if dice.draw_below(4) != 0 {
+        return;
+    }
+    state.put_opensm_in_charge(dice.draw_below(2) == 0);
+    if let Some(opensm) = &mut state.opensm {
+        opensm.load_ms = [0, 0, 1_000, 6_000][dice.draw_below(4) as usize];
+    }
+    for _ in 0..dice.draw_below(3) {
+        state.schedule_after(dice.draw_below(60_000), Event::Kill { name: OPENSM });
+    }
+    if dice.draw_below(3) == 0 {
+        let program = Program::PretendOpensm { for_s: 1 + dice.draw_below(120) };
+        let user = PRETENDERS[dice.draw_below(2) as usize];
+        state.schedule_after(dice.draw_below(60_000), Event::Start { host: 0, user, program });
+    }
 }
 
 /// What runs came to.

@@ -8,13 +8,16 @@
 //! ```
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::journal::RollbackRemainder;
+use crate::system::{OpenMode, System};
+
+/// The mode of a file that had no predecessor: OpenSM may run as another user.
+const NEW_FILE_MODE: u32 = 0o644;
 
 /// The files that a plan has put in place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -53,93 +56,98 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// The content of a file; `None` if there is no file.
-pub fn read_if_exists(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(file) {
-        Ok(bytes) => Ok(Some(bytes)),
+pub fn read_if_exists(system: &dyn System, file: &Path) -> io::Result<Option<Vec<u8>>> {
+    match system.open(file, OpenMode::Read) {
+        Ok(open) => open.read(u64::MAX).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// The file that a symbolic link leads to: renaming over the link itself would replace the link.
-pub fn resolve_link(file: &Path) -> PathBuf {
-    fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+pub fn resolve_link(system: &dyn System, file: &Path) -> PathBuf {
+    system.resolve_links(file).unwrap_or_else(|_| file.to_owned())
 }
 
-fn write_durably(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut open = File::create(file)?;
-    open.write_all(bytes)?;
-    open.sync_all()
+fn write_durably(system: &dyn System, file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let open = system.open(file, OpenMode::Empty)?;
+    open.append(bytes)?;
+    open.set_mode(NEW_FILE_MODE)?;
+    open.sync()
 }
 
 /// Syncs the folder of a file, so that renames and removals in it survive a crash.
-fn sync_folder(file: &Path) -> io::Result<()> {
+fn sync_folder(system: &dyn System, file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    system.sync_folder(folder.unwrap_or(Path::new(".")))
 }
 
-fn remove(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
+fn remove(system: &dyn System, file: &Path) -> io::Result<()> {
+    match system.remove(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Renames over a file, and keeps that file's mode.
-fn rename_over(from: &Path, file: &Path) -> io::Result<()> {
-    if let Ok(there) = fs::metadata(file) {
-        fs::set_permissions(from, there.permissions())?;
+fn rename_over(system: &dyn System, from: &Path, file: &Path) -> io::Result<()> {
+    if let Ok(there) = system.metadata(file) {
+        system.set_mode(from, there.mode)?;
     }
-    fs::rename(from, file)?;
-    sync_folder(file)
+    system.rename(from, file)?;
+    sync_folder(system, file)
 }
 
 impl StagedFiles {
     /// Writes all files. The note lies beside the first file. If that one does not exist now, `stand_in` is stored for
     /// a rollback.
-    pub fn prepare(plan: &str, files: &[FileContent], stand_in: Option<&[u8]>) -> io::Result<Self> {
+    pub fn prepare(
+        system: &dyn System,
+        plan: &str,
+        files: &[FileContent],
+        stand_in: Option<&[u8]>,
+    ) -> io::Result<Self> {
         let mut note = SwapRecord { plan: plan.to_owned(), files: Vec::new() };
         for (file, bytes) in files {
-            let before = read_if_exists(file)?;
+            let before = read_if_exists(system, file)?;
             let stand_in = stand_in.filter(|_| before.is_none() && note.files.is_empty());
             if let Some(back) = before.as_deref().or(stand_in) {
-                write_durably(&sibling_path(file, "before"), back)?;
+                write_durably(system, &sibling_path(file, "before"), back)?;
             }
-            write_durably(&sibling_path(file, "new"), bytes)?;
+            write_durably(system, &sibling_path(file, "new"), bytes)?;
             let (before, stand_in) = (before.as_deref().map(hash), stand_in.map(hash));
             note.files.push(ReplacedFile { file: file.clone(), wrote: hash(bytes), before, stand_in });
         }
         let Some((first, _)) = files.first() else { return Ok(Self(note)) };
         let (path, draft) = (sibling_path(first, "note"), sibling_path(first, "note-new"));
-        write_durably(&draft, serde_json::to_string_pretty(&note)?.as_bytes())?;
-        fs::rename(&draft, &path)?;
+        write_durably(system, &draft, serde_json::to_string_pretty(&note)?.as_bytes())?;
+        system.rename(&draft, &path)?;
         // The entries of the other files have to be durable too.
-        note.files.iter().try_for_each(|replaced| sync_folder(&replaced.file))?;
+        note.files.iter().try_for_each(|replaced| sync_folder(system, &replaced.file))?;
         Ok(Self(note))
     }
 
     /// Puts the new files in place: from here on OpenSM may read them at any moment.
-    pub fn activate(&self) -> io::Result<()> {
+    pub fn activate(&self, system: &dyn System) -> io::Result<()> {
         // The first file, the tables, goes live last: its paths may need the lanes of the others.
-        self.0
-            .files
-            .iter()
-            .rev()
-            .try_for_each(|replaced| rename_over(&sibling_path(&replaced.file, "new"), &replaced.file))
+        let activate = |replaced: &ReplacedFile| {
+            rename_over(system, &sibling_path(&replaced.file, "new"), &replaced.file)
+        };
+        self.0.files.iter().rev().try_for_each(activate)
     }
 }
 
 impl SwapRecord {
     /// The note of the change that put a file in place last.
-    pub fn read_for(first: &Path) -> io::Result<Option<Self>> {
-        let Some(bytes) = read_if_exists(&sibling_path(first, "note"))? else { return Ok(None) };
+    pub fn read_for(system: &dyn System, first: &Path) -> io::Result<Option<Self>> {
+        let Some(bytes) = read_if_exists(system, &sibling_path(first, "note"))? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
     }
 
     /// Restores the old files. A file that another writer has changed since stays as it is.
-    pub fn put_back(&self) -> Vec<RollbackRemainder> {
+    pub fn put_back(&self, system: &dyn System) -> Vec<RollbackRemainder> {
         let left = |replaced: &ReplacedFile| {
-            let why = match replaced.put_back() {
+            let why = match replaced.put_back(system) {
                 Ok(true) => return None,
                 Ok(false) => "another program has written it since; it is left as it is".to_owned(),
                 Err(error) => error.to_string(),
@@ -149,35 +157,42 @@ impl SwapRecord {
         self.files.iter().filter_map(left).collect()
     }
 
+    /// Whether a new file is where OpenSM reads it.
+    pub fn is_active(&self, system: &dyn System) -> bool {
+        let held = |file: &Path| read_if_exists(system, file).ok().flatten().as_deref().map(hash);
+        self.files.iter().any(|replaced| held(&replaced.file).as_ref() == Some(&replaced.wrote))
+    }
+
     /// Whether a stand-in lies where there was no file before.
-    pub fn is_stand_in(&self) -> bool {
-        self.files.iter().any(ReplacedFile::is_stand_in)
+    pub fn is_stand_in(&self, system: &dyn System) -> bool {
+        self.files.iter().any(|replaced| replaced.is_stand_in(system))
     }
 
     /// Removes the stand-ins.
-    pub fn remove_stand_in(&self) -> io::Result<()> {
-        for replaced in self.files.iter().filter(|replaced| replaced.is_stand_in()) {
-            remove(&replaced.file)?;
-            sync_folder(&replaced.file)?;
+    pub fn remove_stand_in(&self, system: &dyn System) -> io::Result<()> {
+        for replaced in self.files.iter().filter(|replaced| replaced.is_stand_in(system)) {
+            remove(system, &replaced.file)?;
+            sync_folder(system, &replaced.file)?;
         }
         Ok(())
     }
 
     /// Removes the note and the copies: a rollback is no longer possible.
-    pub fn finish(&self) -> io::Result<()> {
+    pub fn finish(&self, system: &dyn System) -> io::Result<()> {
         for replaced in &self.files {
-            ["new", "before"].iter().try_for_each(|word| remove(&sibling_path(&replaced.file, word)))?;
+            let copies = ["new", "before"].map(|word| sibling_path(&replaced.file, word));
+            copies.iter().try_for_each(|copy| remove(system, copy))?;
         }
         let Some(first) = self.files.first() else { return Ok(()) };
-        remove(&sibling_path(&first.file, "note"))?;
-        sync_folder(&first.file)
+        remove(system, &sibling_path(&first.file, "note"))?;
+        sync_folder(system, &first.file)
     }
 }
 
 impl ReplacedFile {
     /// Restores the old file or its stand-in. False if another writer has changed the file.
-    fn put_back(&self) -> io::Result<bool> {
-        let held = read_if_exists(&self.file)?.as_deref().map(hash);
+    fn put_back(&self, system: &dyn System) -> io::Result<bool> {
+        let held = read_if_exists(system, &self.file)?.as_deref().map(hash);
         let back = self.before.as_ref().or(self.stand_in.as_ref());
         if held == self.before || held.as_ref() == back {
             return Ok(true);
@@ -186,26 +201,29 @@ impl ReplacedFile {
             return Ok(false);
         }
         let Some(back) = back else {
-            remove(&self.file)?;
-            return sync_folder(&self.file).map(|()| true);
+            remove(system, &self.file)?;
+            return sync_folder(system, &self.file).map(|()| true);
         };
         let kept = sibling_path(&self.file, "before");
-        if read_if_exists(&kept)?.as_deref().map(hash).as_ref() != Some(back) {
+        if read_if_exists(system, &kept)?.as_deref().map(hash).as_ref() != Some(back) {
             let what = format!("{} is not the file that was kept", kept.display());
             return Err(io::Error::new(ErrorKind::InvalidData, what));
         }
-        rename_over(&kept, &self.file).map(|()| true)
+        rename_over(system, &kept, &self.file).map(|()| true)
     }
 
-    fn is_stand_in(&self) -> bool {
-        let held = || read_if_exists(&self.file).ok().flatten().as_deref().map(hash);
+    fn is_stand_in(&self, system: &dyn System) -> bool {
+        let held = || read_if_exists(system, &self.file).ok().flatten().as_deref().map(hash);
         self.before.is_none() && self.stand_in.is_some() && held() == self.stand_in
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::system::LocalSystem;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().flatten();
@@ -220,22 +238,24 @@ mod tests {
         let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
         fs::write(&tables, "old").unwrap();
         let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
-        let staged = StagedFiles::prepare("p1", &wanted, Some(b"unused")).unwrap();
+        let staged = StagedFiles::prepare(&LocalSystem, "p1", &wanted, Some(b"unused")).unwrap();
         assert_eq!(fs::read(&tables).unwrap(), b"old", "what is staged is not armed");
         assert!(!policy.exists());
-        staged.activate().unwrap();
+        staged.activate(&LocalSystem).unwrap();
         assert_eq!(
             (fs::read(&tables).unwrap(), fs::read(&policy).unwrap()),
             (b"new".into(), b"levels".into())
         );
-        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
+        let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
         assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
-        assert_eq!(note.put_back(), []);
-        assert_eq!(note.put_back(), [], "what is back already stays so");
+        assert!(note.is_active(&LocalSystem));
+        assert_eq!(note.put_back(&LocalSystem), []);
+        assert!(!note.is_active(&LocalSystem));
+        assert_eq!(note.put_back(&LocalSystem), [], "what is back already stays so");
         assert_eq!(fs::read(&tables).unwrap(), b"old");
-        note.finish().unwrap();
+        note.finish(&LocalSystem).unwrap();
         assert_eq!(names(folder.path()), ["active.lft"]);
-        assert_eq!(SwapRecord::read_for(&tables).unwrap(), None);
+        assert_eq!(SwapRecord::read_for(&LocalSystem, &tables).unwrap(), None);
     }
 
     #[test]
@@ -243,17 +263,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tables = folder.path().join("active.lft");
         fs::write(&tables, "old").unwrap();
-        let staged = StagedFiles::prepare("p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
+        let staged =
+            StagedFiles::prepare(&LocalSystem, "p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
         // The file was never armed, so there is nothing to restore.
-        assert_eq!(SwapRecord::read_for(&tables).unwrap().unwrap().put_back(), []);
-        staged.activate().unwrap();
+        assert_eq!(SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem), []);
+        staged.activate(&LocalSystem).unwrap();
         fs::write(&tables, "other").unwrap();
-        let left = SwapRecord::read_for(&tables).unwrap().unwrap().put_back();
+        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem);
         assert!(left.len() == 1 && left[0].why.contains("another program"), "{left:?}");
         assert_eq!(fs::read(&tables).unwrap(), b"other");
         fs::write(&tables, "new").unwrap();
         fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();
-        let left = SwapRecord::read_for(&tables).unwrap().unwrap().put_back();
+        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem);
         assert!(left[0].why.contains("is not the file that was kept"), "{left:?}");
     }
 
@@ -262,18 +283,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
         let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
-        let staged = StagedFiles::prepare("p1", &wanted, Some(b"in force")).unwrap();
-        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
-        assert!(note.put_back().is_empty() && !tables.exists() && !note.is_stand_in(), "never armed");
-        staged.activate().unwrap();
-        assert_eq!(note.put_back(), []);
+        let staged = StagedFiles::prepare(&LocalSystem, "p1", &wanted, Some(b"in force")).unwrap();
+        let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
+        assert!(
+            note.put_back(&LocalSystem).is_empty() && !tables.exists() && !note.is_stand_in(&LocalSystem),
+            "never armed"
+        );
+        staged.activate(&LocalSystem).unwrap();
+        assert_eq!(note.put_back(&LocalSystem), []);
         assert_eq!((fs::read(&tables).unwrap(), policy.exists()), (b"in force".into(), false));
         // A later process continues from there.
-        let note = SwapRecord::read_for(&tables).unwrap().unwrap();
-        assert!(note.put_back().is_empty() && note.is_stand_in());
-        note.remove_stand_in().unwrap();
-        assert!(!tables.exists() && !note.is_stand_in());
-        note.finish().unwrap();
+        let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
+        assert!(note.put_back(&LocalSystem).is_empty() && note.is_stand_in(&LocalSystem));
+        note.remove_stand_in(&LocalSystem).unwrap();
+        assert!(!tables.exists() && !note.is_stand_in(&LocalSystem));
+        note.finish(&LocalSystem).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -283,7 +307,7 @@ mod tests {
         let (file, link) = (folder.path().join("real.lft"), folder.path().join("active.lft"));
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert_eq!(resolve_link(&link), fs::canonicalize(&file).unwrap());
-        assert_eq!(resolve_link(Path::new("/nowhere/x")), Path::new("/nowhere/x"));
+        assert_eq!(resolve_link(&LocalSystem, &link), fs::canonicalize(&file).unwrap());
+        assert_eq!(resolve_link(&LocalSystem, Path::new("/nowhere/x")), Path::new("/nowhere/x"));
     }
 }

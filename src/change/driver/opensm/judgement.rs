@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::migration::MigrationDirection;
 use crate::plan::Plan;
+use crate::system::System;
 use crate::writes::WriteStep;
 use fabdeck_fabric::Tables;
 use fabdeck_fabric::observe::Observation;
@@ -38,6 +39,7 @@ pub struct OpensmJudgement {
 }
 
 pub fn judge_plan(
+    system: &dyn System,
     told: &OpensmReport,
     plan: &Plan,
     steps: &[WriteStep],
@@ -59,9 +61,9 @@ pub fn judge_plan(
     if plan.is_level_move_only() {
         judged.refusals.extend(own_levels_refusal(told));
     } else {
-        judged.check_load(told, plan, look);
+        judged.check_load(system, told, plan, look);
     }
-    judged.prepare_policy(told, plan, look);
+    judged.prepare_policy(system, told, plan, look);
     judged
 }
 
@@ -136,11 +138,11 @@ impl OpensmJudgement {
     }
 
     /// Tables get into OpenSM through a file, which the first routing engine loads.
-    fn check_load(&mut self, told: &OpensmReport, plan: &Plan, look: &Observation) {
+    fn check_load(&mut self, system: &dyn System, told: &OpensmReport, plan: &Plan, look: &Observation) {
         let config = &told.config;
-        let file = config.lfts_file().map(|file| file_swap::resolve_link(&file));
+        let file = config.lfts_file().map(|file| file_swap::resolve_link(system, &file));
         match file.filter(|_| config.engines().first() == Some(&"file")) {
-            Some(file) => self.prepare_tables(told, plan, look, file),
+            Some(file) => self.prepare_tables((system, told), plan, look, file),
             None => self.refusals.push(no_file_engine_refusal(told)),
         }
         if config.has_cache() && told.status.is_none() {
@@ -149,13 +151,19 @@ impl OpensmJudgement {
     }
 
     /// Makes the file of tables, and checks whether a rollback can restore the present one.
-    fn prepare_tables(&mut self, told: &OpensmReport, plan: &Plan, look: &Observation, file: PathBuf) {
+    fn prepare_tables(
+        &mut self,
+        (system, told): (&dyn System, &OpensmReport),
+        plan: &Plan,
+        look: &Observation,
+        file: PathBuf,
+    ) {
         match plan_files::tables_file(look, &self.outcome) {
             Ok(bytes) => self.files.insert(0, (file.clone(), bytes)),
             Err(refusal) => self.refusals.push(refusal),
         }
-        match self.read_existing(&file) {
-            Some(Some(bytes)) if !is_file_of_plan(&file, plan) => {
+        match self.read_existing(system, &file) {
+            Some(Some(bytes)) if !is_file_of_plan(system, &file, plan) => {
                 let fabric = &look.fabric;
                 let differs = plan_files::load_tables(fabric, &bytes)
                     .map_or_else(Some, |held| plan_files::first_difference(fabric, &held, &look.tables));
@@ -173,13 +181,13 @@ impl OpensmJudgement {
     }
 
     /// The content of a file. The outer `None`: the file cannot be read.
-    fn read_existing(&mut self, file: &Path) -> Option<Option<Vec<u8>>> {
-        let held = file_swap::read_if_exists(file)
+    fn read_existing(&mut self, system: &dyn System, file: &Path) -> Option<Option<Vec<u8>>> {
+        let held = file_swap::read_if_exists(system, file)
             .map_err(|error| OpensmRefusal::Disk { file: file.to_owned(), error });
         held.map_err(|refusal| self.refusals.push(refusal)).ok()
     }
 
-    fn prepare_policy(&mut self, told: &OpensmReport, plan: &Plan, look: &Observation) {
+    fn prepare_policy(&mut self, system: &dyn System, told: &OpensmReport, plan: &Plan, look: &Observation) {
         let lanes = plan.lanes.count;
         if let Some(why) = policy_obstacle(plan) {
             return self.refusals.push(OpensmRefusal::Lanes(why.to_owned()));
@@ -190,8 +198,8 @@ impl OpensmJudgement {
             }
             return;
         }
-        let file = file_swap::resolve_link(&told.config.policy_file());
-        let Some(there) = self.read_existing(&file) else { return };
+        let file = file_swap::resolve_link(system, &told.config.policy_file());
+        let Some(there) = self.read_existing(system, &file) else { return };
         self.remarks.extend(level_policy_conflict(plan));
         match plan_files::policy_file(plan, look, &self.outcome, there.as_deref()) {
             Ok(None) => {}
@@ -239,8 +247,8 @@ fn level_policy_conflict(plan: &Plan) -> Option<String> {
 }
 
 /// Whether this plan put the file in place.
-fn is_file_of_plan(file: &Path, plan: &Plan) -> bool {
-    SwapRecord::read_for(file).is_ok_and(|note| note.is_some_and(|note| note.plan == plan.hash))
+fn is_file_of_plan(system: &dyn System, file: &Path, plan: &Plan) -> bool {
+    SwapRecord::read_for(system, file).is_ok_and(|note| note.is_some_and(|note| note.plan == plan.hash))
 }
 
 #[cfg(test)]
@@ -248,6 +256,7 @@ mod tests {
     use super::*;
     use crate::driver::opensm::conf::OpensmConf;
     use crate::driver::opensm::status::OpensmStatus;
+    use crate::system::LocalSystem;
     use crate::{FollowMode, Migration, PlanFlow, PlanLanes, PlanPhases, PlanPort};
     use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::observe::SubnetManager;
@@ -301,7 +310,7 @@ mod tests {
     fn a_plan_becomes_a_file_of_every_switch_and_lid() {
         let folder = tempfile::tempdir().unwrap();
         let (look, plan) = planned();
-        let judged = judge_plan(&report(folder.path(), ""), &plan, &[], &look);
+        let judged = judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[], &look);
         assert_eq!((words(&judged).as_str(), judged.remarks.len(), judged.files.len()), ("", 0, 1));
         let text = String::from_utf8(judged.files[0].1.clone()).unwrap();
         let lids = usize::from(look.fabric.top_lid().unwrap().value());
@@ -321,7 +330,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Tables)| {
             let mut look = look.clone();
             change(&mut look.tables);
-            let judged = judge_plan(&told, &plan, &[], &look);
+            let judged = judge_plan(&LocalSystem, &told, &plan, &[], &look);
             assert!(judged.files.is_empty());
             words(&judged)
         };
@@ -342,7 +351,8 @@ mod tests {
         let mut moved = look.clone();
         set(own)(&mut moved.tables);
         assert!(
-            words(&judge_plan(&told, &wrong, &[], &moved)).contains("its own LID does not lead to port 0")
+            words(&judge_plan(&LocalSystem, &told, &wrong, &[], &moved))
+                .contains("its own LID does not lead to port 0")
         );
     }
 
@@ -353,7 +363,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut OpensmReport)| {
             let mut told = report(folder.path(), "");
             change(&mut told);
-            judge_plan(&told, &plan, &[], &look)
+            judge_plan(&LocalSystem, &told, &plan, &[], &look)
         };
         let status =
             |change: fn(&mut OpensmStatus)| with(&move |told| told.status.iter_mut().for_each(change));
@@ -366,7 +376,10 @@ mod tests {
         let ufm = with(&|told| told.program = Some("/opt/ufm/opensm/sbin/opensm".into()));
         assert!(words(&ufm).contains("FD-5674: /opt/ufm/opensm/sbin/opensm is a vendor's"));
         let nobody = Observation { subnet_manager: None, ..look.clone() };
-        assert!(words(&judge_plan(&report(folder.path(), ""), &plan, &[], &nobody)).contains("FD-5675"));
+        assert!(
+            words(&judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[], &nobody))
+                .contains("FD-5675")
+        );
     }
 
     #[test]
@@ -375,15 +388,16 @@ mod tests {
         let (look, plan) = planned();
         let slot = DeviceAttribute { at: DeviceId::Switch(Guid(1)), part: AttributePart::Port(3) };
         let step = WriteStep { slot, old: vec![1], new: vec![0] };
-        let judged = judge_plan(&report(folder.path(), ""), &plan, &[step], &look);
+        let judged = judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[step], &look);
         assert!(words(&judged).contains("FD-5678: port 3 of switch 0x0000000000000001"));
         let slot = DeviceAttribute { at: DeviceId::Switch(Guid(1)), part: AttributePart::Lanes([1, 2]) };
         let step = |new: u8| WriteStep { slot, old: vec![0; 8], new: vec![new; 8] };
-        let judged = judge_plan(&report(folder.path(), ""), &plan, &[step(0x01)], &look);
+        let judged = judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[step(0x01)], &look);
         let lanes = ["0,1"; 8].join(",");
         let found = words(&judged);
         assert!(found.contains("FD-5690") && found.contains(&format!("qos_swe_sl2vl {lanes}")), "{found}");
-        let judged = judge_plan(&report(folder.path(), ""), &plan, &[step(0x01), step(0x10)], &look);
+        let judged =
+            judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[step(0x01), step(0x10)], &look);
         assert!(words(&judged).contains("no line of its configuration"), "{}", words(&judged));
     }
 
@@ -403,12 +417,14 @@ mod tests {
         let by = "destination".to_owned();
         plan.lanes = PlanLanes { count: 2, by, destination: Some(row), ..PlanLanes::default() };
         let mut told = report(folder.path(), "qos TRUE\nrouting_engine updn\n");
-        let judged = judge_plan(&told, &plan, &[], &look);
+        let judged = judge_plan(&LocalSystem, &told, &plan, &[], &look);
         assert_eq!((words(&judged).as_str(), judged.files.len(), judged.levels), ("", 1, true));
-        assert_eq!(judged.files[0].0, file_swap::resolve_link(&folder.path().join("policy")));
+        assert_eq!(judged.files[0].0, file_swap::resolve_link(&LocalSystem, &folder.path().join("policy")));
         assert!(judged.remarks[0].contains("every host to hot get the slow level"), "{:?}", judged.remarks);
         told.status.iter_mut().for_each(|status| status.engine = "lash".into());
-        assert!(words(&judge_plan(&told, &plan, &[], &look)).contains("FD-5691: engine 'lash'"));
+        assert!(
+            words(&judge_plan(&LocalSystem, &told, &plan, &[], &look)).contains("FD-5691: engine 'lash'")
+        );
     }
 
     /// The levels of an earlier plan end with it. A site's own policy stays, as long as it does not conflict.
@@ -425,13 +441,13 @@ mod tests {
         };
         let policy = folder.path().join("policy");
         std::fs::write(&policy, qos_policy::write(&look.fabric, &routes(2)).unwrap()).unwrap();
-        let judged = judge_plan(&told, &plan, &[], &look);
+        let judged = judge_plan(&LocalSystem, &told, &plan, &[], &look);
         assert_eq!((words(&judged).as_str(), judged.files.len()), ("", 2));
-        assert_eq!(judged.files[1].0, file_swap::resolve_link(&policy));
+        assert_eq!(judged.files[1].0, file_swap::resolve_link(&LocalSystem, &policy));
         let levels = qos_policy::read(Input::new("policy", &judged.files[1].1)).unwrap();
         assert!(levels.is_empty(), "{levels:?}");
         std::fs::write(&policy, "qos-ulps\n default : 1\nend-qos-ulps\n").unwrap();
-        assert_eq!(judge_plan(&told, &plan, &[], &look).files.len(), 1);
+        assert_eq!(judge_plan(&LocalSystem, &told, &plan, &[], &look).files.len(), 1);
     }
 
     #[test]
@@ -448,7 +464,7 @@ mod tests {
             for (plan, offer) in
                 [(&by_pair, "--engine sar --jobs FILE --lanes-by destination"), (&phased, "--via direct")]
             {
-                let said = words(&judge_plan(&told, plan, &[], &look));
+                let said = words(&judge_plan(&LocalSystem, &told, plan, &[], &look));
                 assert!(said.starts_with("FD-5682") && said.contains(offer), "{qos}: {said}");
             }
         }

@@ -1,7 +1,7 @@
 //! The driver through OpenSM: it puts files in place, tells OpenSM, and reads the switches until they hold the new
 //! tables.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::file_swap::{StagedFiles, SwapRecord, resolve_link};
 use super::judgement::{OpensmJudgement, judge_plan};
@@ -9,11 +9,13 @@ use super::plan_files::first_difference;
 use super::refusal::{OpensmError, OpensmRefusal};
 use super::site::{OpensmCommand, OpensmReport, OpensmSite};
 use super::status::OpensmStatus;
+use crate::clock::Stopwatch;
 use crate::driver::transport::{
     AlteredWrites, Driver, Halt, PARTS_PER_READ, ProgressCheck, find_unrestored, read_steps,
 };
 use crate::journal::{Journal, JournalRecord, RollbackRemainder};
 use crate::plan::Plan;
+use crate::system::System;
 use crate::writes::WriteStep;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Lid, Tables};
@@ -44,11 +46,17 @@ pub struct OpensmDriver<'a> {
     actuator: Box<dyn Actuator + 'a>,
     plan: &'a Plan,
     site: OpensmSite,
+    system: &'a dyn System,
 }
 
 impl<'a> OpensmDriver<'a> {
-    pub fn new(actuator: Box<dyn Actuator + 'a>, plan: &'a Plan, site: OpensmSite) -> Self {
-        Self { actuator, plan, site }
+    pub fn new(
+        actuator: Box<dyn Actuator + 'a>,
+        plan: &'a Plan,
+        site: OpensmSite,
+        system: &'a dyn System,
+    ) -> Self {
+        Self { actuator, plan, site, system }
     }
 
     /// Finds everything that speaks against a change through OpenSM. Nothing is written.
@@ -65,10 +73,10 @@ impl<'a> OpensmDriver<'a> {
     }
 
     fn judge(&self, look: &Observation) -> Result<(OpensmJudgement, OpensmReport), OpensmRefusal> {
-        let told = self.site.query()?;
+        let told = self.site.query(self.system)?;
         let steps: Vec<WriteStep> =
             self.plan.writes.iter().filter_map(|write| write.to_step().ok()).collect();
-        Ok((judge_plan(&told, self.plan, &steps, look), told))
+        Ok((judge_plan(self.system, &told, self.plan, &steps, look), told))
     }
 
     /// Checks that no other writer has changed the parts that the plan writes.
@@ -88,7 +96,7 @@ impl<'a> OpensmDriver<'a> {
     fn wait_settled(
         &mut self,
         steps: &[WriteStep],
-        until: Instant,
+        since: &Stopwatch<'a>,
         heed: ProgressCheck<'_>,
     ) -> Result<(), Halt> {
         let mut open: Vec<&WriteStep> = steps.iter().collect();
@@ -103,7 +111,7 @@ impl<'a> OpensmDriver<'a> {
             if open.is_empty() && done {
                 return Ok(());
             }
-            if Instant::now() >= until {
+            if since.elapsed() >= self.site.patience {
                 let said = status.map_or_else(String::new, |status| {
                     format!(
                         " (OpenSM reports: engine {}, {} errors, {} datagrams in flight)",
@@ -115,7 +123,7 @@ impl<'a> OpensmDriver<'a> {
                 let seconds = self.site.patience.as_secs();
                 return Err(to_halt(&OpensmError::Waited { seconds, what, said }));
             }
-            std::thread::sleep(POLL_INTERVAL);
+            self.system.sleep(POLL_INTERVAL);
         }
     }
 
@@ -139,7 +147,7 @@ impl<'a> OpensmDriver<'a> {
     }
 
     /// Checks the service levels of a sample of paths against the plan.
-    fn check_levels(&mut self, fabric: &Fabric, outcome: &Tables, until: Instant) -> Result<(), Halt> {
+    fn check_levels(&mut self, fabric: &Fabric, outcome: &Tables, since: &Stopwatch<'a>) -> Result<(), Halt> {
         let routes = self.plan.routes(fabric, outcome);
         let pairs = sample_paths(fabric);
         loop {
@@ -152,7 +160,7 @@ impl<'a> OpensmDriver<'a> {
                 })
                 .collect();
             let Some(((_, to), given)) = wrong.first() else { return Ok(()) };
-            if Instant::now() >= until {
+            if since.elapsed() >= self.site.patience {
                 let given = given.map_or_else(|| "nothing".to_owned(), |level| level.value().to_string());
                 let more = match wrong.len() {
                     1 => String::new(),
@@ -161,7 +169,7 @@ impl<'a> OpensmDriver<'a> {
                 let planned = routes.lane(0, *to).value();
                 return Err(to_halt(&OpensmError::Level { lid: to.value(), given, planned, more }));
             }
-            std::thread::sleep(POLL_INTERVAL);
+            self.system.sleep(POLL_INTERVAL);
         }
     }
 
@@ -169,36 +177,55 @@ impl<'a> OpensmDriver<'a> {
     fn read_swap_record(&self) -> Result<Option<SwapRecord>, RollbackRemainder> {
         let left = |what: &str, why: String| RollbackRemainder { what: what.to_owned(), why };
         // If OpenSM has ended, its configuration still says where the files are.
-        let config = self.site.query().map(|told| told.config).or_else(|_| self.site.config());
+        let config =
+            self.site.query(self.system).map(|told| told.config).or_else(|_| self.site.config(self.system));
         let alone = self.plan.is_level_move_only();
         let file =
             match config.map(|config| if alone { Some(config.policy_file()) } else { config.lfts_file() }) {
-                Ok(Some(file)) => resolve_link(&file),
+                Ok(Some(file)) => resolve_link(self.system, &file),
                 Ok(None) => return Err(left("OpenSM's files", "its configuration names none".to_owned())),
                 Err(refusal) => return Err(left("OpenSM's files", refusal.to_string())),
             };
-        let note = SwapRecord::read_for(&file)
+        let note = SwapRecord::read_for(self.system, &file)
             .map_err(|error| left(&file.display().to_string(), error.to_string()))?;
         Ok(note.filter(|note| note.plan == self.plan.hash))
     }
 
     fn send_signal(&self, call: OpensmCommand) -> Option<RollbackRemainder> {
-        let rung = self.site.open_any_signal().map_err(|refusal| refusal.to_string());
-        let rung = rung.and_then(|bell| bell.send(call).map_err(|failed| failed.to_string()));
+        let rung = self.site.open_any_signal(self.system).map_err(|refusal| refusal.to_string());
+        let rung = rung.and_then(|bell| bell.send(self.system, call).map_err(|failed| failed.to_string()));
         rung.err().map(|why| RollbackRemainder { what: "OpenSM".to_owned(), why })
     }
 
-    /// Waits until all steps are rolled back.
-    fn wait_restored(&mut self, steps: &[WriteStep], told: &mut dyn FnMut(u64)) {
-        let until = Instant::now() + self.site.patience;
+    /// Waits until all steps are rolled back; returns those that are not. OpenSM may have read the plan's file without
+    /// having set its tables yet. If the switches hold the old tables from the beginning, they are watched until it
+    /// would have set the plan's. Once it has, it gets as long again to load the old ones.
+    fn wait_restored(
+        &mut self,
+        steps: &[WriteStep],
+        mut may_set_plan: bool,
+        told: &mut dyn FnMut(u64),
+    ) -> Vec<RollbackRemainder> {
+        let mut since = Stopwatch::start(self.system);
         loop {
-            let left = find_unrestored(&mut *self.actuator, steps).len();
-            told(steps.len().saturating_sub(left) as u64);
-            if left == 0 || Instant::now() >= until {
-                return;
+            let left = find_unrestored(&mut *self.actuator, steps);
+            told(steps.len().saturating_sub(left.len()) as u64);
+            if may_set_plan && !left.is_empty() && self.holds_plan(steps) {
+                (may_set_plan, since) = (false, Stopwatch::start(self.system));
             }
-            std::thread::sleep(POLL_INTERVAL);
+            if (left.is_empty() && !may_set_plan) || since.elapsed() >= self.site.patience {
+                return left;
+            }
+            self.system.sleep(POLL_INTERVAL);
         }
+    }
+
+    /// Whether a switch holds what the plan writes.
+    fn holds_plan(&mut self, steps: &[WriteStep]) -> bool {
+        steps.chunks(PARTS_PER_READ).any(|steps| {
+            let held = read_steps(&mut *self.actuator, steps.iter());
+            steps.iter().zip(held).any(|(step, held)| held.is_ok_and(|held| held == step.new))
+        })
     }
 
     /// Restores the files and has OpenSM load them. The copies are deleted only once the switches hold the old tables,
@@ -209,20 +236,23 @@ impl<'a> OpensmDriver<'a> {
         steps: &[WriteStep],
         told: &mut dyn FnMut(u64),
     ) -> Vec<RollbackRemainder> {
-        let mut left = note.put_back();
-        let silent = self.send_signal(OpensmCommand::Load);
-        let loaded = silent.is_none();
-        left.extend(silent);
-        if loaded {
-            self.wait_restored(steps, told);
-        }
-        if !loaded || !find_unrestored(&mut *self.actuator, steps).is_empty() {
+        let may_set_plan = !steps.is_empty() && note.is_active(self.system);
+        let mut left = note.put_back(self.system);
+        if let Some(silent) = self.send_signal(OpensmCommand::Load) {
+            left.push(silent);
+            left.extend(find_unrestored(&mut *self.actuator, steps));
             return left;
         }
-        if note.is_stand_in() {
-            left.extend(self.remove_stand_in(note));
+        let unrestored = self.wait_restored(steps, may_set_plan, told);
+        if !unrestored.is_empty() {
+            left.extend(unrestored);
+            return left;
         }
-        let closed = if left.is_empty() { note.finish() } else { Ok(()) };
+        if note.is_stand_in(self.system) {
+            left.extend(self.remove_stand_in(note));
+            left.extend(find_unrestored(&mut *self.actuator, steps));
+        }
+        let closed = if left.is_empty() { note.finish(self.system) } else { Ok(()) };
         let why = |error: std::io::Error| RollbackRemainder {
             what: "OpenSM's files".to_owned(),
             why: error.to_string(),
@@ -233,17 +263,17 @@ impl<'a> OpensmDriver<'a> {
 
     /// Removes the stand-in, so that the next engine continues from those tables.
     fn remove_stand_in(&mut self, note: &SwapRecord) -> Vec<RollbackRemainder> {
-        if let Err(error) = note.remove_stand_in() {
+        if let Err(error) = note.remove_stand_in(self.system) {
             return vec![RollbackRemainder { what: "OpenSM's files".to_owned(), why: error.to_string() }];
         }
         let left: Vec<RollbackRemainder> = self.send_signal(OpensmCommand::Sweep).into_iter().collect();
-        let until = Instant::now() + SETTLE_TIME;
-        while left.is_empty() && Instant::now() < until {
+        let since = Stopwatch::start(self.system);
+        while left.is_empty() && since.elapsed() < SETTLE_TIME {
             // Without a console the end cannot be seen.
             if self.site.status().is_some_and(|status| status.engine != "file" && status.is_done()) {
                 break;
             }
-            std::thread::sleep(POLL_INTERVAL);
+            self.system.sleep(POLL_INTERVAL);
         }
         left
     }
@@ -272,20 +302,21 @@ impl Driver for OpensmDriver<'_> {
         self.check_drift(steps)?;
         heed(0).map_err(Halt::Asked)?;
         // Opens the channel first: without it, no file may change.
-        let bell = self.site.open_signal().map_err(|refusal| Halt::Road(refusal.to_string()))?;
+        let bell = self.site.open_signal(self.system).map_err(|refusal| Halt::Road(refusal.to_string()))?;
         let file = judged.files.first().map(|(file, _)| file.clone()).unwrap_or_default();
         let disk = |error| Halt::Road(OpensmRefusal::Disk { file: file.clone(), error }.to_string());
-        let staged = StagedFiles::prepare(&self.plan.hash, &judged.files, judged.stand_in.as_deref());
-        staged.map_err(disk)?.activate().map_err(disk)?;
-        bell.send(OpensmCommand::Load).map_err(|failed| to_halt(&failed))?;
-        let until = Instant::now() + self.site.patience;
-        self.wait_settled(steps, until, heed)?;
+        let staged =
+            StagedFiles::prepare(self.system, &self.plan.hash, &judged.files, judged.stand_in.as_deref());
+        staged.map_err(disk)?.activate(self.system).map_err(disk)?;
+        bell.send(self.system, OpensmCommand::Load).map_err(|failed| to_halt(&failed))?;
+        let since = Stopwatch::start(self.system);
+        self.wait_settled(steps, &since, heed)?;
         let after = self.observe().map_err(|error| Halt::Road(error.to_string()))?;
         if let Some(what) = first_difference(&after.fabric, &judged.outcome, &after.tables) {
             return Err(to_halt(&OpensmError::Elsewhere { what }));
         }
         if judged.levels {
-            self.check_levels(&after.fabric, &judged.outcome, until)?;
+            self.check_levels(&after.fabric, &judged.outcome, &since)?;
         }
         Ok(journal.append_record(&JournalRecord::Written { count: steps.len() as u64 })?)
     }
@@ -310,7 +341,7 @@ impl Driver for OpensmDriver<'_> {
     fn name_opensm(&mut self, process: &str) -> Result<(), String> {
         let mut site = self.site.clone();
         site.name_process(process);
-        site.check_named_process().map_err(|why| OpensmRefusal::NoProcess(why).to_string())?;
+        site.check_named_process(self.system).map_err(|why| OpensmRefusal::NoProcess(why).to_string())?;
         self.site = site;
         Ok(())
     }
@@ -318,8 +349,8 @@ impl Driver for OpensmDriver<'_> {
     /// Restores the files at once: an OpenSM that starts meanwhile has to load the old tables.
     fn await_manager(&mut self) -> Option<String> {
         let note = self.read_swap_record().ok().flatten()?;
-        let refusal = self.site.open_any_signal().err()?;
-        let left = note.put_back();
+        let refusal = self.site.open_any_signal(self.system).err()?;
+        let left = note.put_back(self.system);
         let left = left.iter().map(|left| format!("; {}: {}", left.what, left.why)).collect::<String>();
         Some(format!("{refusal}{left}"))
     }
@@ -332,15 +363,16 @@ impl Driver for OpensmDriver<'_> {
         _: &mut AlteredWrites,
         told: &mut dyn FnMut(u64),
     ) -> Vec<RollbackRemainder> {
-        let mut left = Vec::new();
         match self.read_swap_record() {
+            Ok(Some(note)) => self.restore_files(&note, steps, told),
             // No file was put in place.
-            Ok(None) => {}
-            Err(error) => left.push(error),
-            Ok(Some(note)) => left = self.restore_files(&note, steps, told),
+            Ok(None) => find_unrestored(&mut *self.actuator, steps),
+            Err(error) => {
+                let mut left = vec![error];
+                left.extend(find_unrestored(&mut *self.actuator, steps));
+                left
+            }
         }
-        left.extend(find_unrestored(&mut *self.actuator, steps));
-        left
     }
 }
 

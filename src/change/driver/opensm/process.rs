@@ -1,139 +1,127 @@
-//! Finds the process of OpenSM on this host, from `/proc/PID/status`.
+//! Finds the process of OpenSM on this host.
 
-use std::fs::{self, OpenOptions};
-use std::io::Read;
 use std::path::Path;
 
-use fabdeck_files::open_regular;
+use crate::system::{OpenMode, ProcessStatus, System};
 
 /// The name that the kernel shows for OpenSM's process.
 const NAME: &str = "opensm";
 /// Longest pid file in bytes.
 const MAX_PID_FILE_BYTES: u64 = 64;
 
-/// A process with the name opensm.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ManagerProcess {
-    /// Whether the process is dead, and its parent has not collected it.
-    zombie: bool,
-    /// The effective user id.
-    user: u32,
-    /// Whether the process runs in a PID namespace below this one, as in a container.
-    contained: bool,
+/// Checks a PID that the operator named. The process may belong to another user. SIGHUP ends most other programs, so
+/// the name must match.
+pub fn check_named(system: &dyn System, pid: u32) -> Result<u32, String> {
+    check_status(pid, system.process_status(pid))
 }
 
-impl ManagerProcess {
-    /// The process with this PID, if its name is opensm.
-    fn read(proc: &Path, pid: u32) -> Option<Self> {
-        let status = fs::read_to_string(proc.join(pid.to_string()).join("status")).ok()?;
-        let field = |key: &str| {
-            let lines = status.lines().filter_map(|line| line.split_once(':'));
-            lines.filter(|(name, _)| *name == key).map(|(_, value)| value.trim()).next()
-        };
-        if field("Name")? != NAME {
-            return None;
-        }
-        Some(Self {
-            zombie: field("State")?.starts_with(['Z', 'X']),
-            // The fields are the real, effective, saved and file system ids.
-            user: field("Uid")?.split_whitespace().nth(1)?.parse().ok()?,
-            contained: field("NSpid").is_some_and(|pids| pids.split_whitespace().count() > 1),
-        })
+fn check_status(pid: u32, status: Option<ProcessStatus>) -> Result<u32, String> {
+    match status.filter(|status| status.name == NAME) {
+        Some(status) if status.is_zombie => Err(format!("process {pid} is dead (a zombie)")),
+        // It may have read a file and not set its tables yet: it would set them after a rollback.
+        Some(status) if status.is_stopped => Err(format!("process {pid} is stopped by a signal")),
+        Some(_) => Ok(pid),
+        None => Err(format!("process {pid} is not called opensm")),
     }
+}
 
-    /// Checks a PID that the operator named. The process may belong to another user. SIGHUP ends most other programs,
-    /// so the name must match.
-    pub fn find_named(proc: &Path, pid: u32) -> Result<u32, String> {
-        match Self::read(proc, pid) {
-            Some(process) if process.zombie => Err(format!("process {pid} is dead (a zombie)")),
-            Some(_) => Ok(pid),
-            None => Err(format!("process {pid} is not called opensm")),
+/// The only live process of this user and this PID namespace. Any user can start a program of that name.
+pub fn find_only(system: &dyn System) -> Result<u32, String> {
+    let listed = system.list_pids().into_iter().filter_map(|pid| Some((pid, system.process_status(pid)?)));
+    pick_only(listed, system.user())
+}
+
+fn pick_only(listed: impl Iterator<Item = (u32, ProcessStatus)>, own: u32) -> Result<u32, String> {
+    let (mut right, mut others) = (Vec::new(), Vec::new());
+    for (pid, status) in listed.filter(|(_, status)| status.name == NAME) {
+        match objection(&status, own) {
+            None => right.push((pid, status)),
+            Some(why) => others.push((pid, why)),
         }
     }
-
-    /// The only live process of this user and this PID namespace. Any user can start a program of that name.
-    pub fn find_only(proc: &Path) -> Result<u32, String> {
-        let own = rustix::process::geteuid().as_raw();
-        let entries = fs::read_dir(proc).into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let (mut right, mut others) = (Vec::new(), Vec::new());
-        for pid in pids {
-            let Some(process) = Self::read(proc, pid) else { continue };
-            match process.objection(own) {
-                None => right.push(pid),
-                Some(why) => others.push((pid, why)),
-            }
-        }
-        right.sort_unstable();
-        others.sort_unstable();
-        let passed: Vec<String> = others.iter().map(|(pid, why)| format!("; {pid} is {why}")).collect();
-        match right.as_slice() {
-            [pid] => Ok(*pid),
-            [] => Err(format!("no live process of this user is called opensm{}", passed.concat())),
-            several => Err(format!("processes {several:?} are called opensm")),
+    right.sort_unstable_by_key(|(pid, _)| *pid);
+    others.sort_unstable();
+    let passed: Vec<String> = others.iter().map(|(pid, why)| format!("; {pid} is {why}")).collect();
+    match right.as_slice() {
+        [(pid, status)] => check_status(*pid, Some(status.clone())),
+        [] => Err(format!("no live process of this user is called opensm{}", passed.concat())),
+        several => {
+            let pids: Vec<u32> = several.iter().map(|(pid, _)| *pid).collect();
+            Err(format!("processes {pids:?} are called opensm"))
         }
     }
+}
 
-    fn objection(&self, own: u32) -> Option<String> {
-        match self {
-            Self { zombie: true, .. } => Some("a zombie".to_owned()),
-            Self { contained: true, .. } => Some("in another pid namespace".to_owned()),
-            Self { user, .. } if *user != own => Some(format!("of user {user}")),
-            _ => None,
-        }
+/// Why a process of the name opensm is not the OpenSM of this user.
+fn objection(status: &ProcessStatus, own: u32) -> Option<String> {
+    match status {
+        ProcessStatus { is_zombie: true, .. } => Some("a zombie".to_owned()),
+        ProcessStatus { is_contained: true, .. } => Some("in another pid namespace".to_owned()),
+        ProcessStatus { user, .. } if *user != own => Some(format!("of user {user}")),
+        _ => None,
     }
 }
 
 /// The number in a pid file.
-pub fn read_pid_file(file: &Path) -> Result<u32, String> {
-    let mut text = String::new();
-    let read = open_regular(file, OpenOptions::new().read(true))
-        .and_then(|open| open.take(MAX_PID_FILE_BYTES).read_to_string(&mut text));
-    read.map_err(|error| format!("{}: {error}", file.display()))?;
+pub fn read_pid_file(system: &dyn System, file: &Path) -> Result<u32, String> {
+    let bytes = system.open(file, OpenMode::Read).and_then(|open| open.read(MAX_PID_FILE_BYTES));
+    let bytes = bytes.map_err(|error| format!("{}: {error}", file.display()))?;
+    let text = String::from_utf8_lossy(&bytes);
     text.trim().parse().map_err(|_| format!("{} does not hold the number of a process", file.display()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    fn list(proc: &Path, pid: u32, name: &str, state: &str, user: u32, pids: &str) {
-        let folder = proc.join(pid.to_string());
-        fs::create_dir_all(&folder).unwrap();
-        let text = format!("Name:\t{name}\nState:\t{state}\nUid:\t0\t{user}\t0\t0\nNSpid:\t{pids}\n");
-        fs::write(folder.join("status"), text).unwrap();
+    use super::*;
+    use crate::system::LocalSystem;
+
+    const OWN: u32 = 1000;
+
+    fn status(name: &str, user: u32) -> ProcessStatus {
+        ProcessStatus {
+            name: name.to_owned(),
+            user,
+            is_zombie: false,
+            is_stopped: false,
+            is_contained: false,
+            program: None,
+        }
     }
 
     #[test]
     fn zombies_other_users_and_containers_are_not_opensm() {
-        let proc = tempfile::tempdir().unwrap();
-        let (proc, own) = (proc.path(), rustix::process::geteuid().as_raw());
-        list(proc, 5, "opensm", "Z (zombie)", own, "5");
-        list(proc, 6, "opensm", "S (sleeping)", own + 1, "6");
-        list(proc, 7, "opensm", "S (sleeping)", own, "7\t1");
-        list(proc, 8, "osmtest", "S (sleeping)", own, "8");
-        let why = ManagerProcess::find_only(proc).unwrap_err();
-        let named = format!("5 is a zombie; 6 is of user {}; 7 is in another pid namespace", own + 1);
-        assert!(why.contains(&named) && !why.contains('8'), "{why}");
-        list(proc, 9, "opensm", "S (sleeping)", own, "9");
-        assert_eq!(ManagerProcess::find_only(proc), Ok(9));
-        list(proc, 10, "opensm", "R (running)", own, "10");
-        assert!(ManagerProcess::find_only(proc).unwrap_err().contains("[9, 10]"));
+        let zombie = ProcessStatus { is_zombie: true, ..status(NAME, OWN) };
+        let contained = ProcessStatus { is_contained: true, ..status(NAME, OWN) };
+        let mut listed =
+            vec![(5, zombie.clone()), (6, status(NAME, 1001)), (7, contained), (8, status("osmtest", OWN))];
+        let pick = |listed: &[(u32, ProcessStatus)]| pick_only(listed.iter().cloned(), OWN);
+        let why = pick(&listed).unwrap_err();
+        let named = "5 is a zombie; 6 is of user 1001; 7 is in another pid namespace";
+        assert!(why.contains(named) && !why.contains('8'), "{why}");
+        listed.push((9, status(NAME, OWN)));
+        assert_eq!(pick(&listed), Ok(9));
+        listed[4].1.is_stopped = true;
+        assert_eq!(pick(&listed), Err("process 9 is stopped by a signal".to_owned()));
+        listed.push((10, status(NAME, OWN)));
+        assert!(pick(&listed).unwrap_err().contains("[9, 10]"));
         // A process that the operator named may be another user's, but not a dead one.
-        assert_eq!(ManagerProcess::find_named(proc, 6), Ok(6));
-        assert!(ManagerProcess::find_named(proc, 5).unwrap_err().contains("zombie"));
-        assert!(ManagerProcess::find_named(proc, 8).unwrap_err().contains("not called opensm"));
+        assert_eq!(check_status(6, Some(status(NAME, 1001))), Ok(6));
+        assert!(check_status(5, Some(zombie)).unwrap_err().contains("zombie"));
+        assert!(check_status(8, Some(status("osmtest", OWN))).unwrap_err().contains("not called opensm"));
     }
 
     #[test]
     fn a_pid_file_names_the_process() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("opensm.pid");
-        assert!(read_pid_file(&file).unwrap_err().contains("opensm.pid"));
+        let read = |file: &Path| read_pid_file(&LocalSystem, file);
+        assert!(read(&file).unwrap_err().contains("opensm.pid"));
         fs::write(&file, "4711\n").unwrap();
-        assert_eq!(read_pid_file(&file), Ok(4711));
+        assert_eq!(read(&file), Ok(4711));
         fs::write(&file, "none").unwrap();
-        assert!(read_pid_file(&file).unwrap_err().contains("does not hold"));
-        assert!(read_pid_file(Path::new("/dev/zero")).is_err(), "an endless device is read in part");
+        assert!(read(&file).unwrap_err().contains("does not hold"));
+        assert!(read(Path::new("/dev/zero")).is_err(), "a device is no pid file");
     }
 }

@@ -1,17 +1,17 @@
 //! The ways to reach OpenSM: its console, or its configuration and a signal.
 
-use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::conf::OpensmConf;
 use super::console::{OpensmConsole, OpensmConsoleError};
-use super::process::{self, ManagerProcess};
+use super::process;
 use super::refusal::{OpensmError, OpensmRefusal};
 use super::status::OpensmStatus;
+use crate::system::{OpenMode, System};
 
 /// How to reach the OpenSM in charge, on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ pub enum OpensmCommand {
     Sweep,
 }
 
-/// Where the kernel lists processes.
-const PROC: &str = "/proc";
+/// Longest configuration in bytes; one with all options has about 20,000.
+const MAX_CONF_BYTES: u64 = 4 << 20;
 
 /// A channel to send OpenSM a request. It is opened before the files are put in place.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub enum ReloadSignal {
 
 impl OpensmSite {
     /// Asks OpenSM for its settings and its state.
-    pub fn query(&self) -> Result<OpensmReport, OpensmRefusal> {
+    pub fn query(&self, system: &dyn System) -> Result<OpensmReport, OpensmRefusal> {
         if let Some(at) = self.console {
             let asked = || {
                 let mut console = OpensmConsole::open(at)?;
@@ -78,17 +78,17 @@ impl OpensmSite {
             let (status, config) = asked().map_err(|error| console_refusal(at, error))?;
             return Ok(OpensmReport { config, status: Some(status), program: None });
         }
-        let pid = self.find_process()?;
-        // The program of another user's process is not visible.
-        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
-        Ok(OpensmReport { config: self.config()?, status: None, program })
+        let pid = self.find_process(system)?;
+        let program = system.process_status(pid).and_then(|status| status.program);
+        Ok(OpensmReport { config: self.config(system)?, status: None, program })
     }
 
     /// Reads the configuration file.
-    pub fn config(&self) -> Result<OpensmConf, OpensmRefusal> {
-        let text = fs::read_to_string(&self.conf);
-        let text = text.map_err(|error| OpensmRefusal::NoConfig { file: self.conf.clone(), error })?;
-        Ok(OpensmConf::read(&text))
+    pub fn config(&self, system: &dyn System) -> Result<OpensmConf, OpensmRefusal> {
+        let file = system.resolve_links(&self.conf);
+        let bytes = file.and_then(|file| system.open(&file, OpenMode::Read)?.read(MAX_CONF_BYTES));
+        let bytes = bytes.map_err(|error| OpensmRefusal::NoConfig { file: self.conf.clone(), error })?;
+        Ok(OpensmConf::read(&String::from_utf8_lossy(&bytes)))
     }
 
     /// The present output of `status`, if the console is free.
@@ -97,27 +97,26 @@ impl OpensmSite {
         console.send_command("status").ok().map(|text| OpensmStatus::read(&text))
     }
 
-    pub fn open_signal(&self) -> Result<ReloadSignal, OpensmRefusal> {
+    pub fn open_signal(&self, system: &dyn System) -> Result<ReloadSignal, OpensmRefusal> {
         match self.console {
             Some(at) => {
                 let console = OpensmConsole::open(at).map_err(|error| console_refusal(at, error))?;
                 Ok(ReloadSignal::Console(Box::new(console)))
             }
-            None => self.find_process().map(ReloadSignal::Process),
+            None => self.find_process(system).map(ReloadSignal::Process),
         }
     }
 
     /// Opens a channel for a rollback. It cannot wait until another client leaves the console, or until the operator
     /// names the process of a restarted OpenSM.
-    pub fn open_any_signal(&self) -> Result<ReloadSignal, OpensmRefusal> {
-        let by_signal = || {
-            self.find_process().or_else(|_| Self { pid: None, pid_file: None, ..self.clone() }.find_process())
-        };
+    pub fn open_any_signal(&self, system: &dyn System) -> Result<ReloadSignal, OpensmRefusal> {
+        let by_signal = || self.find_process(system).or_else(|_| find_only_process(system));
         // The start script of OpenSM keeps its pid file up to date, so any other process is another subnet manager.
         if self.pid_file.is_some() && self.console.is_none() {
-            return self.open_signal();
+            return self.open_signal(system);
         }
-        self.open_signal().or_else(|refusal| by_signal().map(ReloadSignal::Process).map_err(|_| refusal))
+        self.open_signal(system)
+            .or_else(|refusal| by_signal().map(ReloadSignal::Process).map_err(|_| refusal))
     }
 
     /// Names the process by its PID or by its pid file, in place of the one before.
@@ -136,23 +135,27 @@ impl OpensmSite {
 
     /// Why the named process cannot be OpenSM. A pid file is not checked here: it may be written only when OpenSM
     /// starts again.
-    pub(super) fn check_named_process(&self) -> Result<(), String> {
+    pub(super) fn check_named_process(&self, system: &dyn System) -> Result<(), String> {
         match self.pid {
-            Some(pid) => ManagerProcess::find_named(Path::new(PROC), pid).map(drop),
+            Some(pid) => process::check_named(system, pid).map(drop),
             None => Ok(()),
         }
     }
 
-    fn find_process(&self) -> Result<u32, OpensmRefusal> {
+    fn find_process(&self, system: &dyn System) -> Result<u32, OpensmRefusal> {
         let named = match (&self.pid_file, self.pid) {
-            (Some(file), _) => Some(process::read_pid_file(file).map_err(OpensmRefusal::NoProcess)?),
+            (Some(file), _) => Some(process::read_pid_file(system, file).map_err(OpensmRefusal::NoProcess)?),
             (None, pid) => pid,
         };
         match named {
-            Some(pid) => ManagerProcess::find_named(Path::new(PROC), pid).map_err(OpensmRefusal::NoProcess),
-            None => ManagerProcess::find_only(Path::new(PROC)).map_err(OpensmRefusal::NoProcess),
+            Some(pid) => process::check_named(system, pid).map_err(OpensmRefusal::NoProcess),
+            None => find_only_process(system),
         }
     }
+}
+
+fn find_only_process(system: &dyn System) -> Result<u32, OpensmRefusal> {
+    process::find_only(system).map_err(OpensmRefusal::NoProcess)
 }
 
 fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
@@ -167,7 +170,7 @@ fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
 
 impl ReloadSignal {
     /// Sends the request. A signal means the same for both.
-    pub fn send(self, call: OpensmCommand) -> Result<(), OpensmError> {
+    pub fn send(self, system: &dyn System, call: OpensmCommand) -> Result<(), OpensmError> {
         let command = match call {
             OpensmCommand::Load => "reroute",
             OpensmCommand::Sweep => "resweep heavy",
@@ -177,36 +180,34 @@ impl ReloadSignal {
                 .send_command(command)
                 .map(drop)
                 .map_err(|error| OpensmError::NotNotified(error.to_string())),
-            Self::Process(pid) => send_hangup(pid).map_err(OpensmError::NotNotified),
+            Self::Process(pid) => send_hangup(system, pid).map_err(OpensmError::NotNotified),
         }
     }
 }
 
-fn send_hangup(pid: u32) -> Result<(), String> {
-    let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    ManagerProcess::find_named(Path::new(PROC), pid)?;
-    let Some(process) = process else { return Err(format!("{pid} is no process")) };
-    let sent = rustix::process::kill_process(process, rustix::process::Signal::HUP);
-    sent.map_err(|error| format!("SIGHUP to process {pid}: {error}"))
+fn send_hangup(system: &dyn System, pid: u32) -> Result<(), String> {
+    process::check_named(system, pid)?;
+    system.hang_up(pid).map_err(|error| format!("SIGHUP to process {pid}: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::LocalSystem;
 
     #[test]
     fn nothing_else_gets_the_signal() {
         let own = std::process::id();
         let site = OpensmSite { pid: Some(own), ..OpensmSite::default() };
-        assert!(site.open_signal().unwrap_err().to_string().contains("FD-5672"));
-        assert!(send_hangup(own).unwrap_err().contains("not called opensm"));
-        assert!(send_hangup(u32::MAX).is_err());
+        assert!(site.open_signal(&LocalSystem).unwrap_err().to_string().contains("FD-5672"));
+        assert!(send_hangup(&LocalSystem, own).unwrap_err().contains("not called opensm"));
+        assert!(send_hangup(&LocalSystem, u32::MAX).is_err());
     }
 
     #[test]
     fn a_configuration_that_is_not_there_is_named() {
         let site = OpensmSite { conf: "/nowhere/opensm.conf".into(), ..OpensmSite::default() };
-        let refused = site.config().unwrap_err().to_string();
+        let refused = site.config(&LocalSystem).unwrap_err().to_string();
         assert!(refused.contains("FD-5670") && refused.contains("/nowhere/opensm.conf"), "{refused}");
     }
 }

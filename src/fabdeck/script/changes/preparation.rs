@@ -13,8 +13,8 @@ use crate::script::{Exit, Failure, plan};
 use crate::session::interactive::Acceptance;
 use crate::session::{LevelsInForce, PlanFit, PlanVerdict, Snapshot, check_plan_fit, judge_plan};
 use fabdeck_change::{
-    BeginRecord, ChangeDir, ChangeStore, Clocks as _, OpensmDriver, OpensmSite, Plan, SystemClocks,
-    find_defects, first_unreached, host_name, switched_ports,
+    BeginRecord, ChangeDir, ChangeStore, Clocks as _, LocalSystem, OpensmDriver, OpensmSite, Plan,
+    SystemClocks, find_defects, first_unreached, host_name, switched_ports,
 };
 use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
@@ -134,7 +134,7 @@ impl PreparedChange {
             self.actuator = Some(surveyor);
             return Ok(());
         };
-        let checked = OpensmDriver::new(surveyor, &self.plan, site.clone()).check();
+        let checked = OpensmDriver::new(surveyor, &self.plan, site.clone(), &LocalSystem).check();
         checked.remarks.iter().for_each(|remark| say(remark));
         if !checked.refusals.is_empty() {
             let words: Vec<String> = checked.refusals.iter().map(ToString::to_string).collect();

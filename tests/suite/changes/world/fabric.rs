@@ -11,6 +11,7 @@ use fabdeck_change::{Plan, find_defects};
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Faults, Guid};
+use fabdeck_files::lfts;
 use fabdeck_live::LiveActuator;
 use fabdeck_mad::access::{
     Actuator, Clock as _, DeviceAttribute, DevicePort, MadPort as _, NoObserver, ReadObserver, ReadOptions,
@@ -33,6 +34,8 @@ pub struct Site {
     pub fabric: Fabric,
     /// Two plans that write different bytes to the same parts, and one that is made upon the tables of the first.
     pub plans: Vec<PlannedChange>,
+    /// A file for OpenSM with the tables in force.
+    pub file_in_force: Vec<u8>,
 }
 
 pub struct PlannedChange {
@@ -71,7 +74,10 @@ pub fn site() -> &'static Site {
         hands.read_fabric(ReadOptions::default(), &mut NoObserver).unwrap();
         first.steps.iter().for_each(|(slot, (_, new))| hands.write(slot, new).unwrap());
         let upon_first = PlannedChange::of(&simulator, "ftree");
-        Site { fabric, plans: vec![first, second, upon_first] }
+        let look = observe_simulator(&simulated(&fabric));
+        let mut file_in_force = Vec::new();
+        lfts::write(&look.fabric, &look.tables, &mut file_in_force).unwrap();
+        Site { fabric, plans: vec![first, second, upon_first], file_in_force }
     })
 }
 

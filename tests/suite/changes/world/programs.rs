@@ -13,6 +13,7 @@ use fabdeck_mad::access::{Actuator, DeviceId, NoObserver, ReadOptions, Surveyor 
 
 use super::attackers;
 use super::fabric::{WorldActuator, site};
+use super::opensm::{self, OPENSM};
 use super::scheduler::{Pid, World};
 use super::simulated_process::SimulatedProcess;
 use super::{SOCKETS, STATE};
@@ -67,6 +68,11 @@ pub enum Program {
         id: &'static str,
         decision: Decision,
     },
+    Opensm,
+    /// Another program of the name opensm.
+    PretendOpensm {
+        for_s: u64,
+    },
 }
 
 impl Program {
@@ -82,6 +88,7 @@ impl Program {
             Self::Colleague { .. } => "colleague".to_owned(),
             Self::Compare => "compare".to_owned(),
             Self::Decide { id, .. } => format!("decide {id}"),
+            Self::Opensm | Self::PretendOpensm { .. } => OPENSM.to_owned(),
         }
     }
 
@@ -98,6 +105,8 @@ impl Program {
             Self::Colleague { id } => attackers::use_rights(&machine, id),
             Self::Compare => compare(&machine),
             Self::Decide { id, decision } => decide(&machine, id, decision),
+            Self::Opensm => opensm::run_opensm(&machine),
+            Self::PretendOpensm { for_s } => opensm::pretend(&machine, for_s),
         }
     }
 }
@@ -125,6 +134,14 @@ fn apply(machine: &SimulatedProcess, (id, plan): (&'static str, usize), window_s
         Ok(home) => home,
         Err(error) => return note(machine, &error.to_string()),
     };
+    let opensm = opensm::site_of_opensm(machine).and_then(|site| match &site {
+        Some(there) => opensm::refusals(machine, &planned.plan, there).map(|()| site),
+        None => Ok(None),
+    });
+    let opensm = match opensm {
+        Ok(opensm) => opensm,
+        Err(why) => return note(machine, &why),
+    };
     machine.world.lock().monitor.watch(id, machine.host, plan, window_s);
     let boot = machine.boot_time().boot;
     let begun = BeginRecord {
@@ -135,7 +152,8 @@ fn apply(machine: &SimulatedProcess, (id, plan): (&'static str, usize), window_s
         user: format!("uid {}", machine.user),
         pid: machine.pid,
         source: "sim:world".to_owned(),
-        via: "direct".to_owned(),
+        via: if opensm.is_some() { "opensm" } else { "direct" }.to_owned(),
+        opensm,
         window_s,
         plan: planned.plan.hash.clone(),
         switches: planned.switches.clone(),

@@ -5,6 +5,7 @@ mod clocks;
 mod disks;
 mod locks;
 mod machines;
+mod opensm;
 mod processes;
 mod users;
 mod writes;

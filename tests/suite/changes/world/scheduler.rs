@@ -19,6 +19,7 @@ use super::chaos::Chaos;
 use super::disk::Disk;
 use super::fabric::FabricState;
 use super::invariants::Monitor;
+use super::opensm::{OPENSM, OpensmState};
 use super::programs::Program;
 use super::sockets::Sockets;
 
@@ -157,6 +158,8 @@ pub struct State {
     pub chaos: Chaos,
     pub monitor: Monitor,
     pub fabric: FabricState,
+    /// OpenSM, where it is in charge.
+    pub opensm: Option<OpensmState>,
     /// What guards grant to other users.
     pub rights: Rights,
     pub flood: Option<Flood>,
@@ -217,6 +220,7 @@ impl World {
             chaos,
             monitor: Monitor::default(),
             fabric,
+            opensm: None,
             rights: Rights::default(),
             flood: None,
             steady,
@@ -360,6 +364,7 @@ impl World {
         state.note(pid, "is gone");
         state.process(pid).dead = true;
         state.release(pid);
+        state.restart_opensm(pid);
         let next = state.choose(self, None);
         self.give_turn(&mut state, next);
     }
@@ -486,10 +491,7 @@ impl State {
             Event::Timer { host, boot } => {
                 if self.hosts[host].up && self.hosts[host].boot == boot {
                     world.spawn(self, host, super::OWNER, Program::Resume);
-                    // Nothing is looked for any more where nothing else happens.
-                    let others =
-                        self.processes.values().any(|process| !process.dead && process.name != "resume");
-                    if self.monitor.has_open_change() || others || self.now_ms < BEGIN_MS + 120_000 {
+                    if !self.is_quiet() {
                         self.schedule_after(30_000, Event::Timer { host, boot });
                     }
                 }
@@ -500,6 +502,9 @@ impl State {
                 (held.up, held.boot, held.booted_ms) = (true, held.boot + 1, now);
                 let boot = held.boot;
                 self.schedule_after(5_000, Event::Timer { host, boot });
+                if self.opensm.is_some() {
+                    self.start_opensm_after(2_000);
+                }
             }
             Event::PowerCut { host, down_ms } => self.cut_power(host, down_ms),
             Event::SetClock { host, by_ms } => self.hosts[host].wall_ms += by_ms,
@@ -530,6 +535,13 @@ impl State {
             }
             Event::FlipNewline { id } => self.flip_newline(id),
         }
+    }
+
+    /// Whether nothing happens any more, so that what looks for work at intervals may end.
+    pub fn is_quiet(&self) -> bool {
+        let works = |process: &Process| !process.dead && process.name != "resume" && process.name != OPENSM;
+        let others = self.processes.values().any(works);
+        !self.monitor.has_open_change() && !others && self.now_ms >= BEGIN_MS + 120_000
     }
 
     /// SIGTERM.

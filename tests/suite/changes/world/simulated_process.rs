@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use fabdeck_change::{
     AccessPolicy, BootTime, Caller, ChangeStatus, Clocks, FileKind, FileStatus, GuardAnswer, GuardRequest,
-    GuardSocketError, ListeningSocket, LockHolder, OpenFile, OpenMode, QueuedRequest, System,
+    GuardSocketError, ListeningSocket, LockHolder, OpenFile, OpenMode, ProcessStatus, QueuedRequest, System,
 };
 use jiff::Timestamp;
 
-use super::scheduler::{Pid, State, World};
+use super::scheduler::{Pid, Process, State, World};
 use super::sockets::Listener;
 
 /// The wall clock of every machine at the beginning.
@@ -134,6 +134,10 @@ impl System for SimulatedProcess {
         )
     }
 
+    fn resolve_links(&self, path: &Path) -> io::Result<PathBuf> {
+        self.symlink_metadata(path).map(|_| path.to_owned())
+    }
+
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
         self.act(
             || format!("opens {} ({mode:?})", path.display()),
@@ -244,6 +248,37 @@ impl System for SimulatedProcess {
                 let disk = self.disk(state);
                 state.disks[disk].find(folder, self.user)?;
                 state.disks[disk].sync_folder(folder);
+                Ok(())
+            },
+        )
+    }
+
+    fn list_pids(&self) -> Vec<u32> {
+        let state = self.world.lock();
+        let here = state.processes.iter().filter(|(_, process)| process.host == self.host);
+        here.map(|(pid, _)| *pid).collect()
+    }
+
+    /// A process that has ended is a zombie until the machine starts again.
+    fn process_status(&self, pid: u32) -> Option<ProcessStatus> {
+        let state = self.world.lock();
+        let booted = state.hosts[self.host].booted_ms;
+        let is_here = |process: &&Process| process.host == self.host && process.started_ms >= booted;
+        state.processes.get(&pid).filter(is_here).map(|process| ProcessStatus {
+            name: process.name.clone(),
+            user: process.user,
+            is_zombie: !state.is_alive(pid),
+            is_stopped: process.stopped,
+            is_contained: false,
+            program: None,
+        })
+    }
+
+    fn hang_up(&self, pid: u32) -> io::Result<()> {
+        self.act(
+            || format!("sends SIGHUP to {pid}"),
+            |state| {
+                state.hang_up(pid);
                 Ok(())
             },
         )

@@ -1,0 +1,118 @@
+//! Changes through OpenSM, which is told by its files and SIGHUP.
+
+use fabdeck_simulator::SimulatorRng;
+
+use super::*;
+use crate::changes::world::opensm::{OPENSM, TABLES_FILE};
+
+/// The new tables take the place of the file.
+const NEW_FILE: &str = "renames /var/cache/opensm/active.lft.fabdeck-new";
+
+/// A change through OpenSM, whose process is not started again by itself.
+fn play(
+    has_file: bool,
+    decision: Decision,
+    at: Vec<(u64, Event)>,
+    triggers: Vec<(&'static str, Event)>,
+) -> Arc<World> {
+    let world = play_scenario(None, decision, at, triggers);
+    let mut state = world.lock();
+    state.put_opensm_in_charge(has_file);
+    state.opensm.as_mut().unwrap().restarts = false;
+    drop(state);
+    world
+}
+
+fn tables_file(world: &Arc<World>) -> Option<Vec<u8>> {
+    world.lock().disks[0].bytes(Path::new(TABLES_FILE)).map(<[u8]>::to_vec)
+}
+
+#[test]
+fn opensm_loads_a_change_and_loads_what_was_there_before() {
+    for has_file in [false, true] {
+        let world = play(has_file, Decision::Leave, Vec::new(), Vec::new());
+        assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+        assert!(has_message(&world, "for aaaa0001") && tables_file(&world).is_some() == has_file);
+        let world = play(has_file, Decision::Confirm, Vec::new(), Vec::new());
+        assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+        assert!(tables_file(&world).is_some());
+    }
+}
+
+/// Without OpenSM nothing is deleted that leads back. The old tables lie where OpenSM finds them at its start.
+#[test]
+fn what_leads_back_stays_until_opensm_has_read_it() {
+    for has_file in [false, true] {
+        let at = vec![(20_000, Event::Kill { name: OPENSM }), (150_000, start(Program::Opensm))];
+        let world = play(has_file, Decision::Leave, at, Vec::new());
+        assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+        let trail = state_file(&world, "audit");
+        assert!(trail.contains("out of reach") && trail.contains("a zombie"), "{trail}");
+        let sets = seconds_of(&world, " for aaaa0001");
+        let (there, back): (Vec<f64>, Vec<f64>) = sets.iter().partition(|second| **second < 20.0);
+        assert!(!there.is_empty() && there.len() == back.len() && back[0] >= 150.0, "{sets:?}");
+        assert_eq!(tables_file(&world).is_some(), has_file);
+    }
+}
+
+/// Another program of the owner's is named opensm: neither gets SIGHUP until one is left.
+#[test]
+fn a_rollback_waits_until_one_process_is_called_opensm() {
+    let pretends = |user| Event::Start { host: 0, user, program: Program::PretendOpensm { for_s: 60 } };
+    let world = play(true, Decision::Leave, vec![(10_000, pretends(OWNER))], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("are called opensm"));
+    // The name alone does not make another user's program OpenSM.
+    let world = play(true, Decision::Leave, vec![(10_000, pretends(OTHER))], Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(!state_file(&world, "audit").contains("out of reach"));
+}
+
+/// OpenSM finds either the old tables or the new ones after a power cut, and the change goes back.
+#[test]
+fn a_power_cut_while_files_are_replaced_leaves_whole_files() {
+    for has_file in [false, true] {
+        let cut = Event::PowerCut { host: 0, down_ms: 20_000 };
+        let world = play(has_file, Decision::Leave, Vec::new(), vec![(NEW_FILE, cut)]);
+        assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+        assert_eq!(tables_file(&world).is_some(), has_file);
+    }
+}
+
+/// A stopped OpenSM may hold tables that it has read and not set. The rollback waits for it.
+#[test]
+fn a_stopped_opensm_is_waited_for() {
+    let stops = Event::Stop { name: OPENSM, for_ms: 100_000 };
+    let triggers = vec![("as its file has it", stops)];
+    let world = play(true, Decision::Leave, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("is stopped by a signal"));
+}
+
+/// A rollback is asked for while OpenSM works on the plan's file. It sets those tables, and only then loads the old ones.
+#[test]
+fn tables_that_opensm_has_read_and_sets_late_go_back_too() {
+    for has_file in [false, true] {
+        let triggers = vec![(NEW_FILE, NOTHING), ("gets SIGHUP", decide(Decision::RollBack))];
+        let world = play(has_file, Decision::Leave, Vec::new(), triggers);
+        world.lock().opensm.as_mut().unwrap().load_ms = 6_000;
+        assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+        // With a file it still works on that one when SIGHUP comes, and then reads what is back.
+        assert_eq!(seconds_of(&world, " for aaaa0001").is_empty(), has_file);
+        assert_eq!(tables_file(&world).is_some(), has_file);
+    }
+}
+
+/// One reading is lost between two that find the old tables: the stand-in goes away all the same.
+#[test]
+fn a_lost_reading_leaves_no_file_behind() {
+    for seed in 0..20 {
+        let world = play(false, Decision::RollBack, Vec::new(), Vec::new());
+        let mut state = world.lock();
+        state.fabric.loses_one_in = 6;
+        state.dice = SimulatorRng::new(seed);
+        drop(state);
+        let phase = ended(&world, ID);
+        assert!(phase != Some(ChangePhase::RolledBack) || tables_file(&world).is_none(), "seed {seed}");
+    }
+}
