@@ -42,6 +42,8 @@ pub struct FileStatus {
     /// Device and inode: two paths with one id lead to one file.
     pub id: (u64, u64),
     pub modified: Option<Timestamp>,
+    /// When the file was read last, where the file system keeps that time.
+    pub accessed: Option<Timestamp>,
 }
 
 /// An open file. Closing it releases its lock.

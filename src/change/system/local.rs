@@ -1,12 +1,12 @@
 //! The operating system of this machine.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use fabdeck_files::open_regular;
 use jiff::Timestamp;
@@ -97,6 +97,11 @@ impl System for LocalSystem {
 
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
         fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    fn clear_access_time(&self, path: &Path) -> io::Result<()> {
+        let file = open_regular(path, OpenOptions::new().read(true))?;
+        file.set_times(FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -202,6 +207,7 @@ fn status_of(held: &Metadata) -> FileStatus {
         length: held.len(),
         id: (held.dev(), held.ino()),
         modified: held.modified().ok().and_then(|time| Timestamp::try_from(time).ok()),
+        accessed: held.accessed().ok().and_then(|time| Timestamp::try_from(time).ok()),
     }
 }
 

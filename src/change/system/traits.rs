@@ -43,6 +43,9 @@ pub trait System: Clocks + Send + Sync + fmt::Debug {
 
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()>;
 
+    /// Sets the time of the last reading to the beginning of time, so that the next reading sets it again.
+    fn clear_access_time(&self, path: &Path) -> io::Result<()>;
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Creates a hard link to a file.

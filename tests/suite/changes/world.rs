@@ -131,6 +131,7 @@ fn draw_opensm(state: &mut State, dice: &mut SimulatorRng) {
         return;
     }
     state.put_opensm_in_charge(dice.draw_below(2) == 0);
+    state.disks[0].keeps_no_access_times = dice.draw_below(3) == 0;
     if let Some(opensm) = &mut state.opensm {
         opensm.load_ms = [0, 0, 1_000, 6_000][dice.draw_below(4) as usize];
     }

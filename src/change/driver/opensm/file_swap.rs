@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::RollbackRemainder;
@@ -161,6 +162,21 @@ impl SwapRecord {
     pub fn is_active(&self, system: &dyn System) -> bool {
         let held = |file: &Path| read_if_exists(system, file).ok().flatten().as_deref().map(hash);
         self.files.iter().any(|replaced| held(&replaced.file).as_ref() == Some(&replaced.wrote))
+    }
+
+    /// Notes from now on whether OpenSM reads the file of tables. Without a right to the file, or on a file system that
+    /// keeps no such times, `was_read` stays false.
+    pub fn watch_reading(&self, system: &dyn System) {
+        for replaced in self.files.iter().take(1) {
+            let _ = system.clear_access_time(&replaced.file);
+        }
+    }
+
+    /// Whether the file of tables was read since `watch_reading`.
+    pub fn was_read(&self, system: &dyn System) -> bool {
+        let status = self.files.first().and_then(|replaced| system.metadata(&replaced.file).ok());
+        let accessed = status.and_then(|status| status.accessed);
+        accessed.is_some_and(|time| time > Timestamp::UNIX_EPOCH)
     }
 
     /// Whether a stand-in lies where there was no file before.

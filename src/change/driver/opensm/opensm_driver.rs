@@ -198,21 +198,25 @@ impl<'a> OpensmDriver<'a> {
     }
 
     /// Waits until all steps are rolled back; returns those that are not. OpenSM may have read the plan's file without
-    /// having set its tables yet. If the switches hold the old tables from the beginning, they are watched until it
-    /// would have set the plan's. Once it has, it gets as long again to load the old ones.
+    /// having set its tables yet. If the switches hold the old tables from the beginning, they are watched until it has
+    /// read the file that is back, which it does after that work, or until it would have set the plan's tables. Once it
+    /// has set them, it gets as long again to load the old ones.
     fn wait_restored(
         &mut self,
+        note: &SwapRecord,
         steps: &[WriteStep],
         mut may_set_plan: bool,
         told: &mut dyn FnMut(u64),
     ) -> Vec<RollbackRemainder> {
         let mut since = Stopwatch::start(self.system);
         loop {
+            let is_loading = note.was_read(self.system);
             let left = find_unrestored(&mut *self.actuator, steps);
             told(steps.len().saturating_sub(left.len()) as u64);
             if may_set_plan && !left.is_empty() && self.holds_plan(steps) {
                 (may_set_plan, since) = (false, Stopwatch::start(self.system));
             }
+            may_set_plan &= !is_loading;
             if (left.is_empty() && !may_set_plan) || since.elapsed() >= self.site.patience {
                 return left;
             }
@@ -238,12 +242,13 @@ impl<'a> OpensmDriver<'a> {
     ) -> Vec<RollbackRemainder> {
         let may_set_plan = !steps.is_empty() && note.is_active(self.system);
         let mut left = note.put_back(self.system);
+        note.watch_reading(self.system);
         if let Some(silent) = self.send_signal(OpensmCommand::Load) {
             left.push(silent);
             left.extend(find_unrestored(&mut *self.actuator, steps));
             return left;
         }
-        let unrestored = self.wait_restored(steps, may_set_plan, told);
+        let unrestored = self.wait_restored(note, steps, may_set_plan, told);
         if !unrestored.is_empty() {
             left.extend(unrestored);
             return left;

@@ -20,6 +20,8 @@ pub struct Inode {
     pub bytes: Vec<u8>,
     durable: Vec<u8>,
     pub modified_ms: i64,
+    /// When it was read last; 0 where nothing is known.
+    pub accessed_ms: i64,
     /// The machine that wrote it last.
     pub writer: usize,
     locks: Vec<Lock>,
@@ -52,6 +54,8 @@ pub struct Disk {
     inodes: BTreeMap<u64, Inode>,
     next: u64,
     locks: LockScope,
+    /// Whether readings leave no time behind, as with `noatime`.
+    pub keeps_no_access_times: bool,
     /// Counts what was changed.
     pub written: u64,
 }
@@ -78,7 +82,17 @@ impl Disk {
         self.next += 1;
         self.written += 1;
         let (bytes, durable) = (Vec::new(), Vec::new());
-        let inode = Inode { kind, user, mode, bytes, durable, modified_ms: 0, writer: 0, locks: Vec::new() };
+        let inode = Inode {
+            kind,
+            user,
+            mode,
+            bytes,
+            durable,
+            modified_ms: 0,
+            accessed_ms: 0,
+            writer: 0,
+            locks: Vec::new(),
+        };
         self.inodes.insert(self.next, inode);
         self.names.insert(path.to_owned(), self.next);
         self.next
@@ -91,6 +105,13 @@ impl Disk {
     pub fn inode_mut(&mut self, number: u64) -> &mut Inode {
         self.written += 1;
         self.inodes.get_mut(&number).expect("files that are open stay")
+    }
+
+    /// A file is read.
+    pub fn note_reading(&mut self, number: u64, now_ms: i64) {
+        if let Some(inode) = self.inodes.get_mut(&number).filter(|_| !self.keeps_no_access_times) {
+            inode.accessed_ms = now_ms;
+        }
     }
 
     /// Whether a user may read (4), write (2) or pass (1) a file or folder.

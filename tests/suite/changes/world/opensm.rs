@@ -217,7 +217,10 @@ pub fn run_opensm(machine: &SimulatedProcess) {
     }
     load_file(machine);
     loop {
-        machine.sleep(SWEEP_INTERVAL);
+        // A signal that came while it worked is handled at once.
+        if !machine.world.lock().opensm.as_ref().is_some_and(|opensm| opensm.hung_up) {
+            machine.sleep(SWEEP_INTERVAL);
+        }
         let loads = {
             let mut state = machine.world.lock();
             if state.process(machine.pid).asked_to_end || state.is_quiet() {

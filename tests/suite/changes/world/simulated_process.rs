@@ -67,6 +67,7 @@ impl SimulatedProcess {
             length: inode.bytes.len() as u64,
             id: (disk as u64, number),
             modified: Timestamp::from_millisecond(inode.modified_ms).ok(),
+            accessed: Timestamp::from_millisecond(inode.accessed_ms).ok(),
         }
     }
 
@@ -205,6 +206,18 @@ impl System for SimulatedProcess {
                 let disk = self.disk(state);
                 let number = state.disks[disk].find(path, self.user)?;
                 state.disks[disk].inode_mut(number).mode = mode;
+                Ok(())
+            },
+        )
+    }
+
+    fn clear_access_time(&self, path: &Path) -> io::Result<()> {
+        self.act(
+            || format!("clears the access time of {}", path.display()),
+            |state| {
+                let disk = self.disk(state);
+                let number = state.disks[disk].find(path, self.user)?;
+                state.disks[disk].inode_mut(number).accessed_ms = 0;
                 Ok(())
             },
         )
@@ -462,6 +475,8 @@ impl OpenFile for SimulatedFile {
 
     fn read(&self, most: u64) -> io::Result<Vec<u8>> {
         self.act("reads", |state| {
+            let now = wall_ms(state, self.machine.host);
+            state.disks[self.disk].note_reading(self.number, now);
             let bytes = &state.disks[self.disk].inode(self.number).bytes;
             Ok(bytes[..bytes.len().min(most.try_into().unwrap_or(usize::MAX))].to_vec())
         })

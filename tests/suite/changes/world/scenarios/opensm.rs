@@ -92,13 +92,19 @@ fn a_stopped_opensm_is_waited_for() {
 /// A rollback is asked for while OpenSM works on the plan's file. It sets those tables, and only then loads the old ones.
 #[test]
 fn tables_that_opensm_has_read_and_sets_late_go_back_too() {
-    for has_file in [false, true] {
+    for (has_file, keeps_no_access_times) in [(false, false), (false, true), (true, false), (true, true)] {
         let triggers = vec![(NEW_FILE, NOTHING), ("gets SIGHUP", decide(Decision::RollBack))];
         let world = play(has_file, Decision::Leave, Vec::new(), triggers);
-        world.lock().opensm.as_mut().unwrap().load_ms = 6_000;
+        let mut state = world.lock();
+        state.disks[0].keeps_no_access_times = keeps_no_access_times;
+        state.opensm.as_mut().unwrap().load_ms = 6_000;
+        drop(state);
         assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
         // With a file it still works on that one when SIGHUP comes, and then reads what is back.
         assert_eq!(seconds_of(&world, " for aaaa0001").is_empty(), has_file);
+        // That it has read the file that is back ends the wait early.
+        let ends = seconds_of(&world, "guard aaaa0001: rolled back")[0];
+        assert_eq!(ends < 18.0, !has_file || !keeps_no_access_times, "{ends} s");
         assert_eq!(tables_file(&world).is_some(), has_file);
     }
 }
