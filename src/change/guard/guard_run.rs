@@ -145,7 +145,7 @@ pub(super) struct GuardRun<'a> {
     stepped: Option<String>,
     pub registering: RegistrationState,
     refusals: RefusalLog,
-    stop: &'a dyn Fn() -> bool,
+    pub stop: &'a dyn Fn() -> bool,
 }
 
 impl GuardRun<'_> {
@@ -569,27 +569,12 @@ impl GuardRun<'_> {
         let detail =
             left.iter().map(|left| format!("{}: {}", left.what, left.why)).collect::<Vec<_>>().join("; ");
         let what = if left.is_empty() { "rolled back" } else { "rollback incomplete" };
-        let time = self.time();
-        self.record(JournalRecord::Returned { time, left }, what, &user, &detail)
-    }
-
-    /// Retries a failed disk for as long as an unreachable fabric is retried.
-    fn recover_journal(&mut self) -> bool {
-        const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-        let patience = Duration::try_from(self.patience).unwrap_or_default();
-        let since = Stopwatch::start(self.clock);
-        while self.home.is_some() && since.elapsed() < patience && !(self.stop)() {
-            if self.journal.recover().is_ok() {
-                return true;
-            }
-            // Requests are answered meanwhile: the change is rolling back.
-            match self.next_request(RETRY_INTERVAL) {
-                Ok(order) => _ = self.answer_all(vec![order]),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => self.clock.sleep(RETRY_INTERVAL),
-            }
+        let returned = JournalRecord::Returned { time: self.time(), left };
+        match self.record(returned.clone(), what, &user, &detail) {
+            // The disk failed at the last record: all is done, and the journal still has to say so.
+            Err(_) if self.recover_journal() => self.record(returned, what, &user, &detail),
+            recorded => recorded,
         }
-        false
     }
 
     /// Restores the tables of a reachable fabric once, and returns what is left.

@@ -99,6 +99,25 @@ impl GuardRun<'_> {
         if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
     }
 
+    /// Retries a failed disk for as long as an unreachable fabric is retried.
+    pub(super) fn recover_journal(&mut self) -> bool {
+        const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+        let patience = Duration::try_from(self.patience).unwrap_or_default();
+        let since = Stopwatch::start(self.clock);
+        while self.home.is_some() && since.elapsed() < patience && !(self.stop)() {
+            if self.journal.recover().is_ok() {
+                return true;
+            }
+            // Requests are answered meanwhile: the change is rolling back.
+            match self.next_request(RETRY_INTERVAL) {
+                Ok(order) => _ = self.answer_all(vec![order]),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.clock.sleep(RETRY_INTERVAL),
+            }
+        }
+        false
+    }
+
     /// Answers requests for this long. A request to roll back ends the wait at once.
     fn wait_answering(&mut self, pause: Duration) {
         let since = Stopwatch::start(self.clock);

@@ -14,6 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::processes::{DEMO, ServedLab};
 
 const NOBODY: u32 = 65534;
+/// An owner of changes without root's rights.
+const DAEMON: u32 = 1;
 
 /// The program where the second user may run it: the folder of the build may be closed to others.
 fn program(lab: &ServedLab) -> PathBuf {
@@ -34,15 +36,13 @@ fn open_to_others(folder: &Path) {
 }
 
 fn run_as_second_user(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    run_as(NOBODY, program)
+}
+
+fn run_as(user: u32, program: impl AsRef<std::ffi::OsStr>) -> Command {
     assert!(rustix::process::geteuid().is_root(), "this test needs a second user: run it as root");
     let mut command = Command::new(program);
-    command
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .env("USER", "root")
-        .env("HOME", "/");
+    command.uid(user).gid(user).env_clear().env("PATH", "/usr/bin:/bin").env("USER", "root").env("HOME", "/");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -125,6 +125,37 @@ fn locks_that_another_user_holds_stop_no_rollback() {
     let id = lab.apply();
     lab.run_to_end(&["confirm", &id], 0);
     drop(holders);
+}
+
+/// The owner may not end the process that holds the guard's lock, and nothing but the second process is left to act.
+#[test]
+fn the_second_process_takes_over_while_another_user_holds_the_lock() {
+    let lab = ServedLab::new(DEMO);
+    open_to_others(lab.home.path());
+    let (before, owned) = (lab.tables(), lab.home.path().join("owned"));
+    fs::create_dir(&owned).unwrap();
+    std::os::unix::fs::chown(&owned, Some(DAEMON), Some(DAEMON)).unwrap();
+    fs::set_permissions(lab.home.path().join("lab.sock"), Permissions::from_mode(0o666)).unwrap();
+    let mut apply = run_as(DAEMON, program(&lab));
+    apply.current_dir(lab.home.path()).args(["--source", "sim:./lab.sock", "--state-dir", "owned/state"]);
+    apply.args(["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"]);
+    let (code, text) = exit_and_text(&apply.output().unwrap());
+    assert_eq!(code, 0, "{text}");
+    let applied = Instant::now();
+    let (state, folder) = (owned.join("state"), owned.join("state/changes/000001"));
+    let guard = fs::read_to_string(folder.join("guard.lock")).unwrap();
+    let guard = guard.split_whitespace().next().unwrap();
+    assert!(Command::new("kill").args(["-s", "KILL", guard]).status().unwrap().success());
+    let mut holders = LockHolders::of(&open_as_before(&state));
+    let journal = || fs::read_to_string(folder.join("journal")).unwrap();
+    while !journal().contains("\"record\":\"returned\"") {
+        assert!(applied.elapsed() < Duration::from_secs(60), "{}", journal());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let late = applied.elapsed().saturating_sub(Duration::from_secs(30));
+    assert!(late < Duration::from_secs(5), "{late:?}");
+    assert_eq!(lab.tables(), before);
+    assert!(holders.0.iter_mut().all(|holder| holder.try_wait().unwrap().is_none()));
 }
 
 /// In a folder of older versions where several users write, each may hold its locks rightly.

@@ -75,11 +75,15 @@ fn world(seed: u64, shared: Option<LockScope>, loses_one_in: u64, chaos: Chaos) 
         prepare_folder(&mut state, disk, STATE, (OWNER, 0o700));
         prepare_folder(&mut state, disk, SOCKETS, (OWNER, 0o755));
     }
+    drop(state);
+    world
+}
+
+/// systemd's timer of every machine starts `guard --resume`.
+fn start_timers(state: &mut State) {
     for host in 0..2 {
         state.schedule_after(5_000, Event::Timer { host, boot: 1 });
     }
-    drop(state);
-    world
 }
 
 /// Draws a world and what its people do.
@@ -92,6 +96,7 @@ fn draw(seed: u64) -> Arc<World> {
     let world = world(seed, shared, loses, chaos);
     let decisions = [Decision::Confirm, Decision::ExtendAndConfirm, Decision::RollBack, Decision::Leave];
     let mut state = world.lock();
+    start_timers(&mut state);
     let decision = decisions[dice.draw_below(4) as usize];
     let window_s = 30 + dice.draw_below(30);
     let first = Program::Apply { id: "aaaa0001", plan: 0, window_s, decision };

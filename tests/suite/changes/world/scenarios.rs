@@ -19,7 +19,7 @@ use super::chaos::Chaos;
 use super::disk::LockScope;
 use super::programs::{Decision, Program};
 use super::scheduler::{Event, World};
-use super::{HOUR_MS, OTHER, OWNER, STATE, run, world};
+use super::{HOUR_MS, OTHER, OWNER, STATE, run, start_timers, world};
 
 const ID: &str = "aaaa0001";
 
@@ -27,7 +27,8 @@ fn apply(id: &'static str, plan: usize, decision: Decision) -> Program {
     Program::Apply { id, plan, window_s: 30, decision }
 }
 
-/// A world with one change at the beginning, and what happens at its times, or at lines of the trace.
+/// A world with one change at the beginning, and what happens at its times, or at lines of the trace. It is without systemd's
+/// timer until a machine starts again: that would hide that guards do nothing.
 fn play_scenario(
     shared: Option<LockScope>,
     decision: Decision,

@@ -57,3 +57,14 @@ fn a_confirmation_that_failed_is_believed_by_no_later_guard() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(!has_message(&world, "is Confirmed"));
 }
+
+/// All is back, and the last record fails: the same guard writes it once the disk works again.
+#[test]
+fn a_disk_that_fails_at_the_last_record_is_waited_for() {
+    let fails = Event::FailDisk { host: 0, for_ms: 8_000 };
+    let world =
+        play_scenario(None, Decision::Leave, Vec::new(), vec![("it was not confirmed in time", fails)]);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert_eq!(count_messages(&world, "starts as guard aaaa0001"), 1);
+    assert!(!has_message(&world, "the guard was gone"));
+}

@@ -14,6 +14,8 @@ fn locks_that_another_user_holds_stop_no_rollback() {
         (6_000, Event::Kill { name: "second aaaa0001" }),
     ];
     let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    // Guard and second process are both killed, which leaves the timer.
+    start_timers(&mut world.lock());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     for name in ["changes/000001/guard.lock", "audit.lock"] {
         assert!(has_message(&world, &format!("holds the lock of {name}")), "{name}");
